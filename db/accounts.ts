@@ -1,0 +1,173 @@
+import { sql } from 'kysely';
+import { lockExclusive, lockShared } from './locks.js';
+import { recordChanges } from './outbox.js';
+import { claimImage, type PendingImage } from './pending-images.js';
+import type { Database, DatabaseTransaction } from './postgres.js';
+import type { AccountRow } from './tables.js';
+
+/** An account without what only the password checks need. */
+export type Account = Pick<AccountRow, 'id' | 'name' | 'username' | 'email' | 'private' | 'picture'>;
+
+export const ACCOUNT_COLUMNS = ['id', 'name', 'username', 'email', 'private', 'picture'] as const;
+
+/** What two usernames may not share: the same letters whatever their case and Unicode form (NFKC). */
+export function usernameKey(username: string): string {
+  return username.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
+}
+
+export interface Registration {
+  name: string;
+  username: string;
+  email: string;
+  passwordHash: string;
+}
+
+/** Answers the new account's id, or undefined when its username or email is taken. */
+export async function createAccount(
+  db: Database,
+  { name, username, email, passwordHash }: Registration,
+): Promise<{ id: number; entries: number[] } | undefined> {
+  return db.transaction().execute(async (trx) => {
+    const account = await trx
+      .insertInto('accounts')
+      .values({ name, username, username_key: usernameKey(username), email, password_hash: passwordHash })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning('id')
+      .executeTakeFirst();
+    if (!account) return undefined;
+    return { id: account.id, entries: await recordChanges(trx, [{ kind: 'person', key: account.id }]) };
+  });
+}
+
+/** One account or undefined for each id, in the order of the ids. */
+export async function findAccounts(db: Database, ids: readonly number[]): Promise<(Account | undefined)[]> {
+  const rows = await db
+    .selectFrom('accounts')
+    .select(ACCOUNT_COLUMNS)
+    .where(sql<boolean>`id = any(${ids}::int8[])`)
+    .execute();
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => byId.get(id));
+}
+
+export async function findAccountByPicture(db: Database, picture: string): Promise<Account | undefined> {
+  return db.selectFrom('accounts').select(ACCOUNT_COLUMNS).where('picture', '=', picture).executeTakeFirst();
+}
+
+/** What a password check reads. A later write goes ahead only if `passwordHash` and `tokenVersion` are still these. */
+export interface Secret {
+  id: number;
+  passwordHash: string;
+  tokenVersion: number;
+}
+
+export async function findSecret(db: Database, by: { id: number } | { email: string }): Promise<Secret | undefined> {
+  const [column, value] = 'id' in by ? (['id', by.id] as const) : (['email', by.email] as const);
+  return db
+    .selectFrom('accounts')
+    .select(['id', 'password_hash as passwordHash', 'token_version as tokenVersion'])
+    .where(column, '=', value)
+    .executeTakeFirst();
+}
+
+/** Stores a hash of the same password by newer parameters, unless the password has been changed meanwhile. */
+export async function replaceHash(db: Database, secret: Secret, passwordHash: string): Promise<void> {
+  await db
+    .updateTable('accounts')
+    .set({ password_hash: passwordHash })
+    .where('id', '=', secret.id)
+    .where('password_hash', '=', secret.passwordHash)
+    .execute();
+}
+
+export interface AccountChange {
+  name?: string | undefined;
+  username?: string | undefined;
+  email?: string | undefined;
+  private?: boolean | undefined;
+  /** A new picture, or null for none. */
+  picture?: PendingImage | null | undefined;
+  /** The new password's hash, and what the old one was checked against. */
+  password?: { hash: string; checked: Secret } | undefined;
+}
+
+export type AccountUpdate =
+  | { outcome: 'updated'; account: Account; entries: number[] }
+  /** The username or email is another's, the password is no longer the one that was checked, the account is gone. */
+  | { outcome: 'taken' | 'stale' | 'gone' };
+
+export async function updateAccount(db: Database, id: number, change: AccountChange): Promise<AccountUpdate> {
+  try {
+    return await db.transaction().execute((trx) => updateWithin(trx, id, change));
+  } catch (error) {
+    if (isUniqueViolation(error)) return { outcome: 'taken' };
+    throw error;
+  }
+}
+
+async function updateWithin(trx: DatabaseTransaction, id: number, change: AccountChange): Promise<AccountUpdate> {
+  await lockShared(trx, { accounts: [id] });
+  const old = await trx
+    .selectFrom('accounts')
+    .select(['picture', 'password_hash', 'token_version'])
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!old) return { outcome: 'gone' };
+  const { name, username, email, password, picture } = change;
+  if (password && password.checked.passwordHash !== old.password_hash) return { outcome: 'stale' };
+  if (picture) await claimImage(trx, picture);
+
+  const account = await trx
+    .updateTable('accounts')
+    .set({
+      ...(name !== undefined && { name }),
+      ...(username !== undefined && { username, username_key: usernameKey(username) }),
+      ...(email !== undefined && { email }),
+      ...(change.private !== undefined && { private: change.private }),
+      ...(picture !== undefined && { picture: picture === null ? null : picture.name }),
+      ...(password && { password_hash: password.hash, token_version: old.token_version + 1 }),
+      id,
+    })
+    .where('id', '=', id)
+    .returning(ACCOUNT_COLUMNS)
+    .executeTakeFirstOrThrow();
+  if (password) await trx.deleteFrom('sessions').where('account_id', '=', id).execute();
+
+  const replaced = picture !== undefined && old.picture !== null;
+  const entries = replaced ? await recordChanges(trx, [{ kind: 'image', key: old.picture as string }]) : [];
+  return { outcome: 'updated', account, entries };
+}
+
+/**
+ * Removes the account with its sessions, posts and images, provided that `checked` is still its password. Undefined when it
+ * is not. The lock waits for whatever is being written for this account, and lets nothing new begin.
+ */
+export async function deleteAccount(db: Database, checked: Secret): Promise<number[] | undefined> {
+  return db.transaction().execute(async (trx) => {
+    await lockExclusive(trx, { accounts: [checked.id] });
+    const account = await trx
+      .deleteFrom('accounts')
+      .where('id', '=', checked.id)
+      .where('password_hash', '=', checked.passwordHash)
+      .returning('picture')
+      .executeTakeFirst();
+    if (!account) return undefined;
+    const posts = await trx
+      .deleteFrom('posts')
+      .where('author_id', '=', checked.id)
+      .returning(['id', 'image'])
+      .execute();
+    const images = [account.picture, ...posts.map(({ image }) => image)].filter((image) => image !== null);
+    return recordChanges(trx, [
+      { kind: 'person', key: checked.id },
+      ...images.map((key) => ({ kind: 'image', key }) as const),
+      ...posts.map(({ id }) => ({ kind: 'post', key: id }) as const),
+    ]);
+  });
+}
+
+/** SQLSTATE 23505. */
+function isUniqueViolation(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '23505';
+}

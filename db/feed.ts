@@ -1,0 +1,39 @@
+import type { SocialGraph } from './graph/index.js';
+import type { Database } from './postgres.js';
+import { type Page, type PostRow, postsPublicOrBy } from './posts.js';
+import { type Readers, WINDOW } from './readers.js';
+import { filterVisible } from './visibility.js';
+
+export interface FeedPage {
+  posts: PostRow[];
+  /** Whether older ones follow. */
+  more: boolean;
+}
+
+interface Stores {
+  db: Database;
+  graph: SocialGraph;
+  read: Readers;
+}
+
+const ownerOf = (post: PostRow) => ({ id: post.author_id, private: post.author_private });
+
+/**
+ * A page of what the viewer may see, newest first. The newest posts are the same rows for everybody, so one window of them
+ * serves all who ask at once; a page that reaches beyond it takes the viewer's own query.
+ */
+export async function readFeed({ db, graph, read }: Stores, viewer: number, page: Page): Promise<FeedPage> {
+  const end = page.offset + page.limit;
+  if (end < WINDOW) {
+    const window = await read.newestPosts();
+    const visible = await filterVisible(viewer, window, ownerOf, read.areFriends);
+    if (visible.length > end || window.length < WINDOW) {
+      return { posts: visible.slice(page.offset, end), more: visible.length > end };
+    }
+  }
+  const friends = await graph.friendsOf(viewer);
+  const rows = await postsPublicOrBy(db, [viewer, ...friends], { ...page, limit: page.limit + 1 });
+  // Asked again, now that the rows are read: a friendship may have ended in between.
+  const posts = await filterVisible(viewer, rows.slice(0, page.limit), ownerOf, read.areFriends);
+  return { posts, more: rows.length > page.limit };
+}

@@ -1,0 +1,36 @@
+import type { RequestOutcome, SocialGraph } from './graph/index.js';
+import { lockShared } from './locks.js';
+import type { Database } from './postgres.js';
+
+type Transition = 'accept' | 'decline' | 'cancel' | 'unfriend';
+
+/** Whether `by` could take this step towards `other`: false when the two are not in the state that it starts from. */
+export async function changeFriendship(
+  db: Database,
+  graph: SocialGraph,
+  transition: Transition,
+  by: number,
+  other: number,
+): Promise<boolean> {
+  return db.transaction().execute(async (trx) => {
+    await lockShared(trx, { accounts: [by, other] });
+    const people = await trx.selectFrom('accounts').select('id').where('id', 'in', [by, other]).execute();
+    return people.length === 2 && graph.within(trx)[transition](by, other);
+  });
+}
+
+/** `nobody` when the person asked has no account, `gone` when the one who asks has none any more. */
+export async function requestFriendship(
+  db: Database,
+  graph: SocialGraph,
+  from: number,
+  to: number,
+): Promise<RequestOutcome | 'nobody' | 'gone'> {
+  return db.transaction().execute(async (trx) => {
+    await lockShared(trx, { accounts: [from, to] });
+    const people = await trx.selectFrom('accounts').select('id').where('id', 'in', [from, to]).execute();
+    if (!people.some(({ id }) => id === from)) return 'gone';
+    if (!people.some(({ id }) => id === to)) return 'nobody';
+    return graph.within(trx).request(from, to);
+  });
+}

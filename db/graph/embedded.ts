@@ -1,0 +1,124 @@
+import { type Kysely, type SqlBool, sql } from 'kysely';
+import type { Tables } from '../tables.js';
+import type { Like, Pair, SocialGraph } from './index.js';
+
+const lowest = (pairs: readonly Pair[]) => pairs.map(([a, b]) => Math.min(a, b));
+const highest = (pairs: readonly Pair[]) => pairs.map(([a, b]) => Math.max(a, b));
+const persons = (likes: readonly Like[]) => likes.map(({ person }) => person);
+const posts = (likes: readonly Like[]) => likes.map(({ post }) => post);
+
+/** The graph as tables in PostgreSQL. People and posts need no rows of their own here: a node is there once it is tied. */
+export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
+  const friendshipOf = (a: number, b: number) => sql<SqlBool>`lo = ${Math.min(a, b)} and hi = ${Math.max(a, b)}`;
+
+  /** Takes one step from one state of a pair to the next. False when the pair is not in that state. */
+  async function removeWhen(a: number, b: number, state: ReturnType<typeof sql<SqlBool>>): Promise<boolean> {
+    const { numDeletedRows } = await db
+      .deleteFrom('graph_friendships')
+      .where(friendshipOf(a, b))
+      .where(state)
+      .executeTakeFirst();
+    return numDeletedRows > 0n;
+  }
+
+  return {
+    within: (trx) => embeddedGraph(trx),
+
+    async areFriends(pairs) {
+      const { rows } = await sql<{ friends: boolean }>`
+        select f.lo is not null as friends
+        from unnest(${lowest(pairs)}::int8[], ${highest(pairs)}::int8[]) with ordinality as pair (lo, hi, position)
+        left join graph_friendships f on f.lo = pair.lo and f.hi = pair.hi and f.requester is null
+        order by pair.position`.execute(db);
+      return rows.map(({ friends }) => friends);
+    },
+
+    async friendsOf(person) {
+      const { rows } = await sql<{ id: number }>`
+        select hi as id from graph_friendships where lo = ${person} and requester is null
+        union all
+        select lo from graph_friendships where hi = ${person} and requester is null`.execute(db);
+      return rows.map(({ id }) => id);
+    },
+
+    async requestersOf(person) {
+      const { rows } = await sql<{ id: number }>`
+        select requester as id from graph_friendships where lo = ${person} and requester = hi
+        union all
+        select requester from graph_friendships where hi = ${person} and requester = lo`.execute(db);
+      return rows.map(({ id }) => id);
+    },
+
+    async countLikes(ids) {
+      const { rows } = await sql<{ count: number }>`
+        select (select count(*) from graph_likes where post_id = post.id) as count
+        from unnest(${ids}::int8[]) with ordinality as post (id, position)
+        order by post.position`.execute(db);
+      return rows.map(({ count }) => count);
+    },
+
+    async haveLiked(likes) {
+      const { rows } = await sql<{ liked: boolean }>`
+        select exists (select from graph_likes l where l.post_id = asked.post and l.person_id = asked.person) as liked
+        from unnest(${posts(likes)}::int8[], ${persons(likes)}::int8[]) with ordinality as asked (post, person, position)
+        order by asked.position`.execute(db);
+      return rows.map(({ liked }) => liked);
+    },
+
+    async like(likes) {
+      await sql`
+        insert into graph_likes (post_id, person_id)
+        select distinct * from unnest(${posts(likes)}::int8[], ${persons(likes)}::int8[])
+        order by 1, 2
+        on conflict do nothing`.execute(db);
+    },
+
+    async unlike(likes) {
+      await sql`
+        delete from graph_likes l
+        using unnest(${posts(likes)}::int8[], ${persons(likes)}::int8[]) as gone (post, person)
+        where l.post_id = gone.post and l.person_id = gone.person`.execute(db);
+    },
+
+    async request(from, to) {
+      const pair = { lo: Math.min(from, to), hi: Math.max(from, to) };
+      const { numInsertedOrUpdatedRows } = await db
+        .insertInto('graph_friendships')
+        .values({ ...pair, requester: from })
+        .onConflict((conflict) => conflict.columns(['lo', 'hi']).doNothing())
+        .executeTakeFirstOrThrow();
+      if (numInsertedOrUpdatedRows) return 'sent';
+      const [friends] = await this.areFriends([[from, to]]);
+      return friends ? 'friends' : 'pending';
+    },
+
+    async accept(by, from) {
+      const { numUpdatedRows } = await db
+        .updateTable('graph_friendships')
+        .set({ requester: null })
+        .where(friendshipOf(by, from))
+        .where('requester', '=', from)
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+
+    decline: (by, from) => removeWhen(by, from, sql`requester = ${from}`),
+    cancel: (by, to) => removeWhen(by, to, sql`requester = ${by}`),
+    unfriend: (by, friend) => removeWhen(by, friend, sql`requester is null`),
+
+    keepPerson: async () => undefined,
+    keepPost: async () => undefined,
+
+    async removePerson(id) {
+      await db.deleteFrom('graph_likes').where('person_id', '=', id).execute();
+      await db
+        .deleteFrom('graph_friendships')
+        .where((either) => either.or([either('lo', '=', id), either('hi', '=', id)]))
+        .execute();
+    },
+
+    async removePost(id) {
+      await db.deleteFrom('graph_likes').where('post_id', '=', id).execute();
+    },
+  };
+}

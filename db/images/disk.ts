@@ -1,0 +1,47 @@
+import { type FileHandle, open, opendir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StoreUnavailable } from '../unavailable.js';
+import type { ImageStore } from './index.js';
+
+/** Images as files of one directory, on the same file system as the uploads that they come from. */
+export function diskImages(directory: string): ImageStore {
+  return {
+    async put(name, path) {
+      try {
+        await using(await open(path), (file) => file.sync());
+        await rename(path, join(directory, name));
+        await using(await open(directory), (file) => file.sync());
+      } catch (cause) {
+        throw new StoreUnavailable('images', { cause });
+      }
+    },
+
+    async get(name) {
+      const file = await open(join(directory, name)).catch(unlessMissing);
+      if (!file) return undefined;
+      const { size } = await file.stat();
+      return { size, stream: file.createReadStream() };
+    },
+
+    async remove(name) {
+      await rm(join(directory, name), { force: true });
+    },
+
+    async *list() {
+      for await (const entry of await opendir(directory)) yield entry.name;
+    },
+  };
+}
+
+async function using(file: FileHandle, use: (file: FileHandle) => Promise<void>): Promise<void> {
+  try {
+    await use(file);
+  } finally {
+    await file.close();
+  }
+}
+
+function unlessMissing(cause: NodeJS.ErrnoException): undefined {
+  if (cause.code === 'ENOENT') return undefined;
+  throw new StoreUnavailable('images', { cause });
+}

@@ -1,0 +1,17 @@
+import type { Readable } from 'node:stream';
+
+export interface StoredImage {
+  size: number;
+  stream: Readable;
+}
+
+/** Image bytes by name. Who may see them is not decided here. */
+export interface ImageStore {
+  /** Takes the file at `path` in, whole or not at all. The file may be gone afterwards. */
+  put(name: string, path: string): Promise<void>;
+  /** Undefined when there is no such image. */
+  get(name: string): Promise<StoredImage | undefined>;
+  /** Removing what is not there is no error. */
+  remove(name: string): Promise<void>;
+  list(): AsyncIterable<string>;
+}

@@ -1,0 +1,55 @@
+import { findAccounts } from './accounts.js';
+import type { SocialGraph } from './graph/index.js';
+import { lockShared } from './locks.js';
+import type { Database, DatabaseTransaction } from './postgres.js';
+import { findPosts } from './posts.js';
+import { seeAll } from './visibility.js';
+
+export interface LikeWish {
+  person: number;
+  post: number;
+  liked: boolean;
+}
+
+/** `hidden` is what the person cannot see, be it there or not; `gone` is a person whose account is. */
+export type LikeOutcome = 'done' | 'hidden' | 'gone';
+
+/**
+ * Sets or clears many likes in one transaction. The locks keep the posts and all the accounts concerned from being deleted
+ * until the graph has been written, so that no like outlives its post or its person.
+ */
+export async function setLikes(db: Database, graph: SocialGraph, wishes: readonly LikeWish[]): Promise<LikeOutcome[]> {
+  return db.transaction().execute(async (trx) => {
+    const authors = (await findPosts(trx, postsOf(wishes))).flatMap((post) => post?.author_id ?? []);
+    await lockShared(trx, { accounts: [...wishes.map(({ person }) => person), ...authors], posts: postsOf(wishes) });
+    const within = graph.within(trx);
+    const outcomes = await judge(trx, within, wishes);
+    const allowed = wishes.filter((_, index) => outcomes[index] === 'done');
+    const liked = allowed.filter((wish) => wish.liked);
+    const unliked = allowed.filter((wish) => !wish.liked);
+    if (liked.length > 0) await within.like(liked);
+    if (unliked.length > 0) await within.unlike(unliked);
+    return outcomes;
+  });
+}
+
+const postsOf = (wishes: readonly LikeWish[]) => wishes.map(({ post }) => post);
+
+async function judge(
+  trx: DatabaseTransaction,
+  graph: SocialGraph,
+  wishes: readonly LikeWish[],
+): Promise<LikeOutcome[]> {
+  const people = await findAccounts(
+    trx,
+    wishes.map(({ person }) => person),
+  );
+  const posts = await findPosts(trx, postsOf(wishes));
+  const present = wishes.flatMap(({ person }, index) => {
+    const post = posts[index];
+    return post ? [{ index, viewer: person, owner: { id: post.author_id, private: post.author_private } }] : [];
+  });
+  const visible = await seeAll(present, graph);
+  const seen = new Set(present.filter((_, index) => visible[index]).map(({ index }) => index));
+  return wishes.map((_, index) => (people[index] ? (seen.has(index) ? 'done' : 'hidden') : 'gone'));
+}

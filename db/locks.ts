@@ -1,0 +1,33 @@
+import { sql } from 'kysely';
+import type { DatabaseTransaction } from './postgres.js';
+
+/** What a transaction touches in more than one store. */
+export interface Locked {
+  accounts?: readonly number[];
+  posts?: readonly number[];
+}
+
+/**
+ * Advisory locks, held until the transaction ends. They queue fairly, where row locks let a stream of likes keep a deletion
+ * waiting. Everyone takes them in one order, accounts by id and then posts by id, so no two transactions can wait for each
+ * other.
+ *
+ * While a transaction is open, nothing but that transaction is used: the embedded PostgreSQL has a single connection, and
+ * anything else would wait for it for ever.
+ */
+const keysOf = ({ accounts = [], posts = [] }: Locked): string[] => {
+  const sorted = (ids: readonly number[]) => [...new Set(ids)].sort((a, b) => a - b);
+  return [...sorted(accounts).map((id) => BigInt(id) * 2n), ...sorted(posts).map((id) => BigInt(id) * 2n + 1n)].map(
+    String,
+  );
+};
+
+/** For whoever writes about these and needs them to stay: likes, friend transitions, new posts, sessions and uploads. */
+export async function lockShared(trx: DatabaseTransaction, locked: Locked): Promise<void> {
+  await sql`select pg_advisory_xact_lock_shared(key) from unnest(${keysOf(locked)}::int8[]) as key`.execute(trx);
+}
+
+/** For whoever removes these, and for the delivery of a change to another store. */
+export async function lockExclusive(trx: DatabaseTransaction, locked: Locked): Promise<void> {
+  await sql`select pg_advisory_xact_lock(key) from unnest(${keysOf(locked)}::int8[]) as key`.execute(trx);
+}

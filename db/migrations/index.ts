@@ -1,0 +1,7 @@
+import type { Migration } from 'kysely';
+import * as initial from './0001-initial.js';
+
+/** In this order, append-only: what has run somewhere is never edited. */
+export const migrations: Record<string, Migration> = {
+  '0001-initial': initial,
+};

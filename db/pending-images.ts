@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import type { ImageStore } from './images/index.js';
+import type { Outbox } from './outbox.js';
+import type { Database, DatabaseTransaction } from './postgres.js';
+import { StoreUnavailable } from './unavailable.js';
+
+/** Bytes that are stored, and are removed when `due` comes before a row has claimed them. */
+export interface PendingImage {
+  name: string;
+  entry: number;
+}
+
+interface Stores {
+  db: Database;
+  images: ImageStore;
+  outbox: Outbox;
+}
+
+/** Far longer than from the first byte written to the row's commit. */
+const DUE = sql<Date>`clock_timestamp() + interval '15 minutes'`;
+
+/**
+ * Stores the file at `path` before the row that will name it, and passes it on to `commit`, whose transaction has to claim
+ * it. Bytes that it has not claimed go again. A crash in between leaves the outbox entry, and that removes them.
+ *
+ * @param extension without the dot; with 128 random bits before it, it is the image's name
+ */
+export async function withPendingImage<Result>(
+  { db, images, outbox }: Stores,
+  file: { path: string; extension: string },
+  commit: (image: PendingImage) => Promise<Result>,
+): Promise<Result> {
+  const name = `${randomBytes(16).toString('hex')}.${file.extension}`;
+  const { id: entry } = await db
+    .insertInto('outbox')
+    .values({ kind: 'image', key: name, due_at: DUE })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  try {
+    await images.put(name, file.path);
+    return await commit({ name, entry });
+  } finally {
+    const unclaimed = await makeDue(db, entry);
+    if (unclaimed) await outbox.deliver([entry]);
+  }
+}
+
+async function makeDue(db: Database, entry: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('outbox')
+    .set({ due_at: sql`clock_timestamp()` })
+    .where('id', '=', entry)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/**
+ * Makes the image the row's, in the row's own transaction.
+ *
+ * The entry may be claimed only before it is due and swept only after, by one clock: whatever either of them sees, never
+ * both go ahead.
+ *
+ * @throws StoreUnavailable when it took so long that the bytes are being removed
+ */
+export async function claimImage(trx: DatabaseTransaction, { entry }: PendingImage): Promise<void> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('outbox')
+    .where('id', '=', entry)
+    .where('due_at', '>', sql<Date>`clock_timestamp()`)
+    .executeTakeFirst();
+  if (numDeletedRows === 0n) throw new StoreUnavailable('images');
+}

@@ -1,0 +1,185 @@
+import { sql } from 'kysely';
+import { lockExclusive, lockShared } from './locks.js';
+import { recordChanges } from './outbox.js';
+import { claimImage, type PendingImage } from './pending-images.js';
+import type { Database, DatabaseTransaction } from './postgres.js';
+
+/** A post with what its author's row says, which is null when that row is missing. */
+export interface PostRow {
+  id: number;
+  title: string;
+  text: string;
+  image: string | null;
+  author_id: number;
+  created_at: Date;
+  author_username: string | null;
+  author_private: boolean | null;
+}
+
+export interface Page {
+  limit: number;
+  offset: number;
+}
+
+function selectPosts(db: Database) {
+  return db
+    .selectFrom('posts')
+    .leftJoin('accounts', 'accounts.id', 'posts.author_id')
+    .select([
+      'posts.id',
+      'posts.title',
+      'posts.text',
+      'posts.image',
+      'posts.author_id',
+      'posts.created_at',
+      'accounts.username as author_username',
+      'accounts.private as author_private',
+    ]);
+}
+
+const newestFirst = sql`posts.created_at desc, posts.id desc`;
+
+/** One post or undefined for each id, in the order of the ids. */
+export async function findPosts(db: Database, ids: readonly number[]): Promise<(PostRow | undefined)[]> {
+  const rows = await selectPosts(db).where(sql<boolean>`posts.id = any(${ids}::int8[])`).execute();
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => byId.get(id));
+}
+
+export async function findPostByImage(db: Database, image: string): Promise<PostRow | undefined> {
+  return selectPosts(db).where('posts.image', '=', image).executeTakeFirst();
+}
+
+/** The newest posts of all, whoever may see them. */
+export async function newestPosts(db: Database, limit: number): Promise<PostRow[]> {
+  return selectPosts(db).orderBy(newestFirst).limit(limit).execute();
+}
+
+export async function postsByAuthor(db: Database, author: number, { limit, offset }: Page): Promise<PostRow[]> {
+  return selectPosts(db).where('author_id', '=', author).orderBy(newestFirst).limit(limit).offset(offset).execute();
+}
+
+/**
+ * A page of what is public and of what these authors wrote. Each author's newest are read by index, so that a feed in which
+ * nearly every account is private costs no more than another; only the page itself is joined and sorted whole.
+ */
+export async function postsPublicOrBy(
+  db: Database,
+  authors: readonly number[],
+  { limit, offset }: Page,
+): Promise<PostRow[]> {
+  const deep = offset + limit;
+  return selectPosts(db)
+    .where(
+      'posts.id',
+      'in',
+      sql<number>`(
+        select id from (
+          (select p.id, p.created_at from posts p left join accounts a on a.id = p.author_id
+           where a.private is not true
+           order by p.created_at desc, p.id desc limit ${deep})
+          union
+          (select p.id, p.created_at from unnest(${authors}::int8[]) as author (id)
+           cross join lateral (
+             select id, created_at from posts where author_id = author.id
+             order by created_at desc, id desc limit ${deep}
+           ) p)
+          order by created_at desc, id desc limit ${limit} offset ${offset}
+        ) page)`,
+    )
+    .orderBy(newestFirst)
+    .execute();
+}
+
+export interface PostContent {
+  title: string;
+  text: string;
+  image?: PendingImage | undefined;
+}
+
+/** Undefined when the author's account is gone. */
+export async function createPost(
+  db: Database,
+  author: number,
+  { title, text, image }: PostContent,
+): Promise<{ post: PostRow; entries: number[] } | undefined> {
+  return db.transaction().execute(async (trx) => {
+    await lockShared(trx, { accounts: [author] });
+    const account = await trx
+      .selectFrom('accounts')
+      .select(['username as author_username', 'private as author_private'])
+      .where('id', '=', author)
+      .executeTakeFirst();
+    if (!account) return undefined;
+    if (image) await claimImage(trx, image);
+    const row = await trx
+      .insertInto('posts')
+      .values({ author_id: author, title, text, image: image?.name ?? null })
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    return { post: { ...row, ...account }, entries: await recordChanges(trx, [{ kind: 'post', key: row.id }]) };
+  });
+}
+
+export interface PostChange {
+  title?: string | undefined;
+  text?: string | undefined;
+  /** A new image, or null for none. */
+  image?: PendingImage | null | undefined;
+}
+
+/** Undefined when there is no such post of this author's. */
+export async function updatePost(
+  db: Database,
+  author: number,
+  id: number,
+  { title, text, image }: PostChange,
+): Promise<{ entries: number[] } | undefined> {
+  return db.transaction().execute(async (trx) => {
+    await lockShared(trx, { accounts: [author], posts: [id] });
+    const old = await ownPost(trx, author, id);
+    if (!old) return undefined;
+    if (image) await claimImage(trx, image);
+    await trx
+      .updateTable('posts')
+      .set({
+        ...(title !== undefined && { title }),
+        ...(text !== undefined && { text }),
+        ...(image !== undefined && { image: image === null ? null : image.name }),
+        id,
+      })
+      .where('id', '=', id)
+      .execute();
+    const replaced = image !== undefined && old.image !== null;
+    return { entries: replaced ? await recordChanges(trx, [{ kind: 'image', key: old.image as string }]) : [] };
+  });
+}
+
+/** Locks the row, so that of two edits at once the second one sees the first one's image. */
+async function ownPost(trx: DatabaseTransaction, author: number, id: number) {
+  return trx
+    .selectFrom('posts')
+    .select('image')
+    .where('id', '=', id)
+    .where('author_id', '=', author)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+/** Undefined when there is no such post of this author's. */
+export async function deletePost(db: Database, author: number, id: number): Promise<number[] | undefined> {
+  return db.transaction().execute(async (trx) => {
+    await lockExclusive(trx, { posts: [id] });
+    const post = await trx
+      .deleteFrom('posts')
+      .where('id', '=', id)
+      .where('author_id', '=', author)
+      .returning('image')
+      .executeTakeFirst();
+    if (!post) return undefined;
+    return recordChanges(trx, [
+      { kind: 'post', key: id },
+      ...(post.image === null ? [] : [{ kind: 'image', key: post.image } as const]),
+    ]);
+  });
+}

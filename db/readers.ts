@@ -1,0 +1,60 @@
+import { type Account, findAccounts } from './accounts.js';
+import { batched } from './batch.js';
+import type { Pair, SocialGraph } from './graph/index.js';
+import { type LikeOutcome, type LikeWish, setLikes } from './likes.js';
+import type { Database } from './postgres.js';
+import { findPosts, newestPosts, type PostRow } from './posts.js';
+import { findSessions, type LiveSession } from './sessions.js';
+
+/** How many of the newest posts one batch reads for all who ask for a first page. */
+export const WINDOW = 100;
+
+export interface LikesOfPost {
+  count: number;
+  liked: boolean;
+}
+
+/** The look-ups that go together across the requests in flight: see `batched`. */
+export interface Readers {
+  session(id: string): Promise<LiveSession | undefined>;
+  account(id: number): Promise<Account | undefined>;
+  post(id: number): Promise<PostRow | undefined>;
+  /** The newest `WINDOW` posts of all, whoever may see them. */
+  newestPosts(): Promise<readonly PostRow[]>;
+  areFriends(pair: Pair): Promise<boolean>;
+  likes(question: { viewer: number; posts: readonly number[] }): Promise<LikesOfPost[]>;
+  setLike(wish: LikeWish): Promise<LikeOutcome>;
+}
+
+export function createReaders(db: Database, graph: SocialGraph): Readers {
+  return {
+    session: batched((ids) => findSessions(db, ids)),
+    account: batched((ids) => findAccounts(db, ids)),
+    post: batched((ids) => findPosts(db, ids)),
+    newestPosts: sharing(() => newestPosts(db, WINDOW)),
+    areFriends: batched((pairs) => graph.areFriends(pairs)),
+    likes: batched((questions) => readLikes(graph, questions)),
+    setLike: batched((wishes) => setLikes(db, graph, wishes)),
+  };
+}
+
+/** A look-up without a key: one answer serves a whole batch. */
+function sharing<Value>(load: () => Promise<Value>): () => Promise<Value> {
+  const ask = batched<undefined, Value>(async (askers) => Array(askers.length).fill(await load()));
+  return () => ask(undefined);
+}
+
+async function readLikes(
+  graph: SocialGraph,
+  questions: readonly { viewer: number; posts: readonly number[] }[],
+): Promise<LikesOfPost[][]> {
+  const posts = [...new Set(questions.flatMap((question) => question.posts))];
+  const pairs = questions.flatMap(({ viewer, posts }) => posts.map((post) => ({ person: viewer, post })));
+  if (posts.length === 0) return questions.map(() => []);
+  const [counts, liked] = await Promise.all([graph.countLikes(posts), graph.haveLiked(pairs)]);
+  const countOf = new Map(posts.map((post, index) => [post, counts[index] as number]));
+  let next = 0;
+  return questions.map((question) =>
+    question.posts.map((post) => ({ count: countOf.get(post) as number, liked: liked[next++] as boolean })),
+  );
+}

@@ -1,0 +1,75 @@
+import type { ColumnType, Generated, Selectable } from 'kysely';
+
+type CreatedAt = ColumnType<Date, never, never>;
+
+export interface AccountsTable {
+  id: Generated<number>;
+  name: string;
+  username: string;
+  /** What makes a username unique: see `usernameKey`. */
+  username_key: string;
+  email: string;
+  password_hash: string;
+  /** Rises with every password change; a token that carries another one is refused. */
+  token_version: Generated<number>;
+  private: Generated<boolean>;
+  /** The stored image's name. */
+  picture: string | null;
+  created_at: CreatedAt;
+}
+
+export interface SessionsTable {
+  id: string;
+  account_id: number;
+  device_name: string;
+  created_at: CreatedAt;
+  last_used_at: ColumnType<Date, never, Date>;
+  expires_at: Date;
+}
+
+export interface PostsTable {
+  id: Generated<number>;
+  /** No foreign key: a post whose author row is missing is still shown. */
+  author_id: number;
+  title: string;
+  text: string;
+  /** The stored image's name. */
+  image: string | null;
+  created_at: CreatedAt;
+}
+
+/** What another store has yet to agree with. */
+export interface OutboxTable {
+  id: Generated<number>;
+  kind: 'person' | 'post' | 'image';
+  /** An id or an image's name. */
+  key: string;
+  due_at: ColumnType<Date, Date | undefined, Date>;
+  attempts: Generated<number>;
+  created_at: CreatedAt;
+}
+
+export interface GraphLikesTable {
+  person_id: number;
+  post_id: number;
+}
+
+/** One row for a pair of people, whatever there is between them: `lo` is the smaller id. */
+export interface GraphFriendshipsTable {
+  lo: number;
+  hi: number;
+  /** Who has asked; null once they are friends. */
+  requester: number | null;
+}
+
+export interface Tables {
+  accounts: AccountsTable;
+  sessions: SessionsTable;
+  posts: PostsTable;
+  outbox: OutboxTable;
+  graph_likes: GraphLikesTable;
+  graph_friendships: GraphFriendshipsTable;
+}
+
+export type AccountRow = Selectable<AccountsTable>;
+export type SessionRow = Selectable<SessionsTable>;

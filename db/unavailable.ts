@@ -1,0 +1,10 @@
+/** A store did not answer, or could not do what was asked. Trying again later is safe. */
+export class StoreUnavailable extends Error {
+  constructor(
+    readonly store: 'postgres' | 'graph' | 'images',
+    options?: ErrorOptions,
+  ) {
+    super(`The ${store} store is not available`, options);
+    this.name = 'StoreUnavailable';
+  }
+}

@@ -1,0 +1,25 @@
+import type { Logger } from 'pino';
+import type { Account } from '../db/accounts.js';
+import type { Stores } from '../db/stores.js';
+import type * as generated from '../generated/handlers.js';
+import type { Config } from './http/config.js';
+import type { Tokens } from './tokens.js';
+
+/** All that a handler may use besides its request. */
+export interface App extends Pick<Stores, 'db' | 'graph' | 'images' | 'outbox' | 'read'> {
+  config: Config;
+  tokens: Tokens;
+  /** Where clients reach the service. */
+  publicUrl: URL;
+  /** Where files under way are spooled. */
+  uploadsDir: string;
+  log: Logger;
+}
+
+/** Whose request it is, as read for this very request. */
+export interface Caller {
+  account: Account;
+  sessionId: string;
+}
+
+export type Handlers = generated.Handlers<App, Caller>;

@@ -1,0 +1,38 @@
+import cors, { type FastifyCorsOptions } from '@fastify/cors';
+import type { FastifyInstance } from 'fastify';
+import type { Config } from './config.js';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What a route has otherwise than the service as a whole. */
+    cors?: Pick<FastifyCorsOptions, 'origin' | 'credentials'>;
+  }
+}
+
+/** For a route that every page of every site may read. */
+export const OPEN_TO_ALL = { origin: '*', credentials: false };
+
+const READABLE = [
+  'Link',
+  'Retry-After',
+  'WWW-Authenticate',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-Request-Id',
+];
+
+/** Cross-origin access: closed, unless the operator names origins. */
+export async function registerCors(server: FastifyInstance, { corsOrigins }: Config): Promise<void> {
+  await server.register(cors, {
+    origin: corsOrigins.length > 0 ? [...corsOrigins] : false,
+    credentials: true,
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+    allowedHeaders: ['Authorization', 'Content-Type', 'If-None-Match'],
+    exposedHeaders: READABLE,
+    maxAge: 600,
+    strictPreflight: false,
+    // The route behind answers, so that `Allow` is on every OPTIONS.
+    preflightContinue: true,
+  });
+}

@@ -1,0 +1,25 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { StoreUnavailable } from '../../db/unavailable.js';
+import { badRequest, HttpError, payloadTooLarge, unavailable } from './errors.js';
+
+/** The one place where what was thrown becomes an answer. */
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const answer = httpErrorOf(error);
+  if (answer.status >= 500) request.log.error({ err: error }, answer.status === 503 ? 'unavailable' : 'fault');
+  reply.removeHeader('Content-Length');
+  return reply
+    .code(answer.status)
+    .headers(answer.headers)
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify({ message: answer.message, ...(answer.problems && { errors: answer.problems }) }));
+}
+
+function httpErrorOf(error: unknown): HttpError {
+  if (error instanceof HttpError) return error;
+  if (error instanceof StoreUnavailable) return unavailable();
+  const { code, statusCode = 500 } = error as Partial<FastifyError>;
+  if (code === 'FST_ERR_BAD_URL') return badRequest([{ in: 'path', field: '', message: 'cannot be decoded' }]);
+  if (statusCode === 413) return payloadTooLarge();
+  if (statusCode >= 400 && statusCode < 500) return new HttpError(statusCode, 'The request is not valid.');
+  return new HttpError(500, 'The service has failed. It is not your fault.');
+}

@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { open, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { FastifyRequest } from 'fastify';
+import type { Kind } from '../../generated/routes.js';
+import type { Upload } from '../../generated/types.js';
+import { canonicalMediaType, detectImageType, HEAD_BYTES } from '../image-types.js';
+import { type Problem, payloadTooLarge } from './errors.js';
+import { type Part, readParts } from './multipart.js';
+
+export interface Form {
+  /** Has no prototype: a field may have any name. Fields with a problem of their own are left out. */
+  fields: Record<string, string | Upload>;
+  problems: Problem[];
+}
+
+export interface FormLimits {
+  fileBytes: number;
+  bodyBytes: number;
+  spoolDir: string;
+}
+
+/** What a part comes to: a value, or what is wrong with it, or nothing at all. */
+interface Outcome {
+  value?: string | Upload;
+  message?: string;
+}
+
+// The longest documented field is 10,000 code points, at most 40,000 bytes.
+const FIELD_BYTES = 64 * 1024;
+
+const charsets = ['utf-8', 'utf8', 'us-ascii'];
+const plainEncodings = ['7bit', '8bit', 'binary'];
+
+/**
+ * Reads a whole multipart form; files go to `spoolDir` as they arrive. Values stay text, and undeclared text fields are
+ * kept, for the schema to judge. A throw leaves no file behind; else the caller discards the form when done with it.
+ */
+export async function readForm(
+  request: FastifyRequest,
+  kinds: Readonly<Record<string, Kind>>,
+  limits: FormLimits,
+): Promise<Form> {
+  const form: Form = { fields: Object.create(null), problems: [] };
+  const seen = new Set<string>();
+  try {
+    for await (const part of readParts(request.raw, limits.bodyBytes)) {
+      const { name } = part;
+      const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
+      const { value, message } = await readPart(part, kind, seen.has(name), limits);
+      if (value !== undefined) form.fields[name] = value;
+      if (message !== undefined) form.problems.push({ in: 'body', field: name, message });
+      if (value !== undefined || message !== undefined) seen.add(name);
+    }
+    return form;
+  } catch (error) {
+    await discardForm(form);
+    throw error;
+  }
+}
+
+/** Removes the form's temporary files that are still there. */
+export async function discardForm(form: Form): Promise<void> {
+  for (const value of Object.values(form.fields)) {
+    if (typeof value !== 'string') await rm(value.path, { force: true });
+  }
+}
+
+async function readPart(part: Part, kind: Kind | undefined, repeated: boolean, limits: FormLimits): Promise<Outcome> {
+  const message = repeated ? 'must not be repeated' : headerProblem(part, kind);
+  if (message === undefined) return kind === 'file' ? readImage(part, limits) : readText(part);
+  let size = 0;
+  for await (const chunk of part.bytes) size += chunk.length;
+  return kind === 'file' && isNoFile(part, size) ? {} : { message };
+}
+
+/** What is wrong with a part before its bytes are looked at. */
+function headerProblem(part: Part, kind: Kind | undefined): string | undefined {
+  const isFile = part.fileName !== undefined;
+  const isText = part.mediaType === undefined || part.mediaType === 'text/plain';
+  // The schema names undeclared text; a name such as __proto__ is not handed on.
+  if (kind === undefined && (isFile || !isText || part.name in Object.prototype)) return 'is not known';
+  if (kind === 'file' && !isFile && isText) return 'must be a file';
+  if (kind !== 'file' && isFile) return 'must be text, not a file';
+  if (kind !== 'file' && !isText) return 'must be plain text';
+  if (kind !== 'file' && part.charset !== undefined && !charsets.includes(part.charset)) return 'must be UTF-8 text';
+  if (part.transferEncoding !== undefined && !plainEncodings.includes(part.transferEncoding)) {
+    return 'must be sent without a transfer encoding';
+  }
+  return undefined;
+}
+
+/** What a browser sends for a file input in which nothing was chosen. */
+const isNoFile = (part: Part, size: number) => part.fileName === '' && size === 0;
+
+async function readText(part: Part): Promise<Outcome> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of part.bytes) {
+    size += chunk.length;
+    if (size <= FIELD_BYTES) chunks.push(chunk);
+  }
+  if (size > FIELD_BYTES) return { message: 'is too long' };
+  try {
+    return { value: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks)) };
+  } catch {
+    return { message: 'must be UTF-8 text' };
+  }
+}
+
+async function readImage(part: Part, limits: FormLimits): Promise<Outcome> {
+  const path = join(limits.spoolDir, `${randomUUID()}.upload`);
+  let outcome: Outcome = {};
+  try {
+    await writeFile(path, atMost(limits.fileBytes, part.bytes), { flag: 'wx', mode: 0o600 });
+    outcome = await judgeImage(part, path);
+    return outcome;
+  } finally {
+    if (outcome.value === undefined) await rm(path, { force: true });
+  }
+}
+
+async function* atMost(maxBytes: number, bytes: Readable): AsyncGenerator<Buffer> {
+  let size = 0;
+  for await (const chunk of bytes) {
+    size += chunk.length;
+    if (size > maxBytes) throw payloadTooLarge('The file is larger than this operation takes.');
+    yield chunk;
+  }
+}
+
+/** The signature decides what an image is, and must agree with what the part declares it to be. */
+async function judgeImage(part: Part, path: string): Promise<Outcome> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    if (isNoFile(part, size)) return {};
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    const detected = detectImageType(buffer.subarray(0, bytesRead));
+    if (!detected) return { message: 'must be a JPEG, PNG, GIF, WebP or AVIF image' };
+    const { mediaType } = detected;
+    // RFC 2046 section 4.5.1: application/octet-stream declares nothing.
+    const declared = part.mediaType === 'application/octet-stream' ? undefined : part.mediaType;
+    if (declared !== undefined && canonicalMediaType(declared) !== mediaType) {
+      return { message: `is declared as ${declared}, but its bytes are ${mediaType}` };
+    }
+    return { value: { path, size, mediaType } };
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,185 @@
+import type { ErrorObject } from 'ajv';
+import type { FastifyRequest } from 'fastify';
+import type { Kind, Operation } from '../../generated/routes.js';
+import { type Validate, validators } from '../../generated/validators.js';
+import type { App, Caller } from '../app.js';
+import { normalizeEmail } from '../emails.js';
+import { rules } from '../rules.js';
+import { type Body, bodyOf, NO_BODY } from './bodies.js';
+import { badRequest, notFound, type Problem } from './errors.js';
+import { discardForm, type Form, readForm } from './forms.js';
+
+type Fields = Record<string, unknown>;
+
+/** A request's parts, parsed and found valid. Files of a form are to be discarded when they have been used. */
+export interface Input {
+  path: Fields;
+  query: Fields;
+  body: Fields | undefined;
+  discard(): Promise<void>;
+}
+
+/** What a form may weigh besides its file. */
+const FORM_MARGIN = 256 * 1024;
+
+const INTEGER = /^-?(0|[1-9]\d*)$/;
+const BOOLEAN = /^(true|false)$/i;
+const NUL_OR_LONE_SURROGATE = /\0|\p{Surrogate}/u;
+
+/**
+ * Reads and judges a request: its query and body by the contract's schemas, then by the rules that no schema carries. All
+ * problems are reported at once.
+ *
+ * @throws HttpError 400 with all problems, 404 for a path that names nothing, 413, 415
+ */
+export async function readInput(
+  request: FastifyRequest,
+  operation: Operation,
+  caller: Caller | undefined,
+  app: App,
+): Promise<Input> {
+  const form = await readFormOf(request, operation, app);
+  const discard = async () => {
+    if (form) await discardForm(form);
+  };
+  try {
+    const problems: Problem[] = [];
+    const query = coerceAll(request.query as Fields, operation.query);
+    problems.push(...judge(validators[operation.id].query, query, 'query'));
+    const body = readBody(bodyOf(request), form, operation, problems);
+    const judged = {
+      sent: Object.keys(body ?? {}),
+      query: sound(query, problems, 'query'),
+      body: sound(body ?? {}, problems, 'body'),
+    };
+    problems.push(...(rules[operation.id]?.(judged as never, caller as Caller, app) ?? []));
+    if (problems.length > 0) throw badRequest(problems);
+    return { path: readPath(request, operation), query, body, discard };
+  } catch (error) {
+    await discard();
+    throw error;
+  }
+}
+
+/** The form, if the request brings one. Its files are spooled. */
+async function readFormOf(
+  request: FastifyRequest,
+  { body }: Operation,
+  { config, uploadsDir }: App,
+): Promise<Form | undefined> {
+  if (bodyOf(request).kind !== 'form') return undefined;
+  return readForm(request, body?.fields ?? {}, {
+    fileBytes: config.uploadMaxBytes,
+    bodyBytes: config.uploadMaxBytes + FORM_MARGIN,
+    spoolDir: uploadsDir,
+  });
+}
+
+/** A path that holds what no id or name can be names nothing. */
+function readPath(request: FastifyRequest, operation: Operation): Fields {
+  const path = coerceAll(request.params as Fields, { id: 'integer' });
+  if (Object.values(request.params as Fields).some((value) => NUL_OR_LONE_SURROGATE.test(String(value))))
+    throw notFound();
+  if (!validators[operation.id].path(path)) throw notFound();
+  return path;
+}
+
+/** The body's fields, judged by their schema; undefined when there are none to hand on. */
+function readBody(
+  brought: Body,
+  form: Form | undefined,
+  operation: Operation,
+  problems: Problem[],
+): Fields | undefined {
+  const validate = validators[operation.id].body;
+  const refuse = (message: string) => {
+    problems.push({ in: 'body', field: '', message });
+    return undefined;
+  };
+  if (form) {
+    const body = normalizeEmails(coerceAll(form.fields, operation.body?.fields ?? {}), operation);
+    // What the form reader has found wrong with a field needs no second word.
+    const named = new Set(form.problems.map(({ field }) => field));
+    const judged = judge(validate, body, 'body').filter(({ field }) => !(field === '' ? named.size : named.has(field)));
+    problems.push(...form.problems, ...judged);
+    return body;
+  }
+  if (brought.kind === 'bad') return refuse(brought.message);
+  if (brought.kind === 'none') {
+    if (operation.body) problems.push(...judge(validate, {}, 'body'));
+    return undefined;
+  }
+  const value = brought.kind === 'json' ? brought.value : undefined;
+  if (!operation.body && (operation.refusesEmptyObject || !isObject(value))) return refuse(NO_BODY);
+  if (!isObject(value)) return refuse('must be a JSON object');
+  const body = normalizeEmails(value, operation);
+  problems.push(...judge(validate, body, 'body'));
+  return body;
+}
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Only what spells the type becomes it. All else stays as it was sent, for the validator to refuse. */
+function coerceAll(fields: Fields, kinds: Readonly<Record<string, Kind>>): Fields {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, coerce(value, kinds[name])]));
+}
+
+function coerce(value: unknown, kind: Kind | undefined): unknown {
+  if (typeof value !== 'string') return value;
+  if (kind === 'integer' && INTEGER.test(value)) return Number(value);
+  if (kind === 'boolean' && BOOLEAN.test(value)) return value.toLowerCase() === 'true';
+  return value;
+}
+
+function normalizeEmails(fields: Fields, { body }: Operation): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      body?.emails.includes(name) && typeof value === 'string' ? normalizeEmail(value) : value,
+    ]),
+  );
+}
+
+function judge(validate: Validate, data: Fields, place: Problem['in']): Problem[] {
+  const valid = validate(data);
+  const problems = valid ? [] : (validate.errors ?? []).map((error) => problemOf(error, data, place));
+  const illFormed = Object.entries(data)
+    .filter(([name, value]) => !name.isWellFormed() || (typeof value === 'string' && !value.isWellFormed()))
+    .map(([name]) => ({ in: place, field: name.toWellFormed(), message: 'must not contain unpaired surrogates' }));
+  return [...problems, ...illFormed];
+}
+
+function problemOf(error: ErrorObject, data: Fields, place: Problem['in']): Problem {
+  const { keyword, params, instancePath } = error;
+  if (keyword === 'additionalProperties')
+    return { in: place, field: params.additionalProperty, message: 'is not known' };
+  if (keyword === 'required') return { in: place, field: params.missingProperty, message: 'is required' };
+  const field = instancePath.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');
+  return {
+    in: place,
+    field,
+    message: place === 'query' && Array.isArray(data[field]) ? 'must be given once' : wording(error),
+  };
+}
+
+function wording({ keyword, message = 'is not valid', params, schemaPath: _ }: ErrorObject): string {
+  switch (keyword) {
+    case 'minProperties':
+      return 'at least one field is required';
+    case 'minLength':
+      return `must have at least ${params.limit} character${params.limit === 1 ? '' : 's'}`;
+    case 'maxLength':
+      return `must have at most ${params.limit} characters`;
+    case 'pattern':
+      return 'holds characters, or a form, that this field does not take';
+    default:
+      return message;
+  }
+}
+
+/** The fields that nothing is wrong with so far. */
+function sound(fields: Fields, problems: readonly Problem[], place: Problem['in']): Fields {
+  const bad = new Set(problems.filter((problem) => problem.in === place).map(({ field }) => field));
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !bad.has(name)));
+}

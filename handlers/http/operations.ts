@@ -1,0 +1,74 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import openapiGlue from 'fastify-openapi-glue';
+import type { OperationId } from '../../generated/handlers.js';
+import { type Operation, operations } from '../../generated/routes.js';
+import { serializers } from '../../generated/serializers.js';
+import type { App, Caller } from '../app.js';
+import { handlers } from '../index.js';
+import { authenticate } from './authenticate.js';
+import { refuseCrossSite } from './cross-site.js';
+import { readInput } from './input.js';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The operation that a route is bound to; none on what lies beside the contract. */
+    operation?: Operation;
+  }
+  interface FastifyRequest {
+    caller: Caller | undefined;
+  }
+}
+
+/** What the types of `Handlers` hold every handler to, seen from where all are called alike. */
+type AnyHandler = (request: object, app: App) => Promise<{ status: number; headers?: object; body?: unknown }>;
+
+/** Binds every operation of the contract to its handler. */
+export async function registerOperations(
+  server: FastifyInstance,
+  document: object,
+  app: App,
+  trustedOrigins: ReadonlySet<string>,
+): Promise<void> {
+  server.decorateRequest('caller', undefined);
+
+  await server.register(openapiGlue, {
+    specification: document,
+    operationResolver: (id) => {
+      const operation = operations[id as OperationId];
+      return {
+        method: operation.method,
+        url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
+        config: { operation },
+        // Fastify would validate before it knows who asks, and stop at the first thing wrong: it gets no schema.
+        schema: {},
+        onRequest: async (request: FastifyRequest) => {
+          if (!operation.secured) return;
+          request.caller = await authenticate(request, app);
+          refuseCrossSite(request, trustedOrigins);
+        },
+        handler: (request: FastifyRequest, reply: FastifyReply) => run(operation, request, reply, app),
+      };
+    },
+  });
+}
+
+async function run(
+  operation: Operation,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  app: App,
+): Promise<FastifyReply> {
+  const { caller, headers } = request;
+  const { path, query, body, discard } = await readInput(request, operation, caller, app);
+  try {
+    const handle = handlers[operation.id] as AnyHandler;
+    const answer = await handle({ path, query, body, caller, headers }, app);
+    reply.code(answer.status).headers(answer.headers ?? {});
+    // The contract's serializer lets out what the contract names, and nothing else.
+    const serialize = serializers[operation.id][answer.status];
+    if (!serialize) return await reply.send(answer.body);
+    return await reply.type('application/json; charset=utf-8').send(serialize(answer.body));
+  } finally {
+    await discard();
+  }
+}

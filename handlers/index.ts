@@ -1,0 +1,9 @@
+import type { Handlers } from './app.js';
+import { auth } from './auth.js';
+import { friends } from './friends.js';
+import { posts } from './posts.js';
+import { profiles } from './profiles.js';
+import { relationships } from './relationships.js';
+
+/** Every operation's handler, by operationId. */
+export const handlers = { ...auth, ...profiles, ...posts, ...friends, ...relationships } satisfies Handlers;

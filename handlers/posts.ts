@@ -1,0 +1,125 @@
+import { readFeed } from '../db/feed.js';
+import {
+  createPost,
+  deletePost,
+  findPostByImage,
+  type Page,
+  type PostRow,
+  postsByAuthor,
+  updatePost,
+} from '../db/posts.js';
+import { canSee, type Owner } from '../db/visibility.js';
+import type { App, Handlers } from './app.js';
+import { unauthorized } from './http/errors.js';
+import { imageAnswer, NO_SUCH_IMAGE, withUpload } from './images.js';
+import { postView } from './views.js';
+
+type PostHandlers = Pick<
+  Handlers,
+  | 'listPosts'
+  | 'listOwnPosts'
+  | 'getPost'
+  | 'getPostImage'
+  | 'createPost'
+  | 'editPost'
+  | 'deletePost'
+  | 'likePost'
+  | 'unlikePost'
+>;
+
+/** Missing, hidden and another's: nobody can tell them apart. */
+const NO_SUCH_POST = { status: 404, body: { message: 'There is no such post.' } } as const;
+
+export const posts: PostHandlers = {
+  async listPosts({ caller, query }, app) {
+    const { posts, more } = await readFeed(app, caller.account.id, query);
+    return listAnswer(app, '/posts', caller.account.id, query, posts, more);
+  },
+
+  async listOwnPosts({ caller, query }, app) {
+    const rows = await postsByAuthor(app.db, caller.account.id, { ...query, limit: query.limit + 1 });
+    const more = rows.length > query.limit;
+    return listAnswer(app, '/posts/me', caller.account.id, query, rows.slice(0, query.limit), more);
+  },
+
+  async getPost({ caller, path }, app) {
+    const post = await findVisible(app, caller.account.id, path.id);
+    return post ? { status: 200, body: { ...post, comments: [] } } : NO_SUCH_POST;
+  },
+
+  async getPostImage({ caller, path, headers }, { db, images, read }) {
+    const post = await findPostByImage(db, path.filename);
+    if (!post || !(await canSee(caller.account.id, ownerOf(post), read.areFriends))) return NO_SUCH_IMAGE;
+    return imageAnswer(images, path.filename, headers['if-none-match']);
+  },
+
+  async createPost({ caller, body: { title, text, image: upload } }, app) {
+    const created = await withUpload(app, upload, (image) =>
+      createPost(app.db, caller.account.id, { title, text, image }),
+    );
+    if (!created) throw unauthorized();
+    await app.outbox.deliver(created.entries);
+    return { status: 201, body: postView(created.post, { count: 0, liked: false }) };
+  },
+
+  async editPost({ caller, query, body: { title, text, image: upload, remove_image } }, app) {
+    // Looked at first, so that the bytes of a refused edit are never stored.
+    const post = await app.read.post(query.id);
+    if (post?.author_id !== caller.account.id) return NO_SUCH_POST;
+    const updated = await withUpload(app, upload, (image) =>
+      updatePost(app.db, caller.account.id, query.id, { title, text, image: remove_image ? null : image }),
+    );
+    if (!updated) return NO_SUCH_POST;
+    await app.outbox.deliver(updated.entries);
+    const after = await findVisible(app, caller.account.id, query.id);
+    return after ? { status: 200, body: after } : NO_SUCH_POST;
+  },
+
+  async deletePost({ caller, query }, { db, outbox }) {
+    const entries = await deletePost(db, caller.account.id, query.id);
+    if (!entries) return NO_SUCH_POST;
+    await outbox.deliver(entries);
+    return { status: 200, body: { message: 'The post is deleted.' } };
+  },
+
+  async likePost({ caller, query }, app) {
+    return setLike(app, caller.account.id, query.id, true);
+  },
+
+  async unlikePost({ caller, query }, app) {
+    return setLike(app, caller.account.id, query.id, false);
+  },
+};
+
+const ownerOf = (post: PostRow): Owner => ({ id: post.author_id, private: post.author_private });
+
+async function findVisible({ read }: App, viewer: number, id: number) {
+  const post = await read.post(id);
+  if (!post || !(await canSee(viewer, ownerOf(post), read.areFriends))) return undefined;
+  const [likes] = await read.likes({ viewer, posts: [id] });
+  return likes && postView(post, likes);
+}
+
+async function listAnswer(
+  { read }: App,
+  path: string,
+  viewer: number,
+  { limit, offset }: Page,
+  rows: readonly PostRow[],
+  more: boolean,
+) {
+  const likes = await read.likes({ viewer, posts: rows.map(({ id }) => id) });
+  const body = rows.flatMap((post, index) => {
+    const ofPost = likes[index];
+    return ofPost ? [postView(post, ofPost)] : [];
+  });
+  const next = `<${path}?limit=${limit}&offset=${offset + limit}>; rel="next"`;
+  return { status: 200, ...(more && { headers: { Link: next } }), body } as const;
+}
+
+async function setLike({ read }: App, person: number, post: number, liked: boolean) {
+  const outcome = await read.setLike({ person, post, liked });
+  if (outcome === 'gone') throw unauthorized();
+  if (outcome === 'hidden') return NO_SUCH_POST;
+  return { status: 200, body: { message: liked ? 'You like the post.' : 'You do not like the post.' } } as const;
+}

@@ -1,0 +1,9 @@
+import type { Handlers } from './app.js';
+import { sendRequest } from './friends.js';
+
+export const relationships: Pick<Handlers, 'createRelationship'> = {
+  async createRelationship({ caller, query: { me, them } }, app) {
+    if (me !== caller.account.id) return { status: 403, body: { message: 'You can act for yourself only.' } };
+    return sendRequest(app, me, them);
+  },
+};

@@ -1,0 +1,77 @@
+import type { OperationId, Request } from '../generated/handlers.js';
+import type { App, Caller } from './app.js';
+import { isDisposable } from './emails.js';
+import type { Problem } from './http/errors.js';
+import { passwordProblems } from './passwords.js';
+import { usernameProblems } from './usernames.js';
+
+interface Judged<Id extends OperationId> {
+  /** The names of the body's fields, sound or not. */
+  sent: readonly string[];
+  /** The part of the request that its schemas have found nothing wrong with. */
+  query: Partial<Request<Id, Caller>['query']>;
+  body: Partial<NonNullable<Request<Id, Caller>['body']>>;
+}
+
+type Rule<Id extends OperationId> = (request: Judged<Id>, caller: Caller, app: App) => Problem[];
+
+const inBody = (field: string) => (message: string) => ({ in: 'body', field, message }) as const;
+const NOTHING_TO_CHANGE = inBody('')('at least one change is required');
+const IMAGE_AND_REMOVAL = inBody('remove_image')('must not be true together with an image');
+
+interface Person {
+  username?: string | undefined;
+  email?: string | undefined;
+  password?: string | undefined;
+}
+
+function personProblems({ username, email, password }: Person, resulting: Person): Problem[] {
+  return [
+    ...(username === undefined ? [] : usernameProblems(username).map(inBody('username'))),
+    ...(email !== undefined && isDisposable(email) ? [inBody('email')('must not be a disposable address')] : []),
+    ...(password === undefined ? [] : passwordProblems(password, resulting).map(inBody('password'))),
+  ];
+}
+
+function imageProblems({ image, remove_image }: { image?: unknown; remove_image?: boolean }): Problem[] {
+  return image !== undefined && remove_image ? [IMAGE_AND_REMOVAL] : [];
+}
+
+/** A form that was sent and changes nothing: these fields alone, or a `remove_image` that removes nothing. */
+function emptyChange(
+  sent: readonly string[],
+  body: { remove_image?: boolean },
+  idle: readonly string[] = [],
+): Problem[] {
+  const changes = sent.filter(
+    (name) => !idle.includes(name) && !(name === 'remove_image' && body.remove_image === false),
+  );
+  return sent.length > 0 && changes.length === 0 ? [NOTHING_TO_CHANGE] : [];
+}
+
+const notOneself =
+  <Name extends string>(name: Name) =>
+  ({ query }: { query: Partial<Record<Name, number>> }, caller: Caller): Problem[] =>
+    query[name] === caller.account.id ? [{ in: 'query', field: name, message: 'must not be your own id' }] : [];
+
+/** What the contract says in words because no JSON Schema can: judged with the schemas, so that all problems come at once. */
+export const rules: { [Id in OperationId]?: Rule<Id> } = {
+  register: ({ body }) => personProblems(body, body),
+
+  updateProfile({ sent, body }, { account }) {
+    const { username = account.username, email = account.email } = body;
+    return [
+      ...personProblems(body, { username, email }),
+      ...(sent.includes('password') && !sent.includes('current_password')
+        ? [inBody('current_password')('is required to change the password')]
+        : []),
+      ...imageProblems(body),
+      ...emptyChange(sent, body, ['current_password']),
+    ];
+  },
+
+  editPost: ({ sent, body }) => [...imageProblems(body), ...emptyChange(sent, body)],
+
+  sendFriendRequest: notOneself('to'),
+  createRelationship: notOneself('them'),
+};

@@ -1,0 +1,46 @@
+import type { Account } from '../db/accounts.js';
+import type { PostRow } from '../db/posts.js';
+import type { LikesOfPost } from '../db/readers.js';
+import type { SessionRow } from '../db/tables.js';
+import type { components } from '../generated/types.js';
+
+type Schemas = components['schemas'];
+
+const linkTo = (route: 'posts' | 'profiles', image: string | null) => image && `/${route}/image/${image}`;
+
+export const accountView = ({ id, name, username, email }: Account): Schemas['Account'] => ({
+  id,
+  name,
+  username,
+  email,
+});
+
+/** A profile as its owner and those who may see it get it. */
+export const fullProfileView = (account: Account): Schemas['FullProfile'] => ({
+  ...briefProfileView(account),
+  profile_link: linkTo('profiles', account.picture),
+  private: account.private,
+});
+
+/** What everybody may see of a private account. */
+export const briefProfileView = ({ id, name, username }: Account): Schemas['Profile'] => ({ id, name, username });
+
+export const sessionView = (session: SessionRow, current: string): Schemas['Session'] => ({
+  id: session.id,
+  device_name: session.device_name,
+  created_at: session.created_at.toISOString(),
+  last_used_at: session.last_used_at.toISOString(),
+  current: session.id === current,
+});
+
+export const postView = (post: PostRow, likes: LikesOfPost): Schemas['Post'] => ({
+  id: post.id,
+  title: post.title,
+  text: post.text,
+  image: linkTo('posts', post.image),
+  author_id: post.author_id,
+  author_username: post.author_username,
+  created_at: post.created_at.toISOString(),
+  like_count: likes.count,
+  liked_by_me: likes.liked,
+});

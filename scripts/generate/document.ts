@@ -1,0 +1,125 @@
+/** The parts of an OpenAPI document that the generators read. `$ref`s are resolved before they see it. */
+export interface Document {
+  security?: Requirement[];
+  paths: Record<string, Record<string, RawOperation>>;
+}
+
+export type Schema = Record<string, unknown> & {
+  type?: string | string[];
+  format?: string;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  'x-normalize'?: string;
+};
+
+type Requirement = Record<string, string[]>;
+
+interface RawOperation {
+  operationId: string;
+  summary: string;
+  tags: [string];
+  security?: Requirement[];
+  parameters?: Parameter[];
+  requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> };
+  responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
+  'x-rate-limit': string;
+  'x-no-body'?: boolean;
+}
+
+interface Parameter {
+  name: string;
+  in: 'query' | 'path' | 'header';
+  required?: boolean;
+  schema: Schema;
+}
+
+/** One operation as every generator wants it: flat, resolved, and checked for what the service relies on. */
+export interface Operation {
+  id: string;
+  method: string;
+  path: string;
+  summary: string;
+  secured: boolean;
+  rateLimit: string;
+  refusesEmptyObject: boolean;
+  query: Schema;
+  pathParameters: Schema;
+  body: { mediaType: string; required: boolean; schema: Schema } | undefined;
+  /** The JSON bodies it answers with, by status. */
+  answers: Record<string, Schema>;
+}
+
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
+const BUCKETS = ['strict', 'general'];
+
+/** Replaces every local `$ref` by what it names. The document has no recursive schema. */
+export function resolveReferences(document: unknown): Document {
+  const resolve = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(resolve);
+    if (typeof node !== 'object' || node === null) return node;
+    if ('$ref' in node && typeof node.$ref === 'string') return resolve(lookUp(document, node.$ref));
+    return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, resolve(value)]));
+  };
+  return resolve(document) as Document;
+}
+
+function lookUp(document: unknown, reference: string): unknown {
+  const steps = reference.replace(/^#\//, '').split('/');
+  const found = steps.reduce<unknown>((node, step) => (node as Record<string, unknown> | undefined)?.[step], document);
+  if (found === undefined) throw new Error(`openapi.yaml: ${reference} names nothing`);
+  return found;
+}
+
+export function operationsOf(document: Document): Operation[] {
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    METHODS.filter((method) => method in item).map((method) => {
+      const raw = item[method] as RawOperation;
+      if (!BUCKETS.includes(raw['x-rate-limit'])) throw new Error(`${raw.operationId}: x-rate-limit is missing`);
+      return {
+        id: raw.operationId,
+        method: method.toUpperCase(),
+        path,
+        summary: raw.summary,
+        secured: (raw.security ?? document.security ?? []).length > 0,
+        rateLimit: raw['x-rate-limit'],
+        refusesEmptyObject: raw['x-no-body'] ?? false,
+        query: parametersSchema(raw, 'query'),
+        pathParameters: parametersSchema(raw, 'path'),
+        body: bodyOf(raw),
+        answers: answersOf(raw),
+      };
+    }),
+  );
+}
+
+function parametersSchema(raw: RawOperation, place: Parameter['in']): Schema {
+  const parameters = (raw.parameters ?? []).filter((parameter) => parameter.in === place);
+  for (const { name, required, schema } of parameters) {
+    // Handlers get every query parameter: sent, or by its default.
+    if (!required && !('default' in schema)) throw new Error(`${raw.operationId}: ${name} needs a default`);
+  }
+  return {
+    type: 'object',
+    properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
+    required: parameters.filter(({ required }) => required).map(({ name }) => name),
+    additionalProperties: false,
+  };
+}
+
+function bodyOf({ operationId, requestBody }: RawOperation): Operation['body'] {
+  if (!requestBody) return undefined;
+  const [entry, ...others] = Object.entries(requestBody.content);
+  if (!entry || others.length > 0) throw new Error(`${operationId}: a body has exactly one media type`);
+  return { mediaType: entry[0], required: requestBody.required ?? false, schema: entry[1].schema };
+}
+
+function answersOf({ responses }: RawOperation): Operation['answers'] {
+  return Object.fromEntries(
+    Object.entries(responses).flatMap(([status, { content }]) => {
+      const schema = content?.['application/json']?.schema;
+      return schema ? [[status, schema]] : [];
+    }),
+  );
+}
+
+export const isFile = (schema: Schema): boolean => schema.type === 'string' && schema.format === 'binary';

@@ -1,0 +1,42 @@
+import { resolve } from 'node:path';
+import { DataDirectoryInUse } from '../db/data-directory.js';
+import { ConfigError, readConfig } from '../handlers/http/config.js';
+import { createLogger } from '../handlers/http/logger.js';
+import { startService } from '../handlers/http/service.js';
+
+/** What an operator can mend is said in one line; all else is a fault, and keeps its stack. */
+function explain(error: unknown): unknown {
+  if (error instanceof ConfigError || error instanceof DataDirectoryInUse) return error.message;
+  const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
+  return code === 'EADDRINUSE' ? `${address}:${port} is in use` : error;
+}
+
+try {
+  const config = readConfig(process.env);
+  const service = await startService(config, createLogger(config.logLevel));
+  console.log(
+    [
+      '',
+      `  API         ${service.url}`,
+      `  Explorer    ${service.url}/docs`,
+      `  Contract    ${service.url}/openapi.yaml`,
+      `  Operations  ${service.opsUrl}/readyz`,
+      `  Data        ${resolve(config.dataDir)}`,
+      '',
+    ].join('\n'),
+  );
+  const stop = () => {
+    process.off('SIGTERM', stop).off('SIGINT', stop);
+    service.stop().then(
+      () => process.exit(0),
+      (error) => {
+        console.error(error);
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', stop).on('SIGINT', stop);
+} catch (error) {
+  console.error(explain(error));
+  process.exit(1);
+}

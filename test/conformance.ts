@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+
+type Node = Record<string, unknown>;
+
+interface Answered {
+  status: number;
+  headers: Headers;
+  body: unknown;
+}
+
+export interface ContractOperation {
+  id: string;
+  method: string;
+  path: string;
+  secured: boolean;
+  requestBody: { mediaType: string; schema: Node } | undefined;
+  refusesEmptyObject: boolean;
+  query: { name: string; required: boolean; schema: Node }[];
+  responses: Record<string, { headers?: Record<string, { required?: boolean }>; content?: Record<string, Node> }>;
+}
+
+const document = JSON.parse(readFileSync('generated/openapi.json', 'utf8')) as Node;
+
+/** The contract's operations, read from the document itself so that none can be forgotten. */
+export const contract: ContractOperation[] = readOperations();
+
+function readOperations(): ContractOperation[] {
+  const { paths } = resolve(document) as { paths: Record<string, Record<string, Node>> };
+  return Object.entries(paths).flatMap(([path, item]) =>
+    ['get', 'put', 'post', 'delete'].flatMap((method) => {
+      const operation = item[method] as
+        | (Node & {
+            operationId: string;
+            security?: unknown[];
+            parameters?: { name: string; in: string; required?: boolean; schema: Node }[];
+            requestBody?: { content: Record<string, { schema: Node }> };
+            responses: ContractOperation['responses'];
+          })
+        | undefined;
+      if (!operation) return [];
+      const [body] = Object.entries(operation.requestBody?.content ?? {});
+      return [
+        {
+          id: operation.operationId,
+          method: method.toUpperCase(),
+          path,
+          secured: operation.security?.length !== 0,
+          requestBody: body && { mediaType: body[0], schema: body[1].schema },
+          refusesEmptyObject: operation['x-no-body'] === true,
+          query: (operation.parameters ?? [])
+            .filter((parameter) => parameter.in === 'query')
+            .map(({ name, required = false, schema }) => ({ name, required, schema })),
+          responses: operation.responses,
+        },
+      ];
+    }),
+  );
+}
+
+function resolve(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(resolve);
+  if (typeof node !== 'object' || node === null) return node;
+  const { $ref } = node as Node;
+  if (typeof $ref === 'string') {
+    const steps = $ref.slice(2).split('/');
+    return resolve(steps.reduce<unknown>((found, step) => (found as Node)[step], document));
+  }
+  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, resolve(value)]));
+}
+
+/** The operation that a request is for. A literal path is never taken for a parameter's value. */
+export function operationFor(method: string, pathname: string): ContractOperation | undefined {
+  const literal = contract.filter(({ path }) => path === pathname);
+  const fits =
+    literal.length > 0
+      ? literal
+      : contract.filter(({ path }) => new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`).test(pathname));
+  return fits.find((operation) => operation.method === method);
+}
+
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+(addFormats as unknown as typeof addFormats.default)(ajv, ['date-time', 'uuid']);
+const compiled = new Map<string, ValidateFunction>();
+
+/** What an answer has that the contract does not declare for it, or lacks that it does. */
+export function breaches(operation: ContractOperation, { status, headers, body }: Answered): string[] {
+  const declared = operation.responses[status];
+  if (!declared) return [`${operation.id}: status ${status} is not declared`];
+  const missing = Object.entries(declared.headers ?? {})
+    .filter(([name, { required }]) => required && !headers.has(name))
+    .map(([name]) => `${operation.id} ${status}: header ${name} is missing`);
+  const type = headers.get('content-type')?.split(';')[0];
+  if (!declared.content) return type ? [...missing, `${operation.id} ${status}: has a body`] : missing;
+  const media = type && declared.content[type];
+  if (!media) return [...missing, `${operation.id} ${status}: type ${type} is not declared`];
+  if (type !== 'application/json') return missing;
+  const validate = validatorFor(`${operation.id} ${status}`, (media as { schema: Node }).schema);
+  if (validate(body)) return missing;
+  return [
+    ...missing,
+    ...(validate.errors ?? []).map((e) => `${operation.id} ${status}: ${e.instancePath} ${e.message}`),
+  ];
+}
+
+function validatorFor(key: string, schema: Node): ValidateFunction {
+  const validate = compiled.get(key) ?? ajv.compile(closed(schema));
+  compiled.set(key, validate);
+  return validate;
+}
+
+/** The same schema, taking nothing that it does not name. */
+function closed(schema: unknown): Node {
+  if (Array.isArray(schema)) return schema.map(closed) as unknown as Node;
+  if (typeof schema !== 'object' || schema === null) return schema as unknown as Node;
+  const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));
+  if ('allOf' in inner) {
+    // What several parts name together is closed around all of them.
+    const parts = (schema as { allOf: Node[] }).allOf.map((part) => ({ ...part, additionalProperties: true }));
+    return { allOf: parts, unevaluatedProperties: false };
+  }
+  return 'properties' in inner && !('additionalProperties' in inner)
+    ? { ...inner, additionalProperties: false }
+    : inner;
+}

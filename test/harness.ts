@@ -1,0 +1,181 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import type { Test } from 'tap';
+import { openStores } from '../db/stores.js';
+import { readConfig } from '../handlers/http/config.js';
+import { createLogger } from '../handlers/http/logger.js';
+import { type Service, startService } from '../handlers/http/service.js';
+import { breaches, operationFor } from './conformance.js';
+
+/** Fits no rule but what a test breaks on purpose. */
+export const PASSWORD = 'Quiet-Harbour-27!';
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a test knows what it has asked for, and the contract check that it is so.
+  body: any;
+  bytes: Buffer;
+}
+
+export interface Ask {
+  token?: string;
+  json?: unknown;
+  form?: Record<string, string | Blob | { blob: Blob; name: string }>;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array | FormData | ReadableStream;
+}
+
+export interface Person {
+  id: number;
+  name: string;
+  username: string;
+  email: string;
+  token: string;
+  /** A request with this person's token. */
+  ask(method: string, path: string, ask?: Ask): Promise<Answer>;
+}
+
+export interface TestService extends Service {
+  dataDir: string;
+  /** All that was logged so far. */
+  logged(): string;
+  ask(method: string, path: string, ask?: Ask): Promise<Answer>;
+  /** Registers somebody new and logs them in. */
+  person(overrides?: { name?: string; private?: boolean }): Promise<Person>;
+  login(email: string): Promise<string>;
+}
+
+/** A service of its own for one test file, on real embedded stores, which is stopped when the test ends. */
+export async function startTestService(t: Test, environment: NodeJS.ProcessEnv = {}): Promise<TestService> {
+  const dataDir = environment.DATA_DIR ?? (await freshDataDirectory(t));
+  let log = '';
+  const sink = new Writable({
+    write(chunk, _, done) {
+      log += chunk;
+      done();
+    },
+  });
+  const config = readConfig({
+    PORT: '0',
+    OPS_PORT: '0',
+    DATA_DIR: dataDir,
+    RATE_LIMIT_MAX: '1000000',
+    RATE_LIMIT_STRICT_MAX: '1000000',
+    ...environment,
+  });
+  const service = await startService(config, createLogger('info', sink));
+  let running = true;
+  const stop = async () => {
+    if (running) await service.stop();
+    running = false;
+  };
+  t.teardown(stop);
+  const ask = asker(t, service.url);
+  const login = async (email: string) =>
+    (await ask('POST', '/auth/login', { json: { email, password: PASSWORD } })).body.token as string;
+
+  return {
+    ...service,
+    stop,
+    dataDir,
+    logged: () => log,
+    ask,
+    login,
+    async person({ name = 'Some Body', private: isPrivate = false } = {}) {
+      const username = `u${randomBytes(6).toString('hex')}`;
+      const email = `${username}@people.example`;
+      const { body } = await ask('POST', '/auth/register', { json: { name, username, email, password: PASSWORD } });
+      const token = await login(email);
+      const person: Person = {
+        id: body.id,
+        name,
+        username,
+        email,
+        token,
+        ask: (method, path, more) => ask(method, path, { token, ...more }),
+      };
+      if (isPrivate) await person.ask('PUT', '/profiles/me', { form: { private: 'true' } });
+      return person;
+    },
+  };
+}
+
+/** Asks by HTTP, and holds every answer of an operation against the contract. */
+export function asker(t: Test, url: string) {
+  return async (method: string, path: string, { token, json, form, headers = {}, body }: Ask = {}): Promise<Answer> => {
+    const response = await fetch(url + path, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+        ...(json !== undefined && { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      body: json !== undefined ? JSON.stringify(json) : form ? formData(form) : (body ?? null),
+      ...(body instanceof ReadableStream && { duplex: 'half' }),
+    });
+    const bytes = Buffer.from(await response.arrayBuffer());
+    const isJson = response.headers.get('content-type')?.startsWith('application/json');
+    const answer: Answer = {
+      status: response.status,
+      headers: response.headers,
+      body: isJson && bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined,
+      bytes,
+    };
+    const operation = operationFor(method, new URL(url + path).pathname);
+    if (operation) {
+      const found = breaches(operation, answer);
+      if (found.length > 0) t.fail(`${method} ${path} breaks the contract`, { found, body: answer.body });
+    }
+    return answer;
+  };
+}
+
+function formData(fields: NonNullable<Ask['form']>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value === 'string') form.append(name, value);
+    else if (value instanceof Blob) form.append(name, value, 'picture');
+    else form.append(name, value.blob, value.name);
+  }
+  return form;
+}
+
+export async function temporaryDirectory(t: Test): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'social-posting-'));
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** A migrated, empty data directory: a copy of one that is prepared once, since making one anew takes seconds. */
+export async function freshDataDirectory(t: Test): Promise<string> {
+  const directory = await temporaryDirectory(t);
+  await cp(await preparedDataDirectory(), directory, { recursive: true });
+  return directory;
+}
+
+async function preparedDataDirectory(): Promise<string> {
+  const prepared = join('.build', `data-${await schemaVersion()}`);
+  if (existsSync(prepared)) return prepared;
+  const making = `${prepared}.${process.pid}`;
+  await mkdir(making, { recursive: true });
+  const stores = await openStores({ dataDir: making }, { warn: () => undefined });
+  await stores.close();
+  // Another test file may have been quicker: either copy will do.
+  await rename(making, prepared).catch(() => rm(making, { recursive: true }));
+  return prepared;
+}
+
+/** Changes with whatever the prepared directory's content follows from. */
+async function schemaVersion(): Promise<string> {
+  const hash = createHash('sha256');
+  const directory = join('db', 'migrations');
+  for (const file of (await readdir(directory)).sort()) hash.update(await readFile(join(directory, file)));
+  hash.update(await readFile('package-lock.json'));
+  return hash.digest('hex').slice(0, 16);
+}
