@@ -56,64 +56,64 @@ export type OpenOperationId = 'register' | 'login';
 
 /** App is what all handlers may use, Caller whose request it is. */
 export interface Handlers<App, Caller> {
-  /** `POST /auth/register`: register */
+  /** `POST /auth/register`: Make an account */
   register: Handler<'register', App, Caller>;
-  /** `POST /auth/login`: login */
+  /** `POST /auth/login`: Start a session */
   login: Handler<'login', App, Caller>;
-  /** `GET /auth/me`: getCurrentAccount */
+  /** `GET /auth/me`: Show the caller's account */
   getCurrentAccount: Handler<'getCurrentAccount', App, Caller>;
-  /** `GET /auth/verify`: verifySession */
+  /** `GET /auth/verify`: Check that the session is alive */
   verifySession: Handler<'verifySession', App, Caller>;
-  /** `POST /auth/logout`: logout */
+  /** `POST /auth/logout`: End the current session */
   logout: Handler<'logout', App, Caller>;
-  /** `GET /auth/sessions`: listSessions */
+  /** `GET /auth/sessions`: List the caller's sessions */
   listSessions: Handler<'listSessions', App, Caller>;
-  /** `DELETE /auth/sessions`: deleteOtherSessions */
+  /** `DELETE /auth/sessions`: End all other sessions */
   deleteOtherSessions: Handler<'deleteOtherSessions', App, Caller>;
-  /** `DELETE /auth/sessions/{id}`: deleteSession */
+  /** `DELETE /auth/sessions/{id}`: End one session */
   deleteSession: Handler<'deleteSession', App, Caller>;
-  /** `GET /profiles/me`: getOwnProfile */
+  /** `GET /profiles/me`: Show the caller's profile */
   getOwnProfile: Handler<'getOwnProfile', App, Caller>;
-  /** `PUT /profiles/me`: updateProfile */
+  /** `PUT /profiles/me`: Change the caller's profile */
   updateProfile: Handler<'updateProfile', App, Caller>;
-  /** `DELETE /profiles/me`: deleteAccount */
+  /** `DELETE /profiles/me`: Delete the caller's account */
   deleteAccount: Handler<'deleteAccount', App, Caller>;
-  /** `GET /profiles/{id}`: getProfile */
+  /** `GET /profiles/{id}`: Show somebody's profile */
   getProfile: Handler<'getProfile', App, Caller>;
-  /** `GET /profiles/image/{filename}`: getProfileImage */
+  /** `GET /profiles/image/{filename}`: Download a profile picture */
   getProfileImage: Handler<'getProfileImage', App, Caller>;
-  /** `GET /posts`: listPosts */
+  /** `GET /posts`: Read the feed */
   listPosts: Handler<'listPosts', App, Caller>;
-  /** `GET /posts/me`: listOwnPosts */
+  /** `GET /posts/me`: List the caller's posts */
   listOwnPosts: Handler<'listOwnPosts', App, Caller>;
-  /** `GET /posts/{id}`: getPost */
+  /** `GET /posts/{id}`: Read one post */
   getPost: Handler<'getPost', App, Caller>;
-  /** `GET /posts/image/{filename}`: getPostImage */
+  /** `GET /posts/image/{filename}`: Download a post's image */
   getPostImage: Handler<'getPostImage', App, Caller>;
-  /** `POST /posts/create`: createPost */
+  /** `POST /posts/create`: Write a post */
   createPost: Handler<'createPost', App, Caller>;
-  /** `PUT /posts/edit`: editPost */
+  /** `PUT /posts/edit`: Change one of the caller's posts */
   editPost: Handler<'editPost', App, Caller>;
-  /** `DELETE /posts/delete`: deletePost */
+  /** `DELETE /posts/delete`: Delete one of the caller's posts */
   deletePost: Handler<'deletePost', App, Caller>;
-  /** `POST /posts/like`: likePost */
+  /** `POST /posts/like`: Like a post */
   likePost: Handler<'likePost', App, Caller>;
-  /** `DELETE /posts/like`: unlikePost */
+  /** `DELETE /posts/like`: Take back a like */
   unlikePost: Handler<'unlikePost', App, Caller>;
-  /** `GET /friends`: listFriends */
+  /** `GET /friends`: List the caller's friends */
   listFriends: Handler<'listFriends', App, Caller>;
-  /** `GET /friends/requests`: listFriendRequests */
+  /** `GET /friends/requests`: List incoming friend requests */
   listFriendRequests: Handler<'listFriendRequests', App, Caller>;
-  /** `POST /friends/request`: sendFriendRequest */
+  /** `POST /friends/request`: Ask for somebody's friendship */
   sendFriendRequest: Handler<'sendFriendRequest', App, Caller>;
-  /** `POST /friends/accept`: acceptFriendRequest */
+  /** `POST /friends/accept`: Accept a friend request */
   acceptFriendRequest: Handler<'acceptFriendRequest', App, Caller>;
-  /** `POST /friends/decline`: declineFriendRequest */
+  /** `POST /friends/decline`: Decline a friend request */
   declineFriendRequest: Handler<'declineFriendRequest', App, Caller>;
-  /** `POST /friends/cancel`: cancelFriendRequest */
+  /** `POST /friends/cancel`: Cancel a friend request of one's own */
   cancelFriendRequest: Handler<'cancelFriendRequest', App, Caller>;
-  /** `DELETE /friends/remove`: removeFriend */
+  /** `DELETE /friends/remove`: End a friendship */
   removeFriend: Handler<'removeFriend', App, Caller>;
-  /** `POST /create_relationship`: createRelationship */
+  /** `POST /create_relationship`: Ask for somebody's friendship, naming both */
   createRelationship: Handler<'createRelationship', App, Caller>;
 }

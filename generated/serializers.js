@@ -1217,6 +1217,13 @@ var require_generated_code = __commonJS({
         const JSON_STR_EMPTY_ARRAY = JSON_STR_BEGIN_ARRAY + JSON_STR_END_ARRAY;
         const JSON_STR_EMPTY_STRING = JSON_STR_QUOTE + JSON_STR_QUOTE;
         const JSON_STR_NULL = "null";
+        function anonymous2(input) {
+          const obj = input && typeof input.toJSON === "function" ? input.toJSON() : input;
+          if (obj === null) return JSON_STR_EMPTY_OBJECT;
+          let json = "";
+          json += JSON_STR_BEGIN_OBJECT;
+          return json + JSON_STR_END_OBJECT;
+        }
         function anonymous1(obj) {
           let json = "";
           if (obj === null) return JSON_STR_EMPTY_ARRAY;
@@ -1224,41 +1231,14 @@ var require_generated_code = __commonJS({
             throw new TypeError("The value of '__fjs_merged_10#/properties/comments' does not match schema definition.");
           }
           const arrayLength = obj.length;
-          if (typeof arrayLength === "number" && arrayLength >= 128 && Number.isInteger(arrayLength) && arrayLength <= 4294967295) {
-            return asPlainStringArray(obj, arrayLength);
-          }
           json += JSON_STR_BEGIN_ARRAY;
           if (arrayLength > 0) {
             const value = obj[0];
-            if (typeof value !== "string") {
-              if (value === null) {
-                json += JSON_STR_EMPTY_STRING;
-              } else if (value instanceof Date) {
-                json += JSON_STR_QUOTE + value.toISOString() + JSON_STR_QUOTE;
-              } else if (value instanceof RegExp) {
-                json += asString(value.source);
-              } else {
-                json += asString(value.toString());
-              }
-            } else {
-              json += asString(value);
-            }
+            json += anonymous2(value);
             for (let i = 1; i < arrayLength; i++) {
               json += JSON_STR_COMMA;
               const value2 = obj[i];
-              if (typeof value2 !== "string") {
-                if (value2 === null) {
-                  json += JSON_STR_EMPTY_STRING;
-                } else if (value2 instanceof Date) {
-                  json += JSON_STR_QUOTE + value2.toISOString() + JSON_STR_QUOTE;
-                } else if (value2 instanceof RegExp) {
-                  json += asString(value2.source);
-                } else {
-                  json += asString(value2.toString());
-                }
-              } else {
-                json += asString(value2);
-              }
+              json += anonymous2(value2);
             }
           }
           return json + JSON_STR_END_ARRAY;

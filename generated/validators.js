@@ -130,9 +130,9 @@ var require_generated_code = __commonJS({
     validate21.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
     exports.register_body = validate22;
     var func1 = require_ucs2length().default;
-    var pattern4 = new RegExp("^[^\\x00]*[^\\x00\\t\\n\\x0b\\f\\r ][^\\x00]*$", "u");
-    var pattern5 = new RegExp("^[^\\x00-\\x20\\x7f-\\xa0\u2000-\u200F\u2028-\u202F\u3000\uFEFF]*$", "u");
-    var pattern6 = new RegExp("^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)+$", "u");
+    var pattern4 = new RegExp("^[\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF]*[^\\x00\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF][^\\x00]*$", "u");
+    var pattern5 = new RegExp("^[^\\x00-\\x20\\x7f-\\xa0\\xad\u0600-\u0605\u061C\u06DD\u070F\u0890\u0891\u08E2\u1680\u180E\u2000-\u200F\u2028-\u202F\u205F-\u2064\u2066-\u206F\u3000\uFEFF\uFFF9-\uFFFB]+$", "u");
+    var pattern6 = new RegExp("^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$", "u");
     var pattern7 = new RegExp("^[^\\x00]*$", "u");
     function validate22(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
@@ -214,7 +214,7 @@ var require_generated_code = __commonJS({
               errors++;
             }
             if (!pattern4.test(data0)) {
-              const err7 = { instancePath: instancePath + "/name", schemaPath: "#/properties/name/pattern", keyword: "pattern", params: { pattern: "^[^\\x00]*[^\\x00\\t\\n\\x0b\\f\\r ][^\\x00]*$" }, message: 'must match pattern "^[^\\x00]*[^\\x00\\t\\n\\x0b\\f\\r ][^\\x00]*$"' };
+              const err7 = { instancePath: instancePath + "/name", schemaPath: "#/properties/name/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF]*[^\\x00\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF]*[^\\x00\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF][^\\x00]*$"' };
               if (vErrors === null) {
                 vErrors = [err7];
               } else {
@@ -254,7 +254,7 @@ var require_generated_code = __commonJS({
               errors++;
             }
             if (!pattern5.test(data1)) {
-              const err11 = { instancePath: instancePath + "/username", schemaPath: "#/properties/username/pattern", keyword: "pattern", params: { pattern: "^[^\\x00-\\x20\\x7f-\\xa0\u2000-\u200F\u2028-\u202F\u3000\uFEFF]*$" }, message: 'must match pattern "^[^\\x00-\\x20\\x7f-\\xa0\u2000-\u200F\u2028-\u202F\u3000\uFEFF]*$"' };
+              const err11 = { instancePath: instancePath + "/username", schemaPath: "#/properties/username/pattern", keyword: "pattern", params: { pattern: "^[^\\x00-\\x20\\x7f-\\xa0\\xad\u0600-\u0605\u061C\u06DD\u070F\u0890\u0891\u08E2\u1680\u180E\u2000-\u200F\u2028-\u202F\u205F-\u2064\u2066-\u206F\u3000\uFEFF\uFFF9-\uFFFB]+$" }, message: 'must match pattern "^[^\\x00-\\x20\\x7f-\\xa0\\xad\u0600-\u0605\u061C\u06DD\u070F\u0890\u0891\u08E2\u1680\u180E\u2000-\u200F\u2028-\u202F\u205F-\u2064\u2066-\u206F\u3000\uFEFF\uFFF9-\uFFFB]+$"' };
               if (vErrors === null) {
                 vErrors = [err11];
               } else {
@@ -294,7 +294,7 @@ var require_generated_code = __commonJS({
               errors++;
             }
             if (!pattern6.test(data2)) {
-              const err15 = { instancePath: instancePath + "/email", schemaPath: "#/properties/email/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)+$" }, message: 'must match pattern "^[A-Za-z0-9.!#$%&\'*+/=?^_`{|}~-]+@[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)+$"' };
+              const err15 = { instancePath: instancePath + "/email", schemaPath: "#/properties/email/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$" }, message: "must match pattern \"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$\"" };
               if (vErrors === null) {
                 vErrors = [err15];
               } else {
@@ -508,8 +508,8 @@ var require_generated_code = __commonJS({
               }
               errors++;
             }
-            if (func1(data1) < 0) {
-              const err6 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/minLength", keyword: "minLength", params: { limit: 0 }, message: "must NOT have fewer than 0 characters" };
+            if (!pattern7.test(data1)) {
+              const err6 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/pattern", keyword: "pattern", params: { pattern: "^[^\\x00]*$" }, message: 'must match pattern "^[^\\x00]*$"' };
               if (vErrors === null) {
                 vErrors = [err6];
               } else {
@@ -517,31 +517,22 @@ var require_generated_code = __commonJS({
               }
               errors++;
             }
-            if (!pattern7.test(data1)) {
-              const err7 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/pattern", keyword: "pattern", params: { pattern: "^[^\\x00]*$" }, message: 'must match pattern "^[^\\x00]*$"' };
-              if (vErrors === null) {
-                vErrors = [err7];
-              } else {
-                vErrors.push(err7);
-              }
-              errors++;
-            }
           } else {
-            const err8 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            const err7 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/type", keyword: "type", params: { type: "string" }, message: "must be string" };
             if (vErrors === null) {
-              vErrors = [err8];
+              vErrors = [err7];
             } else {
-              vErrors.push(err8);
+              vErrors.push(err7);
             }
             errors++;
           }
         }
       } else {
-        const err9 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err8 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
-          vErrors = [err9];
+          vErrors = [err8];
         } else {
-          vErrors.push(err9);
+          vErrors.push(err8);
         }
         errors++;
       }
@@ -1407,7 +1398,7 @@ var require_generated_code = __commonJS({
               errors++;
             }
             if (!pattern4.test(data0)) {
-              const err4 = { instancePath: instancePath + "/name", schemaPath: "#/properties/name/pattern", keyword: "pattern", params: { pattern: "^[^\\x00]*[^\\x00\\t\\n\\x0b\\f\\r ][^\\x00]*$" }, message: 'must match pattern "^[^\\x00]*[^\\x00\\t\\n\\x0b\\f\\r ][^\\x00]*$"' };
+              const err4 = { instancePath: instancePath + "/name", schemaPath: "#/properties/name/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF]*[^\\x00\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF]*[^\\x00\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF][^\\x00]*$"' };
               if (vErrors === null) {
                 vErrors = [err4];
               } else {
@@ -1447,7 +1438,7 @@ var require_generated_code = __commonJS({
               errors++;
             }
             if (!pattern5.test(data1)) {
-              const err8 = { instancePath: instancePath + "/username", schemaPath: "#/properties/username/pattern", keyword: "pattern", params: { pattern: "^[^\\x00-\\x20\\x7f-\\xa0\u2000-\u200F\u2028-\u202F\u3000\uFEFF]*$" }, message: 'must match pattern "^[^\\x00-\\x20\\x7f-\\xa0\u2000-\u200F\u2028-\u202F\u3000\uFEFF]*$"' };
+              const err8 = { instancePath: instancePath + "/username", schemaPath: "#/properties/username/pattern", keyword: "pattern", params: { pattern: "^[^\\x00-\\x20\\x7f-\\xa0\\xad\u0600-\u0605\u061C\u06DD\u070F\u0890\u0891\u08E2\u1680\u180E\u2000-\u200F\u2028-\u202F\u205F-\u2064\u2066-\u206F\u3000\uFEFF\uFFF9-\uFFFB]+$" }, message: 'must match pattern "^[^\\x00-\\x20\\x7f-\\xa0\\xad\u0600-\u0605\u061C\u06DD\u070F\u0890\u0891\u08E2\u1680\u180E\u2000-\u200F\u2028-\u202F\u205F-\u2064\u2066-\u206F\u3000\uFEFF\uFFF9-\uFFFB]+$"' };
               if (vErrors === null) {
                 vErrors = [err8];
               } else {
@@ -1487,7 +1478,7 @@ var require_generated_code = __commonJS({
               errors++;
             }
             if (!pattern6.test(data2)) {
-              const err12 = { instancePath: instancePath + "/email", schemaPath: "#/properties/email/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)+$" }, message: 'must match pattern "^[A-Za-z0-9.!#$%&\'*+/=?^_`{|}~-]+@[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)+$"' };
+              const err12 = { instancePath: instancePath + "/email", schemaPath: "#/properties/email/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$" }, message: "must match pattern \"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$\"" };
               if (vErrors === null) {
                 vErrors = [err12];
               } else {
@@ -2782,7 +2773,7 @@ var require_generated_code = __commonJS({
               errors++;
             }
             if (!pattern4.test(data0)) {
-              const err5 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/pattern", keyword: "pattern", params: { pattern: "^[^\\x00]*[^\\x00\\t\\n\\x0b\\f\\r ][^\\x00]*$" }, message: 'must match pattern "^[^\\x00]*[^\\x00\\t\\n\\x0b\\f\\r ][^\\x00]*$"' };
+              const err5 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF]*[^\\x00\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF]*[^\\x00\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF][^\\x00]*$"' };
               if (vErrors === null) {
                 vErrors = [err5];
               } else {
@@ -2822,7 +2813,7 @@ var require_generated_code = __commonJS({
               errors++;
             }
             if (!pattern4.test(data1)) {
-              const err9 = { instancePath: instancePath + "/text", schemaPath: "#/properties/text/pattern", keyword: "pattern", params: { pattern: "^[^\\x00]*[^\\x00\\t\\n\\x0b\\f\\r ][^\\x00]*$" }, message: 'must match pattern "^[^\\x00]*[^\\x00\\t\\n\\x0b\\f\\r ][^\\x00]*$"' };
+              const err9 = { instancePath: instancePath + "/text", schemaPath: "#/properties/text/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF]*[^\\x00\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF]*[^\\x00\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF][^\\x00]*$"' };
               if (vErrors === null) {
                 vErrors = [err9];
               } else {
@@ -3018,7 +3009,7 @@ var require_generated_code = __commonJS({
               errors++;
             }
             if (!pattern4.test(data0)) {
-              const err4 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/pattern", keyword: "pattern", params: { pattern: "^[^\\x00]*[^\\x00\\t\\n\\x0b\\f\\r ][^\\x00]*$" }, message: 'must match pattern "^[^\\x00]*[^\\x00\\t\\n\\x0b\\f\\r ][^\\x00]*$"' };
+              const err4 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF]*[^\\x00\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF]*[^\\x00\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF][^\\x00]*$"' };
               if (vErrors === null) {
                 vErrors = [err4];
               } else {
@@ -3058,7 +3049,7 @@ var require_generated_code = __commonJS({
               errors++;
             }
             if (!pattern4.test(data1)) {
-              const err8 = { instancePath: instancePath + "/text", schemaPath: "#/properties/text/pattern", keyword: "pattern", params: { pattern: "^[^\\x00]*[^\\x00\\t\\n\\x0b\\f\\r ][^\\x00]*$" }, message: 'must match pattern "^[^\\x00]*[^\\x00\\t\\n\\x0b\\f\\r ][^\\x00]*$"' };
+              const err8 = { instancePath: instancePath + "/text", schemaPath: "#/properties/text/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF]*[^\\x00\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF]*[^\\x00\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF][^\\x00]*$"' };
               if (vErrors === null) {
                 vErrors = [err8];
               } else {
