@@ -80,7 +80,7 @@ export function operationFor(method: string, pathname: string): ContractOperatio
   return fits.find((operation) => operation.method === method);
 }
 
-const ajv = new Ajv2020({ strict: false, allErrors: true });
+const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { int64: true, password: true, binary: true } });
 (addFormats as unknown as typeof addFormats.default)(ajv, ['date-time', 'uuid']);
 const compiled = new Map<string, ValidateFunction>();
 

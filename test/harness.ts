@@ -68,7 +68,7 @@ export async function startTestService(t: Test, environment: NodeJS.ProcessEnv =
     RATE_LIMIT_STRICT_MAX: '1000000',
     ...environment,
   });
-  const service = await startService(config, createLogger('info', sink));
+  const service = await startService(config, createLogger(config.logLevel, sink));
   let running = true;
   const stop = async () => {
     if (running) await service.stop();

@@ -73,8 +73,8 @@ export async function buildServer(app: App, document: ContractDocument): Promise
     await limit(request, reply, operation?.rateLimit ?? 'general');
   };
   server.addHook('onRequest', async (request, reply) => {
-    if (closing) throw unavailable('The service is stopping.');
     await count(request, reply);
+    if (closing) throw unavailable('The service is stopping.');
   });
 
   server.setErrorHandler(answerError);

@@ -1,0 +1,164 @@
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import t, { type Test } from 'tap';
+import { createAccount, deleteAccount, findSecret } from '../db/accounts.js';
+import { recordChanges } from '../db/outbox.js';
+import { claimImage, withPendingImage } from '../db/pending-images.js';
+import { createPost } from '../db/posts.js';
+import { openStores, type Stores } from '../db/stores.js';
+import { StoreUnavailable } from '../db/unavailable.js';
+import { freshDataDirectory } from './harness.js';
+
+const stores = await open(t);
+const { db, graph, outbox, images, directory } = stores;
+
+async function open(t: Test): Promise<Stores> {
+  const opened = await openStores({ dataDir: await freshDataDirectory(t) }, { warn: () => undefined });
+  t.teardown(() => opened.close());
+  return opened;
+}
+
+let made = 0;
+
+async function account(): Promise<number> {
+  made += 1;
+  const name = `somebody${made}`;
+  const created = await createAccount(db, { name, username: name, email: `${name}@x.example`, passwordHash: 'hash' });
+  return created?.id ?? 0;
+}
+
+async function post(author: number): Promise<number> {
+  const created = await createPost(db, author, { title: 'A title', text: 'A text' });
+  return created?.post.id ?? 0;
+}
+
+const record = (kind: 'person' | 'post' | 'image', key: string | number) =>
+  db.transaction().execute((trx) => recordChanges(trx, [{ kind, key }]));
+
+const waiting = async (key: string | number) =>
+  db.selectFrom('outbox').selectAll().where('key', '=', String(key)).execute();
+
+async function upload(name: string): Promise<string> {
+  const path = join(directory.uploads, name);
+  await writeFile(path, name);
+  return path;
+}
+
+/** Until the relay has done what the test waits for; the test's own time-out is the limit. */
+async function until(reached: () => Promise<boolean>): Promise<void> {
+  while (!(await reached())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+t.test('delivery looks at the row: what is there stays, what is gone goes, however often and late', async (t) => {
+  const [ada, bob] = [await account(), await account()];
+  const kept = await post(ada);
+  const gone = kept + 1000;
+  await graph.like([
+    { person: bob, post: kept },
+    { person: bob, post: gone },
+  ]);
+  const entries = [...(await record('post', gone)), ...(await record('post', kept)), ...(await record('post', gone))];
+  await outbox.deliver(entries);
+  await outbox.deliver(entries);
+  t.same(await graph.countLikes([kept, gone]), [1, 0]);
+  t.same(await waiting(gone), [], 'and the entries are done');
+});
+
+t.test('a deleted account takes its likes, its friendships and its posts likes with it', async (t) => {
+  const [ada, bob] = [await account(), await account()];
+  const [hers, his] = [await post(ada), await post(bob)];
+  await graph.request(ada, bob);
+  await graph.accept(bob, ada);
+  await graph.like([
+    { person: ada, post: his },
+    { person: bob, post: hers },
+  ]);
+  const secret = await findSecret(db, { id: ada });
+  const entries = secret && (await deleteAccount(db, secret));
+  t.ok(entries);
+  await outbox.deliver(entries ?? []);
+  t.same(await graph.friendsOf(bob), []);
+  t.same(await graph.countLikes([hers, his]), [0, 0]);
+});
+
+t.test('what a request has left undelivered, the relay delivers', async (t) => {
+  const bob = await account();
+  const gone = 5_000_000;
+  await graph.like([{ person: bob, post: gone }]);
+  await record('post', gone);
+  await until(async () => (await waiting(gone)).length === 0);
+  t.same(await graph.countLikes([gone]), [0]);
+});
+
+t.test('a delivery that fails is kept, tried again later, and done when it can be', async (t) => {
+  const name = 'f'.repeat(32);
+  const inTheWay = join(directory.images, name);
+  await mkdir(join(inTheWay, 'inner'), { recursive: true });
+  const entries = await record('image', name);
+  await outbox.deliver(entries);
+  const [entry] = await waiting(name);
+  t.ok(entry && entry.attempts > 0, 'it has been tried');
+  await rm(inTheWay, { recursive: true });
+  await writeFile(inTheWay, 'bytes');
+  await until(async () => (await waiting(name)).length === 0);
+  t.notOk((await readdir(directory.images)).includes(name), 'and the bytes are gone');
+});
+
+t.test('bytes that a row has claimed stay', async (t) => {
+  const ada = await account();
+  const name = await withPendingImage(stores, { path: await upload('one'), extension: 'png' }, async (image) => {
+    await createPost(db, ada, { title: 'T', text: 'T', image });
+    return image.name;
+  });
+  t.same(await waiting(name), []);
+  t.ok(await images.get(name).then((image) => image?.stream.destroy()));
+  await outbox.deliver(await record('image', name));
+  t.ok((await readdir(directory.images)).includes(name), 'also when an entry asks about them again');
+});
+
+t.test('bytes that no row claims go at once, whether the commit declines or fails', async (t) => {
+  const before = await readdir(directory.images);
+  await withPendingImage(stores, { path: await upload('two'), extension: 'png' }, async () => undefined);
+  const failing = withPendingImage(stores, { path: await upload('three'), extension: 'png' }, async () => {
+    throw new Error('the row could not be written');
+  });
+  await t.rejects(failing, /row could not/);
+  t.same(await readdir(directory.images), before);
+});
+
+t.test('the sweep leaves what is not due, and a claim that comes after it is due fails whole', async (t) => {
+  const ada = await account();
+  const count = async () => (await db.selectFrom('posts').selectAll().where('author_id', '=', ada).execute()).length;
+  const late = withPendingImage(stores, { path: await upload('four'), extension: 'png' }, async (image) => {
+    await outbox.deliver([image.entry]);
+    t.ok((await readdir(directory.images)).includes(image.name), 'not due: the bytes are there');
+    await db.updateTable('outbox').set({ due_at: sql`clock_timestamp()` }).where('id', '=', image.entry).execute();
+    return createPost(db, ada, { title: 'T', text: 'T', image });
+  });
+  await t.rejects(late, StoreUnavailable);
+  t.equal(await count(), 0, 'no row names what is being removed');
+});
+
+t.test('an image is claimed once', async (t) => {
+  await withPendingImage(stores, { path: await upload('five'), extension: 'png' }, async (image) => {
+    await db.transaction().execute((trx) => claimImage(trx, image));
+    await t.rejects(
+      db.transaction().execute((trx) => claimImage(trx, image)),
+      StoreUnavailable,
+    );
+  });
+});
+
+t.test('what a crash left behind is delivered after the next start', async (t) => {
+  const dataDir = await freshDataDirectory(t);
+  const first = await openStores({ dataDir }, { warn: () => undefined });
+  await first.outbox.stop();
+  await writeFile(join(first.directory.images, 'left.png'), 'bytes');
+  await first.db.transaction().execute((trx) => recordChanges(trx, [{ kind: 'image', key: 'left.png' }]));
+  await first.close();
+  const second = await openStores({ dataDir }, { warn: () => undefined });
+  t.teardown(() => second.close());
+  await until(async () => (await readdir(second.directory.images)).length === 0);
+  t.pass('the bytes are gone');
+});
