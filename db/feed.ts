@@ -26,7 +26,7 @@ export async function readFeed({ db, graph, read }: Stores, viewer: number, page
   const end = page.offset + page.limit;
   if (end < WINDOW) {
     const window = await read.newestPosts();
-    const visible = await filterVisible(viewer, window, ownerOf, read.areFriends);
+    const visible = await filterVisible(viewer, window, ownerOf, read.friends);
     if (visible.length > end || window.length < WINDOW) {
       return { posts: visible.slice(page.offset, end), more: visible.length > end };
     }
@@ -34,6 +34,6 @@ export async function readFeed({ db, graph, read }: Stores, viewer: number, page
   const friends = await graph.friendsOf(viewer);
   const rows = await postsPublicOrBy(db, [viewer, ...friends], { ...page, limit: page.limit + 1 });
   // Asked again, now that the rows are read: a friendship may have ended in between.
-  const posts = await filterVisible(viewer, rows.slice(0, page.limit), ownerOf, read.areFriends);
+  const posts = await filterVisible(viewer, rows.slice(0, page.limit), ownerOf, read.friends);
   return { posts, more: rows.length > page.limit };
 }

@@ -34,3 +34,20 @@ export async function requestFriendship(
     return graph.within(trx).request(from, to);
   });
 }
+
+interface FriendsQuestion {
+  person: number;
+  among: readonly number[];
+}
+
+/** For each question who of those asked about is the person's friend: one look into the graph for all of them. */
+export async function readFriends(
+  graph: SocialGraph,
+  questions: readonly FriendsQuestion[],
+): Promise<ReadonlySet<number>[]> {
+  const people = [...new Set(questions.map(({ person }) => person))];
+  const others = [...new Set(questions.flatMap(({ among }) => among))];
+  const friends = new Map(people.map((person) => [person, new Set<number>()]));
+  for (const { person, friend } of await graph.friendsAmong(people, others)) friends.get(person)?.add(friend);
+  return questions.map(({ person }) => friends.get(person) ?? new Set());
+}

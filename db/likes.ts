@@ -1,9 +1,11 @@
 import { findAccounts } from './accounts.js';
+import { batched } from './batch.js';
+import { readFriends } from './friendships.js';
 import type { SocialGraph } from './graph/index.js';
 import { lockShared } from './locks.js';
 import type { Database, DatabaseTransaction } from './postgres.js';
 import { findPosts } from './posts.js';
-import { seeAll } from './visibility.js';
+import { type AskFriends, canSee } from './visibility.js';
 
 export interface LikeWish {
   person: number;
@@ -45,11 +47,14 @@ async function judge(
     wishes.map(({ person }) => person),
   );
   const posts = await findPosts(trx, postsOf(wishes));
-  const present = wishes.flatMap(({ person }, index) => {
-    const post = posts[index];
-    return post ? [{ index, viewer: person, owner: { id: post.author_id, private: post.author_private } }] : [];
-  });
-  const visible = await seeAll(present, graph);
-  const seen = new Set(present.filter((_, index) => visible[index]).map(({ index }) => index));
-  return wishes.map((_, index) => (people[index] ? (seen.has(index) ? 'done' : 'hidden') : 'gone'));
+  const askFriends = batched((questions: Parameters<AskFriends>[0][]) => readFriends(graph, questions));
+  return Promise.all(
+    wishes.map(async ({ person }, index) => {
+      const post = posts[index];
+      if (!people[index]) return 'gone';
+      if (!post) return 'hidden';
+      const owner = { id: post.author_id, private: post.author_private };
+      return (await canSee(person, owner, askFriends)) ? 'done' : 'hidden';
+    }),
+  );
 }

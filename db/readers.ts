@@ -1,10 +1,12 @@
 import { type Account, findAccounts } from './accounts.js';
 import { batched } from './batch.js';
-import type { Pair, SocialGraph } from './graph/index.js';
+import { readFriends } from './friendships.js';
+import type { SocialGraph } from './graph/index.js';
 import { type LikeOutcome, type LikeWish, setLikes } from './likes.js';
 import type { Database } from './postgres.js';
 import { findPosts, newestPosts, type PostRow } from './posts.js';
 import { findSessions, type LiveSession } from './sessions.js';
+import type { AskFriends } from './visibility.js';
 
 /** How many of the newest posts one batch reads for all who ask for a first page. */
 export const WINDOW = 100;
@@ -21,7 +23,7 @@ export interface Readers {
   post(id: number): Promise<PostRow | undefined>;
   /** The newest `WINDOW` posts of all, whoever may see them. */
   newestPosts(): Promise<readonly PostRow[]>;
-  areFriends(pair: Pair): Promise<boolean>;
+  friends: AskFriends;
   likes(question: { viewer: number; posts: readonly number[] }): Promise<LikesOfPost[]>;
   setLike(wish: LikeWish): Promise<LikeOutcome>;
 }
@@ -32,7 +34,7 @@ export function createReaders(db: Database, graph: SocialGraph): Readers {
     account: batched((ids) => findAccounts(db, ids)),
     post: batched((ids) => findPosts(db, ids)),
     newestPosts: sharing(() => newestPosts(db, WINDOW)),
-    areFriends: batched((pairs) => graph.areFriends(pairs)),
+    friends: batched((questions) => readFriends(graph, questions)),
     likes: batched((questions) => readLikes(graph, questions)),
     setLike: batched((wishes) => setLikes(db, graph, wishes)),
   };
@@ -49,12 +51,13 @@ async function readLikes(
   questions: readonly { viewer: number; posts: readonly number[] }[],
 ): Promise<LikesOfPost[][]> {
   const posts = [...new Set(questions.flatMap((question) => question.posts))];
-  const pairs = questions.flatMap(({ viewer, posts }) => posts.map((post) => ({ person: viewer, post })));
   if (posts.length === 0) return questions.map(() => []);
-  const [counts, liked] = await Promise.all([graph.countLikes(posts), graph.haveLiked(pairs)]);
-  const countOf = new Map(posts.map((post, index) => [post, counts[index] as number]));
-  let next = 0;
-  return questions.map((question) =>
-    question.posts.map((post) => ({ count: countOf.get(post) as number, liked: liked[next++] as boolean })),
+  const viewers = [...new Set(questions.map(({ viewer }) => viewer))];
+  const [counts, likes] = await Promise.all([graph.countLikes(posts), graph.likesAmong(viewers, posts)]);
+  const countOf = new Map(posts.map((post, index) => [post, counts[index] ?? 0]));
+  const likedBy = new Map(viewers.map((viewer) => [viewer, new Set<number>()]));
+  for (const { person, post } of likes) likedBy.get(person)?.add(post);
+  return questions.map(({ viewer, posts }) =>
+    posts.map((post) => ({ count: countOf.get(post) ?? 0, liked: likedBy.get(viewer)?.has(post) ?? false })),
   );
 }

@@ -1,50 +1,37 @@
-import type { Pair, SocialGraph } from './graph/index.js';
-
-/** Whose thing is looked at: a post's author, a profile's owner, an image's. `private` is null when the row is missing. */
+/** Whose thing is looked at: a post's author, a picture's owner. `private` is null when the account's row is missing. */
 export interface Owner {
   id: number;
   private: boolean | null;
 }
 
-/** The one rule: what is public is everybody's; what is private is its owner's and the owner's friends'. */
-function isPlain(viewer: number, owner: Owner): boolean {
-  return !owner.private || owner.id === viewer;
+/** Answers who among some people is a friend of one person. */
+export type AskFriends = (question: { person: number; among: readonly number[] }) => Promise<ReadonlySet<number>>;
+
+/** What is public is everybody's; what is private is its owner's and the owner's friends'. */
+const needsFriendship = (viewer: number, owner: Owner) => owner.private === true && owner.id !== viewer;
+
+/**
+ * Whether the viewer may see what is this owner's. To be asked after the owner's row was read: asked before, a friendship
+ * that has ended since would show what came after it.
+ */
+export async function canSee(viewer: number, owner: Owner, askFriends: AskFriends): Promise<boolean> {
+  if (!needsFriendship(viewer, owner)) return true;
+  const friends = await askFriends({ person: viewer, among: [owner.id] });
+  return friends.has(owner.id);
 }
 
-/** Answers whether two people are friends. */
-export type AskFriends = (pair: Pair) => Promise<boolean>;
-
-/** Has to be asked after the owner's row was read: friendship that ended before it must not show what came after. */
-export async function canSee(viewer: number, owner: Owner, areFriends: AskFriends): Promise<boolean> {
-  return isPlain(viewer, owner) || areFriends([viewer, owner.id]);
-}
-
-/** What of `things` the viewer may see, in their order. The graph is asked once for each private owner. */
+/** What of `things` the viewer may see, in their order. To be asked, likewise, after their rows were read. */
 export async function filterVisible<Thing>(
   viewer: number,
   things: readonly Thing[],
   ownerOf: (thing: Thing) => Owner,
-  areFriends: AskFriends,
+  askFriends: AskFriends,
 ): Promise<Thing[]> {
-  const closed = new Set(
-    things
-      .map(ownerOf)
-      .filter((owner) => !isPlain(viewer, owner))
-      .map(({ id }) => id),
-  );
-  const answers = await Promise.all([...closed].map(async (id) => [id, await areFriends([viewer, id])] as const));
-  const friends = new Map(answers);
-  return things.filter((thing) => isPlain(viewer, ownerOf(thing)) || friends.get(ownerOf(thing).id));
-}
-
-/** The same for questions that must be answered within one transaction. */
-export async function seeAll(
-  questions: readonly { viewer: number; owner: Owner }[],
-  graph: SocialGraph,
-): Promise<boolean[]> {
-  const closed = questions.filter(({ viewer, owner }) => !isPlain(viewer, owner));
-  const friends =
-    closed.length > 0 ? await graph.areFriends(closed.map(({ viewer, owner }) => [viewer, owner.id])) : [];
-  const answers = new Map(closed.map((question, index) => [question, friends[index] === true]));
-  return questions.map((question) => answers.get(question) ?? true);
+  const closed = things.map(ownerOf).filter((owner) => needsFriendship(viewer, owner));
+  if (closed.length === 0) return [...things];
+  const friends = await askFriends({ person: viewer, among: [...new Set(closed.map(({ id }) => id))] });
+  return things.filter((thing) => {
+    const owner = ownerOf(thing);
+    return !needsFriendship(viewer, owner) || friends.has(owner.id);
+  });
 }

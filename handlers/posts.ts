@@ -49,7 +49,7 @@ export const posts: PostHandlers = {
 
   async getPostImage({ caller, path, headers }, { db, images, read }) {
     const post = await findPostByImage(db, path.filename);
-    if (!post || !(await canSee(caller.account.id, ownerOf(post), read.areFriends))) return NO_SUCH_IMAGE;
+    if (!post || !(await canSee(caller.account.id, ownerOf(post), read.friends))) return NO_SUCH_IMAGE;
     return imageAnswer(images, path.filename, headers['if-none-match']);
   },
 
@@ -95,7 +95,7 @@ const ownerOf = (post: PostRow): Owner => ({ id: post.author_id, private: post.a
 
 async function findVisible({ read }: App, viewer: number, id: number) {
   const post = await read.post(id);
-  if (!post || !(await canSee(viewer, ownerOf(post), read.areFriends))) return undefined;
+  if (!post || !(await canSee(viewer, ownerOf(post), read.friends))) return undefined;
   const [likes] = await read.likes({ viewer, posts: [id] });
   return likes && postView(post, likes);
 }

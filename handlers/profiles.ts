@@ -67,13 +67,13 @@ export const profiles: ProfileHandlers = {
   async getProfile({ caller, path }, { read }) {
     const account = await read.account(path.id);
     if (!account) return { status: 404, body: { message: 'There is no such profile.' } };
-    const full = await canSee(caller.account.id, account, read.areFriends);
+    const full = await canSee(caller.account.id, account, read.friends);
     return { status: 200, body: full ? fullProfileView(account) : briefProfileView(account) };
   },
 
   async getProfileImage({ caller, path, headers }, { db, images, read }) {
     const owner = await findAccountByPicture(db, path.filename);
-    if (!owner || !(await canSee(caller.account.id, owner, read.areFriends))) return NO_SUCH_IMAGE;
+    if (!owner || !(await canSee(caller.account.id, owner, read.friends))) return NO_SUCH_IMAGE;
     return imageAnswer(images, path.filename, headers['if-none-match']);
   },
 };

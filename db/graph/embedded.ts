@@ -1,9 +1,7 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { Tables } from '../tables.js';
-import type { Like, Pair, SocialGraph } from './index.js';
+import type { Friendship, Like, SocialGraph } from './index.js';
 
-const lowest = (pairs: readonly Pair[]) => pairs.map(([a, b]) => Math.min(a, b));
-const highest = (pairs: readonly Pair[]) => pairs.map(([a, b]) => Math.max(a, b));
 const persons = (likes: readonly Like[]) => likes.map(({ person }) => person);
 const posts = (likes: readonly Like[]) => likes.map(({ post }) => post);
 
@@ -24,13 +22,14 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
   return {
     within: (trx) => embeddedGraph(trx),
 
-    async areFriends(pairs) {
-      const { rows } = await sql<{ friends: boolean }>`
-        select f.lo is not null as friends
-        from unnest(${lowest(pairs)}::int8[], ${highest(pairs)}::int8[]) with ordinality as pair (lo, hi, position)
-        left join graph_friendships f on f.lo = pair.lo and f.hi = pair.hi and f.requester is null
-        order by pair.position`.execute(db);
-      return rows.map(({ friends }) => friends);
+    async friendsAmong(people, others) {
+      const { rows } = await sql<Friendship>`
+        select lo as person, hi as friend from graph_friendships
+        where lo = any(${people}::int8[]) and hi = any(${others}::int8[]) and requester is null
+        union all
+        select hi, lo from graph_friendships
+        where hi = any(${people}::int8[]) and lo = any(${others}::int8[]) and requester is null`.execute(db);
+      return rows;
     },
 
     async friendsOf(person) {
@@ -57,12 +56,12 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
       return rows.map(({ count }) => count);
     },
 
-    async haveLiked(likes) {
-      const { rows } = await sql<{ liked: boolean }>`
-        select exists (select from graph_likes l where l.post_id = asked.post and l.person_id = asked.person) as liked
-        from unnest(${posts(likes)}::int8[], ${persons(likes)}::int8[]) with ordinality as asked (post, person, position)
-        order by asked.position`.execute(db);
-      return rows.map(({ liked }) => liked);
+    async likesAmong(people, ids) {
+      return db
+        .selectFrom('graph_likes')
+        .select(['person_id as person', 'post_id as post'])
+        .where(sql<SqlBool>`post_id = any(${ids}::int8[]) and person_id = any(${people}::int8[])`)
+        .execute();
     },
 
     async like(likes) {
@@ -88,8 +87,8 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
         .onConflict((conflict) => conflict.columns(['lo', 'hi']).doNothing())
         .executeTakeFirstOrThrow();
       if (numInsertedOrUpdatedRows) return 'sent';
-      const [friends] = await this.areFriends([[from, to]]);
-      return friends ? 'friends' : 'pending';
+      const friends = await this.friendsAmong([from], [to]);
+      return friends.length > 0 ? 'friends' : 'pending';
     },
 
     async accept(by, from) {

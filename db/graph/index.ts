@@ -1,7 +1,9 @@
 import type { DatabaseTransaction } from '../postgres.js';
 
-/** Two people, in the order in which the verb names them. */
-export type Pair = readonly [number, number];
+export interface Friendship {
+  person: number;
+  friend: number;
+}
 
 export interface Like {
   person: number;
@@ -14,8 +16,7 @@ export type RequestOutcome = 'sent' | 'friends' | 'pending';
 /**
  * Who likes what, and who is whose friend. The only place that knows: `like_count` is counted here, never kept beside it.
  *
- * Reads take and answer lists, one answer for each question in the order of the questions. Transitions happen whole or not
- * at all, and exactly one of several that exclude each other succeeds.
+ * Transitions happen whole or not at all, and exactly one of several that exclude each other succeeds.
  */
 export interface SocialGraph {
   /**
@@ -24,12 +25,15 @@ export interface SocialGraph {
    */
   within(trx: DatabaseTransaction): SocialGraph;
 
-  areFriends(pairs: readonly Pair[]): Promise<boolean[]>;
+  /** Who of these people is a friend of which of the others. */
+  friendsAmong(people: readonly number[], others: readonly number[]): Promise<Friendship[]>;
   friendsOf(person: number): Promise<number[]>;
   /** Who has asked this person and waits. */
   requestersOf(person: number): Promise<number[]>;
+  /** One number for each post, in the order of the posts. */
   countLikes(posts: readonly number[]): Promise<number[]>;
-  haveLiked(likes: readonly Like[]): Promise<boolean[]>;
+  /** Who of these people likes which of these posts. */
+  likesAmong(people: readonly number[], posts: readonly number[]): Promise<Like[]>;
 
   like(likes: readonly Like[]): Promise<void>;
   unlike(likes: readonly Like[]): Promise<void>;

@@ -43,7 +43,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const server = await buildServer(app, await readDocument());
   const ops = buildOpsServer({
     postgres: () => sql`select 1`.execute(db),
-    graph: () => graph.areFriends([[1, 2]]),
+    graph: () => graph.friendsOf(0),
     images: () => access(directory.images),
   });
   await server.listen({ host: config.host, port: config.port });
