@@ -10,9 +10,9 @@ export type Account = Pick<AccountRow, 'id' | 'name' | 'username' | 'email' | 'p
 
 export const ACCOUNT_COLUMNS = ['id', 'name', 'username', 'email', 'private', 'picture'] as const;
 
-/** What two usernames may not share: the same letters whatever their case and Unicode form (NFKC). */
+/** What two usernames may not share: the same letters whatever their case and Unicode form (NFKC). Both ß and ẞ are SS. */
 export function usernameKey(username: string): string {
-  return username.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
+  return username.normalize('NFKC').toLowerCase().toUpperCase().normalize('NFKC');
 }
 
 export interface Registration {

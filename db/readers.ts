@@ -2,7 +2,6 @@ import { type Account, findAccounts } from './accounts.js';
 import { batched } from './batch.js';
 import { readFriends } from './friendships.js';
 import type { SocialGraph } from './graph/index.js';
-import { type LikeOutcome, type LikeWish, setLikes } from './likes.js';
 import type { Database } from './postgres.js';
 import { findPosts, newestPosts, type PostRow } from './posts.js';
 import { findSessions, type LiveSession } from './sessions.js';
@@ -25,7 +24,6 @@ export interface Readers {
   newestPosts(): Promise<readonly PostRow[]>;
   friends: AskFriends;
   likes(question: { viewer: number; posts: readonly number[] }): Promise<LikesOfPost[]>;
-  setLike(wish: LikeWish): Promise<LikeOutcome>;
 }
 
 export function createReaders(db: Database, graph: SocialGraph): Readers {
@@ -36,7 +34,6 @@ export function createReaders(db: Database, graph: SocialGraph): Readers {
     newestPosts: sharing(() => newestPosts(db, WINDOW)),
     friends: batched((questions) => readFriends(graph, questions)),
     likes: batched((questions) => readLikes(graph, questions)),
-    setLike: batched((wishes) => setLikes(db, graph, wishes)),
   };
 }
 

@@ -60,8 +60,12 @@ export async function findSessions(db: Database, ids: readonly string[]): Promis
   return ids.map((id) => byId.get(id));
 }
 
-export async function touchSession(db: Database, id: string): Promise<void> {
-  await db.updateTable('sessions').set({ last_used_at: sql`clock_timestamp()` }).where('id', '=', id).execute();
+export async function touchSessions(db: Database, ids: readonly string[]): Promise<void> {
+  await db
+    .updateTable('sessions')
+    .set({ last_used_at: sql`clock_timestamp()` })
+    .where(sql<boolean>`id = any(${ids}::text[])`)
+    .execute();
 }
 
 /** Last used first. The session that asks is in use now, however far its row lags. */

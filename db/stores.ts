@@ -8,6 +8,7 @@ import { createOutbox, type Outbox } from './outbox.js';
 import { type Database, openEmbeddedPostgres } from './postgres.js';
 import { createReaders, type Readers } from './readers.js';
 import { purgeExpiredSessions } from './sessions.js';
+import { createWriters, type Writers } from './writers.js';
 
 export interface Stores {
   db: Database;
@@ -15,6 +16,7 @@ export interface Stores {
   images: ImageStore;
   outbox: Outbox;
   read: Readers;
+  write: Writers;
   directory: DataDirectory;
   close(): Promise<void>;
 }
@@ -47,6 +49,7 @@ export async function openStores({ dataDir }: { dataDir: string }, log: Log): Pr
     images,
     outbox,
     read: createReaders(db, graph),
+    write: createWriters(db, graph),
     directory,
     async close() {
       clearInterval(purge);

@@ -117,8 +117,8 @@ async function listAnswer(
   return { status: 200, ...(more && { headers: { Link: next } }), body } as const;
 }
 
-async function setLike({ read }: App, person: number, post: number, liked: boolean) {
-  const outcome = await read.setLike({ person, post, liked });
+async function setLike({ write }: App, person: number, post: number, liked: boolean) {
+  const outcome = await write.setLike({ person, post, liked });
   if (outcome === 'gone') throw unauthorized();
   if (outcome === 'hidden') return NO_SUCH_POST;
   return { status: 200, body: { message: liked ? 'You like the post.' : 'You do not like the post.' } } as const;

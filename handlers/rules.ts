@@ -11,6 +11,8 @@ interface Judged<Id extends OperationId> {
   /** The part of the request that its schemas have found nothing wrong with. */
   query: Partial<Request<Id, Caller>['query']>;
   body: Partial<NonNullable<Request<Id, Caller>['body']>>;
+  /** The body's texts, sound or not: for a rule that has more to say about a text than its schema has said. */
+  texts: Readonly<Record<string, string>>;
 }
 
 type Rule<Id extends OperationId> = (request: Judged<Id>, caller: Caller, app: App) => Problem[];
@@ -56,12 +58,12 @@ const notOneself =
 
 /** What the contract says in words because no JSON Schema can: judged with the schemas, so that all problems come at once. */
 export const rules: { [Id in OperationId]?: Rule<Id> } = {
-  register: ({ body }) => personProblems(body, body),
+  register: ({ body, texts: { password } }) => personProblems({ ...body, password }, body),
 
-  updateProfile({ sent, body }, { account }) {
+  updateProfile({ sent, body, texts: { password } }, { account }) {
     const { username = account.username, email = account.email } = body;
     return [
-      ...personProblems(body, { username, email }),
+      ...personProblems({ ...body, password }, { username, email }),
       ...(sent.includes('password') && !sent.includes('current_password')
         ? [inBody('current_password')('is required to change the password')]
         : []),

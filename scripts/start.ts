@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { DataDirectoryInUse } from '../db/data-directory.js';
 import { ConfigError, readConfig } from '../handlers/http/config.js';
 import { createLogger } from '../handlers/http/logger.js';
-import { startService } from '../handlers/http/service.js';
+import { startService } from '../handlers/service.js';
 
 /** What an operator can mend is said in one line; all else is a fault, and keeps its stack. */
 function explain(error: unknown): unknown {
@@ -25,8 +25,11 @@ try {
       '',
     ].join('\n'),
   );
+  let stopping = false;
   const stop = () => {
-    process.off('SIGTERM', stop).off('SIGINT', stop);
+    // A Ctrl-C comes twice, from the terminal and from npm.
+    if (stopping) return;
+    stopping = true;
     service.stop().then(
       () => process.exit(0),
       (error) => {

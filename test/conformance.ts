@@ -15,27 +15,29 @@ export interface ContractOperation {
   method: string;
   path: string;
   secured: boolean;
-  requestBody: { mediaType: string; schema: Node } | undefined;
+  requestBody: { mediaType: string; schema: Node; examples: Record<string, { value: Node }> } | undefined;
   refusesEmptyObject: boolean;
-  query: { name: string; required: boolean; schema: Node }[];
+  query: { name: string; required: boolean; schema: Node; example: unknown }[];
   responses: Record<string, { headers?: Record<string, { required?: boolean }>; content?: Record<string, Node> }>;
 }
 
 const document = JSON.parse(readFileSync('generated/openapi.json', 'utf8')) as Node;
 
+/** The whole document, every `$ref` replaced by what it names. */
+export const resolvedDocument = resolve(document) as { paths: Record<string, Record<string, Node>> };
+
 /** The contract's operations, read from the document itself so that none can be forgotten. */
 export const contract: ContractOperation[] = readOperations();
 
 function readOperations(): ContractOperation[] {
-  const { paths } = resolve(document) as { paths: Record<string, Record<string, Node>> };
-  return Object.entries(paths).flatMap(([path, item]) =>
+  return Object.entries(resolvedDocument.paths).flatMap(([path, item]) =>
     ['get', 'put', 'post', 'delete'].flatMap((method) => {
       const operation = item[method] as
         | (Node & {
             operationId: string;
             security?: unknown[];
-            parameters?: { name: string; in: string; required?: boolean; schema: Node }[];
-            requestBody?: { content: Record<string, { schema: Node }> };
+            parameters?: { name: string; in: string; required?: boolean; schema: Node; example: unknown }[];
+            requestBody?: { content: Record<string, { schema: Node; examples: Record<string, { value: Node }> }> };
             responses: ContractOperation['responses'];
           })
         | undefined;
@@ -47,11 +49,11 @@ function readOperations(): ContractOperation[] {
           method: method.toUpperCase(),
           path,
           secured: operation.security?.length !== 0,
-          requestBody: body && { mediaType: body[0], schema: body[1].schema },
+          requestBody: body && { mediaType: body[0], ...body[1] },
           refusesEmptyObject: operation['x-no-body'] === true,
           query: (operation.parameters ?? [])
             .filter((parameter) => parameter.in === 'query')
-            .map(({ name, required = false, schema }) => ({ name, required, schema })),
+            .map(({ name, required = false, schema, example }) => ({ name, required, schema, example })),
           responses: operation.responses,
         },
       ];
@@ -82,7 +84,7 @@ export function operationFor(method: string, pathname: string): ContractOperatio
 
 const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { int64: true, password: true, binary: true } });
 (addFormats as unknown as typeof addFormats.default)(ajv, ['date-time', 'uuid']);
-const compiled = new Map<string, ValidateFunction>();
+const compiled = new WeakMap<Node, ValidateFunction>();
 
 /** What an answer has that the contract does not declare for it, or lacks that it does. */
 export function breaches(operation: ContractOperation, { status, headers, body }: Answered): string[] {
@@ -96,18 +98,17 @@ export function breaches(operation: ContractOperation, { status, headers, body }
   const media = type && declared.content[type];
   if (!media) return [...missing, `${operation.id} ${status}: type ${type} is not declared`];
   if (type !== 'application/json') return missing;
-  const validate = validatorFor(`${operation.id} ${status}`, (media as { schema: Node }).schema);
-  if (validate(body)) return missing;
   return [
     ...missing,
-    ...(validate.errors ?? []).map((e) => `${operation.id} ${status}: ${e.instancePath} ${e.message}`),
+    ...misfits((media as { schema: Node }).schema, body).map((misfit) => `${operation.id} ${status}: ${misfit}`),
   ];
 }
 
-function validatorFor(key: string, schema: Node): ValidateFunction {
-  const validate = compiled.get(key) ?? ajv.compile(closed(schema));
-  compiled.set(key, validate);
-  return validate;
+/** What is wrong with a value by a schema of the document, which takes nothing that it does not name. */
+export function misfits(schema: Node, value: unknown): string[] {
+  const validate = compiled.get(schema) ?? ajv.compile(closed(schema));
+  compiled.set(schema, validate);
+  return validate(value) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
 }
 
 /** The same schema, taking nothing that it does not name. */

@@ -96,6 +96,8 @@ interface Answer {
 
 async function post(body: Uint8Array | Uint8Array[], headers: OutgoingHttpHeaders = {}): Promise<Answer> {
   const request = httpRequest({ port, host: '127.0.0.1', method: 'POST', agent });
+  // The answer may come before the whole body has been sent.
+  const answered = once(request, 'response');
   request.setHeader('Content-Type', CONTENT_TYPE);
   for (const [name, value] of Object.entries(headers)) request.setHeader(name, value ?? '');
   if (!Array.isArray(body)) {
@@ -108,7 +110,7 @@ async function post(body: Uint8Array | Uint8Array[], headers: OutgoingHttpHeader
     }
     request.end();
   }
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const [response] = (await answered) as [IncomingMessage];
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk);
   return { status: response.statusCode ?? 0, body: JSON.parse(Buffer.concat(chunks).toString()) };

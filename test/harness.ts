@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import type { Test } from 'tap';
 import { openStores } from '../db/stores.js';
+import type { components } from '../generated/types.js';
 import { readConfig } from '../handlers/http/config.js';
 import { createLogger } from '../handlers/http/logger.js';
-import { type Service, startService } from '../handlers/http/service.js';
+import { type Service, startService } from '../handlers/service.js';
 import { breaches, operationFor } from './conformance.js';
 
 /** Fits no rule but what a test breaks on purpose. */
@@ -134,6 +135,39 @@ export function asker(t: Test, url: string) {
     }
     return answer;
   };
+}
+
+/** What a 400 objects to, as `in.field`, in the order in which it is listed. */
+export const problemsOf = ({ body }: Answer): string[] =>
+  (body.errors ?? []).map((problem: { in: string; field: string }) => `${problem.in}.${problem.field}`);
+
+/** The session cookie that an answer sets: its value, and its attributes by their names in lower case. */
+export function cookieOf({ headers }: Answer): Record<string, string> | undefined {
+  const [cookie, ...others] = headers.getSetCookie().map((line) => line.split('; '));
+  const [pair, ...attributes] = cookie ?? [];
+  if (!pair || others.length > 0 || !pair.startsWith('fc_session_token=')) return undefined;
+  return Object.fromEntries([
+    ['value', pair.slice('fc_session_token='.length)],
+    ...attributes.map((attribute) => {
+      const [name = '', value = ''] = attribute.split('=');
+      return [name.toLowerCase(), value];
+    }),
+  ]);
+}
+
+/** As `cookieOf` reads the cookie when an answer clears it. */
+export const CLEARED_COOKIE = { value: '', 'max-age': '0', path: '/', httponly: '', samesite: 'Lax' };
+
+/** Publishes a post, and answers it. */
+export async function writePost(author: Person, form: Ask['form'] = {}): Promise<components['schemas']['Post']> {
+  const { body } = await author.ask('POST', '/posts/create', { form: { title: 'A title', text: 'A text', ...form } });
+  return body;
+}
+
+/** Makes two people friends. */
+export async function befriend(one: Person, other: Person): Promise<void> {
+  await one.ask('POST', `/friends/request?to=${other.id}`);
+  await other.ask('POST', `/friends/accept?from=${one.id}`);
 }
 
 function formData(fields: NonNullable<Ask['form']>): FormData {

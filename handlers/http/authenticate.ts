@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify';
-import { touchSession } from '../../db/sessions.js';
 import type { App, Caller } from '../app.js';
 import { unauthorized } from './errors.js';
 
@@ -21,13 +20,13 @@ export const hasHeaderCredentials = (request: FastifyRequest): boolean => reques
  *
  * @throws HttpError 401
  */
-export async function authenticate(request: FastifyRequest, { db, read, tokens }: App): Promise<Caller> {
+export async function authenticate(request: FastifyRequest, { read, write, tokens }: App): Promise<Caller> {
   const token = tokenOf(request);
   const claims = token === undefined ? undefined : await tokens.verify(token);
   const session = claims && (await read.session(claims.sessionId));
   if (!session || session.account.id !== claims.accountId || session.tokenVersion !== claims.tokenVersion) {
     throw unauthorized();
   }
-  if (session.lagging) await touchSession(db, session.id);
+  if (session.lagging) await write.touchSession(session.id);
   return { account: session.account, sessionId: session.id };
 }

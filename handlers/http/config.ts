@@ -42,11 +42,15 @@ const whole = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
 const port = whole(0, 65_535);
 const positive = whole(1);
 
+/** A hundred years: beyond the year 9999 there are no dates to write in a token, a cookie or RFC 3339. */
+const LONGEST_TTL = 100 * 365 * 24 * 60 * 60;
+
 const list = (input: string) => input.split(',').map((item) => item.trim());
 
 const origins = makeExactValidator<readonly string[]>((input) =>
   list(input).map((item) => {
-    const origin = URL.canParse(item) ? new URL(item).origin : 'null';
+    // 'null' is what any page without an origin of its own says: it names nobody.
+    const origin = URL.canParse(item) ? new URL(item).origin : undefined;
     if (origin !== item) throw new EnvError(`"${item}" is not an origin such as https://app.example`);
     return origin;
   }),
@@ -56,7 +60,7 @@ const addresses = makeExactValidator<readonly string[]>((input) =>
   list(input).map((item) => {
     const [address = '', bits, ...rest] = item.split('/');
     const longest = isIP(address) === 4 ? 32 : 128;
-    const ranged = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= longest);
+    const ranged = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= longest);
     if (!isIP(address) || !ranged || rest.length > 0) throw new EnvError(`"${item}" is not an address or a CIDR range`);
     return item;
   }),
@@ -64,10 +68,9 @@ const addresses = makeExactValidator<readonly string[]>((input) =>
 
 const baseUrl = makeExactValidator<URL>((input) => {
   const url = URL.canParse(input) ? new URL(input) : undefined;
-  const plain =
-    url && /^https?:$/.test(url.protocol) && url.pathname === '/' && !url.search && !url.hash && !url.username;
+  const plain = url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
   if (!plain) throw new EnvError('an http or https address without a path is needed');
-  return url as URL;
+  return url;
 });
 
 const tokenKeys = makeExactValidator<readonly [TokenKey, ...TokenKey[]]>((input) => parseTokenKeys(input));
@@ -78,10 +81,10 @@ const tokenKeys = makeExactValidator<readonly [TokenKey, ...TokenKey[]]>((input)
  * @throws EnvError
  */
 export function parseTokenKeys(input: string): readonly [TokenKey, ...TokenKey[]] {
-  const keys = list(input).map((item) => {
+  const keys = list(input).map((item, index) => {
     const [, id, secret] = /^([\w-]+):(.+)$/.exec(item) ?? [];
     if (!id || !secret) throw new EnvError('kid:secret pairs, separated by commas, are needed');
-    if (Buffer.byteLength(secret) < 32) throw new EnvError(`the secret of key ${id} is shorter than 32 bytes`);
+    if (Buffer.byteLength(secret) < 32) throw new EnvError(`the secret of key ${index + 1} is shorter than 32 bytes`);
     return { id, secret };
   });
   if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new EnvError('two keys have the same id');
@@ -111,7 +114,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       TRUST_PROXY: addresses({ default: [] }),
       DATA_DIR: str({ default: '.data' }),
       TOKEN_KEYS: tokenKeys({ default: undefined }),
-      TOKEN_TTL: positive({ default: 604_800 }),
+      TOKEN_TTL: whole(1, LONGEST_TTL)({ default: 604_800 }),
       RATE_LIMIT_MAX: positive({ default: 300 }),
       RATE_LIMIT_STRICT_MAX: positive({ default: 20 }),
       RATE_LIMIT_WINDOW: positive({ default: 900 }),
@@ -139,5 +142,6 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
 
 function refuse(errors: Partial<Record<string, Error>>): void {
   const problems = Object.entries(errors).flatMap(([name, error]) => (error ? [`${name}: ${error.message}`] : []));
-  if (problems.length > 0) throw new ConfigError(problems.join('; '));
+  // What was given is repeated in them, and may hold line breaks.
+  if (problems.length > 0) throw new ConfigError(problems.join('; ').replace(/\s+/g, ' '));
 }

@@ -6,7 +6,7 @@ import type { App, Caller } from '../app.js';
 import { normalizeEmail } from '../emails.js';
 import { rules } from '../rules.js';
 import { type Body, bodyOf, NO_BODY } from './bodies.js';
-import { badRequest, notFound, type Problem } from './errors.js';
+import { badRequest, HttpError, notFound, type Problem } from './errors.js';
 import { discardForm, type Form, readForm } from './forms.js';
 
 type Fields = Record<string, unknown>;
@@ -22,7 +22,7 @@ export interface Input {
 /** What a form may weigh besides its file. */
 const FORM_MARGIN = 256 * 1024;
 
-const INTEGER = /^-?(0|[1-9]\d*)$/;
+const INTEGER = /^(0|-?[1-9]\d*)$/;
 const BOOLEAN = /^(true|false)$/i;
 const NUL_OR_LONE_SURROGATE = /\0|\p{Surrogate}/u;
 
@@ -51,6 +51,7 @@ export async function readInput(
       sent: Object.keys(body ?? {}),
       query: sound(query, problems, 'query'),
       body: sound(body ?? {}, problems, 'body'),
+      texts: Object.fromEntries(Object.entries(body ?? {}).filter(([, value]) => typeof value === 'string')),
     };
     problems.push(...(rules[operation.id]?.(judged as never, caller as Caller, app) ?? []));
     if (problems.length > 0) throw badRequest(problems);
@@ -72,7 +73,13 @@ async function readFormOf(
     fileBytes: config.uploadMaxBytes,
     bodyBytes: config.uploadMaxBytes + FORM_MARGIN,
     spoolDir: uploadsDir,
-  });
+  }).catch(unreadable);
+}
+
+/** A form that cannot be read to its end is one problem, beside those of the query. */
+function unreadable(error: unknown): Form {
+  if (error instanceof HttpError && error.problems) return { fields: {}, problems: [...error.problems] };
+  throw error;
 }
 
 /** A path that holds what no id or name can be names nothing. */
@@ -100,7 +107,9 @@ function readBody(
     const body = normalizeEmails(coerceAll(form.fields, operation.body?.fields ?? {}), operation);
     // What the form reader has found wrong with a field needs no second word.
     const named = new Set(form.problems.map(({ field }) => field));
-    const judged = judge(validate, body, 'body').filter(({ field }) => !(field === '' ? named.size : named.has(field)));
+    const judged = named.has('')
+      ? []
+      : judge(validate, body, 'body').filter(({ field }) => !(field === '' ? named.size : named.has(field)));
     problems.push(...form.problems, ...judged);
     return body;
   }
@@ -153,7 +162,7 @@ function judge(validate: Validate, data: Fields, place: Problem['in']): Problem[
 function problemOf(error: ErrorObject, data: Fields, place: Problem['in']): Problem {
   const { keyword, params, instancePath } = error;
   if (keyword === 'additionalProperties')
-    return { in: place, field: params.additionalProperty, message: 'is not known' };
+    return { in: place, field: params.additionalProperty.toWellFormed(), message: 'is not known' };
   if (keyword === 'required') return { in: place, field: params.missingProperty, message: 'is required' };
   const field = instancePath.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');
   return {

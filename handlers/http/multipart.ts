@@ -26,12 +26,9 @@ const MAX_BOUNDARY_LENGTH = 70; // RFC 2046 section 5.1.1
 export function readParts(request: IncomingMessage, maxBytes: number): AsyncIterable<Part> {
   // Nothing is read yet, so Node itself lets the body run off.
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw payloadTooLarge();
-  const boundary = parseHeader(request.headers['content-type'] ?? '').parameters.get('boundary');
-  if (!boundary || boundary.length > MAX_BOUNDARY_LENGTH) {
-    throw badBody('The Content-Type of a multipart body must name its boundary.');
-  }
-
-  const parser = new Dicer({ boundary });
+  const boundary = boundaryOf(request);
+  // Zero bytes are no body, and need no boundary either.
+  const parser = new Dicer({ boundary: boundary ?? '-' });
   let received = 0;
   let started = 0;
   let headed = 0;
@@ -77,11 +74,17 @@ export function readParts(request: IncomingMessage, maxBytes: number): AsyncIter
   });
   request.on('data', (chunk: Buffer) => {
     received += chunk.length;
+    if (boundary === undefined) fail(badBody('The Content-Type of a multipart body must name its boundary.'));
     if (received > maxBytes) fail(payloadTooLarge());
   });
   if (request.destroyed) cutOff();
   else request.pipe(parser);
   return parts;
+}
+
+function boundaryOf({ headers }: IncomingMessage): string | undefined {
+  const boundary = parseHeader(headers['content-type'] ?? '').parameters.get('boundary');
+  return boundary && boundary.length <= MAX_BOUNDARY_LENGTH ? boundary : undefined;
 }
 
 type PartHeaders = Readonly<Record<string, string[] | undefined>>;

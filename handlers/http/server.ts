@@ -25,6 +25,12 @@ declare module 'fastify' {
   }
 }
 
+/** What is answered is one caller's own, and is what it is declared to be. A route may say otherwise. */
+const DEFAULT_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+
+/** How long a request may take to arrive, in milliseconds: the largest upload over a slow line. */
+const REQUEST_TIMEOUT = 300_000;
+
 const isPreflight = ({ method, headers }: FastifyRequest) =>
   method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 
@@ -41,6 +47,7 @@ export async function buildServer(app: App, document: ContractDocument): Promise
     requestIdHeader: false,
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     routerOptions: { maxParamLength: LONGEST_PARAMETER },
+    requestTimeout: REQUEST_TIMEOUT,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     clientErrorHandler: answerClientError,
@@ -52,7 +59,7 @@ export async function buildServer(app: App, document: ContractDocument): Promise
     closing = true;
   });
   server.addHook('onRequest', async (request, reply) => {
-    reply.header('X-Request-Id', request.id);
+    reply.headers({ 'X-Request-Id': request.id, ...DEFAULT_HEADERS });
   });
   server.addHook('onResponse', async (request, reply) => {
     request.log.info(
@@ -82,7 +89,7 @@ export async function buildServer(app: App, document: ContractDocument): Promise
     throw notFound();
   });
   async function answerFrameworkError(error: Error, request: FastifyRequest, reply: FastifyReply) {
-    reply.header('X-Request-Id', request.id);
+    reply.headers({ 'X-Request-Id': request.id, ...DEFAULT_HEADERS });
     // No hook runs for a URL that cannot be decoded.
     const exceeded = await count(request, reply).catch((reason) => reason);
     return answerError(exceeded ?? error, request, reply);

@@ -2,14 +2,14 @@ import { access } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
-import { openStores, type Stores } from '../../db/stores.js';
-import type { App } from '../app.js';
-import { createTokens } from '../tokens.js';
-import type { Config } from './config.js';
-import { readDocument } from './docs.js';
-import { buildOpsServer } from './ops.js';
-import { buildServer } from './server.js';
-import { keptTokenKeys } from './token-keys.js';
+import { openStores, type Stores } from '../db/stores.js';
+import type { App } from './app.js';
+import type { Config } from './http/config.js';
+import { readDocument } from './http/docs.js';
+import { buildOpsServer } from './http/ops.js';
+import { buildServer } from './http/server.js';
+import { keptTokenKeys } from './http/token-keys.js';
+import { createTokens } from './tokens.js';
 
 export interface Service {
   /** Where the API listens, and where the operations do. */
@@ -27,13 +27,9 @@ const GRACE = 7000;
 /** Opens the stores and listens. */
 export async function startService(config: Config, log: Logger): Promise<Service> {
   const stores = await openStores({ dataDir: config.dataDir }, log);
-  const { db, graph, images, outbox, read, directory } = stores;
+  const { db, graph, directory } = stores;
   const app: App = {
-    db,
-    graph,
-    images,
-    outbox,
-    read,
+    ...stores,
     config,
     log,
     tokens: createTokens(config.tokenKeys ?? (await keptTokenKeys(directory.tokenKeys))),
@@ -46,8 +42,14 @@ export async function startService(config: Config, log: Logger): Promise<Service
     graph: () => graph.friendsOf(0),
     images: () => access(directory.images),
   });
-  await server.listen({ host: config.host, port: config.port });
-  await ops.server.listen({ host: config.opsHost, port: config.opsPort });
+  try {
+    await server.listen({ host: config.host, port: config.port });
+    await ops.server.listen({ host: config.opsHost, port: config.opsPort });
+  } catch (error) {
+    await server.close();
+    await stores.close();
+    throw error;
+  }
 
   return {
     url: listeningAt(config.host, server.server.address()),
