@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Operation } from '../../generated/routes.js';
 import { imageTypes } from '../image-types.js';
-import { payloadTooLarge, unsupportedMediaType } from './errors.js';
+import { type HttpError, payloadTooLarge, unsupportedMediaType } from './errors.js';
 
 const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'multipart/form-data';
@@ -18,6 +18,9 @@ export type Body =
   /** A multipart form, not yet read. */
   | { kind: 'form' }
   | { kind: 'bad'; message: string };
+
+/** Thrown by a parser, an error would have Fastify close on a client that is still sending, who would lose the answer. */
+type Parsed = Body | { kind: 'refused'; error: HttpError };
 
 export const NO_BODY = 'this operation takes no body';
 
@@ -42,14 +45,22 @@ export function registerBodyParser(server: FastifyInstance): void {
   });
 }
 
-/** What `readBody` made of the request; a request that declares no body at all never came to it. */
-export const bodyOf = (request: FastifyRequest): Body => (request.body as Body | undefined) ?? NONE;
+/**
+ * What `readBody` made of the request; a request that declares no body at all never came to it.
+ *
+ * @throws HttpError 413, 415
+ */
+export function bodyOf(request: FastifyRequest): Body {
+  const body = (request.body as Parsed | undefined) ?? NONE;
+  if (body.kind === 'refused') throw body.error;
+  return body;
+}
 
 async function readBody(
   payload: Readable,
   mediaType: string | undefined,
   operation: Operation | undefined,
-): Promise<Body> {
+): Promise<Parsed> {
   const expected = operation?.body?.mediaType;
   if (mediaType === FORM_TYPE && expected === FORM_TYPE) return { kind: 'form' };
   const readable = mediaType === JSON_TYPE && (expected ?? JSON_TYPE) === JSON_TYPE;
@@ -60,7 +71,7 @@ async function readBody(
     for await (const chunk of payload.iterator({ destroyOnReturn: false })) {
       size += chunk.length;
       if (size > 0 && !readable) return refuse(expected);
-      if (size > JSON_MAX_BYTES && expected) throw payloadTooLarge();
+      if (size > JSON_MAX_BYTES && expected) return { kind: 'refused', error: payloadTooLarge() };
       if (size > JSON_MAX_BYTES) return refuse(undefined);
       chunks.push(chunk);
     }
@@ -70,8 +81,8 @@ async function readBody(
   return size === 0 ? NONE : parseJson(Buffer.concat(chunks));
 }
 
-function refuse(expected: string | undefined): Body {
-  if (expected) throw unsupportedMediaType(expected);
+function refuse(expected: string | undefined): Parsed {
+  if (expected) return { kind: 'refused', error: unsupportedMediaType(expected) };
   return { kind: 'bad', message: NO_BODY };
 }
 

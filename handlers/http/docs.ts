@@ -35,7 +35,6 @@ export async function registerDocs(server: FastifyInstance, document: ContractDo
     docs.addHook('onRequest', async (_, reply) => {
       reply.headers({
         'Content-Security-Policy': POLICY,
-        'X-Content-Type-Options': 'nosniff',
         'Referrer-Policy': 'no-referrer',
       });
     });

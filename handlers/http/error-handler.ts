@@ -7,8 +7,6 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   const answer = httpErrorOf(error);
   if (answer.status >= 500) request.log.error({ err: error }, answer.status === 503 ? 'unavailable' : 'fault');
   reply.removeHeader('Content-Length');
-  // Fastify would close on a client that is still sending, and the client lose the answer: the rest of the body runs off.
-  reply.removeHeader('Connection');
   return reply
     .code(answer.status)
     .headers(answer.headers)

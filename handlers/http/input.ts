@@ -1,13 +1,13 @@
-import type { ErrorObject } from 'ajv';
 import type { FastifyRequest } from 'fastify';
 import type { Kind, Operation } from '../../generated/routes.js';
-import { type Validate, validators } from '../../generated/validators.js';
+import { validators } from '../../generated/validators.js';
 import type { App, Caller } from '../app.js';
 import { normalizeEmail } from '../emails.js';
 import { rules } from '../rules.js';
 import { type Body, bodyOf, NO_BODY } from './bodies.js';
 import { badRequest, HttpError, notFound, type Problem } from './errors.js';
 import { discardForm, type Form, readForm } from './forms.js';
+import { judge } from './judge.js';
 
 type Fields = Record<string, unknown>;
 
@@ -148,43 +148,6 @@ function normalizeEmails(fields: Fields, { body }: Operation): Fields {
       body?.emails.includes(name) && typeof value === 'string' ? normalizeEmail(value) : value,
     ]),
   );
-}
-
-function judge(validate: Validate, data: Fields, place: Problem['in']): Problem[] {
-  const valid = validate(data);
-  const problems = valid ? [] : (validate.errors ?? []).map((error) => problemOf(error, data, place));
-  const illFormed = Object.entries(data)
-    .filter(([name, value]) => !name.isWellFormed() || (typeof value === 'string' && !value.isWellFormed()))
-    .map(([name]) => ({ in: place, field: name.toWellFormed(), message: 'must not contain unpaired surrogates' }));
-  return [...problems, ...illFormed];
-}
-
-function problemOf(error: ErrorObject, data: Fields, place: Problem['in']): Problem {
-  const { keyword, params, instancePath } = error;
-  if (keyword === 'additionalProperties')
-    return { in: place, field: params.additionalProperty.toWellFormed(), message: 'is not known' };
-  if (keyword === 'required') return { in: place, field: params.missingProperty, message: 'is required' };
-  const field = instancePath.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');
-  return {
-    in: place,
-    field,
-    message: place === 'query' && Array.isArray(data[field]) ? 'must be given once' : wording(error),
-  };
-}
-
-function wording({ keyword, message = 'is not valid', params, schemaPath: _ }: ErrorObject): string {
-  switch (keyword) {
-    case 'minProperties':
-      return 'at least one field is required';
-    case 'minLength':
-      return `must have at least ${params.limit} character${params.limit === 1 ? '' : 's'}`;
-    case 'maxLength':
-      return `must have at most ${params.limit} characters`;
-    case 'pattern':
-      return 'holds characters, or a form, that this field does not take';
-    default:
-      return message;
-  }
 }
 
 /** The fields that nothing is wrong with so far. */
