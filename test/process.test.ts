@@ -117,3 +117,15 @@ t.test('on SIGTERM what is under way is answered, what is new is refused, and it
   socket.end();
   t.equal(await ended, 0);
 });
+
+t.test('a client that never finishes its request does not keep the service from ending', async (t) => {
+  const service = await startProcess(t, { DATA_DIR: await freshDataDirectory(t) });
+  const { port, hostname } = new URL(service.url);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => undefined);
+  const head = 'POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n';
+  const underWay = once(socket, 'data');
+  socket.write(`${head}Expect: 100-continue\r\n\r\n`);
+  await underWay;
+  t.equal(await service.end('SIGTERM'), 0);
+});
