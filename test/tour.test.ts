@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { startTestService, type TestService } from './harness.js';
+
+interface Tour {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Plays the tour as `npm run tour` does. */
+async function tour(BASE_URL: string): Promise<Tour> {
+  const played = promisify(execFile)(process.execPath, ['.build/scripts/tour.js'], {
+    env: { PATH: process.env.PATH, BASE_URL },
+  });
+  return played.then(
+    (output) => ({ code: 0, ...output }),
+    ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+  );
+}
+
+/** What a tour may have left behind. */
+async function remains({ app, stores }: TestService) {
+  const count = async (table: 'accounts' | 'posts' | 'sessions' | 'graph_likes' | 'graph_friendships') =>
+    (await app.db.selectFrom(table).selectAll().execute()).length;
+  return {
+    accounts: await count('accounts'),
+    sessions: await count('sessions'),
+    posts: await count('posts'),
+    likes: await count('graph_likes'),
+    friendships: await count('graph_friendships'),
+    images: (await readdir(stores.directory.images)).length,
+  };
+}
+
+const nothing = { accounts: 0, sessions: 0, posts: 0, likes: 0, friendships: 0, images: 0 };
+
+const service = await startTestService(t);
+
+t.test('the tour shows two people meeting, step by step, and leaves nothing behind', async (t) => {
+  const { code, stdout, stderr } = await tour(`${service.url}/`);
+  t.equal(code, 0);
+  t.equal(stderr, '');
+  for (const step of [
+    /1\. Ada registers\n +POST \/auth\/register .*\n +201 {2}\{"id":\d+\}/,
+    /Ada posts, with an image\n +POST \/posts\/create .*\n +201 .*"image":"\/posts\/image\/\w+\.png"/,
+    /To Ben the post does not exist now\n +GET \/posts\/\d+\n +404 /,
+    /Ada accepts\n +POST \/friends\/accept\?from=\d+\n +200 /,
+    /it has his like\n +GET \/posts\/\d+\n +200 .*"like_count":1,"liked_by_me":true/,
+    /Ben deletes the account.*\n +DELETE \/profiles\/me .*\n +200 /,
+  ]) {
+    t.match(stdout, step);
+  }
+  t.match(stdout, /"token":"[^"]{8}…"/);
+  t.notMatch(stdout, /eyJ[\w-]{20}/, 'no whole token');
+  t.notMatch(stdout, /Tour!/, 'no password');
+  t.notOk(stdout.includes('\u001b'), 'no colour in a pipe');
+  t.same(await remains(service), nothing);
+});
+
+t.test('an unexpected status ends it with 1 and says where, but not before both accounts are deleted', async (t) => {
+  const limited = await startTestService(t, { RATE_LIMIT_MAX: '4' });
+  const { code, stdout, stderr } = await tour(limited.url);
+  t.equal(code, 1);
+  t.match(stdout, /\n +429 /);
+  t.match(stderr, /^Step \d+ should have answered \d+\.\n$/);
+  t.same(await remains(limited), nothing);
+});
+
+t.test('with no service there it says so in one line', async (t) => {
+  await service.stop();
+  const { code, stderr } = await tour(service.url);
+  t.equal(code, 1);
+  t.match(stderr, /^No answer from http:.*ECONNREFUSED.*\n$/);
+});
