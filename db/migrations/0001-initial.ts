@@ -54,7 +54,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('id', 'bigint', (column) => column.primaryKey().generatedByDefaultAsIdentity())
     .addColumn('kind', 'text', (column) => column.notNull())
     .addColumn('key', 'text', (column) => column.notNull())
-    .addColumn('due_at', sql`timestamptz(3)`, (column) => column.notNull().defaultTo(NOW))
+    .addColumn('due_at', 'timestamptz', (column) => column.notNull().defaultTo(NOW))
     .addColumn('attempts', 'integer', (column) => column.notNull().defaultTo(0))
     .addColumn('created_at', sql`timestamptz(3)`, (column) => column.notNull().defaultTo(NOW))
     .execute();
