@@ -10,6 +10,9 @@ const PARAMETERS = { memoryCost: 19456, timeCost: 2, parallelism: 1 };
 // One core stays free for the event loop, and one of libuv's four threads for files and name look-ups.
 const limit = pLimit(Math.max(1, Math.min(availableParallelism() - 1, 3)));
 
+/** How much hashing and verifying is under way, and how much of it waits for its turn. */
+export const hashing = () => ({ running: limit.activeCount, waiting: limit.pendingCount });
+
 /** The hash of a password that nobody knows. */
 const DECOY = argon2.hashSync(randomBytes(32), PARAMETERS);
 const DECOY_OPTIONS = argon2.parseOptions(DECOY);

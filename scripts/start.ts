@@ -7,8 +7,8 @@ import { startService } from '../handlers/service.js';
 /** What an operator can mend is said in one line; all else is a fault, and keeps its stack. */
 function explain(error: unknown): unknown {
   if (error instanceof ConfigError || error instanceof DataDirectoryInUse) return error.message;
-  const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
-  return code === 'EADDRINUSE' ? `${address}:${port} is in use` : error;
+  // The operating system has refused an address, a port or a directory, and names it.
+  return error instanceof Error && 'syscall' in error ? error.message : error;
 }
 
 try {

@@ -61,12 +61,21 @@ t.test('a bad variable stops the start with one line that names it', async (t) =
   t.match(refused.output, /^TOKEN_TTL: /);
 });
 
+t.test('a directory or an address that cannot be used stops the start with one line', async (t) => {
+  for (const environment of [{ DATA_DIR: '/dev/null/x' }, { HOST: '203.0.113.9' }, { HOST: 'no.such.host.invalid' }]) {
+    const refused = await startAndFail(t, { DATA_DIR: await freshDataDirectory(t), ...environment });
+    t.equal(refused.code, 1);
+    t.match(refused.output, oneLine);
+    t.match(refused.output, Object.values(environment)[0] ?? '');
+  }
+});
+
 t.test('a port in use stops the start with one line', async (t) => {
   const first = await startProcess(t, { DATA_DIR: await freshDataDirectory(t) });
   const second = await startAndFail(t, { DATA_DIR: await freshDataDirectory(t), PORT: new URL(first.url).port });
   t.equal(second.code, 1);
   t.match(second.output, oneLine);
-  t.match(second.output, /is in use/);
+  t.match(second.output, new RegExp(`EADDRINUSE.*${new URL(first.url).port}`));
 });
 
 t.test('tokens and everything else outlive a restart; the keys are for their owner alone', async (t) => {

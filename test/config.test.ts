@@ -1,0 +1,226 @@
+import { execFile } from 'node:child_process';
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { ConfigError, readConfig } from '../handlers/http/config.js';
+import { temporaryDirectory } from './harness.js';
+
+const DEFAULTS = {
+  host: '127.0.0.1',
+  port: 3000,
+  opsHost: '127.0.0.1',
+  opsPort: 3001,
+  publicUrl: undefined,
+  corsOrigins: [],
+  trustProxy: [],
+  dataDir: '.data',
+  tokenKeys: undefined,
+  tokenTtl: 604_800,
+  rateLimit: { general: 300, strict: 20, windowSeconds: 900 },
+  uploadMaxBytes: 5_242_880,
+  logLevel: 'info',
+};
+
+const SECRET = 'a-secret-that-is-long-enough-for-a-key';
+const OTHER_SECRET = 'another:secret with all kinds of signs = / +';
+
+/** The message with which this environment is refused. */
+function refusal(environment: NodeJS.ProcessEnv): string {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  return 'not refused';
+}
+
+t.test('nothing has to be set', async (t) => {
+  t.same(readConfig({}), DEFAULTS);
+  t.same(
+    readConfig({ PATH: '/bin', NODE_ENV: 'production', PORTS: 'x', AWS_REGION: 'x' }),
+    DEFAULTS,
+    'others are not ours',
+  );
+});
+
+t.test('a variable that is set to nothing is not set', async (t) => {
+  const names = ['HOST', 'PORT', 'OPS_HOST', 'OPS_PORT', 'PUBLIC_URL', 'CORS_ORIGINS', 'TRUST_PROXY', 'DATA_DIR'];
+  names.push('TOKEN_KEYS', 'TOKEN_TTL', 'RATE_LIMIT_MAX', 'RATE_LIMIT_STRICT_MAX', 'RATE_LIMIT_WINDOW');
+  names.push('UPLOAD_MAX_BYTES', 'LOG_LEVEL', 'DATABASE_URL', 'NEO4J_URI', 'S3_ENDPOINT', 'S3_BUCKET', 'REDIS_URL');
+  for (const name of names) t.same(readConfig({ [name]: '' }), DEFAULTS, name);
+});
+
+t.test('each variable sets what it is for', async (t) => {
+  for (const [environment, expected] of [
+    [
+      { HOST: '0.0.0.0', OPS_HOST: '::1' },
+      { host: '0.0.0.0', opsHost: '::1' },
+    ],
+    [
+      { PORT: '0', OPS_PORT: '65535' },
+      { port: 0, opsPort: 65_535 },
+    ],
+    [
+      { CORS_ORIGINS: 'https://app.example, http://localhost:5173' },
+      { corsOrigins: ['https://app.example', 'http://localhost:5173'] },
+    ],
+    [
+      { TRUST_PROXY: '10.0.0.1,10.0.0.0/8, ::1 ,fd00::/8' },
+      { trustProxy: ['10.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8'] },
+    ],
+    [{ DATA_DIR: '/var/lib/social posting' }, { dataDir: '/var/lib/social posting' }],
+    [{ TOKEN_KEYS: `one:${SECRET}` }, { tokenKeys: [{ id: 'one', secret: SECRET }] }],
+    [
+      { TOKEN_KEYS: `2026-01:${SECRET},k_2:${OTHER_SECRET}` },
+      {
+        tokenKeys: [
+          { id: '2026-01', secret: SECRET },
+          { id: 'k_2', secret: OTHER_SECRET },
+        ],
+      },
+    ],
+    [{ TOKEN_KEYS: `one:${'é'.repeat(16)}` }, { tokenKeys: [{ id: 'one', secret: 'é'.repeat(16) }] }],
+    [{ TOKEN_TTL: '60' }, { tokenTtl: 60 }],
+    [
+      { RATE_LIMIT_MAX: '1', RATE_LIMIT_STRICT_MAX: '2', RATE_LIMIT_WINDOW: '3' },
+      { rateLimit: { general: 1, strict: 2, windowSeconds: 3 } },
+    ],
+    [{ UPLOAD_MAX_BYTES: '1024' }, { uploadMaxBytes: 1024 }],
+    [{ LOG_LEVEL: 'debug' }, { logLevel: 'debug' }],
+    [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
+  ] as const) {
+    t.same(readConfig(environment), { ...DEFAULTS, ...expected }, JSON.stringify(environment));
+  }
+  for (const url of [
+    'https://social.example',
+    'https://social.example/',
+    'http://127.0.0.1:3000',
+    'http://[::1]:3000',
+  ]) {
+    t.equal(readConfig({ PUBLIC_URL: url }).publicUrl?.origin, url.replace(/\/$/, ''));
+  }
+});
+
+const NO_NUMBERS = ['x', '-1', '1.5', '1e3', '0x10', ' 1', '1 ', '+1', '1_000', '99999999999999999999', 'NaN', '1\n2'];
+const BAD: Record<string, string[]> = {
+  PORT: [...NO_NUMBERS, '65536'],
+  OPS_PORT: [...NO_NUMBERS, '65536'],
+  TOKEN_TTL: [...NO_NUMBERS, '0', '9007199254740991'],
+  RATE_LIMIT_MAX: [...NO_NUMBERS, '0'],
+  RATE_LIMIT_STRICT_MAX: [...NO_NUMBERS, '0'],
+  RATE_LIMIT_WINDOW: [...NO_NUMBERS, '0'],
+  UPLOAD_MAX_BYTES: [...NO_NUMBERS, '0'],
+  PUBLIC_URL: [
+    'x',
+    'social.example',
+    'ftp://social.example',
+    'https://social.example/api',
+    'https://social.example?x',
+    'https://social.example#x',
+    'https://jo@social.example',
+    'https://:secret@social.example',
+    'https://',
+  ],
+  CORS_ORIGINS: [
+    '*',
+    'null',
+    'app.example',
+    'https://app.example/',
+    'https://app.example/path',
+    'https://APP.example',
+    'https://app.example:443',
+    'https://app.example,',
+    'https://app.example https://other.example',
+  ],
+  TRUST_PROXY: [
+    'true',
+    '1',
+    'localhost',
+    '10.0.0',
+    '10.0.0.0/33',
+    '10.0.0.0/0',
+    '10.0.0.0/x',
+    '10.0.0.0/',
+    '::/129',
+    '::1/64/64',
+    '10.0.0.1,',
+  ],
+  TOKEN_KEYS: [
+    SECRET,
+    `:${SECRET}`,
+    'one:',
+    `one ${SECRET}`,
+    `o.ne:${SECRET}`,
+    `one:${'x'.repeat(31)}`,
+    `one:${SECRET},`,
+    `one:${SECRET},one:${SECRET}x`,
+    `one:${SECRET},two:short`,
+    ' ',
+  ],
+  LOG_LEVEL: ['loud', 'INFO', 'info\nx'],
+};
+
+t.test('a bad value is refused in one line that names its variable', async (t) => {
+  for (const [name, values] of Object.entries(BAD)) {
+    for (const value of values) {
+      const message = refusal({ [name]: value });
+      t.match(message, new RegExp(`^${name}: .{10,}$`), `${name}=${JSON.stringify(value)}`);
+    }
+  }
+});
+
+t.test('all bad values are named in that line', async (t) => {
+  const names = Object.keys(BAD);
+  const message = refusal(Object.fromEntries(names.map((name) => [name, BAD[name]?.[0]])));
+  for (const name of names) t.match(message, new RegExp(`\\b${name}: `));
+  t.notMatch(message, '\n');
+});
+
+t.test('what a bad list of token keys holds is not repeated', async (t) => {
+  for (const value of [
+    'hunter2hunter2',
+    SECRET,
+    `one:${SECRET},hunter2hunter2`,
+    `one:${SECRET},two:hunter2hunter2`,
+    `one:${SECRET},one:hunter2hunter2-hunter2hunter2-hunter2`,
+    // The two halves of a pair, exchanged.
+    `${SECRET}:one`,
+    `one:${SECRET},hunter2hunter2:two`,
+  ]) {
+    const message = refusal({ TOKEN_KEYS: value });
+    t.match(message, /^TOKEN_KEYS: /);
+    t.notMatch(message, 'hunter2');
+    t.notMatch(message, SECRET);
+  }
+});
+
+t.test('a store that this version does not serve on is refused, not ignored', async (t) => {
+  for (const [name, value] of [
+    ['DATABASE_URL', 'postgres://jo:hunter2@db.example/social'],
+    ['NEO4J_URI', 'neo4j://graph.example'],
+    ['S3_ENDPOINT', 'https://s3.example'],
+    ['S3_BUCKET', 'images'],
+    ['REDIS_URL', 'redis://:hunter2@redis.example'],
+  ] as const) {
+    const message = refusal({ [name]: value });
+    t.match(message, new RegExp(`^${name}: `));
+    t.notMatch(message, value);
+  }
+});
+
+t.test('a bad variable stops the start with its one line, before anything is touched', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const DATA_DIR = join(directory, 'data');
+  const env = { PATH: process.env.PATH, DATA_DIR, PORT: 'http', TOKEN_KEYS: 'hunter2hunter2' };
+  const { code, stdout, stderr } = await new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
+    execFile(process.execPath, ['.build/scripts/start.js'], { env }, (error, stdout, stderr) =>
+      resolve({ code: error?.code, stdout, stderr }),
+    );
+  });
+  t.equal(code, 1);
+  t.equal(stdout, '');
+  t.match(stderr, /^PORT: .+; TOKEN_KEYS: .+\n$/);
+  t.notMatch(stderr, 'hunter2');
+  await t.rejects(access(DATA_DIR), { code: 'ENOENT' });
+});
