@@ -24,6 +24,10 @@ const READABLE = [
 
 /** Cross-origin access: closed, unless the operator names origins. */
 export async function registerCors(server: FastifyInstance, { corsOrigins }: Config): Promise<void> {
+  server.addHook('onRoute', (route) => {
+    // The plugin's catch-all for OPTIONS: an address that is none stays none.
+    if (route.url === '*') route.handler = (_, reply) => reply.callNotFound();
+  });
   await server.register(cors, {
     origin: corsOrigins.length > 0 ? [...corsOrigins] : false,
     credentials: true,

@@ -17,8 +17,9 @@ export function refuseCrossSite(request: FastifyRequest, trusted: ReadonlySet<st
   if (origin !== undefined && trusted.has(origin)) return;
   const site = request.headers['sec-fetch-site'];
   const passes =
-    site !== undefined ? site === 'same-origin' || site === 'none' : origin === undefined || hostOf(origin) === host;
+    site !== undefined ? site === 'same-origin' || site === 'none' : origin === undefined || isOf(host, origin);
   if (!passes) throw forbidden('A page of another site cannot do this with your session cookie.');
 }
 
-const hostOf = (origin: string) => (URL.canParse(origin) ? new URL(origin).host : undefined);
+const isOf = (host: string | undefined, origin: string) =>
+  Boolean(host) && URL.canParse(origin) && new URL(origin).host === host;

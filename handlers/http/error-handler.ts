@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { StoreUnavailable } from '../../db/unavailable.js';
-import { badRequest, HttpError, payloadTooLarge, unavailable } from './errors.js';
+import { HttpError, payloadTooLarge, unavailable } from './errors.js';
 
 /** The one place where what was thrown becomes an answer. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -17,8 +17,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
 function httpErrorOf(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   if (error instanceof StoreUnavailable) return unavailable();
-  const { code, statusCode = 500 } = error as Partial<FastifyError>;
-  if (code === 'FST_ERR_BAD_URL') return badRequest([{ in: 'path', field: '', message: 'cannot be decoded' }]);
+  const { statusCode = 500 } = error as Partial<FastifyError>;
   if (statusCode === 413) return payloadTooLarge();
   if (statusCode >= 400 && statusCode < 500) return new HttpError(statusCode, 'The request is not valid.');
   return new HttpError(500, 'The service has failed. It is not your fault.');

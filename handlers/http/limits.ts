@@ -1,4 +1,4 @@
-import rateLimit, { normalizeIP } from '@fastify/rate-limit';
+import rateLimit, { normalizeIP, type RateLimitOptions } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Operation } from '../../generated/routes.js';
 import type { Config } from './config.js';
@@ -18,13 +18,17 @@ export type Limit = (request: FastifyRequest, reply: FastifyReply, bucket: Bucke
  * @returns a function that throws HttpError 429
  */
 export async function createLimits(server: FastifyInstance, { rateLimit: config }: Config): Promise<Limit> {
-  await server.register(rateLimit, { global: false, cache: ADDRESSES });
-  const counter = (bucket: Bucket) =>
-    server.createRateLimit({
+  await server.register(rateLimit, { global: false });
+  const counter = (bucket: Bucket) => {
+    // Every counter has a store of its own: `cache` said once, to the plugin, would reach none of them.
+    const options: RateLimitOptions = {
+      cache: ADDRESSES,
       max: config[bucket],
       timeWindow: config.windowSeconds * 1000,
       keyGenerator: ({ ip }) => `${bucket}:${normalizeIP(ip)}`,
-    });
+    };
+    return server.createRateLimit(options);
+  };
   const counters = { general: counter('general'), strict: counter('strict') };
 
   return async (request, reply, bucket) => {

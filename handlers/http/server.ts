@@ -1,19 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import cookie from '@fastify/cookie';
-import Fastify, {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  LogController,
-} from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import type { App } from '../app.js';
 import { registerBodyParser } from './bodies.js';
 import { answerClientError } from './client-errors.js';
 import { registerCors } from './cors.js';
 import { type ContractDocument, registerDocs } from './docs.js';
 import { answerError } from './error-handler.js';
-import { notFound, unavailable } from './errors.js';
+import { badRequest, notFound, unavailable } from './errors.js';
 import { createLimits } from './limits.js';
 import { trackMethods } from './methods.js';
 import { registerOperations } from './operations.js';
@@ -31,11 +25,17 @@ const DEFAULT_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options':
 /** How long a request may take to arrive, in milliseconds: the largest upload over a slow line. */
 const REQUEST_TIMEOUT = 300_000;
 
+const NO_HOST = { in: 'header', field: 'Host', message: 'is required' } as const;
+const NOT_DECODED = { in: 'path', field: '', message: 'cannot be decoded' } as const;
+
 const isPreflight = ({ method, headers }: FastifyRequest) =>
   method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 
 /** Longer than any path can be within Node's limit for the head of a request. */
 const LONGEST_PARAMETER = 16 * 1024;
+
+/** An address that is none, and stands for a URL that cannot be decoded. */
+const UNDECODABLE = '/undecodable';
 
 /** Builds the API's server: every hook in the order in which the contract has answers given. */
 export async function buildServer(app: App, document: ContractDocument): Promise<FastifyInstance> {
@@ -51,12 +51,20 @@ export async function buildServer(app: App, document: ContractDocument): Promise
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     clientErrorHandler: answerClientError,
-    frameworkErrors: answerFrameworkError,
+    // Node would answer in a shape of its own.
+    http: { requireHostHeader: false },
+    // The router would answer before any hook has run.
+    rewriteUrl: ({ url = '' }) => (isDecodable(url) ? url : UNDECODABLE),
   });
 
   let closing = false;
   server.addHook('preClose', async () => {
     closing = true;
+  });
+  server.addHook('onSend', (_, reply, payload, done) => {
+    // Else the server would wait for a client that has its answer and keeps the connection.
+    if (closing) reply.header('Connection', 'close');
+    done(null, payload);
   });
   server.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'X-Request-Id': request.id, ...DEFAULT_HEADERS });
@@ -73,34 +81,35 @@ export async function buildServer(app: App, document: ContractDocument): Promise
     );
   });
 
-  const limit = await createLimits(server, config);
-  const count = async (request: FastifyRequest, reply: FastifyReply) => {
-    const { operation, unlimited } = request.routeOptions.config ?? {};
-    if (unlimited || isPreflight(request)) return;
-    await limit(request, reply, operation?.rateLimit ?? 'general');
-  };
-  server.addHook('onRequest', async (request, reply) => {
-    await count(request, reply);
-    if (closing) throw unavailable('The service is stopping.');
-  });
-
   server.setErrorHandler(answerError);
-  server.setNotFoundHandler(async () => {
-    throw notFound();
+  server.setNotFoundHandler(async ({ url, originalUrl }) => {
+    throw url === originalUrl ? notFound() : badRequest([NOT_DECODED]);
   });
-  async function answerFrameworkError(error: Error, request: FastifyRequest, reply: FastifyReply) {
-    reply.headers({ 'X-Request-Id': request.id, ...DEFAULT_HEADERS });
-    // No hook runs for a URL that cannot be decoded.
-    const exceeded = await count(request, reply).catch((reason) => reason);
-    return answerError(exceeded ?? error, request, reply);
-  }
 
   await registerCors(server, config);
+  const limit = await createLimits(server, config);
+  server.addHook('onRequest', async (request, reply) => {
+    const { operation, unlimited } = request.routeOptions.config ?? {};
+    if (!unlimited && !isPreflight(request)) await limit(request, reply, operation?.rateLimit ?? 'general');
+    if (closing) throw unavailable('The service is stopping.');
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw badRequest([NO_HOST]);
+  });
+
   const closeMethods = trackMethods(server);
   await server.register(cookie);
   registerBodyParser(server);
   await registerDocs(server, document);
   await registerOperations(server, document.parsed, app, new Set([...config.corsOrigins, publicUrl.origin]));
   closeMethods();
+  // RFC 9110 section 10.1.1 lets an expectation that we do not know be ignored; Node alone would refuse it without a body.
+  server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));
   return server;
+}
+
+function isDecodable(url: string): boolean {
+  try {
+    return !url.includes('%') || decodeURIComponent(url.split(/[?#]/, 1)[0] ?? '') !== '';
+  } catch {
+    return false;
+  }
 }
