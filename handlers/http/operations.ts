@@ -52,23 +52,16 @@ export async function registerOperations(
   });
 }
 
-async function run(
-  operation: Operation,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  app: App,
-): Promise<FastifyReply> {
+/** Answers the payload to send: JSON as the contract's serializer spells it, an image's bytes, or the reply when it has none. */
+async function run(operation: Operation, request: FastifyRequest, reply: FastifyReply, app: App): Promise<unknown> {
   const { caller, headers } = request;
   const { path, query, body, discard } = await readInput(request, operation, caller, app);
-  try {
-    const handle = handlers[operation.id] as AnyHandler;
-    const answer = await handle({ path, query, body, caller, headers }, app);
-    reply.code(answer.status).headers(answer.headers ?? {});
-    // The contract's serializer lets out what the contract names, and nothing else.
-    const serialize = serializers[operation.id][answer.status];
-    if (!serialize) return await reply.send(answer.body);
-    return await reply.type('application/json; charset=utf-8').send(serialize(answer.body));
-  } finally {
-    await discard();
-  }
+  const handle = handlers[operation.id] as AnyHandler;
+  const answer = await handle({ path, query, body, caller, headers }, app).finally(discard);
+  reply.code(answer.status).headers(answer.headers ?? {});
+  const serialize = serializers[operation.id][answer.status];
+  if (!serialize) return answer.body ?? reply.send();
+  reply.type('application/json; charset=utf-8');
+  // What the contract does not name does not get out.
+  return serialize(answer.body);
 }
