@@ -1,6 +1,9 @@
-import { mkdir, open, rm } from 'node:fs/promises';
+import { chmod, mkdir, open, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { tryLock } from 'fs-native-extensions';
+
+/** What is kept is nobody else's to read, however the directory around it was made. */
+export const OWNER_ONLY = 0o700;
 
 export class DataDirectoryInUse extends Error {
   constructor(path: string) {
@@ -32,13 +35,16 @@ export async function claimDataDirectory(path: string): Promise<DataDirectory> {
     uploads: join(root, 'uploads'),
     tokenKeys: join(root, 'token-keys'),
   };
-  await mkdir(root, { recursive: true, mode: 0o700 });
+  await mkdir(root, { recursive: true, mode: OWNER_ONLY });
   const lock = await open(join(root, 'lock'), 'a+');
   if (!tryLock(lock.fd)) {
     await lock.close();
     throw new DataDirectoryInUse(root);
   }
   await rm(directory.uploads, { recursive: true, force: true });
-  for (const child of [directory.images, directory.uploads]) await mkdir(child, { recursive: true });
+  for (const child of [directory.images, directory.uploads]) {
+    await mkdir(child, { recursive: true });
+    await chmod(child, OWNER_ONLY);
+  }
   return { ...directory, release: () => lock.close() };
 }

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { chmod, rename, rm } from 'node:fs/promises';
 import { PGlite } from '@electric-sql/pglite';
 import { createPgConfig } from '@electric-sql/pglite/node-postgres';
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
+import { OWNER_ONLY } from './data-directory.js';
 import type { Tables } from './tables.js';
 
 export type Database = Kysely<Tables>;
@@ -49,6 +50,7 @@ function statementName(text: string): string {
 /** PostgreSQL in this process, its files in `directory`. It has one connection: see the rule in `locks.ts`. */
 export async function openEmbeddedPostgres(directory: string): Promise<Postgres> {
   if (!existsSync(directory)) await initialize(directory);
+  await chmod(directory, OWNER_ONLY);
   const pglite = await PGlite.create(directory);
   const config = createPgConfig(pglite);
   const pool = new pg.Pool({ ...config, max: config.poolSize, Client: NamingClient, types: { getTypeParser } });

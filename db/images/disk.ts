@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type FileHandle, open, opendir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StoreUnavailable } from '../unavailable.js';
@@ -17,14 +18,14 @@ export function diskImages(directory: string): ImageStore {
     },
 
     async get(name) {
-      const file = await open(join(directory, name)).catch(unlessMissing);
+      const file = await open(join(directory, name)).catch((error) => missing(error, directory));
       if (!file) return undefined;
       const { size } = await file.stat();
       return { size, stream: file.createReadStream() };
     },
 
     async remove(name) {
-      await rm(join(directory, name), { force: true });
+      await rm(join(directory, name)).catch((error) => missing(error, directory));
     },
 
     async *list() {
@@ -41,7 +42,8 @@ async function using(file: FileHandle, use: (file: FileHandle) => Promise<void>)
   }
 }
 
-function unlessMissing(cause: NodeJS.ErrnoException): undefined {
-  if (cause.code === 'ENOENT') return undefined;
-  throw new StoreUnavailable('images', { cause });
+/** A missing file is an answer; a missing directory is a store that is away. */
+async function missing(cause: NodeJS.ErrnoException, directory: string): Promise<undefined> {
+  const there = cause.code === 'ENOENT' && existsSync(directory);
+  if (!there) throw new StoreUnavailable('images', { cause });
 }

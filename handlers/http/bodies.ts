@@ -75,6 +75,8 @@ async function readBody(
       if (size > JSON_MAX_BYTES) return refuse(undefined);
       chunks.push(chunk);
     }
+  } catch {
+    return { kind: 'bad', message: 'ended before it was complete' };
   } finally {
     payload.resume();
   }

@@ -1,22 +1,35 @@
+import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 
 const ANSWERS: Record<string, [status: number, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive.'],
   HPE_HEADER_OVERFLOW: [431, 'The head of the request is too large.'],
 };
 
-/** Answers what is not HTTP well enough to become a request, in the shape of every other error. */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+/** Where Node keeps the answer that a connection is occupied with. */
+interface Occupied {
+  _httpMessage?: unknown;
+}
+
+/**
+ * Answers what is not HTTP well enough to become a request, in the shape of every other error. While an earlier request's
+ * answer is due or under way nothing may be written: it would be taken for that answer, or for a part of it.
+ */
+export function answerClientError(this: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable || (socket as Occupied)._httpMessage) {
     socket.destroy();
     return;
   }
+  const id = randomUUID();
   const [status, message] = ANSWERS[error.code ?? ''] ?? [400, 'The request is not valid HTTP.'];
+  this.log.info({ reqId: id, status, code: error.code }, 'no request');
   const body = JSON.stringify({ message });
   socket.end(
     [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      `X-Request-Id: ${id}`,
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       'Connection: close',

@@ -5,7 +5,9 @@ import { HttpError, payloadTooLarge, unavailable } from './errors.js';
 /** The one place where what was thrown becomes an answer. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const answer = httpErrorOf(error);
-  if (answer.status >= 500) request.log.error({ err: error }, answer.status === 503 ? 'unavailable' : 'fault');
+  if (answer !== error && answer.status >= 500) {
+    request.log.error({ err: error }, answer.status === 503 ? 'unavailable' : 'fault');
+  }
   reply.removeHeader('Content-Length');
   return reply
     .code(answer.status)

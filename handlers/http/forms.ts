@@ -3,10 +3,11 @@ import { open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
+import { StoreUnavailable } from '../../db/unavailable.js';
 import type { Kind } from '../../generated/routes.js';
 import type { Upload } from '../../generated/types.js';
 import { canonicalMediaType, detectImageType, HEAD_BYTES } from '../image-types.js';
-import { type Problem, payloadTooLarge } from './errors.js';
+import { HttpError, type Problem, payloadTooLarge } from './errors.js';
 import { type Part, readParts } from './multipart.js';
 
 export interface Form {
@@ -116,6 +117,9 @@ async function readImage(part: Part, limits: FormLimits): Promise<Outcome> {
     await writeFile(path, atMost(limits.fileBytes, part.bytes), { flag: 'wx', mode: 0o600 });
     outcome = await judgeImage(part, path);
     return outcome;
+  } catch (cause) {
+    // A disk that is full or gone, if it is not the request's own fault.
+    throw cause instanceof HttpError ? cause : new StoreUnavailable('images', { cause });
   } finally {
     if (outcome.value === undefined) await rm(path, { force: true });
   }

@@ -4,6 +4,7 @@ import { validators } from '../../generated/validators.js';
 import type { App, Caller } from '../app.js';
 import { normalizeEmail } from '../emails.js';
 import { rules } from '../rules.js';
+import { authenticate } from './authenticate.js';
 import { type Body, bodyOf, NO_BODY } from './bodies.js';
 import { badRequest, HttpError, notFound, type Problem } from './errors.js';
 import { discardForm, type Form, readForm } from './forms.js';
@@ -13,6 +14,7 @@ type Fields = Record<string, unknown>;
 
 /** A request's parts, parsed and found valid. Files of a form are to be discarded when they have been used. */
 export interface Input {
+  caller: Caller | undefined;
   path: Fields;
   query: Fields;
   body: Fields | undefined;
@@ -30,19 +32,15 @@ const NUL_OR_LONE_SURROGATE = /\0|\p{Surrogate}/u;
  * Reads and judges a request: its query and body by the contract's schemas, then by the rules that no schema carries. All
  * problems are reported at once.
  *
- * @throws HttpError 400 with all problems, 404 for a path that names nothing, 413, 415
+ * @throws HttpError 400 with all problems, 401, 404 for a path that names nothing, 413, 415
  */
-export async function readInput(
-  request: FastifyRequest,
-  operation: Operation,
-  caller: Caller | undefined,
-  app: App,
-): Promise<Input> {
+export async function readInput(request: FastifyRequest, operation: Operation, app: App): Promise<Input> {
   const form = await readFormOf(request, operation, app);
   const discard = async () => {
     if (form) await discardForm(form);
   };
   try {
+    const caller = await callerStill(request, app);
     const problems: Problem[] = [];
     const query = coerceAll(request.query as Fields, operation.query);
     problems.push(...judge(validators[operation.id].query, query, 'query'));
@@ -55,11 +53,16 @@ export async function readInput(
     };
     problems.push(...(rules[operation.id]?.(judged as never, caller as Caller, app) ?? []));
     if (problems.length > 0) throw badRequest(problems);
-    return { path: readPath(request, operation), query, body, discard };
+    return { caller, path: readPath(request, operation), query, body, discard };
   } catch (error) {
     await discard();
     throw error;
   }
+}
+
+/** Whose request it is once its body has arrived: that may take minutes, and the session may have ended meanwhile. */
+async function callerStill(request: FastifyRequest, app: App): Promise<Caller | undefined> {
+  return request.caller && bodyOf(request).kind !== 'none' ? authenticate(request, app) : request.caller;
 }
 
 /** The form, if the request brings one. Its files are spooled. */

@@ -54,10 +54,9 @@ export async function registerOperations(
 
 /** Answers the payload to send: JSON as the contract's serializer spells it, an image's bytes, or the reply when it has none. */
 async function run(operation: Operation, request: FastifyRequest, reply: FastifyReply, app: App): Promise<unknown> {
-  const { caller, headers } = request;
-  const { path, query, body, discard } = await readInput(request, operation, caller, app);
+  const { caller, path, query, body, discard } = await readInput(request, operation, app);
   const handle = handlers[operation.id] as AnyHandler;
-  const answer = await handle({ path, query, body, caller, headers }, app).finally(discard);
+  const answer = await handle({ caller, path, query, body, headers: request.headers }, app).finally(discard);
   reply.code(answer.status).headers(answer.headers ?? {});
   const serialize = serializers[operation.id][answer.status];
   if (!serialize) return answer.body ?? reply.send();

@@ -6,6 +6,7 @@ import { registerBodyParser } from './bodies.js';
 import { answerClientError } from './client-errors.js';
 import { registerCors } from './cors.js';
 import { type ContractDocument, registerDocs } from './docs.js';
+import { boundDrain } from './drain.js';
 import { answerError } from './error-handler.js';
 import { badRequest, notFound, unavailable } from './errors.js';
 import { createLimits } from './limits.js';
@@ -70,6 +71,7 @@ export async function buildServer(app: App, document: ContractDocument): Promise
     reply.headers({ 'X-Request-Id': request.id, ...DEFAULT_HEADERS });
   });
   server.addHook('onResponse', async (request, reply) => {
+    boundDrain(request.raw);
     request.log.info(
       {
         method: request.method,
