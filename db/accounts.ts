@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { lockExclusive, lockShared } from './locks.js';
-import { recordChanges } from './outbox.js';
+import { imagesOf, recordChanges } from './outbox.js';
 import { claimImage, type PendingImage } from './pending-images.js';
 import type { Database, DatabaseTransaction } from './postgres.js';
 import type { AccountRow } from './tables.js';
@@ -134,8 +134,7 @@ async function updateWithin(trx: DatabaseTransaction, id: number, change: Accoun
     .executeTakeFirstOrThrow();
   if (password) await trx.deleteFrom('sessions').where('account_id', '=', id).execute();
 
-  const replaced = picture !== undefined && old.picture !== null;
-  const entries = replaced ? await recordChanges(trx, [{ kind: 'image', key: old.picture as string }]) : [];
+  const entries = picture === undefined ? [] : await recordChanges(trx, imagesOf(old.picture));
   return { outcome: 'updated', account, entries };
 }
 
@@ -158,10 +157,9 @@ export async function deleteAccount(db: Database, checked: Secret): Promise<numb
       .where('author_id', '=', checked.id)
       .returning(['id', 'image'])
       .execute();
-    const images = [account.picture, ...posts.map(({ image }) => image)].filter((image) => image !== null);
     return recordChanges(trx, [
       { kind: 'person', key: checked.id },
-      ...images.map((key) => ({ kind: 'image', key }) as const),
+      ...imagesOf(account.picture, ...posts.map(({ image }) => image)),
       ...posts.map(({ id }) => ({ kind: 'post', key: id }) as const),
     ]);
   });

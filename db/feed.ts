@@ -1,6 +1,6 @@
 import type { SocialGraph } from './graph/index.js';
 import type { Database } from './postgres.js';
-import { type Page, type PostRow, postsPublicOrBy } from './posts.js';
+import { authorOf, type Page, type PostRow, postsPublicOrBy } from './posts.js';
 import { type Readers, WINDOW } from './readers.js';
 import { filterVisible } from './visibility.js';
 
@@ -16,8 +16,6 @@ interface Stores {
   read: Readers;
 }
 
-const ownerOf = (post: PostRow) => ({ id: post.author_id, private: post.author_private });
-
 /**
  * A page of what the viewer may see, newest first. The newest posts are the same rows for everybody, so one window of them
  * serves all who ask at once; a page that reaches beyond it takes the viewer's own query.
@@ -26,7 +24,7 @@ export async function readFeed({ db, graph, read }: Stores, viewer: number, page
   const end = page.offset + page.limit;
   if (end < WINDOW) {
     const window = await read.newestPosts();
-    const visible = await filterVisible(viewer, window, ownerOf, read.friends);
+    const visible = await filterVisible(viewer, window, authorOf, read.friends);
     if (visible.length > end || window.length < WINDOW) {
       return { posts: visible.slice(page.offset, end), more: visible.length > end };
     }
@@ -34,6 +32,6 @@ export async function readFeed({ db, graph, read }: Stores, viewer: number, page
   const friends = await graph.friendsOf(viewer);
   const rows = await postsPublicOrBy(db, [viewer, ...friends], { ...page, limit: page.limit + 1 });
   // Asked again, now that the rows are read: a friendship may have ended in between.
-  const posts = await filterVisible(viewer, rows.slice(0, page.limit), ownerOf, read.friends);
+  const posts = await filterVisible(viewer, rows.slice(0, page.limit), authorOf, read.friends);
   return { posts, more: rows.length > page.limit };
 }

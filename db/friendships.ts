@@ -1,6 +1,6 @@
 import type { RequestOutcome, SocialGraph } from './graph/index.js';
 import { lockShared } from './locks.js';
-import type { Database } from './postgres.js';
+import type { Database, DatabaseTransaction } from './postgres.js';
 
 type Transition = 'accept' | 'decline' | 'cancel' | 'unfriend';
 
@@ -13,9 +13,8 @@ export async function changeFriendship(
   other: number,
 ): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
-    await lockShared(trx, { accounts: [by, other] });
-    const people = await trx.selectFrom('accounts').select('id').where('id', 'in', [by, other]).execute();
-    return people.length === 2 && graph.within(trx)[transition](by, other);
+    const there = await lockPeople(trx, by, other);
+    return there.has(by) && there.has(other) && graph.within(trx)[transition](by, other);
   });
 }
 
@@ -27,12 +26,18 @@ export async function requestFriendship(
   to: number,
 ): Promise<RequestOutcome | 'nobody' | 'gone'> {
   return db.transaction().execute(async (trx) => {
-    await lockShared(trx, { accounts: [from, to] });
-    const people = await trx.selectFrom('accounts').select('id').where('id', 'in', [from, to]).execute();
-    if (!people.some(({ id }) => id === from)) return 'gone';
-    if (!people.some(({ id }) => id === to)) return 'nobody';
+    const there = await lockPeople(trx, from, to);
+    if (!there.has(from)) return 'gone';
+    if (!there.has(to)) return 'nobody';
     return graph.within(trx).request(from, to);
   });
+}
+
+/** Who of these has an account, which stays as long as the transaction lasts. */
+async function lockPeople(trx: DatabaseTransaction, ...ids: number[]): Promise<ReadonlySet<number>> {
+  await lockShared(trx, { accounts: ids });
+  const people = await trx.selectFrom('accounts').select('id').where('id', 'in', ids).execute();
+  return new Set(people.map(({ id }) => id));
 }
 
 interface FriendsQuestion {

@@ -4,7 +4,7 @@ import { readFriends } from './friendships.js';
 import type { SocialGraph } from './graph/index.js';
 import { lockShared } from './locks.js';
 import type { Database, DatabaseTransaction } from './postgres.js';
-import { findPosts } from './posts.js';
+import { authorOf, findPosts } from './posts.js';
 import { type AskFriends, canSee } from './visibility.js';
 
 export interface LikeWish {
@@ -53,8 +53,7 @@ async function judge(
       const post = posts[index];
       if (!people[index]) return 'gone';
       if (!post) return 'hidden';
-      const owner = { id: post.author_id, private: post.author_private };
-      return (await canSee(person, owner, askFriends)) ? 'done' : 'hidden';
+      return (await canSee(person, authorOf(post), askFriends)) ? 'done' : 'hidden';
     }),
   );
 }

@@ -16,6 +16,10 @@ interface Log {
   warn(details: object, message: string): void;
 }
 
+/** The images that these columns name, if any. */
+export const imagesOf = (...names: (string | null)[]): Thing[] =>
+  names.flatMap((key) => (key === null ? [] : [{ kind: 'image', key }]));
+
 /** How long the relay rests when it has found nothing to do, in milliseconds. */
 const REST = 1000;
 

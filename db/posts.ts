@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import { lockExclusive, lockShared } from './locks.js';
-import { recordChanges } from './outbox.js';
+import { imagesOf, recordChanges } from './outbox.js';
 import { claimImage, type PendingImage } from './pending-images.js';
 import type { Database, DatabaseTransaction } from './postgres.js';
+import type { Owner } from './visibility.js';
 
 /** A post with what its author's row says, which is null when that row is missing. */
 export interface PostRow {
@@ -15,6 +16,9 @@ export interface PostRow {
   author_username: string | null;
   author_private: boolean | null;
 }
+
+/** Whose post it is, as visibility asks. */
+export const authorOf = (post: PostRow): Owner => ({ id: post.author_id, private: post.author_private });
 
 export interface Page {
   limit: number;
@@ -150,8 +154,7 @@ export async function updatePost(
       })
       .where('id', '=', id)
       .execute();
-    const replaced = image !== undefined && old.image !== null;
-    return { entries: replaced ? await recordChanges(trx, [{ kind: 'image', key: old.image as string }]) : [] };
+    return { entries: image === undefined ? [] : await recordChanges(trx, imagesOf(old.image)) };
   });
 }
 
@@ -177,9 +180,6 @@ export async function deletePost(db: Database, author: number, id: number): Prom
       .returning('image')
       .executeTakeFirst();
     if (!post) return undefined;
-    return recordChanges(trx, [
-      { kind: 'post', key: id },
-      ...(post.image === null ? [] : [{ kind: 'image', key: post.image } as const]),
-    ]);
+    return recordChanges(trx, [{ kind: 'post', key: id }, ...imagesOf(post.image)]);
   });
 }

@@ -1,5 +1,6 @@
 import { readFeed } from '../db/feed.js';
 import {
+  authorOf,
   createPost,
   deletePost,
   findPostByImage,
@@ -8,7 +9,7 @@ import {
   postsByAuthor,
   updatePost,
 } from '../db/posts.js';
-import { canSee, type Owner } from '../db/visibility.js';
+import { canSee } from '../db/visibility.js';
 import type { App, Handlers } from './app.js';
 import { unauthorized } from './http/errors.js';
 import { imageAnswer, NO_SUCH_IMAGE, withUpload } from './images.js';
@@ -49,7 +50,7 @@ export const posts: PostHandlers = {
 
   async getPostImage({ caller, path, headers }, { db, images, read }) {
     const post = await findPostByImage(db, path.filename);
-    if (!post || !(await canSee(caller.account.id, ownerOf(post), read.friends))) return NO_SUCH_IMAGE;
+    if (!post || !(await canSee(caller.account.id, authorOf(post), read.friends))) return NO_SUCH_IMAGE;
     return imageAnswer(images, path.filename, headers['if-none-match']);
   },
 
@@ -91,11 +92,9 @@ export const posts: PostHandlers = {
   },
 };
 
-const ownerOf = (post: PostRow): Owner => ({ id: post.author_id, private: post.author_private });
-
 async function findVisible({ read }: App, viewer: number, id: number) {
   const post = await read.post(id);
-  if (!post || !(await canSee(viewer, ownerOf(post), read.friends))) return undefined;
+  if (!post || !(await canSee(viewer, authorOf(post), read.friends))) return undefined;
   const [likes] = await read.likes({ viewer, posts: [id] });
   return likes && postView(post, likes);
 }

@@ -206,6 +206,7 @@ t.test('the answer to a body that is refused unread goes out, and the connection
   ]) {
     const head = `POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${large.length}\r\n\r\n`;
     const received = await writeBytes(
+      t,
       service.url,
       `${head}${large}GET /openapi.yaml HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
     );

@@ -1,36 +1,10 @@
 import { stat } from 'node:fs/promises';
-import { connect, type Socket } from 'node:net';
 import t from 'tap';
 import { PASSWORD, startTestService } from './harness.js';
 import { samples } from './images.js';
+import { openConnection } from './wire.js';
 
 const service = await startTestService(t);
-const { hostname, port } = new URL(service.url);
-
-interface Connection {
-  socket: Socket;
-  received(): string;
-  until(pattern: RegExp): Promise<void>;
-  /** Settles when the connection is over, in whatever way. */
-  closed: Promise<void>;
-}
-
-/** A connection, and all that has come back on it. */
-function open(): Connection {
-  const socket = connect(Number(port), hostname);
-  let received = '';
-  socket.on('error', () => undefined);
-  socket.on('data', (chunk) => {
-    received += chunk.toString('latin1');
-  });
-  const until = async (pattern: RegExp) => {
-    while (!pattern.test(received)) await new Promise((resolve) => setTimeout(resolve, 5));
-  };
-  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  t.teardown(() => socket.destroy());
-  return { socket, received: () => received, until, closed };
-}
-
 const BOUNDARY = 'a-boundary';
 const part = (name: string, value: string) =>
   `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
@@ -41,7 +15,7 @@ async function halfSent(method: string, path: string, token: string, fields: Rec
     .map(([name, value]) => part(name, value))
     .join('')}--${BOUNDARY}--\r\n`;
   const half = body.length >> 1;
-  const { socket, received, until } = open();
+  const { socket, received, until } = openConnection(t, service.url);
   const type = `multipart/form-data; boundary=${BOUNDARY}`;
   const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: ${type}`;
   // The interim answer tells that the request is under way, and so authenticated for the first time or about to be.
@@ -70,7 +44,7 @@ t.test('a session that ends while its request is still being sent does nothing m
 });
 
 t.test('an endless body is cut off once its request has been answered', async (t) => {
-  const { socket, received, closed } = open();
+  const { socket, received, closed } = openConnection(t, service.url);
   const chunk = `40000\r\n${'x'.repeat(0x40000)}\r\n`;
   socket.write('POST /nope HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
   const send = () => {
@@ -85,14 +59,14 @@ t.test('an endless body is cut off once its request has been answered', async (t
 t.test('garbage behind a request is never answered in place of it', async (t) => {
   const json = JSON.stringify({ email: 'nobody@people.example', password: PASSWORD });
   const head = `POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${json.length}`;
-  const { socket, received, closed } = open();
+  const { socket, received, closed } = openConnection(t, service.url);
   socket.write(`${head}\r\n\r\n${json}GARBAGE\r\n\r\n`);
   await closed;
   t.notMatch(received(), /400 Bad Request/);
 });
 
 t.test('bytes that are no HTTP are answered in the shape of every error, with an id that is in the log', async (t) => {
-  const { socket, received, closed } = open();
+  const { socket, received, closed } = openConnection(t, service.url);
   socket.write('GARBAGE\r\n\r\n');
   await closed;
   const [, id = 'none'] = /X-Request-Id: (\S+)/.exec(received()) ?? [];
@@ -101,7 +75,7 @@ t.test('bytes that are no HTTP are answered in the shape of every error, with an
 });
 
 t.test('a client that hangs up in the middle of its body is no fault of the service', async (t) => {
-  const { socket, until } = open();
+  const { socket, until } = openConnection(t, service.url);
   const head = 'POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n';
   socket.write(`${head}Expect: 100-continue\r\n\r\n`);
   await until(/100 Continue/);

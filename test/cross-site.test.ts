@@ -59,7 +59,7 @@ t.test('a page without an origin does not pass for lack of a host either', async
   for (const host of ['', 'Host:\r\n']) {
     for (const origin of ['null', 'about:blank']) {
       const head = `DELETE /auth/sessions HTTP/1.0\r\n${host}Cookie: ${cookie.Cookie}\r\nOrigin: ${origin}\r\n\r\n`;
-      t.match(await writeBytes(service.url, head), /^HTTP\/1\.1 403 /);
+      t.match(await writeBytes(t, service.url, head), /^HTTP\/1\.1 403 /);
     }
   }
 });

@@ -1,11 +1,9 @@
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import t from 'tap';
 import { parse } from 'yaml';
 import { contract } from './conformance.js';
 import { problemsOf, startTestService } from './harness.js';
-import { wire, writeBytes } from './wire.js';
+import { openConnection, wire, writeBytes } from './wire.js';
 
 const service = await startTestService(t);
 const send = wire(t, service.url);
@@ -87,7 +85,7 @@ t.test('what is no HTTP is answered in the shape of every error', async (t) => {
     'no host': 'GET /posts HTTP/1.1\r\nConnection: close\r\n\r\n',
   };
   for (const [what, bytes] of Object.entries(bad)) {
-    const answer = parseAnswer(await writeBytes(service.url, bytes));
+    const answer = parseAnswer(await writeBytes(t, service.url, bytes));
     t.match(answer, { status: '400', type: 'application/json; charset=utf-8', exact: true }, what);
     t.ok(answer.fields.includes('message'), what);
   }
@@ -97,13 +95,14 @@ t.test('what is no HTTP is answered in the shape of every error', async (t) => {
     `GET /${padding} HTTP/1.1\r\nHost: x\r\n\r\n`,
   ];
   for (const head of heads) {
-    const answer = parseAnswer(await writeBytes(service.url, head));
+    const answer = parseAnswer(await writeBytes(t, service.url, head));
     t.match(answer, { status: '431', type: 'application/json; charset=utf-8', exact: true, fields: ['message'] });
   }
 });
 
 t.test('a URL in absolute form is the same address', async (t) => {
   const received = await writeBytes(
+    t,
     service.url,
     'GET http://localhost/auth/me HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
   );
@@ -201,15 +200,7 @@ t.test('operators ask on a port of its own, and nothing of it is on the API’s'
 
 t.test('while it stops it says that it is not ready, refuses what is new and answers what is under way', async (t) => {
   const stopping = await startTestService(t);
-  const { hostname, port } = new URL(stopping.url);
-  const socket = connect(Number(port), hostname);
-  let received = '';
-  socket.on('data', (chunk) => {
-    received += chunk;
-  });
-  const until = async (pattern: RegExp) => {
-    while (!pattern.test(received)) await new Promise((resolve) => setTimeout(resolve, 2));
-  };
+  const { socket, received, until, closed } = openConnection(t, stopping.url);
   const body = JSON.stringify({ email, password: 'x' });
   socket.write('POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n');
   socket.write(`Content-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`);
@@ -221,9 +212,9 @@ t.test('while it stops it says that it is not ready, refuses what is new and ans
   t.match(await ready.json(), { status: 'stopping' });
   t.equal((await fetch(`${stopping.opsUrl}/livez`)).status, 200, 'it still lives');
   socket.write(body);
-  await once(socket, 'close');
-  t.match(received, /HTTP\/1.1 401 [\s\S]*\}$/);
-  t.match(received, /connection: close/i, 'and told to come elsewhere from now on');
+  await closed;
+  t.match(received(), /HTTP\/1.1 401 [\s\S]*\}$/);
+  t.match(received(), /connection: close/i, 'and told to come elsewhere from now on');
   await stopped;
   await t.rejects(fetch(`${stopping.opsUrl}/livez`));
 });

@@ -156,7 +156,7 @@ t.test('nobody pushes a counter out with many addresses', async (t) => {
   for (const left of [2, 1, 0]) t.equal(remaining(await forwarded('203.0.113.9')), left);
   const others = Array.from({ length: 6000 }, (_, n) => `198.18.${n >> 8}.${n & 255}`);
   const heads = others.map((address) => `GET /nope HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\n`);
-  const received = await writeBytes(service.url, `${heads.join('\r\n')}Connection: close\r\n\r\n`);
+  const received = await writeBytes(t, service.url, `${heads.join('\r\n')}Connection: close\r\n\r\n`);
   t.equal(received.match(/HTTP\/1\.1 404 /g)?.length, others.length);
   t.equal((await forwarded('203.0.113.9')).status, 429);
 });

@@ -67,7 +67,7 @@ t.test('methods that few servers know are 405 too', async (t) => {
 
 t.test('a method that nobody knows is 400', async (t) => {
   t.match(
-    await writeBytes(service.url, 'FETCH /posts HTTP/1.1\r\nHost: x\r\n\r\n'),
+    await writeBytes(t, service.url, 'FETCH /posts HTTP/1.1\r\nHost: x\r\n\r\n'),
     /^HTTP\/1.1 400 [\s\S]*\{"message":/,
   );
 });

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { asker, freshDataDirectory, temporaryDirectory } from './harness.js';
 import { spawnService, startAndFail, startProcess } from './processes.js';
+import { openConnection } from './wire.js';
 
 const oneLine = /^[^\n]+\n$/;
 
@@ -96,15 +96,7 @@ t.test('tokens and everything else outlive a restart; the keys are for their own
 
 t.test('on SIGTERM what is under way is answered, what is new is refused, and it ends with 0', async (t) => {
   const service = await startProcess(t, { DATA_DIR: await freshDataDirectory(t) });
-  const { port, hostname } = new URL(service.url);
-  const socket = connect(Number(port), hostname);
-  let received = '';
-  socket.on('data', (chunk) => {
-    received += chunk;
-  });
-  const until = async (pattern: RegExp) => {
-    while (!pattern.test(received)) await new Promise((resolve) => setTimeout(resolve, 5));
-  };
+  const { socket, received, until } = openConnection(t, service.url);
   const body = JSON.stringify({ email: 'nobody@people.example', password: 'whatever' });
   const head = `POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
   // The interim answer tells that the request is under way.
@@ -122,19 +114,16 @@ t.test('on SIGTERM what is under way is answered, what is new is refused, and it
   }
   socket.write(body);
   await until(/HTTP\/1.1 401[\s\S]*\}$/);
-  t.match(received, /"message"/, 'the request under way has its answer');
+  t.match(received(), /"message"/, 'the request under way has its answer');
   socket.end();
   t.equal(await ended, 0);
 });
 
 t.test('a client that never finishes its request does not keep the service from ending', async (t) => {
   const service = await startProcess(t, { DATA_DIR: await freshDataDirectory(t) });
-  const { port, hostname } = new URL(service.url);
-  const socket = connect(Number(port), hostname);
-  socket.on('error', () => undefined);
+  const { socket, until } = openConnection(t, service.url);
   const head = 'POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n';
-  const underWay = once(socket, 'data');
   socket.write(`${head}Expect: 100-continue\r\n\r\n`);
-  await underWay;
+  await until(/100 Continue/);
   t.equal(await service.end('SIGTERM'), 0);
 });

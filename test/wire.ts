@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { Test } from 'tap';
 import { breaches, operationFor } from './conformance.js';
 import type { Answer } from './harness.js';
@@ -51,15 +51,41 @@ async function read(response: IncomingMessage): Promise<Answer> {
   return { status: response.statusCode ?? 0, headers, bytes, body };
 }
 
-/** Writes these very bytes to a connection of its own, and answers all that comes back until it is closed. */
-export async function writeBytes(url: string, bytes: string): Promise<string> {
+export interface Connection {
+  socket: Socket;
+  /** All that has come back so far. */
+  received(): string;
+  /** Until what has come back fits; the test's own time-out is the limit. */
+  until(pattern: RegExp): Promise<void>;
+  /** Settles when the connection is over, in whatever way. */
+  closed: Promise<void>;
+}
+
+/** A connection for bytes that no HTTP client would write. It ends with the test. */
+export function openConnection(t: Test, url: string): Connection {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   let received = '';
+  socket.on('error', () => undefined);
   socket.on('data', (chunk) => {
-    received += chunk;
+    received += chunk.toString('latin1');
   });
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  t.teardown(() => socket.destroy());
+  return {
+    socket,
+    received: () => received,
+    async until(pattern) {
+      while (!pattern.test(received)) await new Promise((resolve) => setTimeout(resolve, 5));
+    },
+    closed,
+  };
+}
+
+/** Writes these very bytes to a connection of its own, and answers all that comes back until it is closed. */
+export async function writeBytes(t: Test, url: string, bytes: string): Promise<string> {
+  const { socket, received, closed } = openConnection(t, url);
   socket.write(bytes);
-  await once(socket, 'close');
-  return received;
+  await closed;
+  return received();
 }
