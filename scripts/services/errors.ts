@@ -1,0 +1,2 @@
+/** What whoever runs the command can mend: said without a stack. */
+export class ServicesError extends Error {}

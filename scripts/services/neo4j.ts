@@ -1,0 +1,134 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import neo4jDriver, { type Driver, Neo4jError } from 'neo4j-driver';
+import { folder, makeOnce } from './folder.js';
+import type { Server } from './server.js';
+import { run, tool } from './tools.js';
+
+const version = () => process.env.SERVICES_NEO4J_VERSION || '5.26.30';
+const isFive = () => version().startsWith('5.');
+/** Neo4j 5 runs on Java 17, later ones on 21. */
+const leastJava = () => (isFive() ? 17 : 21);
+/** As Maven chooses it. */
+const java = () => (process.env.JAVA_HOME ? join(process.env.JAVA_HOME, 'bin', 'java') : 'java');
+const jars = () => folder('neo4j', version());
+
+/** What a new store has. */
+const FIRST_PASSWORD = 'neo4j';
+
+/** What Neo4j's own start script opens of Java to it. */
+const OPENED = ['java.nio', 'java.io', 'sun.nio.ch'].map((name) => `--add-opens=java.base/${name}=ALL-UNNAMED`);
+
+export const neo4j: Server = {
+  title: 'Neo4j',
+  stopSignal: 'SIGTERM',
+
+  tools: () => [
+    {
+      name: `java ${leastJava()} or later`,
+      there: javaVersion() >= leastJava(),
+      install: `apt-get install default-jre-headless, brew install openjdk, or https://adoptium.net; JAVA_HOME names one of several`,
+    },
+    ...(neo4j.fetched() ? [] : [tool('mvn', 'apt-get install maven, brew install maven, or https://maven.apache.org')]),
+  ],
+
+  fetched: () => existsSync(jars()),
+
+  fetch: () =>
+    makeOnce(jars(), async (partial) => {
+      const pom = folder('neo4j', 'pom.xml');
+      await writeFile(pom, projectFile());
+      const goal = 'dependency:copy-dependencies';
+      await run('neo4j', 'mvn', ['-B', '-f', pom, goal, `-DoutputDirectory=${partial}`, '-DincludeScope=runtime']);
+      await rm(pom);
+    }),
+
+  version,
+
+  async prepare(_state, port) {
+    const home = folder('data', `neo4j-${version()}`);
+    await mkdir(join(home, 'conf'), { recursive: true, mode: 0o700 });
+    await writeFile(join(home, 'conf', 'neo4j.conf'), configuration(port));
+    const main = isFive() ? 'CommunityEntryPoint' : 'Neo4jCommunity';
+    return {
+      command: java(),
+      args: [
+        '-Xms512m',
+        '-Xmx512m',
+        ...OPENED,
+        '-cp',
+        join(jars(), '*'),
+        `org.neo4j.server.${main}`,
+        `--home-dir=${home}`,
+        `--config-dir=${join(home, 'conf')}`,
+        '--console-mode',
+      ],
+      cwd: home,
+    };
+  },
+
+  async answers({ passwords }, port) {
+    try {
+      await ask(port, passwords.neo4j, async (driver) => {
+        await driver.executeQuery('RETURN 1', {}, { database: 'neo4j' });
+      });
+    } catch (error) {
+      if (!(error instanceof Neo4jError && error.code === 'Neo.ClientError.Security.Unauthorized')) throw error;
+      await ask(port, FIRST_PASSWORD, async (driver) => {
+        const change = 'ALTER CURRENT USER SET PASSWORD FROM $first TO $own';
+        const parameters = { first: FIRST_PASSWORD, own: passwords.neo4j };
+        await driver.executeQuery(change, parameters, { database: 'system' });
+      });
+    }
+  },
+};
+
+function javaVersion(): number {
+  const { stderr } = spawnSync(java(), ['-version'], { encoding: 'utf8' });
+  return Number(/version "(\d+)/.exec(stderr ?? '')?.[1] ?? 0);
+}
+
+/** The database, and what speaks Bolt: each leaves the other out. */
+function projectFile(): string {
+  const dependency = (group: string, name: string) =>
+    `<dependency><groupId>${group}</groupId><artifactId>${name}</artifactId><version>${version()}</version></dependency>`;
+  return `<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>services</groupId><artifactId>neo4j</artifactId><version>1</version>
+  <dependencies>
+    ${dependency('org.neo4j', 'neo4j')}
+    ${dependency('org.neo4j.app', 'neo4j-server')}
+  </dependencies>
+</project>
+`;
+}
+
+/** On loopback, small, silent, and without the five seconds that a stop otherwise waits for Bolt's threads. */
+function configuration(port: number): string {
+  return `server.default_listen_address=127.0.0.1
+server.bolt.listen_address=127.0.0.1:${port}
+server.bolt.advertised_address=127.0.0.1:${port}
+server.http.enabled=false
+server.https.enabled=false
+dbms.usage_report.enabled=false
+server.memory.pagecache.size=128m
+db.tx_log.preallocate=false
+internal.dbms.bolt.netty_server_shutdown_quiet_period=0
+`;
+}
+
+async function ask(port: number, password: string, question: (driver: Driver) => Promise<void>): Promise<void> {
+  const driver = neo4jDriver.driver(`bolt://127.0.0.1:${port}`, neo4jDriver.auth.basic('neo4j', password), {
+    connectionTimeout: 3000,
+    connectionAcquisitionTimeout: 3000,
+    maxTransactionRetryTime: 0,
+    telemetryDisabled: true,
+  });
+  try {
+    await question(driver);
+  } finally {
+    await driver.close();
+  }
+}

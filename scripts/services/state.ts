@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { folder } from './folder.js';
+import type { ProcessIdentity } from './processes.js';
+import type { Launch, ServerName } from './server.js';
+
+export interface Running extends ProcessIdentity {
+  version: string;
+  /** How it was started, so that it can be started again the same way. */
+  launch: Launch;
+}
+
+export interface State {
+  /** Where this state was written: a copy of the folder must not take the original's processes for its own. */
+  folder: string;
+  ports: Partial<Record<ServerName, number>>;
+  passwords: { postgres: string; neo4j: string; redis: string };
+  s3: { accessKeyId: string; secretAccessKey: string };
+  /** `kid:secret`. */
+  tokenKeys: string;
+  servers: Partial<Record<ServerName, Running>>;
+}
+
+const FILE = 'state.json';
+
+/** Undefined before the first `up`, and in a copy of a folder. */
+export function readState(): State | undefined {
+  let text: string;
+  try {
+    text = readFileSync(folder(FILE), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  const state = JSON.parse(text) as State;
+  return state.folder === folder() ? state : undefined;
+}
+
+export function writeState(state: State): void {
+  writeFileSync(folder(`${FILE}.new`), JSON.stringify(state, null, 2), { mode: 0o600 });
+  renameSync(folder(`${FILE}.new`), folder(FILE));
+}
+
+export function newState(): State {
+  const random = (bytes: number) => randomBytes(bytes).toString('hex');
+  return {
+    folder: folder(),
+    ports: {},
+    passwords: { postgres: random(16), neo4j: random(16), redis: random(16) },
+    s3: { accessKeyId: random(10).toUpperCase(), secretAccessKey: random(20) },
+    tokenKeys: `services:${random(32)}`,
+    servers: {},
+  };
+}
