@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { lockExclusive, lockShared } from './locks.js';
 import { imagesOf, recordChanges } from './outbox.js';
 import { claimImage, type PendingImage } from './pending-images.js';
-import type { Database, DatabaseTransaction } from './postgres.js';
+import type { Database, DatabaseTransaction } from './postgres/index.js';
 import type { AccountRow } from './tables.js';
 
 /** An account without what only the password checks need. */

@@ -15,9 +15,13 @@ interface Waiting<Key, Value> {
  * together. Whatever is called in the same turn of the event loop goes together too. A batch starts after all of its calls
  * were made, so that every answer is as fresh as a query of the caller's own would have been; nothing is kept afterwards.
  *
- * `load` answers one value for each key, in the order of the keys. When it throws, all calls of that batch fail.
+ * `load` answers one value for each key, in the order of the keys. When it throws, all calls of that batch fail. `onBatch`
+ * is told the size of each batch as it starts.
  */
-export function batched<Key, Value>(load: (keys: Key[]) => Promise<readonly Value[]>): (key: Key) => Promise<Value> {
+export function batched<Key, Value>(
+  load: (keys: Key[]) => Promise<readonly Value[]>,
+  onBatch?: (size: number) => void,
+): (key: Key) => Promise<Value> {
   const waiting: Waiting<Key, Value>[] = [];
   let inFlight = 0;
   let scheduled = false;
@@ -34,6 +38,7 @@ export function batched<Key, Value>(load: (keys: Key[]) => Promise<readonly Valu
 
   async function run(batch: Waiting<Key, Value>[]) {
     inFlight += 1;
+    onBatch?.(batch.length);
     try {
       const values = await load(batch.map(({ key }) => key));
       if (values.length !== batch.length)

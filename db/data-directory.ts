@@ -1,6 +1,7 @@
-import { chmod, mkdir, open, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { tryLock } from 'fs-native-extensions';
+import { tryLock, waitForLock } from 'fs-native-extensions';
 
 /** What is kept is nobody else's to read, however the directory around it was made. */
 export const OWNER_ONLY = 0o700;
@@ -15,36 +16,77 @@ export class DataDirectoryInUse extends Error {
 export interface DataDirectory {
   postgres: string;
   images: string;
-  /** Uploads under way; emptied at every start. */
+  /** This process's uploads under way. */
   uploads: string;
   tokenKeys: string;
   release(): Promise<void>;
 }
 
 /**
- * Claims a directory for this process and lays it out. The claim is a lock of the operating system's, so that it ends with
- * the process, however that ends.
+ * Claims a directory for this process, alone or shared with others that keep no database in it, and lays it out. The claim
+ * is a lock of the operating system's, so that it ends with the process, however that ends.
  *
  * @throws DataDirectoryInUse
  */
-export async function claimDataDirectory(path: string): Promise<DataDirectory> {
+export async function claimDataDirectory(path: string, { shared }: { shared: boolean }): Promise<DataDirectory> {
   const root = resolve(path);
-  const directory = {
-    postgres: join(root, 'postgres'),
-    images: join(root, 'images'),
-    uploads: join(root, 'uploads'),
-    tokenKeys: join(root, 'token-keys'),
-  };
   await mkdir(root, { recursive: true, mode: OWNER_ONLY });
   const lock = await open(join(root, 'lock'), 'a+');
-  if (!tryLock(lock.fd)) {
+  if (!tryLock(lock.fd, { shared })) {
     await lock.close();
     throw new DataDirectoryInUse(root);
   }
-  await rm(directory.uploads, { recursive: true, force: true });
-  for (const child of [directory.images, directory.uploads]) {
-    await mkdir(child, { recursive: true });
-    await chmod(child, OWNER_ONLY);
+  const images = join(root, 'images');
+  await makeOwn(images);
+  const uploads = await claimUploads(join(root, 'uploads'));
+  return {
+    postgres: join(root, 'postgres'),
+    images,
+    uploads: uploads.path,
+    tokenKeys: join(root, 'token-keys'),
+    async release() {
+      await uploads.release();
+      await lock.close();
+    },
+  };
+}
+
+/** A directory for this process's own uploads, beside those of the processes that still run: what others left is removed. */
+async function claimUploads(root: string): Promise<{ path: string; release(): Promise<void> }> {
+  await makeOwn(root);
+  const turn = await open(join(root, 'lock'), 'a+');
+  await waitForLock(turn.fd);
+  try {
+    const names = (await readdir(root)).filter((name) => name !== 'lock').map((name) => name.replace(/\.lock$/, ''));
+    for (const name of new Set(names)) await removeAbandoned(join(root, name));
+    const path = join(root, randomUUID());
+    await makeOwn(path);
+    const lock = await open(`${path}.lock`, 'a+');
+    tryLock(lock.fd);
+    return {
+      path,
+      async release() {
+        await remove(path);
+        await lock.close();
+      },
+    };
+  } finally {
+    await turn.close();
   }
-  return { ...directory, release: () => lock.close() };
+}
+
+async function removeAbandoned(uploads: string): Promise<void> {
+  const lock = await open(`${uploads}.lock`, 'a+');
+  if (tryLock(lock.fd)) await remove(uploads);
+  await lock.close();
+}
+
+async function remove(uploads: string): Promise<void> {
+  await rm(uploads, { recursive: true, force: true });
+  await rm(`${uploads}.lock`, { force: true });
+}
+
+async function makeOwn(directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  await chmod(directory, OWNER_ONLY);
 }

@@ -1,5 +1,5 @@
 import type { SocialGraph } from './graph/index.js';
-import type { Database } from './postgres.js';
+import type { Database } from './postgres/index.js';
 import { authorOf, type Page, type PostRow, postsPublicOrBy } from './posts.js';
 import { type Readers, WINDOW } from './readers.js';
 import { filterVisible } from './visibility.js';

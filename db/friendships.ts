@@ -1,35 +1,44 @@
 import type { RequestOutcome, SocialGraph } from './graph/index.js';
 import { lockShared } from './locks.js';
-import type { Database, DatabaseTransaction } from './postgres.js';
+import { reached } from './moments.js';
+import type { Database, DatabaseTransaction } from './postgres/index.js';
+
+interface Stores {
+  graphDb: Database;
+  graph: SocialGraph;
+}
 
 type Transition = 'accept' | 'decline' | 'cancel' | 'unfriend';
 
 /** Whether `by` could take this step towards `other`: false when the two are not in the state that it starts from. */
 export async function changeFriendship(
-  db: Database,
-  graph: SocialGraph,
+  { graphDb, graph }: Stores,
   transition: Transition,
   by: number,
   other: number,
 ): Promise<boolean> {
-  return db.transaction().execute(async (trx) => {
+  return graphDb.transaction().execute(async (trx) => {
     const there = await lockPeople(trx, by, other);
-    return there.has(by) && there.has(other) && graph.within(trx)[transition](by, other);
+    if (!there.has(by) || !there.has(other)) return false;
+    const changed = await graph.within(trx)[transition](by, other);
+    reached('friendship written');
+    return changed;
   });
 }
 
 /** `nobody` when the person asked has no account, `gone` when the one who asks has none any more. */
 export async function requestFriendship(
-  db: Database,
-  graph: SocialGraph,
+  { graphDb, graph }: Stores,
   from: number,
   to: number,
 ): Promise<RequestOutcome | 'nobody' | 'gone'> {
-  return db.transaction().execute(async (trx) => {
+  return graphDb.transaction().execute(async (trx) => {
     const there = await lockPeople(trx, from, to);
     if (!there.has(from)) return 'gone';
     if (!there.has(to)) return 'nobody';
-    return graph.within(trx).request(from, to);
+    const outcome = await graph.within(trx).request(from, to);
+    reached('friendship written');
+    return outcome;
   });
 }
 

@@ -1,4 +1,6 @@
 declare module 'fs-native-extensions' {
-  /** Takes an exclusive lock on an open file, unless another descriptor has it. */
-  export function tryLock(fd: number): boolean;
+  /** Takes a lock on an open file, unless another descriptor has one that excludes it. */
+  export function tryLock(fd: number, options?: { shared?: boolean }): boolean;
+  /** Takes an exclusive lock once it is free. */
+  export function waitForLock(fd: number): Promise<void>;
 }

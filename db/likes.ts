@@ -3,7 +3,8 @@ import { batched } from './batch.js';
 import { readFriends } from './friendships.js';
 import type { SocialGraph } from './graph/index.js';
 import { lockShared } from './locks.js';
-import type { Database, DatabaseTransaction } from './postgres.js';
+import { reached } from './moments.js';
+import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { authorOf, findPosts } from './posts.js';
 import { type AskFriends, canSee } from './visibility.js';
 
@@ -13,6 +14,11 @@ export interface LikeWish {
   liked: boolean;
 }
 
+interface Stores {
+  graphDb: Database;
+  graph: SocialGraph;
+}
+
 /** `hidden` is what the person cannot see, be it there or not; `gone` is a person whose account is. */
 export type LikeOutcome = 'done' | 'hidden' | 'gone';
 
@@ -20,8 +26,8 @@ export type LikeOutcome = 'done' | 'hidden' | 'gone';
  * Sets or clears many likes in one transaction. The locks keep the posts and all the accounts concerned from being deleted
  * until the graph has been written, so that no like outlives its post or its person.
  */
-export async function setLikes(db: Database, graph: SocialGraph, wishes: readonly LikeWish[]): Promise<LikeOutcome[]> {
-  return db.transaction().execute(async (trx) => {
+export async function setLikes({ graphDb, graph }: Stores, wishes: readonly LikeWish[]): Promise<LikeOutcome[]> {
+  return graphDb.transaction().execute(async (trx) => {
     const authors = (await findPosts(trx, postsOf(wishes))).flatMap((post) => post?.author_id ?? []);
     await lockShared(trx, { accounts: [...wishes.map(({ person }) => person), ...authors], posts: postsOf(wishes) });
     const within = graph.within(trx);
@@ -31,6 +37,7 @@ export async function setLikes(db: Database, graph: SocialGraph, wishes: readonl
     const unliked = allowed.filter((wish) => !wish.liked);
     if (liked.length > 0) await within.like(liked);
     if (unliked.length > 0) await within.unlike(unliked);
+    reached('likes written');
     return outcomes;
   });
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { DatabaseTransaction } from './postgres.js';
+import type { DatabaseTransaction } from './postgres/index.js';
 
 /** What a transaction touches in more than one store. */
 export interface Locked {

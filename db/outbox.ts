@@ -3,17 +3,18 @@ import { sql } from 'kysely';
 import type { SocialGraph } from './graph/index.js';
 import type { ImageStore } from './images/index.js';
 import { lockExclusive } from './locks.js';
-import type { Database, DatabaseTransaction } from './postgres.js';
+import type { Log } from './log.js';
+import { reached } from './moments.js';
+import type { Database, DatabaseTransaction } from './postgres/index.js';
 import type { OutboxTable } from './tables.js';
+import { StoreUnavailable } from './unavailable.js';
+
+type Kind = OutboxTable['kind'];
 
 /** Something that another store has to agree about with PostgreSQL. */
 export interface Thing {
-  kind: OutboxTable['kind'];
+  kind: Kind;
   key: string | number;
-}
-
-interface Log {
-  warn(details: object, message: string): void;
 }
 
 /** The images that these columns name, if any. */
@@ -23,10 +24,18 @@ export const imagesOf = (...names: (string | null)[]): Thing[] =>
 /** How long the relay rests when it has found nothing to do, in milliseconds. */
 const REST = 1000;
 
-/** How many entries a request delivers itself; the relay takes the others. */
+/** How many entries a request delivers itself, and how long it waits for that, in milliseconds; the relay takes the others. */
 const PROMPT = 50;
+const PATIENCE = 1000;
 
+/** In seconds: for an entry that fails by itself, and for one whose store is away, which is soon worth another try. */
 const LONGEST_BACKOFF = 300;
+const LONGEST_ABSENCE = 5;
+
+/** What goes to one store: when that is away, the relay goes on with the other's. */
+const KINDS: readonly Kind[][] = [['person', 'post'], ['image']];
+
+const NOW = sql<Date>`clock_timestamp()`;
 
 /**
  * Notes, in the transaction that changes a row, that the other stores have yet to follow. Answers the entries to deliver
@@ -42,7 +51,7 @@ export async function recordChanges(trx: DatabaseTransaction, things: readonly T
 }
 
 export interface Outbox {
-  /** Delivers these entries now, as far as that is possible: what fails is logged, and left for the relay. */
+  /** Delivers these entries now, as far as that is possible soon: what fails is logged, and left for the relay. */
   deliver(entries: readonly number[]): Promise<void>;
   /** Starts the relay, which delivers all that is due, again and again, until it is stopped. */
   start(): void;
@@ -51,6 +60,7 @@ export interface Outbox {
 
 interface Stores {
   db: Database;
+  graphDb: Database;
   graph: SocialGraph;
   images: ImageStore;
   log: Log;
@@ -60,39 +70,61 @@ interface Stores {
  * Delivery is level-triggered: it looks at the row as it is now and makes the other store agree. Delivered twice, late or
  * out of order, the result is the same.
  */
-export function createOutbox({ db, graph, images, log }: Stores): Outbox {
+export function createOutbox({ db, graphDb, graph, images, log }: Stores): Outbox {
   const stopped = new AbortController();
+  const prompt = new Set<Promise<void>>();
   let relay: Promise<void> | undefined;
 
+  /** @throws StoreUnavailable when there is no point in trying others for the same store */
   async function deliverOne(id: number): Promise<void> {
     const entry = await db.selectFrom('outbox').selectAll().where('id', '=', id).executeTakeFirst();
     if (!entry) return;
     try {
-      await (entry.kind === 'image'
-        ? sweepImage(entry.id, entry.key)
-        : settleNode(entry.id, entry.kind, Number(entry.key)));
+      await (entry.kind === 'image' ? sweepImage(entry.id, entry.key) : settleNode(entry.id));
     } catch (error) {
-      const seconds = Math.min(2 ** entry.attempts, LONGEST_BACKOFF);
-      log.warn({ err: error, kind: entry.kind, attempts: entry.attempts + 1, retryIn: seconds }, 'delivery failed');
+      const away = error instanceof StoreUnavailable;
+      const seconds = Math.min(2 ** entry.attempts, away ? LONGEST_ABSENCE : LONGEST_BACKOFF);
+      // A store that is away has been logged, once, by whoever watches over it.
+      if (!away) log.warn({ err: error, kind: entry.kind, retryIn: seconds }, 'delivery failed');
       await db
         .updateTable('outbox')
-        .set({ attempts: entry.attempts + 1, due_at: sql`clock_timestamp() + ${seconds} * interval '1 second'` })
+        .set({ attempts: entry.attempts + 1, due_at: after(seconds) })
         .where('id', '=', id)
         .execute();
+      if (away) throw error;
     }
   }
 
-  /** Holds the lock from the look to the mark: two deliveries of one thing must not cross. */
-  async function settleNode(id: number, kind: 'person' | 'post', key: number): Promise<void> {
-    await db.transaction().execute(async (trx) => {
-      await lockExclusive(trx, kind === 'person' ? { accounts: [key] } : { posts: [key] });
-      const table = kind === 'person' ? 'accounts' : 'posts';
+  /**
+   * Holds the lock from the look to the mark: two deliveries of one thing must not cross. What is gone is removed twice
+   * where a write that was given up may still come after the first time.
+   */
+  async function settleNode(id: number): Promise<void> {
+    await graphDb.transaction().execute(async (trx) => {
+      const entry = await trx
+        .selectFrom('outbox')
+        .select(['kind', 'key', 'delivered'])
+        .where('id', '=', id)
+        .forUpdate()
+        .skipLocked()
+        .executeTakeFirst();
+      if (!entry) return;
+      const key = Number(entry.key);
+      const isPerson = entry.kind === 'person';
+      await lockExclusive(trx, isPerson ? { accounts: [key] } : { posts: [key] });
+      const table = isPerson ? 'accounts' : 'posts';
       const row = await trx.selectFrom(table).select('id').where('id', '=', key).executeTakeFirst();
       const nodes = graph.within(trx);
-      if (kind === 'person') await (row ? nodes.keepPerson(key) : nodes.removePerson(key));
+      if (isPerson) await (row ? nodes.keepPerson(key) : nodes.removePerson(key));
       else await (row ? nodes.keepPost(key) : nodes.removePost(key));
-      await trx.deleteFrom('outbox').where('id', '=', id).execute();
+      reached('node written');
+      if (row || entry.delivered || graph.lateness === 0) await trx.deleteFrom('outbox').where('id', '=', id).execute();
+      else {
+        const again = { delivered: true, due_at: after(graph.lateness / 1000) };
+        await trx.updateTable('outbox').set(again).where('id', '=', id).execute();
+      }
     });
+    reached('delivery marked');
   }
 
   /** Removes bytes that no row names. Names are never given twice, so what is unnamed once its entry is due stays so. */
@@ -101,7 +133,7 @@ export function createOutbox({ db, graph, images, log }: Stores): Outbox {
       .selectFrom('outbox')
       .select('id')
       .where('id', '=', id)
-      .where('due_at', '<=', sql<Date>`clock_timestamp()`)
+      .where('due_at', '<=', NOW)
       .forUpdate()
       .skipLocked()
       .executeTakeFirst();
@@ -109,14 +141,16 @@ export function createOutbox({ db, graph, images, log }: Stores): Outbox {
     const { rows } = await sql`
       select from posts where image = ${name} union all select from accounts where picture = ${name}`.execute(db);
     if (rows.length === 0) await images.remove(name);
+    reached('image removed');
     await db.deleteFrom('outbox').where('id', '=', id).execute();
   }
 
-  async function deliverDue(): Promise<number> {
+  async function deliverDue(kinds: readonly Kind[]): Promise<number> {
     const due = await db
       .selectFrom('outbox')
       .select('id')
-      .where('due_at', '<=', sql<Date>`clock_timestamp()`)
+      .where(sql<boolean>`kind = any(${kinds}::text[])`)
+      .where('due_at', '<=', NOW)
       .orderBy('due_at')
       .orderBy('id')
       .limit(100)
@@ -130,28 +164,43 @@ export function createOutbox({ db, graph, images, log }: Stores): Outbox {
 
   async function run(): Promise<void> {
     while (!stopped.signal.aborted) {
-      const delivered = await deliverDue().catch((error) => {
-        log.warn({ err: error }, 'the relay could not read the outbox');
-        return 0;
-      });
+      let delivered = 0;
+      for (const kinds of KINDS) {
+        delivered += await deliverDue(kinds).catch((error) => {
+          if (!(error instanceof StoreUnavailable)) log.warn({ err: error }, 'the relay has failed');
+          return 0;
+        });
+      }
       if (delivered === 0) await sleep(REST, undefined, { signal: stopped.signal }).catch(() => undefined);
+    }
+  }
+
+  async function deliverAll(entries: readonly number[]): Promise<void> {
+    reached('changes committed');
+    try {
+      for (const id of entries) await deliverOne(id);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) log.warn({ err: error }, 'delivery is left to the relay');
     }
   }
 
   return {
     async deliver(entries) {
-      try {
-        for (const id of entries.slice(0, PROMPT)) await deliverOne(id);
-      } catch (error) {
-        log.warn({ err: error }, 'delivery is left to the relay');
-      }
+      const delivery = deliverAll(entries.slice(0, PROMPT));
+      prompt.add(delivery);
+      void delivery.finally(() => prompt.delete(delivery));
+      const impatience = new AbortController();
+      await Promise.race([delivery, sleep(PATIENCE, undefined, { signal: impatience.signal }).catch(() => undefined)]);
+      impatience.abort();
     },
     start() {
       relay = run();
     },
     async stop() {
       stopped.abort();
-      await relay;
+      await Promise.all([relay, ...prompt]);
     },
   };
 }
+
+const after = (seconds: number) => sql<Date>`clock_timestamp() + ${seconds}::float8 * interval '1 second'`;

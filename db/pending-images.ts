@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import type { ImageStore } from './images/index.js';
+import { reached } from './moments.js';
 import type { Outbox } from './outbox.js';
-import type { Database, DatabaseTransaction } from './postgres.js';
+import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { StoreUnavailable } from './unavailable.js';
 
 /** Bytes that are stored, and are removed when `due` comes before a row has claimed them. */
@@ -38,7 +39,9 @@ export async function withPendingImage<Result>(
     .returning('id')
     .executeTakeFirstOrThrow();
   try {
+    reached('image noted');
     await images.put(name, file.path);
+    reached('image stored');
     return await commit({ name, entry });
   } finally {
     const unclaimed = await makeDue(db, entry);

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { lockExclusive, lockShared } from './locks.js';
 import { imagesOf, recordChanges } from './outbox.js';
 import { claimImage, type PendingImage } from './pending-images.js';
-import type { Database, DatabaseTransaction } from './postgres.js';
+import type { Database, DatabaseTransaction } from './postgres/index.js';
 import type { Owner } from './visibility.js';
 
 /** A post with what its author's row says, which is null when that row is missing. */

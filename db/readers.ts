@@ -2,7 +2,8 @@ import { type Account, findAccounts } from './accounts.js';
 import { batched } from './batch.js';
 import { readFriends } from './friendships.js';
 import type { SocialGraph } from './graph/index.js';
-import type { Database } from './postgres.js';
+import { type Observer, unobserved } from './observer.js';
+import type { Database } from './postgres/index.js';
 import { findPosts, newestPosts, type PostRow } from './posts.js';
 import { findSessions, type LiveSession } from './sessions.js';
 import type { AskFriends } from './visibility.js';
@@ -26,20 +27,21 @@ export interface Readers {
   likes(question: { viewer: number; posts: readonly number[] }): Promise<LikesOfPost[]>;
 }
 
-export function createReaders(db: Database, graph: SocialGraph): Readers {
+export function createReaders(db: Database, graph: SocialGraph, observer: Observer = unobserved): Readers {
+  const told = (name: keyof Readers) => (size: number) => observer.batch(name, size);
   return {
-    session: batched((ids) => findSessions(db, ids)),
-    account: batched((ids) => findAccounts(db, ids)),
-    post: batched((ids) => findPosts(db, ids)),
-    newestPosts: sharing(() => newestPosts(db, WINDOW)),
-    friends: batched((questions) => readFriends(graph, questions)),
-    likes: batched((questions) => readLikes(graph, questions)),
+    session: batched((ids) => findSessions(db, ids), told('session')),
+    account: batched((ids) => findAccounts(db, ids), told('account')),
+    post: batched((ids) => findPosts(db, ids), told('post')),
+    newestPosts: sharing(() => newestPosts(db, WINDOW), told('newestPosts')),
+    friends: batched((questions) => readFriends(graph, questions), told('friends')),
+    likes: batched((questions) => readLikes(graph, questions), told('likes')),
   };
 }
 
 /** A look-up without a key: one answer serves a whole batch. */
-function sharing<Value>(load: () => Promise<Value>): () => Promise<Value> {
-  const ask = batched<undefined, Value>(async (askers) => Array(askers.length).fill(await load()));
+function sharing<Value>(load: () => Promise<Value>, onBatch: (size: number) => void): () => Promise<Value> {
+  const ask = batched<undefined, Value>(async (askers) => Array(askers.length).fill(await load()), onBatch);
   return () => ask(undefined);
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { ACCOUNT_COLUMNS, type Account, type Secret } from './accounts.js';
 import { lockShared } from './locks.js';
-import type { Database } from './postgres.js';
+import type { Database } from './postgres/index.js';
 import type { SessionRow } from './tables.js';
 
 /** A session as every request looks it up: with its account, and what its token has to say. */

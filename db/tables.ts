@@ -46,7 +46,20 @@ export interface OutboxTable {
   key: string;
   due_at: ColumnType<Date, Date | undefined, Date>;
   attempts: Generated<number>;
+  /** Whether it only waits to be delivered once more: see `lateness` of the graph. */
+  delivered: Generated<boolean>;
   created_at: CreatedAt;
+}
+
+/** The one row that says which stores belong together. */
+export interface InstallationTable {
+  singleton: Generated<boolean>;
+  id: Generated<string>;
+  /** The kinds of the stores beside this one, once they are known. */
+  graph: string | null;
+  images: string | null;
+  /** While it is filled from other stores. */
+  moving: Generated<boolean>;
 }
 
 export interface GraphLikesTable {
@@ -67,6 +80,7 @@ export interface Tables {
   sessions: SessionsTable;
   posts: PostsTable;
   outbox: OutboxTable;
+  installation: InstallationTable;
   graph_likes: GraphLikesTable;
   graph_friendships: GraphFriendshipsTable;
 }

@@ -1,7 +1,9 @@
+export type StoreName = 'postgres' | 'graph' | 'images' | 'redis';
+
 /** A store did not answer, or could not do what was asked. Trying again later is safe. */
 export class StoreUnavailable extends Error {
   constructor(
-    readonly store: 'postgres' | 'graph' | 'images',
+    readonly store: StoreName,
     options?: ErrorOptions,
   ) {
     super(`The ${store} store is not available`, options);

@@ -1,7 +1,8 @@
 import { batched } from './batch.js';
 import type { SocialGraph } from './graph/index.js';
 import { type LikeOutcome, type LikeWish, setLikes } from './likes.js';
-import type { Database } from './postgres.js';
+import { type Observer, unobserved } from './observer.js';
+import type { Database } from './postgres/index.js';
 import { touchSessions } from './sessions.js';
 
 /** The writes that go together across the requests in flight, one transaction for a whole batch: see `batched`. */
@@ -10,12 +11,16 @@ export interface Writers {
   touchSession(id: string): Promise<void>;
 }
 
-export function createWriters(db: Database, graph: SocialGraph): Writers {
+export function createWriters(
+  stores: { db: Database; graphDb: Database; graph: SocialGraph },
+  observer: Observer = unobserved,
+): Writers {
+  const told = (name: keyof Writers) => (size: number) => observer.batch(name, size);
   return {
-    setLike: batched((wishes) => setLikes(db, graph, wishes)),
+    setLike: batched((wishes) => setLikes(stores, wishes), told('setLike')),
     touchSession: batched(async (ids) => {
-      await touchSessions(db, ids);
+      await touchSessions(stores.db, ids);
       return ids.map(() => undefined);
-    }),
+    }, told('touchSession')),
   };
 }

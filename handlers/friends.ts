@@ -33,23 +33,23 @@ export const friends: FriendHandlers = {
     return sendRequest(app, caller.account.id, query.to);
   },
 
-  async acceptFriendRequest({ caller, query }, { db, graph }) {
-    const accepted = await changeFriendship(db, graph, 'accept', caller.account.id, query.from);
+  async acceptFriendRequest({ caller, query }, app) {
+    const accepted = await changeFriendship(app, 'accept', caller.account.id, query.from);
     return accepted ? done('You are friends now.') : NO_SUCH_REQUEST;
   },
 
-  async declineFriendRequest({ caller, query }, { db, graph }) {
-    const declined = await changeFriendship(db, graph, 'decline', caller.account.id, query.from);
+  async declineFriendRequest({ caller, query }, app) {
+    const declined = await changeFriendship(app, 'decline', caller.account.id, query.from);
     return declined ? done('The friend request is declined.') : NO_SUCH_REQUEST;
   },
 
-  async cancelFriendRequest({ caller, query }, { db, graph }) {
-    const cancelled = await changeFriendship(db, graph, 'cancel', caller.account.id, query.to);
+  async cancelFriendRequest({ caller, query }, app) {
+    const cancelled = await changeFriendship(app, 'cancel', caller.account.id, query.to);
     return cancelled ? done('The friend request is cancelled.') : NO_SUCH_REQUEST;
   },
 
-  async removeFriend({ caller, query }, { db, graph }) {
-    const removed = await changeFriendship(db, graph, 'unfriend', caller.account.id, query.id);
+  async removeFriend({ caller, query }, app) {
+    const removed = await changeFriendship(app, 'unfriend', caller.account.id, query.id);
     return removed
       ? done('You are no longer friends.')
       : { status: 404, body: { message: 'You have no such friend.' } };
@@ -63,8 +63,8 @@ async function findPeople({ read }: App, ids: readonly number[]): Promise<Accoun
 }
 
 /** The one way to ask for somebody's friendship. */
-export async function sendRequest({ db, graph }: App, from: number, to: number) {
-  const outcome = await requestFriendship(db, graph, from, to);
+export async function sendRequest(app: App, from: number, to: number) {
+  const outcome = await requestFriendship(app, from, to);
   switch (outcome) {
     case 'sent':
       return done('The friend request is sent.');

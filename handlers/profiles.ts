@@ -1,5 +1,5 @@
 import { deleteAccount, findAccountByPicture, findSecret, type Secret, updateAccount } from '../db/accounts.js';
-import type { Database } from '../db/postgres.js';
+import type { Database } from '../db/postgres/index.js';
 import { canSee } from '../db/visibility.js';
 import type { Handlers } from './app.js';
 import { clearedSessionCookie } from './http/cookies.js';

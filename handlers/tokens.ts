@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
-import type { TokenKey } from './http/config.js';
+import type { TokenKey } from './http/variables.js';
 
 /** What a token says, once its signature, times, issuer and audience have been found good. */
 export interface TokenClaims {

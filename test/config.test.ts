@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { ConfigError, readConfig } from '../handlers/http/config.js';
-import { temporaryDirectory } from './harness.js';
+import { temporaryDirectory } from './stores.js';
 
 const DEFAULTS = {
   host: '127.0.0.1',
@@ -13,11 +13,13 @@ const DEFAULTS = {
   publicUrl: undefined,
   corsOrigins: [],
   trustProxy: [],
-  dataDir: '.data',
+  stores: { dataDir: '.data', postgres: undefined, neo4j: undefined, s3: undefined },
+  redis: undefined,
   tokenKeys: undefined,
   tokenTtl: 604_800,
   rateLimit: { general: 300, strict: 20, windowSeconds: 900 },
   uploadMaxBytes: 5_242_880,
+  shutdownDelay: 0,
   logLevel: 'info',
 };
 
@@ -48,6 +50,7 @@ t.test('a variable that is set to nothing is not set', async (t) => {
   const names = ['HOST', 'PORT', 'OPS_HOST', 'OPS_PORT', 'PUBLIC_URL', 'CORS_ORIGINS', 'TRUST_PROXY', 'DATA_DIR'];
   names.push('TOKEN_KEYS', 'TOKEN_TTL', 'RATE_LIMIT_MAX', 'RATE_LIMIT_STRICT_MAX', 'RATE_LIMIT_WINDOW');
   names.push('UPLOAD_MAX_BYTES', 'LOG_LEVEL', 'DATABASE_URL', 'NEO4J_URI', 'S3_ENDPOINT', 'S3_BUCKET', 'REDIS_URL');
+  names.push('SHUTDOWN_DELAY', 'DATABASE_POOL', 'NEO4J_USERNAME', 'NEO4J_PASSWORD', 'S3_PATH_STYLE', 'REDIS_TIMEOUT');
   for (const name of names) t.same(readConfig({ [name]: '' }), DEFAULTS, name);
 });
 
@@ -69,7 +72,7 @@ t.test('each variable sets what it is for', async (t) => {
       { TRUST_PROXY: '10.0.0.1,10.0.0.0/8, ::1 ,fd00::/8' },
       { trustProxy: ['10.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8'] },
     ],
-    [{ DATA_DIR: '/var/lib/social posting' }, { dataDir: '/var/lib/social posting' }],
+    [{ DATA_DIR: '/var/lib/social posting' }, { stores: { ...DEFAULTS.stores, dataDir: '/var/lib/social posting' } }],
     [{ TOKEN_KEYS: `one:${SECRET}` }, { tokenKeys: [{ id: 'one', secret: SECRET }] }],
     [
       { TOKEN_KEYS: `2026-01:${SECRET},k_2:${OTHER_SECRET}` },
@@ -87,6 +90,7 @@ t.test('each variable sets what it is for', async (t) => {
       { rateLimit: { general: 1, strict: 2, windowSeconds: 3 } },
     ],
     [{ UPLOAD_MAX_BYTES: '1024' }, { uploadMaxBytes: 1024 }],
+    [{ SHUTDOWN_DELAY: '15' }, { shutdownDelay: 15 }],
     [{ LOG_LEVEL: 'debug' }, { logLevel: 'debug' }],
     [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
   ] as const) {
@@ -159,6 +163,20 @@ const BAD: Record<string, string[]> = {
     ' ',
   ],
   LOG_LEVEL: ['loud', 'INFO', 'info\nx'],
+  DATABASE_URL: ['x', 'localhost:5432', 'mysql://db.example', 'jo:hunter2@db.example'],
+  DATABASE_POOL: [...NO_NUMBERS, '0'],
+  DATABASE_GRAPH_POOL: [...NO_NUMBERS, '0'],
+  DATABASE_TIMEOUT: [...NO_NUMBERS, '0'],
+  NEO4J_URI: ['x', 'graph.example:7687', 'http://graph.example'],
+  NEO4J_POOL: [...NO_NUMBERS, '0'],
+  NEO4J_TIMEOUT: [...NO_NUMBERS, '0'],
+  S3_ENDPOINT: ['x', 's3.example', 's3://images'],
+  S3_PATH_STYLE: ['yes', 'True', '1'],
+  S3_POOL: [...NO_NUMBERS, '0'],
+  S3_TIMEOUT: [...NO_NUMBERS, '0'],
+  REDIS_URL: ['x', 'redis.example:6379', 'http://redis.example'],
+  REDIS_TIMEOUT: [...NO_NUMBERS, '0'],
+  SHUTDOWN_DELAY: [...NO_NUMBERS, '3601'],
 };
 
 t.test('a bad value is refused in one line that names its variable', async (t) => {
@@ -195,17 +213,63 @@ t.test('what a bad list of token keys holds is not repeated', async (t) => {
   }
 });
 
-t.test('a store that this version does not serve on is refused, not ignored', async (t) => {
-  for (const [name, value] of [
-    ['DATABASE_URL', 'postgres://jo:hunter2@db.example/social'],
-    ['NEO4J_URI', 'neo4j://graph.example'],
-    ['S3_ENDPOINT', 'https://s3.example'],
-    ['S3_BUCKET', 'images'],
-    ['REDIS_URL', 'redis://:hunter2@redis.example'],
+const KEYS = { TOKEN_KEYS: `one:${SECRET}` };
+const DATABASE_URL = 'postgres://jo:hunter2@db.example/social?sslmode=verify-full';
+
+t.test('each store is chosen on its own, with what belongs to it', async (t) => {
+  const postgres = { url: DATABASE_URL, poolSize: 10, graphPoolSize: 4, timeout: 2000 };
+  const stores = (environment: NodeJS.ProcessEnv) => readConfig({ ...KEYS, ...environment }).stores;
+  t.same(stores({ DATABASE_URL }), { ...DEFAULTS.stores, postgres });
+  t.same(stores({ DATABASE_URL, DATABASE_POOL: '1', DATABASE_GRAPH_POOL: '2', DATABASE_TIMEOUT: '3' }).postgres, {
+    ...postgres,
+    poolSize: 1,
+    graphPoolSize: 2,
+    timeout: 3,
+  });
+  const neo4j = {
+    uri: 'neo4j+s://graph.example',
+    username: undefined,
+    password: undefined,
+    poolSize: 20,
+    timeout: 2000,
+  };
+  t.same(stores({ DATABASE_URL, NEO4J_URI: neo4j.uri }), { ...DEFAULTS.stores, postgres, neo4j });
+  const more = { NEO4J_USERNAME: 'jo', NEO4J_PASSWORD: 'hunter2', NEO4J_POOL: '1', NEO4J_TIMEOUT: '2' };
+  t.same(stores({ DATABASE_URL, NEO4J_URI: neo4j.uri, ...more }).neo4j, {
+    uri: neo4j.uri,
+    username: 'jo',
+    password: 'hunter2',
+    poolSize: 1,
+    timeout: 2,
+  });
+  const s3 = { endpoint: undefined, bucket: 'images', pathStyle: false, poolSize: 50, timeout: 2000 };
+  t.same(stores({ S3_BUCKET: 'images' }), { ...DEFAULTS.stores, s3 }, 'without an endpoint it is Amazon’s');
+  const endpoint = 'https://s3.example';
+  t.same(stores({ S3_BUCKET: 'images', S3_ENDPOINT: endpoint }).s3, { ...s3, endpoint, pathStyle: true });
+  t.same(
+    stores({ S3_BUCKET: 'images', S3_ENDPOINT: endpoint, S3_PATH_STYLE: 'false', S3_POOL: '1', S3_TIMEOUT: '2' }).s3,
+    { ...s3, endpoint, poolSize: 1, timeout: 2 },
+  );
+  const url = 'rediss://:hunter2@redis.example/3';
+  t.same(readConfig({ ...KEYS, REDIS_URL: url }).redis, { url, timeout: 250 });
+  t.same(readConfig({ ...KEYS, REDIS_URL: url, REDIS_TIMEOUT: '9' }).redis, { url, timeout: 9 });
+});
+
+t.test('what cannot go together is refused', async (t) => {
+  for (const [environment, expected] of [
+    [{ ...KEYS, NEO4J_URI: 'neo4j://graph.example' }, /^NEO4J_URI: needs DATABASE_URL$/],
+    [{ ...KEYS, S3_ENDPOINT: 'https://s3.example' }, /^S3_ENDPOINT: needs S3_BUCKET$/],
+    [{ DATABASE_URL }, /^TOKEN_KEYS: needed with DATABASE_URL$/],
+    [{ S3_BUCKET: 'images' }, /^TOKEN_KEYS: needed with S3_BUCKET$/],
+    [{ REDIS_URL: 'redis://redis.example' }, /^TOKEN_KEYS: needed with REDIS_URL$/],
   ] as const) {
-    const message = refusal({ [name]: value });
-    t.match(message, new RegExp(`^${name}: `));
-    t.notMatch(message, value);
+    t.match(refusal(environment), expected);
+  }
+});
+
+t.test('no refusal repeats an address, since a password may be in it', async (t) => {
+  for (const name of ['DATABASE_URL', 'NEO4J_URI', 'S3_ENDPOINT', 'REDIS_URL']) {
+    t.notMatch(refusal({ [name]: 'ftp://jo:hunter2@db.example' }), 'hunter2', name);
   }
 });
 

@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import t from 'tap';
-import { openStores } from '../db/stores.js';
-import { type Answer, asker, freshDataDirectory, PASSWORD } from './harness.js';
+import { type Answer, asker, PASSWORD } from './harness.js';
 import { samples } from './images.js';
 import { startProcess } from './processes.js';
+import { freshStores, openTestStores } from './stores.js';
 
 const ROUNDS = 4;
 const CLIENTS = 8;
@@ -32,11 +32,11 @@ t.test('kill -9 at any moment: what was acknowledged is there, and nothing half-
   const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
   t.comment(`SEED=${seed}`);
   const random = randomBy(seed);
-  const DATA_DIR = await freshDataDirectory(t);
+  const environment = await freshStores(t);
   const known: KnownPost[] = [];
   let acknowledged = 0;
 
-  let service = await startProcess(t, { DATA_DIR });
+  let service = await startProcess(t, environment);
   const register = asker(t, service.url);
   const email = 'ada@people.example';
   await register('POST', '/auth/register', { json: { name: 'Ada', username: 'ada', email, password: PASSWORD } });
@@ -90,7 +90,7 @@ t.test('kill -9 at any moment: what was acknowledged is there, and nothing half-
       }
     };
     await Promise.all(Array.from({ length: CLIENTS }, client));
-    service = await startProcess(t, { DATA_DIR });
+    service = await startProcess(t, environment);
     const again = asker(t, service.url);
     for (const post of known.filter(({ certain }) => certain)) {
       const { status, body } = await again('GET', `/posts/${post.id}`, { token });
@@ -104,12 +104,12 @@ t.test('kill -9 at any moment: what was acknowledged is there, and nothing half-
   t.equal(await service.end('SIGTERM'), 0);
   t.comment(`${acknowledged} acknowledged steps, ${ROUNDS} kills`);
 
-  const stores = await openStores({ dataDir: DATA_DIR }, { warn: () => undefined });
-  t.teardown(() => stores.close());
+  const stores = await openTestStores(t, environment);
   const rows = await stores.db.selectFrom('posts').select(['id', 'image']).execute();
   const waiting = new Set((await stores.db.selectFrom('outbox').select('key').execute()).map(({ key }) => key));
   const named = new Set(rows.flatMap(({ image }) => image ?? []));
-  const stored = new Set(await readdir(join(DATA_DIR, 'images')));
+  const stored = new Set<string>();
+  for await (const name of stores.images.list()) stored.add(name);
   t.same(
     [...named].filter((name) => !stored.has(name)),
     [],
@@ -117,9 +117,15 @@ t.test('kill -9 at any moment: what was acknowledged is there, and nothing half-
   );
   const orphans = [...stored].filter((name) => !named.has(name) && !waiting.has(name));
   t.same(orphans, [], 'every stored image is a row’s, or waits in the outbox to be removed');
-  const likes = await stores.db.selectFrom('graph_likes').select('post_id').execute();
+  const { inventory } = stores.graph;
+  const { likes } = await inventory.tiesOf(await inventory.personIds(0, 1000));
   const alive = new Set(rows.map(({ id }) => id));
-  const dead = likes.filter(({ post_id }) => !alive.has(post_id) && !waiting.has(String(post_id)));
+  const dead = likes.filter(({ post }) => !alive.has(post) && !waiting.has(String(post)));
   t.same(dead, [], 'no like outlives its post');
-  t.same(await readdir(join(DATA_DIR, 'uploads')), [], 'nothing of an upload is left');
+  const { directory } = stores;
+  t.same(
+    await readdir(join(directory.uploads, '..')),
+    [basename(directory.uploads), `${basename(directory.uploads)}.lock`, 'lock'].sort(),
+  );
+  t.same(await readdir(directory.uploads), [], 'nothing of an upload is left');
 });

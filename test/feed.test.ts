@@ -15,7 +15,7 @@ const idsIn = ({ body }: Answer): number[] => body.map(({ id }: { id: number }) 
 
 /** A feed of its own for each test: nobody has posted yet. */
 async function emptyFeed(): Promise<void> {
-  await sql`truncate posts, graph_likes`.execute(db);
+  await sql`truncate posts`.execute(db);
 }
 
 /** Posts by these authors in turn, the oldest first. Three share each instant, so that the id decides among them. */

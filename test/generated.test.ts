@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { temporaryDirectory } from './harness.js';
+import { temporaryDirectory } from './stores.js';
 
 /** What `npm run generate -- --check` does, in a directory, and what it says there. */
 async function check(cwd: string) {

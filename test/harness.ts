@@ -1,16 +1,12 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
 import { Writable } from 'node:stream';
 import type { Test } from 'tap';
-import { openStores } from '../db/stores.js';
 import type { components } from '../generated/types.js';
 import { readConfig } from '../handlers/http/config.js';
 import { createLogger } from '../handlers/http/logger.js';
 import { type Service, startService } from '../handlers/service.js';
 import { breaches, operationFor } from './conformance.js';
+import { freshStores, lendGraph } from './stores.js';
 
 /** Fits no rule but what a test breaks on purpose. */
 export const PASSWORD = 'Quiet-Harbour-27!';
@@ -42,7 +38,8 @@ export interface Person {
 }
 
 export interface TestService extends Service {
-  dataDir: string;
+  /** The variables by which another service serves on the same stores. */
+  environment: NodeJS.ProcessEnv;
   /** All that was logged so far. */
   logged(): string;
   ask(method: string, path: string, ask?: Ask): Promise<Answer>;
@@ -51,9 +48,11 @@ export interface TestService extends Service {
   login(email: string): Promise<string>;
 }
 
-/** A service of its own for one test file, on real embedded stores, which is stopped when the test ends. */
+/** A service, on a set of stores of its own unless the environment names one, which is stopped when the test ends. */
 export async function startTestService(t: Test, environment: NodeJS.ProcessEnv = {}): Promise<TestService> {
-  const dataDir = environment.DATA_DIR ?? (await freshDataDirectory(t));
+  const named = environment.DATA_DIR !== undefined;
+  const variables = { ...(named ? {} : await freshStores(t)), ...environment };
+  await lendGraph(variables);
   let log = '';
   const sink = new Writable({
     write(chunk, _, done) {
@@ -64,10 +63,9 @@ export async function startTestService(t: Test, environment: NodeJS.ProcessEnv =
   const config = readConfig({
     PORT: '0',
     OPS_PORT: '0',
-    DATA_DIR: dataDir,
     RATE_LIMIT_MAX: '1000000',
     RATE_LIMIT_STRICT_MAX: '1000000',
-    ...environment,
+    ...variables,
   });
   const service = await startService(config, createLogger(config.logLevel, sink));
   let running = true;
@@ -83,7 +81,7 @@ export async function startTestService(t: Test, environment: NodeJS.ProcessEnv =
   return {
     ...service,
     stop,
-    dataDir,
+    environment: variables,
     logged: () => log,
     ask,
     login,
@@ -178,38 +176,4 @@ function formData(fields: NonNullable<Ask['form']>): FormData {
     else form.append(name, value.blob, value.name);
   }
   return form;
-}
-
-export async function temporaryDirectory(t: Test): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'social-posting-'));
-  t.teardown(() => rm(directory, { recursive: true, force: true }));
-  return directory;
-}
-
-/** A migrated, empty data directory: a copy of one that is prepared once, since making one anew takes seconds. */
-export async function freshDataDirectory(t: Test): Promise<string> {
-  const directory = await temporaryDirectory(t);
-  await cp(await preparedDataDirectory(), directory, { recursive: true });
-  return directory;
-}
-
-async function preparedDataDirectory(): Promise<string> {
-  const prepared = join('.build', `data-${await schemaVersion()}`);
-  if (existsSync(prepared)) return prepared;
-  const making = `${prepared}.${process.pid}`;
-  await mkdir(making, { recursive: true });
-  const stores = await openStores({ dataDir: making }, { warn: () => undefined });
-  await stores.close();
-  // Another test file may have been quicker: either copy will do.
-  await rename(making, prepared).catch(() => rm(making, { recursive: true }));
-  return prepared;
-}
-
-/** Changes with whatever the prepared directory's content follows from. */
-async function schemaVersion(): Promise<string> {
-  const hash = createHash('sha256');
-  const directory = join('db', 'migrations');
-  for (const file of (await readdir(directory)).sort()) hash.update(await readFile(join(directory, file)));
-  hash.update(await readFile('package-lock.json'));
-  return hash.digest('hex').slice(0, 16);
 }

@@ -1,12 +1,13 @@
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { storedImages } from './contents.js';
 import { type Answer, befriend, type Person, problemsOf, startTestService, writePost } from './harness.js';
 import { samples } from './images.js';
 
 const service = await startTestService(t);
-const { directory } = service.stores;
+const { directory, images } = service.stores;
 
 const kinds: [kind: keyof typeof samples, declared: string, served: string][] = [
   ['png', 'image/png', 'image/png'],
@@ -178,7 +179,7 @@ everywhere('bytes that are lost are 404', async (t, upload) => {
   const ada = await service.person();
   const path = await upload(ada, png());
   const etag = String((await ada.ask('GET', path)).headers.get('etag'));
-  await rm(join(directory.images, String(path.split('/').at(-1))));
+  await images.remove(String(path.split('/').at(-1)));
   t.equal((await ada.ask('GET', path)).status, 404);
   t.equal((await ada.ask('GET', path, { headers: { 'If-None-Match': etag } })).status, 404);
 });
@@ -202,8 +203,10 @@ t.test('a name that is none of an image’s is 404, and leads out of nothing', a
   served.profiles = await (places['a profile picture'] as (typeof places)[string])(ada, png());
   // Bytes that lie where images lie, and that no row names.
   const stray = `${'a'.repeat(32)}.png`;
-  await writeFile(join(directory.images, stray), samples.png);
-  t.ok((await readdir(directory.images)).includes(stray));
+  const upload = join(directory.uploads, stray);
+  await writeFile(upload, samples.png);
+  await images.put(stray, upload);
+  t.ok((await storedImages(service.stores)).includes(stray));
 
   for (const [route, path] of Object.entries(served)) {
     const name = String(path.split('/').at(-1));
@@ -296,7 +299,7 @@ t.test('an image goes with its post, and a picture with its profile', async (t) 
     t.equal((await person.ask('GET', second)).status, 404, 'a picture that is removed');
   }
   const names = [post.image, first, second].map((path) => String(path).split('/').at(-1));
-  while ((await readdir(directory.images)).some((name) => names.includes(name))) {
+  while ((await storedImages(service.stores)).some((name) => names.includes(name))) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   t.pass('and their bytes are gone');

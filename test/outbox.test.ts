@@ -1,23 +1,17 @@
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { createAccount, deleteAccount, findSecret } from '../db/accounts.js';
 import { recordChanges } from '../db/outbox.js';
 import { claimImage, withPendingImage } from '../db/pending-images.js';
 import { createPost } from '../db/posts.js';
-import { openStores, type Stores } from '../db/stores.js';
 import { StoreUnavailable } from '../db/unavailable.js';
-import { freshDataDirectory } from './harness.js';
+import { freshDataDirectory, freshStores, openTestStores } from './stores.js';
 
-const stores = await open(t);
+const stores = await openTestStores(t);
 const { db, graph, outbox, images, directory } = stores;
-
-async function open(t: Test): Promise<Stores> {
-  const opened = await openStores({ dataDir: await freshDataDirectory(t) }, { warn: () => undefined });
-  t.teardown(() => opened.close());
-  return opened;
-}
 
 let made = 0;
 
@@ -37,7 +31,13 @@ const record = (kind: 'person' | 'post' | 'image', key: string | number) =>
   db.transaction().execute((trx) => recordChanges(trx, [{ kind, key }]));
 
 const waiting = async (key: string | number) =>
-  db.selectFrom('outbox').selectAll().where('key', '=', String(key)).execute();
+  db.selectFrom('outbox').selectAll().where('key', '=', String(key)).where('delivered', '=', false).execute();
+
+async function stored(store = images): Promise<string[]> {
+  const names = [];
+  for await (const name of store.list()) names.push(name);
+  return names.sort();
+}
 
 async function upload(name: string): Promise<string> {
   const path = join(directory.uploads, name);
@@ -92,17 +92,19 @@ t.test('what a request has left undelivered, the relay delivers', async (t) => {
 });
 
 t.test('a delivery that fails is kept, tried again later, and done when it can be', async (t) => {
+  const { db, outbox, directory } = await openTestStores(t, { DATA_DIR: await freshDataDirectory(t) });
+  const record = () => db.transaction().execute((trx) => recordChanges(trx, [{ kind: 'image', key: name }]));
+  const waiting = () => db.selectFrom('outbox').selectAll().execute();
   const name = 'f'.repeat(32);
   const inTheWay = join(directory.images, name);
   await mkdir(join(inTheWay, 'inner'), { recursive: true });
-  const entries = await record('image', name);
-  await outbox.deliver(entries);
-  const [entry] = await waiting(name);
+  await outbox.deliver(await record());
+  const [entry] = await waiting();
   t.ok(entry && entry.attempts > 0, 'it has been tried');
   await rm(inTheWay, { recursive: true });
   await writeFile(inTheWay, 'bytes');
-  await until(async () => (await waiting(name)).length === 0);
-  t.notOk((await readdir(directory.images)).includes(name), 'and the bytes are gone');
+  await until(async () => (await waiting()).length === 0);
+  t.notOk(existsSync(inTheWay), 'and the bytes are gone');
 });
 
 t.test('bytes that a row has claimed stay', async (t) => {
@@ -114,17 +116,17 @@ t.test('bytes that a row has claimed stay', async (t) => {
   t.same(await waiting(name), []);
   t.ok(await images.get(name).then((image) => image?.stream.destroy()));
   await outbox.deliver(await record('image', name));
-  t.ok((await readdir(directory.images)).includes(name), 'also when an entry asks about them again');
+  t.ok((await stored()).includes(name), 'also when an entry asks about them again');
 });
 
 t.test('bytes that no row claims go at once, whether the commit declines or fails', async (t) => {
-  const before = await readdir(directory.images);
+  const before = await stored();
   await withPendingImage(stores, { path: await upload('two'), extension: 'png' }, async () => undefined);
   const failing = withPendingImage(stores, { path: await upload('three'), extension: 'png' }, async () => {
     throw new Error('the row could not be written');
   });
   await t.rejects(failing, /row could not/);
-  t.same(await readdir(directory.images), before);
+  t.same(await stored(), before);
 });
 
 t.test('the sweep leaves what is not due, and a claim that comes after it is due fails whole', async (t) => {
@@ -132,7 +134,7 @@ t.test('the sweep leaves what is not due, and a claim that comes after it is due
   const count = async () => (await db.selectFrom('posts').selectAll().where('author_id', '=', ada).execute()).length;
   const late = withPendingImage(stores, { path: await upload('four'), extension: 'png' }, async (image) => {
     await outbox.deliver([image.entry]);
-    t.ok((await readdir(directory.images)).includes(image.name), 'not due: the bytes are there');
+    t.ok((await stored()).includes(image.name), 'not due: the bytes are there');
     await db.updateTable('outbox').set({ due_at: sql`clock_timestamp()` }).where('id', '=', image.entry).execute();
     return createPost(db, ada, { title: 'T', text: 'T', image });
   });
@@ -151,14 +153,15 @@ t.test('an image is claimed once', async (t) => {
 });
 
 t.test('what a crash left behind is delivered after the next start', async (t) => {
-  const dataDir = await freshDataDirectory(t);
-  const first = await openStores({ dataDir }, { warn: () => undefined });
+  const environment = await freshStores(t);
+  const first = await openTestStores(t, environment);
   await first.outbox.stop();
-  await writeFile(join(first.directory.images, 'left.png'), 'bytes');
+  const path = join(first.directory.uploads, 'left');
+  await writeFile(path, 'bytes');
+  await first.images.put('left.png', path);
   await first.db.transaction().execute((trx) => recordChanges(trx, [{ kind: 'image', key: 'left.png' }]));
   await first.close();
-  const second = await openStores({ dataDir }, { warn: () => undefined });
-  t.teardown(() => second.close());
-  await until(async () => (await readdir(second.directory.images)).length === 0);
+  const second = await openTestStores(t, environment);
+  await until(async () => (await stored(second.images)).length === 0);
   t.pass('the bytes are gone');
 });

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
+import { storedImages, storedTies } from './contents.js';
 import { type Answer, type Ask, type Person, problemsOf, startTestService, writePost } from './harness.js';
 import { samples } from './images.js';
 
@@ -20,14 +21,14 @@ const edit = (person: Person, id: number, form: Fields) => person.ask('PUT', `/p
 const remove = (person: Person, id: number) => person.ask('DELETE', `/posts/delete?id=${id}`);
 const read = async (person: Person, id: number) => (await person.ask('GET', `/posts/${id}`)).body;
 
-/** All that is on disk: the stored images, and the uploads under way. */
-async function disk() {
-  return { images: (await readdir(directory.images)).sort(), uploads: await readdir(directory.uploads) };
+/** The stored images, and the uploads under way. */
+async function stored() {
+  return { images: await storedImages(service.stores), uploads: await readdir(directory.uploads) };
 }
 
 /** Until the sweep has come by; the test's own time-out is the limit. */
-async function untilDisk(reached: (images: string[]) => boolean): Promise<void> {
-  while (!reached((await disk()).images)) await new Promise((resolve) => setTimeout(resolve, 20));
+async function untilStored(reached: (images: string[]) => boolean): Promise<void> {
+  while (!reached((await stored()).images)) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 /** A form as its bytes, for what FormData would not send. */
@@ -135,7 +136,7 @@ t.test('a refused form lists all its problems, and nothing of it is stored', asy
   const ada = await service.person();
   const post = await writePost(ada, { image: png() });
   const kept = await read(ada, post.id);
-  const before = await disk();
+  const before = await stored();
   const good: [string, string][] = [
     ['title', 'A title'],
     ['text', 'A text'],
@@ -203,7 +204,7 @@ t.test('a refused form lists all its problems, and nothing of it is stored', asy
 
   t.strictSame((await ada.ask('GET', '/posts/me')).body.length, 1, 'no post has come');
   t.strictSame(await read(ada, post.id), kept, 'the one that is there is as it was');
-  t.strictSame(await disk(), before, 'no bytes are stored, and none are left in the spool');
+  t.strictSame(await stored(), before, 'no bytes are stored, and none are left in the spool');
 });
 
 const imageKinds: [what: string, bytes: Buffer, declared: string, extension: string][] = [
@@ -239,7 +240,7 @@ t.test('an image of every kind is taken, under a name that says nothing', async 
   );
   t.match(body.image, /\.webp$/, 'a part without any type declares nothing, and may come before the fields');
   t.equal(names.size, imageKinds.length, 'the same bytes get another name every time');
-  t.strictSame((await disk()).uploads, [], 'the spool is empty');
+  t.strictSame((await stored()).uploads, [], 'the spool is empty');
 });
 
 const noImages: [what: string, bytes: Uint8Array, declared: string][] = [
@@ -264,7 +265,7 @@ const noImages: [what: string, bytes: Uint8Array, declared: string][] = [
 t.test('a file that is no image, or another than declared, is 400, and nothing is stored', async (t) => {
   const ada = await service.person();
   const post = await writePost(ada, { image: jpeg() });
-  const before = await disk();
+  const before = await stored();
   for (const [what, bytes, type] of noImages) {
     const image = blob(bytes, type);
     const created = await create(ada, { title: 'A title', text: 'A text', image });
@@ -272,7 +273,7 @@ t.test('a file that is no image, or another than declared, is 400, and nothing i
     const edited = await edit(ada, post.id, { title: 'Another', image });
     t.strictSame([edited.status, problemsOf(edited)], [400, ['body.image']], `edit: ${what}`);
   }
-  t.strictSame(await disk(), before, 'the disk is as it was');
+  t.strictSame(await stored(), before, 'the disk is as it was');
   t.strictSame((await ada.ask('GET', '/posts/me')).body, [post], 'and so are the posts');
 });
 
@@ -282,7 +283,7 @@ t.test('a file may be as large as the limit, and one byte more is 413', async (t
   const largest = await create(ada, { title: 'A title', text: 'A text', image: sized(MAX_BYTES) });
   t.equal(largest.status, 201);
   t.equal((await ada.ask('GET', largest.body.image)).bytes.length, MAX_BYTES);
-  const before = await disk();
+  const before = await stored();
   for (const size of [MAX_BYTES + 1, MAX_BYTES + 300 * 1024]) {
     const created = await create(ada, { title: 'A title', text: 'A text', image: sized(size) });
     t.equal(created.status, 413, `create with ${size} bytes`);
@@ -290,7 +291,7 @@ t.test('a file may be as large as the limit, and one byte more is 413', async (t
     const edited = await edit(ada, largest.body.id, { title: 'Changed', image: sized(size) });
     t.equal(edited.status, 413, `edit with ${size} bytes`);
   }
-  t.strictSame(await disk(), before, 'nothing of them is stored');
+  t.strictSame(await stored(), before, 'nothing of them is stored');
   t.strictSame((await ada.ask('GET', '/posts/me')).body, [largest.body], 'and no post has changed');
 });
 
@@ -343,8 +344,8 @@ t.test('an edit replaces or removes the image, and the old bytes go', async (t) 
     t.equal(status, index === 2 ? 200 : 404, `image ${index + 1} of 3`);
   }
   const old = images.slice(0, 2).map(nameOf);
-  await untilDisk((stored) => !old.some((name) => stored.includes(name)));
-  t.ok((await disk()).images.includes(nameOf(again.body.image)), 'the current bytes stay');
+  await untilStored((stored) => !old.some((name) => stored.includes(name)));
+  t.ok((await stored()).images.includes(nameOf(again.body.image)), 'the current bytes stay');
 
   const both = await edit(ada, post.id, { image: png(), remove_image: 'true' });
   t.strictSame([both.status, problemsOf(both)], [400, ['body.remove_image']], 'not both at once');
@@ -353,7 +354,7 @@ t.test('an edit replaces or removes the image, and the old bytes go', async (t) 
   const removed = await edit(ada, post.id, { remove_image: 'True' });
   t.strictSame([removed.status, removed.body], [200, { ...post, image: null }], 'removed');
   t.equal((await ada.ask('GET', again.body.image)).status, 404, 'and gone');
-  await untilDisk((stored) => !stored.includes(nameOf(again.body.image)));
+  await untilStored((stored) => !stored.includes(nameOf(again.body.image)));
 
   const nothingThere = await edit(ada, post.id, { remove_image: 'true' });
   t.strictSame([nothingThere.status, nothingThere.body.image], [200, null], 'removing what is not there is a change');
@@ -383,7 +384,7 @@ t.test('an edit that changes nothing is 400', async (t) => {
 
 t.test('edits at once leave one image, and a deletion among them none', async (t) => {
   const ada = await service.person();
-  const before = (await disk()).images;
+  const before = (await stored()).images;
   const posts = await Promise.all(Array.from({ length: 4 }, () => writePost(ada, { image: png() })));
   await Promise.all(
     posts.flatMap(({ id }, index) =>
@@ -400,9 +401,9 @@ t.test('edits at once leave one image, and a deletion among them none', async (t
   for (const post of left)
     t.equal((await ada.ask('GET', post.image)).status, 200, 'the image that a post names is there');
   const named = left.map((post: { image: string }) => nameOf(post.image));
-  await untilDisk((images) => images.length === before.length + 2);
-  t.strictSame((await disk()).images, [...before, ...named].sort(), 'and all others are gone');
-  t.strictSame((await disk()).uploads, []);
+  await untilStored((images) => images.length === before.length + 2);
+  t.strictSame((await stored()).images, [...before, ...named].sort(), 'and all others are gone');
+  t.strictSame((await stored()).uploads, []);
 });
 
 t.test('a deleted post is gone with its image and its likes', async (t) => {
@@ -419,9 +420,9 @@ t.test('a deleted post is gone with its image and its likes', async (t) => {
     t.equal((await person.ask('POST', `/posts/like?id=${post.id}`)).status, 404);
     t.equal((await person.ask('DELETE', `/posts/like?id=${post.id}`)).status, 404);
   }
-  const likes = await db.selectFrom('graph_likes').select('post_id').where('person_id', '=', bob.id).execute();
-  t.same(likes, [{ post_id: kept.id }], 'the graph keeps the likes of other posts alone');
-  await untilDisk((images) => !images.includes(nameOf(post.image)));
+  const { likes } = await storedTies(service.stores, [bob.id]);
+  t.same(likes, [{ person: bob.id, post: kept.id }], 'the graph keeps the likes of other posts alone');
+  await untilStored((images) => !images.includes(nameOf(post.image)));
   t.equal((await remove(ada, post.id)).status, 404, 'it cannot be deleted twice');
   t.equal((await edit(ada, post.id, { title: 'Back?' })).status, 404, 'nor brought back');
   t.match((await ada.ask('GET', '/posts/me')).body, [{ id: kept.id, image: kept.image, like_count: 1 }]);
@@ -434,7 +435,7 @@ t.test('edit and delete answer a missing, a hidden and another’s post alike, a
   const bob = await service.person();
   const gone = await writePost(bob);
   await remove(bob, gone.id);
-  const before = await disk();
+  const before = await stored();
   const targets = { missing: 9007199254740991, deleted: gone.id, hidden: hidden.id, 'another’s': open.id };
 
   const attempts: Record<string, (id: number) => Promise<Answer>> = {
@@ -455,7 +456,7 @@ t.test('edit and delete answer a missing, a hidden and another’s post alike, a
   t.equal((await edit(bob, hidden.id, { title: '' })).status, 400, 'a form that is not valid is 400 before that');
   t.strictSame(await read(ada, open.id), { ...open, comments: [] });
   t.strictSame(await read(hermit, hidden.id), { ...hidden, comments: [] });
-  t.strictSame(await disk(), before, 'no image has come or gone');
+  t.strictSame(await stored(), before, 'no image has come or gone');
 });
 
 t.test('an id that is none is 400 in a query and 404 in a path', async (t) => {

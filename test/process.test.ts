@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { asker, freshDataDirectory, temporaryDirectory } from './harness.js';
+import { asker } from './harness.js';
 import { spawnService, startAndFail, startProcess } from './processes.js';
+import { freshDataDirectory, temporaryDirectory } from './stores.js';
 import { openConnection } from './wire.js';
 
 const oneLine = /^[^\n]+\n$/;

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Test } from 'tap';
+import { lendGraph } from './stores.js';
 
 export interface ServiceProcess {
   child: ChildProcess;
@@ -14,9 +15,9 @@ export interface ServiceProcess {
 
 const ENTRY = '.build/scripts/start.js';
 
-/** The process alone, whatever becomes of it. It is killed when the test ends. */
-export function spawnService(t: Test, environment: NodeJS.ProcessEnv) {
-  const child = spawn(process.execPath, [ENTRY], {
+/** The process alone, whatever becomes of it. It is killed when the test ends. `nodeArguments` come before the script. */
+export function spawnService(t: Test, environment: NodeJS.ProcessEnv, nodeArguments: readonly string[] = []) {
+  const child = spawn(process.execPath, [...nodeArguments, ENTRY], {
     env: { PATH: process.env.PATH, PORT: '0', OPS_PORT: '0', LOG_LEVEL: 'warn', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -31,12 +32,14 @@ export function spawnService(t: Test, environment: NodeJS.ProcessEnv) {
 }
 
 /** Starts the service as `npm start` does, in a process of its own, and waits until it listens. */
-export async function startProcess(t: Test, environment: NodeJS.ProcessEnv): Promise<ServiceProcess> {
-  const { child, output } = spawnService(t, {
-    RATE_LIMIT_MAX: '1000000',
-    RATE_LIMIT_STRICT_MAX: '1000000',
-    ...environment,
-  });
+export async function startProcess(
+  t: Test,
+  environment: NodeJS.ProcessEnv,
+  nodeArguments?: readonly string[],
+): Promise<ServiceProcess> {
+  await lendGraph(environment);
+  const limits = { RATE_LIMIT_MAX: '1000000', RATE_LIMIT_STRICT_MAX: '1000000' };
+  const { child, output } = spawnService(t, { ...limits, ...environment }, nodeArguments);
   await new Promise<void>((resolve, reject) => {
     child.stdout?.on('data', () => /Data +\S+\n/.test(output()) && resolve());
     child.once('exit', () => reject(new Error(`the service did not start:\n${output()}`)));

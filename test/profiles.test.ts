@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { storedImages, storedTies, undelivered } from './contents.js';
 import {
   type Answer,
   type Ask,
@@ -14,7 +15,7 @@ import {
 import { samples } from './images.js';
 
 const service = await startTestService(t);
-const { db, images } = service.stores;
+const { db, graph } = service.stores;
 
 type Form = NonNullable<Ask['form']>;
 
@@ -28,17 +29,11 @@ const accountOf = async (person: Person) => (await person.ask('GET', '/auth/me')
 const login = (email: string, password: string) => service.ask('POST', '/auth/login', { json: { email, password } });
 const nameOf = (link: string) => link.replace('/profiles/image/', '');
 
-async function storedImages(): Promise<string[]> {
-  const names: string[] = [];
-  for await (const name of images.list()) names.push(name);
-  return names.sort();
-}
-
 /** All that an update could have changed. */
 async function stateOf({ id }: Person) {
   const account = await db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst();
   const sessions = await db.selectFrom('sessions').select('id').where('account_id', '=', id).execute();
-  return { account, sessions, images: await storedImages() };
+  return { account, sessions, images: await storedImages(service.stores) };
 }
 
 /** Expects an update to be refused with these problems, and to leave everything as it was. */
@@ -516,13 +511,13 @@ t.test('a picture is stored, served as it came, and named by nothing that its fi
 t.test('a new picture replaces the old one, whose bytes are gone', async (t) => {
   const person = await service.person();
   const { profile_link: old } = (await update(person, { image: png })).body;
-  const before = await storedImages();
+  const before = await storedImages(service.stores);
   const { profile_link: link } = (await update(person, { image: gif, remove_image: 'false' })).body;
   t.not(link, old);
   t.equal((await person.ask('GET', old)).status, 404);
   t.equal((await person.ask('GET', link)).status, 200);
   t.same(
-    await storedImages(),
+    await storedImages(service.stores),
     [...before.filter((name) => name !== nameOf(old)), nameOf(link)].sort(),
     'one image has taken the place of the other',
   );
@@ -534,7 +529,7 @@ t.test('a new picture replaces the old one, whose bytes are gone', async (t) => 
 t.test('of two pictures sent at once one is kept, and the other leaves nothing', async (t) => {
   const person = await service.person();
   await update(person, { image: png });
-  const before = await storedImages();
+  const before = await storedImages(service.stores);
   const answers = await Promise.all([update(person, { image: png }), update(person, { image: gif })]);
   t.same(
     answers.map(({ status }) => status),
@@ -542,8 +537,8 @@ t.test('of two pictures sent at once one is kept, and the other leaves nothing',
   );
   const { profile_link: link } = await profileOf(person);
   t.ok(answers.some(({ body }) => body.profile_link === link));
-  t.equal((await storedImages()).length, before.length);
-  t.ok((await storedImages()).includes(nameOf(link)));
+  t.equal((await storedImages(service.stores)).length, before.length);
+  t.ok((await storedImages(service.stores)).includes(nameOf(link)));
 });
 
 t.test('a picture can be removed, with its bytes', async (t) => {
@@ -554,7 +549,7 @@ t.test('a picture can be removed, with its bytes', async (t) => {
   t.equal(answer.body.profile_link, null);
   t.equal((await profileOf(person)).profile_link, null);
   t.equal((await person.ask('GET', link)).status, 404);
-  t.notOk((await storedImages()).includes(nameOf(link)));
+  t.notOk((await storedImages(service.stores)).includes(nameOf(link)));
   t.equal(
     (await update(person, { remove_image: 'true' })).status,
     200,
@@ -666,7 +661,7 @@ t.test('a deleted account leaves no trace', async (t) => {
     Person,
     Person,
   ];
-  const before = await storedImages();
+  const before = await storedImages(service.stores);
   const post = async (by: Person, form: Form): Promise<{ id: number; image: string }> =>
     (await by.ask('POST', '/posts/create', { form: { title: 'Title', text: 'Text', ...form } })).body;
   const picture = (await update(person, { image: png })).body.profile_link;
@@ -678,7 +673,7 @@ t.test('a deleted account leaves no trace', async (t) => {
   for (const by of [person, asker]) await by.ask('POST', `/posts/like?id=${theirs.id}`);
   for (const { id } of own) await friend.ask('POST', `/posts/like?id=${id}`);
   const tokens = [person.token, await service.login(person.email)];
-  t.equal((await storedImages()).length, before.length + 2);
+  t.equal((await storedImages(service.stores)).length, before.length + 2);
   t.equal((await friend.ask('GET', `/posts/${theirs.id}`)).body.like_count, 2);
 
   const answer = await remove(person, { password: PASSWORD });
@@ -695,7 +690,7 @@ t.test('a deleted account leaves no trace', async (t) => {
     t.equal((await friend.ask('POST', `/posts/like?id=${id}`)).status, 404);
     if (image) t.equal((await friend.ask('GET', image)).status, 404);
   }
-  t.same(await storedImages(), before, 'no image is left');
+  t.same(await storedImages(service.stores), before, 'no image is left');
   t.equal((await friend.ask('GET', `/posts/${theirs.id}`)).body.like_count, 1, 'their likes are gone');
   t.same((await friend.ask('GET', '/friends')).body, []);
   t.same((await asked.ask('GET', '/friends/requests')).body, []);
@@ -709,16 +704,18 @@ t.test('a deleted account leaves no trace', async (t) => {
     accounts: await db.selectFrom('accounts').where('id', '=', id).selectAll().execute(),
     sessions: await db.selectFrom('sessions').where('account_id', '=', id).selectAll().execute(),
     posts: await db.selectFrom('posts').where('author_id', '=', id).selectAll().execute(),
-    likes: await db.selectFrom('graph_likes').where('person_id', '=', id).selectAll().execute(),
-    likesOfPosts: await db.selectFrom('graph_likes').where('post_id', 'in', posts).selectAll().execute(),
-    friendships: await db
-      .selectFrom('graph_friendships')
-      .where((either) => either.or([either('lo', '=', id), either('hi', '=', id)]))
-      .selectAll()
-      .execute(),
-    outbox: await db.selectFrom('outbox').selectAll().execute(),
+    ties: await storedTies(service.stores, [id]),
+    likesOfPosts: await graph.countLikes(posts),
+    outbox: await undelivered(service.stores),
   };
-  t.same(left, { accounts: [], sessions: [], posts: [], likes: [], likesOfPosts: [], friendships: [], outbox: [] });
+  t.same(left, {
+    accounts: [],
+    sessions: [],
+    posts: [],
+    ties: { friendships: [], requests: [], likes: [] },
+    likesOfPosts: posts.map(() => 0),
+    outbox: [],
+  });
 
   const json = { name: 'New', username: person.username, email: person.email, password: PASSWORD };
   const again = await service.ask('POST', '/auth/register', { json });

@@ -3,7 +3,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeJwt, decodeProtectedHeader, type JWTPayload } from 'jose';
 import t from 'tap';
-import { type Answer, CLEARED_COOKIE, cookieOf, freshDataDirectory, PASSWORD, startTestService } from './harness.js';
+import { type Answer, CLEARED_COOKIE, cookieOf, PASSWORD, startTestService } from './harness.js';
+import { freshDataDirectory } from './stores.js';
 
 const ONE = 'the first secret of this test file';
 const TWO = 'the second secret of this test file';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { readdir } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import t from 'tap';
+import { storedImages, storedTies } from './contents.js';
 import { startTestService, type TestService } from './harness.js';
 
 interface Tour {
@@ -23,19 +23,24 @@ async function tour(BASE_URL: string): Promise<Tour> {
 
 /** What a tour may have left behind. */
 async function remains({ app, stores }: TestService) {
-  const count = async (table: 'accounts' | 'posts' | 'sessions' | 'graph_likes' | 'graph_friendships') =>
+  const count = async (table: 'accounts' | 'posts' | 'sessions') =>
     (await app.db.selectFrom(table).selectAll().execute()).length;
   return {
     accounts: await count('accounts'),
     sessions: await count('sessions'),
     posts: await count('posts'),
-    likes: await count('graph_likes'),
-    friendships: await count('graph_friendships'),
-    images: (await readdir(stores.directory.images)).length,
+    ties: await storedTies(stores),
+    images: (await storedImages(stores)).length,
   };
 }
 
-const nothing = { accounts: 0, sessions: 0, posts: 0, likes: 0, friendships: 0, images: 0 };
+const nothing = {
+  accounts: 0,
+  sessions: 0,
+  posts: 0,
+  ties: { friendships: [], requests: [], likes: [] },
+  images: 0,
+};
 
 const service = await startTestService(t);
 

@@ -1,5 +1,6 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { Tables } from '../tables.js';
+import { embeddedInventory } from './embedded-inventory.js';
 import type { Friendship, Like, SocialGraph } from './index.js';
 
 const persons = (likes: readonly Like[]) => likes.map(({ person }) => person);
@@ -20,6 +21,8 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
   }
 
   return {
+    kind: 'embedded',
+    lateness: 0,
     within: (trx) => embeddedGraph(trx),
 
     async friendsAmong(people, others) {
@@ -119,5 +122,24 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
     async removePost(id) {
       await db.deleteFrom('graph_likes').where('post_id', '=', id).execute();
     },
+
+    inventory: embeddedInventory(db),
+    async owner() {
+      const installation = await db.selectFrom('installation').select('id').executeTakeFirst();
+      return installation?.id;
+    },
+    own: async () => undefined,
+    async highestIds() {
+      const { rows } = await sql<{ person: number; post: number }>`
+        select
+          greatest(
+            (select max(person_id) from graph_likes),
+            (select max(hi) from graph_friendships),
+            0) as person,
+          greatest((select max(post_id) from graph_likes), 0) as post`.execute(db);
+      return rows[0] ?? { person: 0, post: 0 };
+    },
+    migrate: async () => undefined,
+    close: async () => undefined,
   };
 }

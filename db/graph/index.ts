@@ -1,4 +1,4 @@
-import type { DatabaseTransaction } from '../postgres.js';
+import type { DatabaseTransaction } from '../postgres/index.js';
 
 export interface Friendship {
   person: number;
@@ -10,6 +10,30 @@ export interface Like {
   post: number;
 }
 
+export interface Request {
+  from: number;
+  to: number;
+}
+
+/** Ties as they are stored: a friendship is one in each direction. */
+export interface Ties {
+  friendships: Friendship[];
+  requests: Request[];
+  likes: Like[];
+}
+
+/** What a graph holds, for whoever checks or copies all of it. Ids come in ascending order, the next after `after`. */
+export interface GraphInventory {
+  personIds(after: number, limit: number): Promise<number[]>;
+  postIds(after: number, limit: number): Promise<number[]>;
+  /** Every friendship and request that starts or ends at one of these people, and every like of theirs. */
+  tiesOf(people: readonly number[]): Promise<Ties>;
+  /** Adds these ties, and the nodes they need. What is there already stays as it is. */
+  tie(ties: Ties): Promise<void>;
+  /** Removes these, each in its own direction only; of several alike all but `keep`. */
+  untie(ties: Ties, keep?: 0 | 1): Promise<void>;
+}
+
 /** What stands in the way of a friend request; `sent` when nothing does. */
 export type RequestOutcome = 'sent' | 'friends' | 'pending';
 
@@ -19,6 +43,14 @@ export type RequestOutcome = 'sent' | 'friends' | 'pending';
  * Transitions happen whole or not at all, and exactly one of several that exclude each other succeeds.
  */
 export interface SocialGraph {
+  /** By which PostgreSQL remembers what it belongs to. */
+  readonly kind: 'embedded' | 'neo4j';
+  /**
+   * How long a change that was given up may still happen, in milliseconds: a server may carry it out after its asker is
+   * gone. 0 where that cannot be.
+   */
+  readonly lateness: number;
+
   /**
    * The graph as seen and changed by a transaction that holds the locks of whom it touches. A graph that lives in
    * PostgreSQL does its work inside that transaction.
@@ -51,4 +83,14 @@ export interface SocialGraph {
   /** Removes the node, if it is there, with all that ties to it. */
   removePerson(id: number): Promise<void>;
   removePost(id: number): Promise<void>;
+
+  readonly inventory: GraphInventory;
+  /** Whose graph this is: the installation that has marked it, if any has. */
+  owner(): Promise<string | undefined>;
+  own(installation: string): Promise<void>;
+  /** The highest ids in use, 0 for none. */
+  highestIds(): Promise<{ person: number; post: number }>;
+  /** Brings constraints and indexes up to date. Safe to repeat. */
+  migrate(): Promise<void>;
+  close(): Promise<void>;
 }

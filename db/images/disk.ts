@@ -1,36 +1,80 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { type FileHandle, open, opendir, rename, rm } from 'node:fs/promises';
+import { access, constants, type FileHandle, open, opendir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StoreUnavailable } from '../unavailable.js';
 import type { ImageStore } from './index.js';
 
+/** Whose images these are. No image's name begins with a dot. */
+const MARK = '.installation';
+
 /** Images as files of one directory, on the same file system as the uploads that they come from. */
 export function diskImages(directory: string): ImageStore {
+  const path = (name: string) => join(directory, name);
+
+  /** Moves a file in under this name once its bytes are on the disk, so that no crash leaves half of it there. */
+  async function take(from: string, name: string): Promise<void> {
+    await using(await open(from), (file) => file.sync());
+    await rename(from, path(name));
+    await using(await open(directory), (file) => file.sync());
+  }
+
   return {
-    async put(name, path) {
-      try {
-        await using(await open(path), (file) => file.sync());
-        await rename(path, join(directory, name));
-        await using(await open(directory), (file) => file.sync());
-      } catch (cause) {
-        throw new StoreUnavailable('images', { cause });
-      }
+    kind: 'disk',
+
+    async put(name, from) {
+      await take(from, name).catch(unavailable);
     },
 
     async get(name) {
-      const file = await open(join(directory, name)).catch((error) => missing(error, directory));
+      const file = await open(path(name)).catch((error) => missing(error, directory));
       if (!file) return undefined;
-      const { size } = await file.stat();
-      return { size, stream: file.createReadStream() };
+      try {
+        const { size } = await file.stat();
+        return { size, stream: file.createReadStream() };
+      } catch (error) {
+        await file.close();
+        return unavailable(error);
+      }
     },
 
     async remove(name) {
-      await rm(join(directory, name)).catch((error) => missing(error, directory));
+      await rm(path(name)).catch((error) => missing(error, directory));
     },
 
     async *list() {
-      for await (const entry of await opendir(directory)) yield entry.name;
+      try {
+        for await (const entry of await opendir(directory)) {
+          if (entry.isFile() && !entry.name.startsWith('.')) yield entry.name;
+        }
+      } catch (error) {
+        unavailable(error);
+      }
     },
+
+    async check() {
+      const { R_OK, W_OK, X_OK } = constants;
+      // With the slash, a file in the directory's place does not do.
+      await access(`${directory}/`, R_OK | W_OK | X_OK).catch(unavailable);
+    },
+
+    async owner() {
+      return readFile(path(MARK), 'utf8').catch((error) => missing(error, directory));
+    },
+
+    async own(installation) {
+      // Several processes may do this at once.
+      const draft = path(`${MARK}.${randomUUID()}`);
+      try {
+        await writeFile(draft, installation);
+        await take(draft, MARK);
+      } catch (error) {
+        await rm(draft).catch(() => undefined);
+        unavailable(error);
+      }
+    },
+
+    async close() {},
   };
 }
 
@@ -42,8 +86,12 @@ async function using(file: FileHandle, use: (file: FileHandle) => Promise<void>)
   }
 }
 
+function unavailable(cause: unknown): never {
+  throw new StoreUnavailable('images', { cause });
+}
+
 /** A missing file is an answer; a missing directory is a store that is away. */
 async function missing(cause: NodeJS.ErrnoException, directory: string): Promise<undefined> {
   const there = cause.code === 'ENOENT' && existsSync(directory);
-  if (!there) throw new StoreUnavailable('images', { cause });
+  if (!there) unavailable(cause);
 }

@@ -1,10 +1,17 @@
-import { isIP } from 'node:net';
-import { cleanEnv, EnvError, makeExactValidator, str } from 'envalid';
-
-export interface TokenKey {
-  id: string;
-  secret: string;
-}
+import { cleanEnv, str } from 'envalid';
+import type { StoresConfig } from '../../db/stores.js';
+import {
+  addresses,
+  baseUrl,
+  flag,
+  origins,
+  port,
+  positive,
+  storeUrl,
+  type TokenKey,
+  tokenKeys,
+  whole,
+} from './variables.js';
 
 export interface Config {
   host: string;
@@ -15,13 +22,17 @@ export interface Config {
   publicUrl: URL | undefined;
   corsOrigins: readonly string[];
   trustProxy: readonly string[];
-  dataDir: string;
-  /** Undefined when they are kept in `dataDir`. The first one signs. */
+  stores: StoresConfig;
+  /** Where rate limits are counted, unless in memory; `timeout` in milliseconds. */
+  redis: { url: string; timeout: number } | undefined;
+  /** Undefined when they are kept in the data directory. The first one signs. */
   tokenKeys: readonly [TokenKey, ...TokenKey[]] | undefined;
   /** Seconds. */
   tokenTtl: number;
   rateLimit: { general: number; strict: number; windowSeconds: number };
   uploadMaxBytes: number;
+  /** Seconds from when the service says that it is not ready to when it stops listening. */
+  shutdownDelay: number;
   logLevel: string;
 }
 
@@ -29,67 +40,8 @@ export class ConfigError extends Error {}
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
-/** What the production stores will be chosen by. Ignoring one of these would put somebody's data where nobody looks. */
-const NOT_SERVED = ['DATABASE_URL', 'NEO4J_URI', 'S3_ENDPOINT', 'S3_BUCKET', 'REDIS_URL'];
-
-const whole = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
-  makeExactValidator<number>((input) => {
-    const value = /^\d{1,16}$/.test(input) ? Number(input) : Number.NaN;
-    if (value >= minimum && value <= maximum) return value;
-    throw new EnvError(`"${input}" is not a whole number from ${minimum} to ${maximum}`);
-  });
-
-const port = whole(0, 65_535);
-const positive = whole(1);
-
 /** A hundred years: beyond the year 9999 there are no dates to write in a token, a cookie or RFC 3339. */
 const LONGEST_TTL = 100 * 365 * 24 * 60 * 60;
-
-const list = (input: string) => input.split(',').map((item) => item.trim());
-
-const origins = makeExactValidator<readonly string[]>((input) =>
-  list(input).map((item) => {
-    // 'null' is what any page without an origin of its own says: it names nobody.
-    const origin = URL.canParse(item) ? new URL(item).origin : undefined;
-    if (origin !== item) throw new EnvError(`"${item}" is not an origin such as https://app.example`);
-    return origin;
-  }),
-);
-
-const addresses = makeExactValidator<readonly string[]>((input) =>
-  list(input).map((item) => {
-    const [address = '', bits, ...rest] = item.split('/');
-    const longest = isIP(address) === 4 ? 32 : 128;
-    const ranged = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= longest);
-    if (!isIP(address) || !ranged || rest.length > 0) throw new EnvError(`"${item}" is not an address or a CIDR range`);
-    return item;
-  }),
-);
-
-const baseUrl = makeExactValidator<URL>((input) => {
-  const url = URL.canParse(input) ? new URL(input) : undefined;
-  const plain = url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
-  if (!plain) throw new EnvError('an http or https address without a path is needed');
-  return url;
-});
-
-const tokenKeys = makeExactValidator<readonly [TokenKey, ...TokenKey[]]>((input) => parseTokenKeys(input));
-
-/**
- * `kid:secret[,kid:secret…]`. No message repeats what was given: it is secret.
- *
- * @throws EnvError
- */
-export function parseTokenKeys(input: string): readonly [TokenKey, ...TokenKey[]] {
-  const keys = list(input).map((item, index) => {
-    const [, id, secret] = /^([\w-]+):(.+)$/.exec(item) ?? [];
-    if (!id || !secret) throw new EnvError('kid:secret pairs, separated by commas, are needed');
-    if (Buffer.byteLength(secret) < 32) throw new EnvError(`the secret of key ${index + 1} is shorter than 32 bytes`);
-    return { id, secret };
-  });
-  if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new EnvError('two keys have the same id');
-  return keys as [TokenKey, ...TokenKey[]];
-}
 
 /**
  * Reads the configuration. A variable that is set to nothing is not set.
@@ -98,10 +50,6 @@ export function parseTokenKeys(input: string): readonly [TokenKey, ...TokenKey[]
  */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const notServed = NOT_SERVED.filter((name) => name in given);
-  if (notServed.length > 0) {
-    throw new ConfigError(`${notServed.join(', ')}: this version serves on its embedded stores only`);
-  }
   const env = cleanEnv(
     given,
     {
@@ -113,16 +61,37 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       CORS_ORIGINS: origins({ default: [] }),
       TRUST_PROXY: addresses({ default: [] }),
       DATA_DIR: str({ default: '.data' }),
+      DATABASE_URL: storeUrl('postgres', 'postgresql')({ default: undefined }),
+      DATABASE_POOL: positive({ default: 10 }),
+      DATABASE_GRAPH_POOL: positive({ default: 4 }),
+      DATABASE_TIMEOUT: positive({ default: 2000 }),
+      NEO4J_URI: storeUrl('neo4j', 'neo4j+s', 'neo4j+ssc', 'bolt', 'bolt+s', 'bolt+ssc')({ default: undefined }),
+      NEO4J_USERNAME: str({ default: undefined }),
+      NEO4J_PASSWORD: str({ default: undefined }),
+      NEO4J_POOL: positive({ default: 20 }),
+      NEO4J_TIMEOUT: positive({ default: 2000 }),
+      S3_ENDPOINT: storeUrl('https', 'http')({ default: undefined }),
+      S3_BUCKET: str({ default: undefined }),
+      S3_PATH_STYLE: flag({ default: undefined }),
+      S3_POOL: positive({ default: 50 }),
+      S3_TIMEOUT: positive({ default: 2000 }),
+      REDIS_URL: storeUrl('redis', 'rediss')({ default: undefined }),
+      REDIS_TIMEOUT: positive({ default: 250 }),
       TOKEN_KEYS: tokenKeys({ default: undefined }),
       TOKEN_TTL: whole(1, LONGEST_TTL)({ default: 604_800 }),
       RATE_LIMIT_MAX: positive({ default: 300 }),
       RATE_LIMIT_STRICT_MAX: positive({ default: 20 }),
       RATE_LIMIT_WINDOW: positive({ default: 900 }),
       UPLOAD_MAX_BYTES: positive({ default: 5_242_880 }),
+      SHUTDOWN_DELAY: whole(0, 3600)({ default: 0 }),
       LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info' }),
     },
     { reporter: ({ errors }) => refuse(errors) },
   );
+  const real = (['DATABASE_URL', 'NEO4J_URI', 'S3_BUCKET', 'REDIS_URL'] as const).filter((name) => env[name]);
+  if (env.NEO4J_URI && !env.DATABASE_URL) throw new ConfigError('NEO4J_URI: needs DATABASE_URL');
+  if (env.S3_ENDPOINT && !env.S3_BUCKET) throw new ConfigError('S3_ENDPOINT: needs S3_BUCKET');
+  if (real[0] && !env.TOKEN_KEYS) throw new ConfigError(`TOKEN_KEYS: needed with ${real[0]}`);
   return {
     host: env.HOST,
     port: env.PORT,
@@ -131,11 +100,41 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     publicUrl: env.PUBLIC_URL,
     corsOrigins: env.CORS_ORIGINS,
     trustProxy: env.TRUST_PROXY,
-    dataDir: env.DATA_DIR,
+    stores: {
+      dataDir: env.DATA_DIR,
+      postgres: env.DATABASE_URL
+        ? {
+            url: env.DATABASE_URL,
+            poolSize: env.DATABASE_POOL,
+            graphPoolSize: env.DATABASE_GRAPH_POOL,
+            timeout: env.DATABASE_TIMEOUT,
+          }
+        : undefined,
+      neo4j: env.NEO4J_URI
+        ? {
+            uri: env.NEO4J_URI,
+            username: env.NEO4J_USERNAME,
+            password: env.NEO4J_PASSWORD,
+            poolSize: env.NEO4J_POOL,
+            timeout: env.NEO4J_TIMEOUT,
+          }
+        : undefined,
+      s3: env.S3_BUCKET
+        ? {
+            endpoint: env.S3_ENDPOINT,
+            bucket: env.S3_BUCKET,
+            pathStyle: env.S3_PATH_STYLE ?? env.S3_ENDPOINT !== undefined,
+            poolSize: env.S3_POOL,
+            timeout: env.S3_TIMEOUT,
+          }
+        : undefined,
+    },
+    redis: env.REDIS_URL ? { url: env.REDIS_URL, timeout: env.REDIS_TIMEOUT } : undefined,
     tokenKeys: env.TOKEN_KEYS,
     tokenTtl: env.TOKEN_TTL,
     rateLimit: { general: env.RATE_LIMIT_MAX, strict: env.RATE_LIMIT_STRICT_MAX, windowSeconds: env.RATE_LIMIT_WINDOW },
     uploadMaxBytes: env.UPLOAD_MAX_BYTES,
+    shutdownDelay: env.SHUTDOWN_DELAY,
     logLevel: env.LOG_LEVEL,
   };
 }

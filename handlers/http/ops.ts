@@ -1,7 +1,10 @@
 import Fastify, { type FastifyInstance } from 'fastify';
+import type { StoreName } from '../../db/unavailable.js';
+import { withDeadline } from './deadline.js';
+import type { Metrics } from './metrics.js';
 
 /** Whether each store answers, by name. */
-export type Checks = Readonly<Record<string, () => Promise<unknown>>>;
+export type Checks = Readonly<Partial<Record<StoreName, () => Promise<unknown>>>>;
 
 export interface OpsServer {
   server: FastifyInstance;
@@ -9,18 +12,30 @@ export interface OpsServer {
   drain(): void;
 }
 
-/** What operators and orchestrators ask, on a port of its own: `/livez` for the process, `/readyz` for its stores. */
-export function buildOpsServer(checks: Checks): OpsServer {
+/** How long a store may take to answer, in milliseconds: whoever asks gives up soon as well. */
+const PATIENCE = 2500;
+
+/** Without these every operation goes on. */
+const DISPENSABLE: ReadonlySet<string> = new Set<StoreName>(['redis']);
+
+/**
+ * What operators and orchestrators ask, on a port of its own: `/livez` for the process, `/readyz` for its stores, and
+ * `/metrics`.
+ */
+export function buildOpsServer(checks: Checks, metrics: Metrics): OpsServer {
   const server = Fastify({ logger: false });
   let draining = false;
 
   server.get('/livez', async () => ({ status: 'ok' }));
 
   server.get('/readyz', async (_, reply) => {
-    const stores = Object.fromEntries(await Promise.all(Object.entries(checks).map(time)));
-    const ready = !draining && Object.values(stores).every(({ ok }) => ok);
-    return reply.code(ready ? 200 : 503).send({ status: draining ? 'stopping' : ready ? 'ok' : 'unavailable', stores });
+    const asked = await Promise.all(Object.entries(checks).map(time));
+    const ready = !draining && asked.every(([name, { ok }]) => ok || DISPENSABLE.has(name));
+    const status = draining ? 'stopping' : ready ? 'ok' : 'unavailable';
+    return reply.code(ready ? 200 : 503).send({ status, stores: Object.fromEntries(asked) });
   });
+
+  server.get('/metrics', async (_, reply) => reply.type(metrics.contentType).send(await metrics.text()));
 
   return {
     server,
@@ -32,7 +47,7 @@ export function buildOpsServer(checks: Checks): OpsServer {
 
 async function time([name, check]: [string, () => Promise<unknown>]) {
   const started = performance.now();
-  const ok = await check().then(
+  const ok = await withDeadline(PATIENCE, check()).then(
     () => true,
     () => false,
   );

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import cookie from '@fastify/cookie';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
+import type { RedisConnection } from '../../db/redis.js';
 import type { App } from '../app.js';
 import { registerBodyParser } from './bodies.js';
 import { answerClientError } from './client-errors.js';
@@ -11,6 +12,7 @@ import { answerError } from './error-handler.js';
 import { badRequest, notFound, unavailable } from './errors.js';
 import { createLimits } from './limits.js';
 import { trackMethods } from './methods.js';
+import type { Metrics } from './metrics.js';
 import { registerOperations } from './operations.js';
 
 declare module 'fastify' {
@@ -38,8 +40,15 @@ const LONGEST_PARAMETER = 16 * 1024;
 /** An address that is none, and stands for a URL that cannot be decoded. */
 const UNDECODABLE = '/undecodable';
 
+/** What the server needs besides what handlers may use. */
+interface Parts {
+  document: ContractDocument;
+  metrics: Metrics;
+  redis: RedisConnection | undefined;
+}
+
 /** Builds the API's server: every hook in the order in which the contract has answers given. */
-export async function buildServer(app: App, document: ContractDocument): Promise<FastifyInstance> {
+export async function buildServer(app: App, { document, metrics, redis }: Parts): Promise<FastifyInstance> {
   const { config, log, publicUrl } = app;
   const server: FastifyInstance = Fastify({
     loggerInstance: log as FastifyBaseLogger,
@@ -72,6 +81,8 @@ export async function buildServer(app: App, document: ContractDocument): Promise
   });
   server.addHook('onResponse', async (request, reply) => {
     boundDrain(request.raw);
+    const { operation } = request.routeOptions.config ?? {};
+    metrics.request(operation?.id ?? 'none', reply.statusCode, reply.elapsedTime / 1000);
     request.log.info(
       {
         method: request.method,
@@ -89,7 +100,7 @@ export async function buildServer(app: App, document: ContractDocument): Promise
   });
 
   await registerCors(server, config);
-  const limit = await createLimits(server, config);
+  const limit = await createLimits(server, config, redis);
   server.addHook('onRequest', async (request, reply) => {
     const { operation, unlimited } = request.routeOptions.config ?? {};
     if (!unlimited && !isPreflight(request)) await limit(request, reply, operation?.rateLimit ?? 'general');

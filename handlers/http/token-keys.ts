@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { open, readFile, rename } from 'node:fs/promises';
-import { parseTokenKeys, type TokenKey } from './config.js';
+import { parseTokenKeys, type TokenKey } from './variables.js';
 
 /** The keys kept in this file, which is made, readable by its owner alone, when there is none. */
 export async function keptTokenKeys(path: string): Promise<readonly [TokenKey, ...TokenKey[]]> {

@@ -1,0 +1,97 @@
+import { type Kysely, sql } from 'kysely';
+import type { Tables } from '../tables.js';
+import type { Friendship, GraphInventory, Request, Ties } from './index.js';
+
+/** All that the tables hold. A pair is one row here, so none can be half or twice. */
+export function embeddedInventory(db: Kysely<Tables>): GraphInventory {
+  const ids = async (query: ReturnType<typeof sql<{ id: number }>>) =>
+    (await query.execute(db)).rows.map(({ id }) => id);
+
+  return {
+    personIds: (after, limit) =>
+      ids(sql`
+        select id from (
+          (select distinct lo as id from graph_friendships where lo > ${after} order by lo limit ${limit})
+          union
+          (select distinct hi from graph_friendships where hi > ${after} order by hi limit ${limit})
+          union
+          (select distinct person_id from graph_likes where person_id > ${after} order by person_id limit ${limit})
+        ) person order by id limit ${limit}`),
+
+    postIds: (after, limit) =>
+      ids(sql`
+        select distinct post_id as id from graph_likes where post_id > ${after} order by post_id limit ${limit}`),
+
+    async tiesOf(people) {
+      const { rows: pairs } = await sql<{ lo: number; hi: number; requester: number | null }>`
+        select lo, hi, requester from graph_friendships where lo = any(${people}::int8[])
+        union
+        select lo, hi, requester from graph_friendships where hi = any(${people}::int8[])`.execute(db);
+      const likes = await db
+        .selectFrom('graph_likes')
+        .select(['person_id as person', 'post_id as post'])
+        .where(sql<boolean>`person_id = any(${people}::int8[])`)
+        .execute();
+      const friendships: Friendship[] = [];
+      const requests: Request[] = [];
+      for (const { lo, hi, requester } of pairs) {
+        if (requester === null) friendships.push({ person: lo, friend: hi }, { person: hi, friend: lo });
+        else requests.push({ from: requester, to: requester === lo ? hi : lo });
+      }
+      return { friendships, requests, likes };
+    },
+
+    async tie({ friendships, requests, likes }) {
+      await insertPairs([
+        ...friendships.map(({ person, friend }) => pairOf(person, friend, null)),
+        ...requests.map(({ from, to }) => pairOf(from, to, from)),
+      ]);
+      await sql`
+        insert into graph_likes (post_id, person_id)
+        select * from unnest(${likes.map(({ post }) => post)}::int8[], ${likes.map(({ person }) => person)}::int8[])
+        on conflict do nothing`.execute(db);
+    },
+
+    async untie({ friendships, requests, likes }: Ties, keep = 0) {
+      if (keep > 0) return;
+      const pairs = [
+        ...friendships.map(({ person, friend }) => pairOf(person, friend, null)),
+        ...requests.map(({ from, to }) => pairOf(from, to, from)),
+      ];
+      await sql`
+        delete from graph_friendships f
+        using unnest(
+          ${pairs.map(({ lo }) => lo)}::int8[],
+          ${pairs.map(({ hi }) => hi)}::int8[],
+          ${pairs.map(({ requester }) => requester)}::int8[]) as gone (lo, hi, requester)
+        where f.lo = gone.lo and f.hi = gone.hi and f.requester is not distinct from gone.requester`.execute(db);
+      await sql`
+        delete from graph_likes l
+        using unnest(${likes.map(({ post }) => post)}::int8[], ${likes.map(({ person }) => person)}::int8[])
+          as gone (post, person)
+        where l.post_id = gone.post and l.person_id = gone.person`.execute(db);
+    },
+  };
+
+  async function insertPairs(pairs: readonly Pair[]): Promise<void> {
+    await sql`
+      insert into graph_friendships (lo, hi, requester)
+      select * from unnest(
+        ${pairs.map(({ lo }) => lo)}::int8[],
+        ${pairs.map(({ hi }) => hi)}::int8[],
+        ${pairs.map(({ requester }) => requester)}::int8[])
+      on conflict do nothing`.execute(db);
+  }
+}
+
+interface Pair {
+  lo: number;
+  hi: number;
+  requester: number | null;
+}
+
+const pairOf = (a: number, b: number, requester: number | null): Pair => ({
+  lo: Math.min(a, b),
+  hi: Math.max(a, b),
+  requester,
+});

@@ -1,0 +1,73 @@
+import { sql } from 'kysely';
+import type { SocialGraph } from './graph/index.js';
+import type { ImageStore } from './images/index.js';
+import type { DatabaseTransaction } from './postgres/index.js';
+
+/** The stores that were named are not those that belong together. */
+export class StoresDisagree extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'StoresDisagree';
+  }
+}
+
+/**
+ * Makes sure that these stores belong together, and marks them if they are new. Nobody's friends, likes and pictures vanish,
+ * and nobody inherits another's, by a variable that was changed.
+ *
+ * @throws StoresDisagree
+ */
+export async function joinStores(trx: DatabaseTransaction, graph: SocialGraph, images: ImageStore): Promise<void> {
+  await trx
+    .insertInto('installation')
+    .defaultValues()
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  const installation = await trx.selectFrom('installation').selectAll().executeTakeFirstOrThrow();
+  if (installation.moving) {
+    throw new StoresDisagree('A move into these stores has not been finished: run it again');
+  }
+  await join('graph', graph, installation);
+  await join('images', images, installation);
+  await trx.updateTable('installation').set({ graph: graph.kind, images: images.kind }).execute();
+  await raiseIds(trx, graph);
+}
+
+interface Installation {
+  id: string;
+  graph: string | null;
+  images: string | null;
+}
+
+async function join(
+  role: 'graph' | 'images',
+  store: Pick<SocialGraph | ImageStore, 'kind' | 'owner' | 'own'>,
+  installation: Installation,
+): Promise<void> {
+  const remembered = installation[role];
+  const names = { graph: 'social graph', images: 'image store' };
+  if (remembered !== null && remembered !== store.kind) {
+    throw new StoresDisagree(
+      `PostgreSQL belongs to the ${names[role]} of kind ${remembered}, and another, ${store.kind}, is configured; npm run move carries everything over`,
+    );
+  }
+  const owner = await store.owner();
+  if (owner === installation.id) return;
+  if (owner !== undefined) throw new StoresDisagree(`The ${names[role]} (${store.kind}) belongs to another PostgreSQL`);
+  if (remembered !== null) {
+    throw new StoresDisagree(
+      `The ${names[role]} (${store.kind}) is not the one that PostgreSQL belongs to: it is unmarked`,
+    );
+  }
+  await store.own(installation.id);
+}
+
+/** A backup may have brought back a PostgreSQL older than the graph: no new post may inherit the likes of an old one. */
+async function raiseIds(trx: DatabaseTransaction, graph: SocialGraph): Promise<void> {
+  const { person, post } = await graph.highestIds();
+  const behind = (id: number) => sql`last_value < ${id}::int8 or (last_value = ${id}::int8 and not is_called)`;
+  await sql`select setval('accounts_id_seq', ${person}::int8) from accounts_id_seq where ${behind(person)}`.execute(
+    trx,
+  );
+  await sql`select setval('posts_id_seq', ${post}::int8) from posts_id_seq where ${behind(post)}`.execute(trx);
+}

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import pg from 'pg';
+import type { Guard } from '../guard.js';
+import { type Observer, observed } from '../observer.js';
+import { StoreUnavailable } from '../unavailable.js';
+
+/** What a pool's options say about results: ids stay within what a JavaScript number holds, as the contract bounds them. */
+export const types = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format as 'text'),
+};
+
+/**
+ * Gives every parameterised statement a name, so that PostgreSQL parses and plans it once per connection. Lists travel as
+ * one array parameter, which keeps the number of different statements small.
+ */
+export class NamingClient extends pg.Client {
+  // biome-ignore lint/suspicious/noExplicitAny: pg.Client has a dozen overloads, of which Kysely uses one.
+  override query(statement: any, ...rest: any[]): any {
+    const [values] = rest;
+    if (typeof statement !== 'string' || !Array.isArray(values) || values.length === 0) {
+      return super.query(statement, ...rest);
+    }
+    return super.query({ name: statementName(statement), text: statement, values });
+  }
+}
+
+const names = new Map<string, string>();
+
+function statementName(text: string): string {
+  let name = names.get(text);
+  if (name === undefined) {
+    name = createHash('sha256').update(text).digest('base64url');
+    names.set(text, name);
+  }
+  return name;
+}
+
+/**
+ * The same, with a deadline for every statement. A connection on which one was given up is closed: nobody knows what it is
+ * still doing, and the server rolls back what was open on it.
+ */
+export function guardedClient(guard: Guard): typeof pg.Client {
+  return class extends NamingClient {
+    // biome-ignore lint/suspicious/noExplicitAny: as above.
+    override async query(...statement: [any, ...any[]]): Promise<any> {
+      try {
+        return await guard.run(() => super.query(...statement));
+      } catch (error) {
+        if (error instanceof StoreUnavailable) cut(this);
+        throw error;
+      }
+    }
+  };
+}
+
+/** pg's own `end` would wait for the server. */
+function cut(client: pg.Client): void {
+  const { connection } = client as unknown as { connection: { stream: { destroy(): void } } };
+  connection.stream.destroy();
+}
+
+/** The same, and the observer is told how long every statement takes. */
+export function observedClient(Client: typeof pg.Client, observer: Observer): typeof pg.Client {
+  return class extends Client {
+    // biome-ignore lint/suspicious/noExplicitAny: as above.
+    override async query(...statement: [any, ...any[]]): Promise<any> {
+      return observed(observer, 'postgres', 'query', super.query(...statement));
+    }
+  };
+}

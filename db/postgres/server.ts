@@ -1,0 +1,141 @@
+import { CompiledQuery, type DatabaseConnection, Kysely, PostgresDialect, PostgresDriver } from 'kysely';
+import pg from 'pg';
+import { createGuard, type Guard } from '../guard.js';
+import type { Log } from '../log.js';
+import { unobserved } from '../observer.js';
+import type { Tables } from '../tables.js';
+import { guardedClient, observedClient, types } from './client.js';
+import type { Database, Postgres } from './index.js';
+
+export interface PostgresOptions {
+  /** `postgres://…`; never to be logged. */
+  url: string;
+  /** The most connections of one process: those for requests, and besides those for transactions that wait for the graph. */
+  poolSize: number;
+  graphPoolSize: number;
+  /** The deadline of one statement, in milliseconds. */
+  timeout: number;
+}
+
+/** For a migration or a check of everything, each of which asks one thing at a time but may take long, in milliseconds. */
+const PATIENT = { poolSize: 2, timeout: 24 * 60 * 60 * 1000 };
+
+/** How much longer than a statement a transaction may stay idle before the server ends it: it may wait for another store. */
+const IDLE_FACTOR = 5;
+
+/** PostgreSQL over the network, straight or behind pgbouncer in transaction mode: no state is kept on a connection. */
+export function openPostgres(
+  { url, poolSize, graphPoolSize, timeout }: PostgresOptions,
+  log: Log,
+  observer = unobserved,
+): Postgres {
+  const watch = (deadline: number) =>
+    createGuard({ store: 'postgres', timeout: deadline, isUnavailable, probe: () => ask(url, timeout), log });
+  const guards = { hasty: watch(timeout), patient: watch(PATIENT.timeout) };
+  const pool = (max: number, guard: Guard) =>
+    createPool({
+      connectionString: url,
+      keepAlive: true,
+      connectionTimeoutMillis: timeout,
+      types,
+      max,
+      Client: observedClient(guardedClient(guard), observer),
+    });
+  const pools = {
+    main: pool(poolSize, guards.hasty),
+    graph: pool(graphPoolSize, guards.hasty),
+    patient: pool(PATIENT.poolSize, guards.patient),
+  };
+  // Should this process be cut off in the middle of a transaction, the server must not hold its locks for long.
+  const begin = `begin; set local statement_timeout = ${timeout}; set local idle_in_transaction_session_timeout = ${timeout * IDLE_FACTOR}`;
+  const databases = {
+    db: over(pools.main, guards.hasty, begin),
+    graphDb: over(pools.graph, guards.hasty, begin),
+    patientDb: over(pools.patient, guards.patient, 'begin'),
+  };
+
+  return {
+    ...databases,
+    pools: () =>
+      Object.fromEntries(
+        Object.entries(pools).map(([name, pool]) => [
+          name,
+          { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount },
+        ]),
+      ),
+    async close() {
+      for (const guard of Object.values(guards)) guard.close();
+      await Promise.all(Object.values(databases).map((db) => db.destroy()));
+    },
+  };
+}
+
+const over = (pool: pg.Pool, guard: Guard, begin: string): Database =>
+  new Kysely<Tables>({ dialect: new GuardedDialect(pool, guard, begin) });
+
+function createPool(options: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool(options);
+  // Without listeners, a connection that is lost while nothing is asked on it would end the process.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
+}
+
+async function ask(url: string, timeout: number): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: timeout, query_timeout: timeout });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('select 1');
+  } finally {
+    await client.end();
+  }
+}
+
+class GuardedDialect extends PostgresDialect {
+  readonly #create: () => GuardedDriver;
+
+  constructor(pool: pg.Pool, guard: Guard, begin: string) {
+    super({ pool });
+    this.#create = () => new GuardedDriver(pool, guard, begin);
+  }
+
+  override createDriver(): GuardedDriver {
+    return this.#create();
+  }
+}
+
+class GuardedDriver extends PostgresDriver {
+  readonly #guard: Guard;
+  readonly #begin: string;
+
+  constructor(pool: pg.Pool, guard: Guard, begin: string) {
+    super({ pool });
+    this.#guard = guard;
+    this.#begin = begin;
+  }
+
+  override async acquireConnection(): Promise<DatabaseConnection> {
+    return this.#guard.run(async (signal) => {
+      const connection = await super.acquireConnection();
+      // It came too late: whoever wanted it has gone.
+      if (signal.aborted) await this.releaseConnection(connection as never);
+      return connection;
+    });
+  }
+
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw(this.#begin));
+  }
+}
+
+/**
+ * SQLSTATE classes that speak of the server and not of the statement: connection, authorization, the database itself,
+ * a transaction that was ended or has to be tried again, resources, an operator's doing, the system.
+ */
+const UNAVAILABLE = /^(08|28|3D|40|53|57|58)|^(25006|25P0[34]|55P03)$/;
+
+/** What is no answer of the server's is a failure on the way to it. */
+function isUnavailable(error: unknown): boolean {
+  return error instanceof pg.DatabaseError ? UNAVAILABLE.test(error.code ?? '') : !(error instanceof TypeError);
+}

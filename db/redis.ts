@@ -1,0 +1,93 @@
+import { isIP } from 'node:net';
+import { Redis } from 'ioredis';
+import { createGuard } from './guard.js';
+import type { Log } from './log.js';
+import { type Observer, observed } from './observer.js';
+
+/** What of the service's is in Redis begins with this: others may keep theirs beside it. */
+export const PREFIX = 'social-posting:';
+
+/**
+ * How long a connection may take to be made, or owe an answer, before it is given up; and the longest pause before the next
+ * one. In milliseconds.
+ */
+const PATIENCE = 1000;
+
+export interface RedisConnection {
+  readonly client: Redis;
+  /** Asks Redis within its deadline. @throws StoreUnavailable whatever goes wrong: everybody has to do without Redis */
+  run<Result>(verb: string, call: (client: Redis) => Promise<Result>): Promise<Result>;
+  /** Whether it answers. @throws StoreUnavailable */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Options {
+  /** May hold a password. */
+  url: string;
+  /** The deadline of one call, in milliseconds. */
+  timeout: number;
+}
+
+/** Connects to Redis, now if it answers, else as soon as it does. */
+export async function openRedis({ url, timeout }: Options, log: Log, observer: Observer): Promise<RedisConnection> {
+  const { protocol, hostname } = new URL(url);
+  const client = new Redis(url, {
+    // Node names no host by itself, and some servers find their certificate by it (RFC 6066 section 3).
+    ...(protocol === 'rediss:' && !isIP(hostname.replace(/[[\]]/g, '')) && { tls: { servername: hostname } }),
+    lazyConnect: true,
+    // What cannot be asked now is not asked later: by then nobody waits for the answer.
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: PATIENCE,
+    socketTimeout: Math.max(PATIENCE, timeout),
+    retryStrategy: (attempt) => Math.min(attempt * 100, PATIENCE),
+  });
+
+  /** Why there is no connection, which says more than that there is none. */
+  let trouble: Error | undefined;
+  client.on('connect', () => {
+    trouble = undefined;
+  });
+  client.on('error', (error: Error & { command?: { name: string } }) => {
+    // ioredis would go on in database 0, which is somebody else's.
+    if (error.command?.name === 'select') client.disconnect(true);
+    // It holds the password.
+    delete error.command;
+    trouble ??= error;
+  });
+
+  const guard = createGuard({
+    store: 'redis',
+    timeout,
+    log,
+    // What a counter needs, a script that writes: a replica, or a server without memory, would still answer PING.
+    probe: () => client.eval("return redis.call('set', KEYS[1], '', 'px', 1000)", 1, `${PREFIX}probe`),
+    isUnavailable: () => true,
+  });
+
+  function run<Result>(verb: string, call: (client: Redis) => Promise<Result>): Promise<Result> {
+    const reasoned = (error: unknown) => {
+      throw trouble ?? error;
+    };
+    return observed(
+      observer,
+      'redis',
+      verb,
+      guard.run(() => call(client).catch(reasoned)),
+    );
+  }
+
+  await run('connect', () => client.connect()).catch(() => undefined);
+  return {
+    client,
+    run,
+    async check() {
+      await run('ping', () => client.ping());
+    },
+    async close() {
+      guard.close();
+      client.disconnect();
+    },
+  };
+}

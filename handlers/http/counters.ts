@@ -1,0 +1,67 @@
+import rateLimit, { normalizeIP, type RateLimitPluginOptions } from '@fastify/rate-limit';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { PREFIX, type RedisConnection } from '../../db/redis.js';
+import type { Operation } from '../../generated/routes.js';
+import type { Config } from './config.js';
+
+export type Bucket = Operation['rateLimit'];
+
+/** Where a caller stands once a request has been counted. */
+export type Count = Awaited<ReturnType<ReturnType<FastifyInstance['createRateLimit']>>>;
+
+/** Counts a request for its address. */
+export type Counters = Record<Bucket, (request: FastifyRequest) => Promise<Count>>;
+
+/** How many addresses a bucket remembers in memory, so that nobody can push his own counter out with a few others. */
+const ADDRESSES = 100_000;
+
+export function countersInMemory(server: FastifyInstance, limits: Config['rateLimit']): Promise<Counters> {
+  return createCounters(server, limits, () => ({ cache: ADDRESSES }));
+}
+
+/** @returns counters that throw StoreUnavailable */
+export async function countersInRedis(
+  server: FastifyInstance,
+  limits: Config['rateLimit'],
+  redis: RedisConnection,
+): Promise<Counters> {
+  const prefix = (bucket: Bucket) => `${PREFIX}limits:${bucket}:`;
+  const counters = await createCounters(server, limits, (bucket) => ({
+    redis: redis.client,
+    nameSpace: prefix(bucket),
+  }));
+  const window = limits.windowSeconds;
+
+  const counter = (bucket: Bucket) => (request: FastifyRequest) =>
+    redis.run('count', async (client) => {
+      const count = await counters[bucket](request);
+      if (count.isAllowed || count.ttl >= 0) return count;
+      // Whoever has written a counter that never expires would have locked its address out for ever.
+      await client.expire(prefix(bucket) + count.key, window);
+      return { ...count, ttlInSeconds: window };
+    });
+  return { general: counter('general'), strict: counter('strict') };
+}
+
+/** The plugin keeps one store in each scope, so every counter gets a scope of its own. */
+async function createCounters(
+  server: FastifyInstance,
+  limits: Config['rateLimit'],
+  storeOf: (bucket: Bucket) => RateLimitPluginOptions,
+): Promise<Counters> {
+  const counter = async (bucket: Bucket) => {
+    let count: Counters[Bucket] | undefined;
+    await server.register(async (scope) => {
+      await scope.register(rateLimit, {
+        global: false,
+        max: limits[bucket],
+        timeWindow: limits.windowSeconds * 1000,
+        keyGenerator: ({ ip }) => normalizeIP(ip),
+        ...storeOf(bucket),
+      });
+      count = scope.createRateLimit();
+    });
+    return count as Counters[Bucket];
+  };
+  return { general: await counter('general'), strict: await counter('strict') };
+}

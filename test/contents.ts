@@ -1,0 +1,19 @@
+import type { Ties } from '../db/graph/index.js';
+import type { Stores } from '../db/stores.js';
+
+/** The names of all stored images, sorted. */
+export async function storedImages({ images }: Pick<Stores, 'images'>): Promise<string[]> {
+  const names: string[] = [];
+  for await (const name of images.list()) names.push(name);
+  return names.sort();
+}
+
+/** Everything that ties these people, or all of them. */
+export async function storedTies({ graph }: Pick<Stores, 'graph'>, people?: readonly number[]): Promise<Ties> {
+  return graph.inventory.tiesOf(people ?? (await graph.inventory.personIds(0, 100_000)));
+}
+
+/** What has yet to be delivered for the first time. */
+export async function undelivered({ db }: Pick<Stores, 'db'>) {
+  return db.selectFrom('outbox').select(['kind', 'key', 'attempts']).where('delivered', '=', false).execute();
+}

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+
+interface Sample {
+  name: string;
+  labels: Record<string, string>;
+  value: number;
+}
+
+/** A value is whatever Go's ParseFloat takes, which knows no case: prom-client writes `Nan`. */
+const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (-?[\d.e+-]+|[+-]Inf|NaN|Nan)$/;
+const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/g;
+const SUFFIX = /_(?:bucket|sum|count)$/;
+
+/** Prometheus's text format 0.0.4, read strictly. */
+export class Exposition {
+  readonly samples: Sample[] = [];
+  readonly types = new Map<string, string>();
+
+  constructor(text: string) {
+    assert.ok(text.endsWith('\n'), 'the last line ends');
+    for (const line of text.split('\n')) {
+      if (line === '') continue;
+      const [, name = '', type = ''] = /^# TYPE (\S+) (counter|gauge|histogram|summary|untyped)$/.exec(line) ?? [];
+      if (type) assert.ok(!this.types.has(name), `${name} has one type`);
+      if (type) this.types.set(name, type);
+      else if (!/^# HELP \S+ \S/.test(line)) this.samples.push(this.#sample(line));
+    }
+    const series = this.samples.map(({ name, labels }) => JSON.stringify([name, Object.entries(labels).sort()]));
+    assert.equal(new Set(series).size, series.length, 'no series comes twice');
+    for (const [name, type] of this.types) if (type === 'histogram') this.#checkHistogram(name);
+  }
+
+  #sample(line: string): Sample {
+    const [, name = '', list = '', value = ''] = LINE.exec(line) ?? assert.fail(line);
+    const labels = [...list.matchAll(LABEL)];
+    assert.equal(labels.map(([text]) => text).join(''), list, line);
+    const family = this.types.get(name) ?? this.types.get(name.replace(SUFFIX, ''));
+    assert.ok(family, `${name} has a type`);
+    return {
+      name,
+      labels: Object.fromEntries(labels.map(([, label, text]) => [label, text])),
+      value: Number(value.replace('Inf', 'Infinity')),
+    };
+  }
+
+  /** Buckets rise, and the last one counts all. */
+  #checkHistogram(name: string): void {
+    for (const { labels, value } of this.samples.filter((sample) => sample.name === `${name}_count`)) {
+      const buckets = this.samples.filter(
+        (sample) =>
+          sample.name === `${name}_bucket` &&
+          Object.entries(labels).every(([label, text]) => sample.labels[label] === text),
+      );
+      const values = buckets.map((bucket) => bucket.value);
+      assert.deepEqual(
+        values,
+        [...values].sort((a, b) => a - b),
+        `the buckets of ${name} rise`,
+      );
+      assert.equal(buckets.at(-1)?.labels.le, '+Inf');
+      assert.equal(values.at(-1), value, `the last bucket of ${name} counts all`);
+    }
+  }
+
+  /** The sum of all samples of this name that have these labels; undefined if there is none. */
+  value(name: string, labels: Record<string, string> = {}): number | undefined {
+    const found = this.samples.filter(
+      (sample) =>
+        sample.name === name && Object.entries(labels).every(([label, text]) => sample.labels[label] === text),
+    );
+    return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0);
+  }
+}

@@ -1,0 +1,260 @@
+import { randomBytes } from 'node:crypto';
+import dns from 'node:dns';
+import type { Duplex } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CreateBucketCommand, DeleteBucketCommand, DeleteObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import t, { type Test } from 'tap';
+import type { ImageStore } from '../db/images/index.js';
+import { openS3, type S3Options } from '../db/images/s3.js';
+import type { Log } from '../db/log.js';
+import { StoreUnavailable } from '../db/unavailable.js';
+import { namesIn, putBytes, spooled, streamOf, testImageStore } from './image-store.js';
+import { startProxy } from './s3-proxy.js';
+
+const { S3_ENDPOINT, S3_BUCKET, AWS_ACCESS_KEY_ID } = process.env;
+const missing = Object.entries({ S3_ENDPOINT, S3_BUCKET, AWS_ACCESS_KEY_ID })
+  .filter(([, value]) => value === undefined)
+  .map(([name]) => name);
+
+const quiet: Log = { info: () => undefined, warn: () => undefined };
+
+// Whatever the machine is that the tests run on, its own credentials are none of their business.
+process.env.AWS_EC2_METADATA_DISABLED = 'true';
+
+if (missing.length === 0) await testS3(S3_ENDPOINT as string);
+else t.pass('S3', { skip: `no S3 server is named: ${missing.join(', ')} not set` });
+
+async function testS3(endpoint: string): Promise<void> {
+  const BIG = 5 * 1024 * 1024;
+  const uploads = t.testdir();
+  const bucket = `test-${Date.now()}-${randomBytes(4).toString('hex')}`;
+  const admin = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true });
+  await admin.send(new CreateBucketCommand({ Bucket: bucket }));
+  t.teardown(async () => {
+    const images = await openS3({ endpoint, bucket, pathStyle: true, timeout: 5000, poolSize: 4 }, quiet);
+    for (const name of await namesIn(images)) await images.remove(name);
+    await images.close();
+    await admin.send(new DeleteObjectCommand({ Bucket: bucket, Key: '.installation' }));
+    await admin.send(new DeleteBucketCommand({ Bucket: bucket }));
+  });
+
+  const { headers } = await fetch(endpoint);
+  const oneShot = headers.get('connection') === 'close' && 'the server closes every connection after one answer';
+
+  async function openImages(t: Test, options: Partial<S3Options> = {}, log = quiet): Promise<ImageStore> {
+    const images = await openS3({ endpoint, bucket, pathStyle: true, timeout: 5000, poolSize: 4, ...options }, log);
+    t.teardown(() => images.close());
+    return images;
+  }
+
+  /** The same store, by way of a proxy. Whether it is away is what it logs. */
+  async function openFaulty(t: Test, options: Partial<S3Options> = {}) {
+    const proxy = await startProxy(t, new URL(endpoint));
+    let away = false;
+    const log: Log = {
+      warn() {
+        away = true;
+      },
+      info() {
+        away = false;
+      },
+    };
+    const through = { endpoint: `http://127.0.0.1:${proxy.port}`, timeout: 600, ...options };
+    return {
+      proxy,
+      images: await openImages(t, through, log),
+      async until(expected: 'away' | 'back') {
+        while (away !== (expected === 'away')) await sleep(10);
+      },
+    };
+  }
+
+  const put = (images: ImageStore, bytes: Uint8Array) => putBytes(images, uploads, bytes);
+
+  await t.test('a bucket is an image store', async (t) => {
+    await testImageStore(t, await openImages(t), uploads);
+  });
+
+  await t.test('the store itself says what it is and whether it serves', async (t) => {
+    const images = await openImages(t);
+    t.equal(images.kind, 's3');
+    await images.check();
+  });
+
+  await t.test('a wrong bucket or wrong credentials are a store that is away, and no log says more', async (t) => {
+    const logged: unknown[] = [];
+    const log = { ...quiet, warn: (details: object) => void logged.push(details) };
+    const file = await spooled(uploads, randomBytes(BIG));
+    const refusals = async (images: ImageStore) => {
+      const calls = [images.check(), images.get('a.png'), images.put('a.png', file), images.remove('a.png')];
+      const settled = await Promise.allSettled<unknown>([...calls, images.owner(), images.own('x'), namesIn(images)]);
+      t.ok(settled.every((call) => call.status === 'rejected' && call.reason instanceof StoreUnavailable));
+    };
+    await refusals(await openImages(t, { bucket: `${bucket}-no` }, log));
+    for (const variable of ['AWS_SECRET_ACCESS_KEY', 'AWS_ACCESS_KEY_ID']) {
+      const right = process.env[variable];
+      process.env[variable] = 'quite-wrong';
+      await refusals(await openImages(t, {}, log));
+      process.env[variable] = right;
+    }
+    const causes = logged.map((details) => (details as { err: Error }).err);
+    t.match(causes.map(({ message }) => message).join(), /NoSuchBucket|NotFound/);
+    t.same(
+      causes.flatMap((cause) => Object.keys(cause)),
+      [],
+      'nothing but a message',
+    );
+    const text = causes.map(({ stack, message }) => `${stack}${message}`).join();
+    for (const secret of [AWS_ACCESS_KEY_ID ?? '', 'quite-wrong', 'Signature=']) t.notOk(text.includes(secret));
+  });
+
+  for (const fault of ['refused', 'silent'] as const) {
+    await t.test(`a server that is ${fault} fails calls, then at once, and serves again when it is back`, async (t) => {
+      const { proxy, images, until } = await openFaulty(t);
+      const name = await put(images, Buffer.from('there'));
+      await proxy.set(fault);
+      // As many of each as there are connections: one that kept its own would leave none.
+      const calls = Array.from({ length: 4 }, () => [
+        images.get(name),
+        images.check(),
+        put(images, randomBytes(BIG)),
+        images.remove('absent.png'),
+      ]);
+      const settled = await Promise.allSettled<unknown>(calls.flat());
+      t.ok(settled.every((call) => call.status === 'rejected' && call.reason instanceof StoreUnavailable));
+      await until('away');
+      proxy.sent = '';
+      for (let time = 0; time < 100; time += 1) await t.rejects(images.get(name), StoreUnavailable);
+      t.notMatch(proxy.sent, 'GET ', 'it is left alone');
+      await proxy.set('none');
+      await until('back');
+      t.equal(String(await buffer(await streamOf(images, name))), 'there');
+      await images.remove(await put(images, randomBytes(BIG)));
+    });
+  }
+
+  await t.test(
+    'connections that have gone silent cost a call or so, and not one call each',
+    { skip: oneShot },
+    async (t) => {
+      const { proxy, images } = await openFaulty(t, { poolSize: 8 });
+      const name = await put(images, randomBytes(1000));
+      await Promise.all(Array.from({ length: 8 }, async () => buffer(await streamOf(images, name))));
+      await proxy.set('half-open');
+      await t.rejects(images.get(name), StoreUnavailable);
+      for (let time = 0; time < 8; time += 1) await buffer(await streamOf(images, name));
+    },
+  );
+
+  for (const how of ['silence', 'reset'] as const) {
+    await t.test(`${how} in the middle of an image ends the stream with an error`, async (t) => {
+      const { proxy, images } = await openFaulty(t);
+      const name = await put(images, randomBytes(BIG));
+      await proxy.set({ answered: 100_000, how });
+      await t.rejects(buffer(await streamOf(images, name)));
+      await proxy.set('none');
+      t.equal((await buffer(await streamOf(images, name))).length, BIG);
+    });
+
+    await t.test(`${how} before the answer fails the call`, async (t) => {
+      const { proxy, images, until } = await openFaulty(t);
+      const name = await put(images, randomBytes(10));
+      await proxy.set({ answered: 0, how });
+      await t.rejects(images.get(name), StoreUnavailable);
+      await until('away');
+      await proxy.set('none');
+      await until('back');
+      t.equal((await buffer(await streamOf(images, name))).length, 10);
+    });
+  }
+
+  await t.test('a stream that breaks while nobody listens ends, and not the process', async (t) => {
+    const { proxy, images } = await openFaulty(t);
+    const name = await put(images, randomBytes(BIG));
+    await proxy.set({ answered: 100_000, how: 'reset' });
+    const unread = await streamOf(images, name);
+    while (!unread.closed) await sleep(10);
+    t.ok(unread.errored);
+    await proxy.set('none');
+    const arrived = (await streamOf(images, await put(images, randomBytes(10)))) as Duplex;
+    while (!arrived.writableFinished) await sleep(10);
+    arrived.destroy(new Error('the reader has gone'));
+    while (!arrived.closed) await sleep(10);
+    t.ok(arrived.errored);
+  });
+
+  await t.test('a slow reader is no silent store', async (t) => {
+    const images = await openImages(t, { timeout: 300 });
+    const bytes = randomBytes(BIG);
+    for (const size of [BIG, 40_000]) {
+      const stream = await streamOf(images, await put(images, bytes.subarray(0, size)));
+      await sleep(900);
+      t.ok(bytes.subarray(0, size).equals(await buffer(stream)), `${size} bytes`);
+    }
+  });
+
+  await t.test('a reader who comes late to a store that has gone silent is not kept waiting either', async (t) => {
+    const { proxy, images } = await openFaulty(t, { timeout: 300 });
+    const name = await put(images, randomBytes(BIG));
+    await proxy.set({ answered: 60_000, how: 'silence' });
+    const stream = await streamOf(images, name);
+    await sleep(900);
+    await t.rejects(buffer(stream), StoreUnavailable);
+  });
+
+  await t.test('images that nobody reads leave no connection behind', async (t) => {
+    const { proxy, images } = await openFaulty(t, { timeout: 5000, poolSize: 3 });
+    const name = await put(images, randomBytes(300_000));
+    const unread = async () => {
+      for (let left = 100; left > 0; left -= 1) (await streamOf(images, name)).destroy();
+    };
+    await Promise.all(Array.from({ length: 10 }, unread));
+    t.equal((await buffer(await streamOf(images, name))).length, 300_000);
+    t.ok(proxy.open <= 3, `${proxy.open} are open`);
+  });
+
+  await t.test('one connection serves one call after the other', { skip: oneShot }, async (t) => {
+    const { proxy, images } = await openFaulty(t, { timeout: 5000 });
+    for (const size of [BIG, 1, 0, BIG]) {
+      const name = await put(images, randomBytes(size));
+      await buffer(await streamOf(images, name));
+      t.equal(await images.get('absent.png'), undefined);
+      await images.remove(name);
+    }
+    t.equal(proxy.connections, 1);
+  });
+
+  for (const pathStyle of [true, false]) {
+    const style = pathStyle ? 'path' : 'virtual-host';
+    await t.test(`an image goes as one request of its length, in ${style} style`, async (t) => {
+      nameLoopback(t);
+      const proxy = await startProxy(t, new URL(endpoint));
+      const local = `localhost:${proxy.port}`;
+      const images = await openImages(t, { endpoint: `http://${local}`, pathStyle });
+      const stored = await images.put('a.png', await spooled(uploads, randomBytes(3_000_000))).then(
+        () => true,
+        () => false,
+      );
+      const [head = ''] = proxy.sent.split('\r\n\r\n');
+      t.match(head, pathStyle ? `PUT /${bucket}/a.png?` : 'PUT /a.png?');
+      t.match(head, `\r\nhost: ${pathStyle ? local : `${bucket}.${local}`}\r\n`);
+      t.match(head, '\r\ncontent-length: 3000000\r\n');
+      t.notMatch(head, /aws-chunked|x-amz-trailer|transfer-encoding|expect:/i);
+      t.equal(proxy.connections, 1);
+      if (stored || pathStyle) t.equal((await buffer(await streamOf(images, 'a.png'))).length, 3_000_000);
+      else t.pass('and is stored', { skip: 'the server knows no virtual hosts under localhost' });
+    });
+  }
+}
+
+/** RFC 6761 section 6.3: whatever ends in localhost is loopback. Not every resolver knows. */
+function nameLoopback(t: Test): void {
+  const { lookup } = dns;
+  const local = (name: string, ...rest: unknown[]) =>
+    Reflect.apply(lookup, dns, [name.endsWith('.localhost') ? '127.0.0.1' : name, ...rest]);
+  dns.lookup = Object.assign(local, lookup) as typeof lookup;
+  t.teardown(() => {
+    dns.lookup = lookup;
+  });
+}
