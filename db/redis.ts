@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { createGuard } from './guard.js';
 import type { Log } from './log.js';
@@ -78,13 +79,17 @@ export async function openRedis({ url, timeout }: Options, log: Log, observer: O
     );
   }
 
-  await run('connect', () => client.connect()).catch(() => undefined);
+  const check = async () => {
+    await run('ping', () => client.ping());
+  };
+
+  // To connect takes longer than to ask; after that, one that is away is found to be so at once.
+  await Promise.race([client.connect().catch(() => undefined), sleep(PATIENCE, undefined, { ref: false })]);
+  await check().catch(() => undefined);
   return {
     client,
     run,
-    async check() {
-      await run('ping', () => client.ping());
-    },
+    check,
     async close() {
       guard.close();
       client.disconnect();

@@ -2,13 +2,17 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
 
-/** The Bolt message COMMIT, as one chunk: its length, a structure without fields, its tag, the end. */
+/** Messages of Bolt, as one chunk each: the length, a structure without fields, its tag, the end. */
 const COMMIT = Buffer.from([0, 2, 0xb0, 0x12, 0, 0]);
+const GOODBYE = Buffer.from([0, 2, 0xb0, 0x02, 0, 0]);
+const RESET = Buffer.from([0, 2, 0xb0, 0x0f, 0, 0]);
 
 export type Fault =
+  /** Whoever connects is turned away. */
+  | 'refusal'
   /** Nothing gets through any more, in either direction, and nobody is told. */
   | 'silence'
-  /** The client's next words are late, and its last. */
+  /** What the client says is late, and it is gone before it can take anything back. */
   | 'delay';
 
 export interface BoltProxy {
@@ -21,7 +25,7 @@ export interface BoltProxy {
   cutCommitOf: string | undefined;
   /** How many transactions were committed. */
   commits: number;
-  /** Lets what is late arrive, and waits until the server answers it. */
+  /** Lets what is late arrive, and waits until the server is through with it. */
   deliver(): Promise<void>;
 }
 
@@ -30,7 +34,7 @@ interface Line {
   server: Socket;
   fault: Fault | undefined;
   said: string;
-  late: Buffer | undefined;
+  late: Buffer[];
 }
 
 /** A way to the server of the tests that can be disturbed. */
@@ -40,13 +44,14 @@ export async function openBoltProxy(t: Test, target: string): Promise<BoltProxy>
 
   const listener = createServer((client) => {
     const server = connect(Number(port || 7687), hostname);
-    const line: Line = { client, server, fault: proxy.next, said: '', late: undefined };
+    const line: Line = { client, server, fault: proxy.next, said: '', late: [] };
     lines.push(line);
+    if (line.fault === 'refusal') client.destroy();
     client.on('error', () => undefined).on('close', () => line.fault ?? server.end());
     server.on('error', () => undefined).on('close', () => client.destroy());
     server.on('data', (data) => line.fault ?? client.write(data));
     client.on('data', (data) => {
-      if (line.fault === 'delay') line.late ??= data;
+      if (line.fault === 'delay' && !data.includes(RESET)) line.late.push(data);
       if (line.fault) return;
       server.write(data);
       line.said += data.toString('latin1');
@@ -79,9 +84,9 @@ export async function openBoltProxy(t: Test, target: string): Promise<BoltProxy>
     },
     async deliver() {
       for (const { server, late } of lines) {
-        if (!late) continue;
-        server.write(late);
-        await once(server, 'data');
+        if (late.length === 0) continue;
+        server.write(Buffer.concat([...late, GOODBYE]));
+        await once(server, 'close');
       }
     },
   };

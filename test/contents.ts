@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
 import type { Ties } from '../db/graph/index.js';
 import type { Stores } from '../db/stores.js';
 
@@ -16,4 +18,14 @@ export async function storedTies({ graph }: Pick<Stores, 'graph'>, people?: read
 /** What has yet to be delivered for the first time. */
 export async function undelivered({ db }: Pick<Stores, 'db'>) {
   return db.selectFrom('outbox').select(['kind', 'key', 'attempts']).where('delivered', '=', false).execute();
+}
+
+/** Until everything is delivered, also what would have waited longer: bytes that a write has stored and never claimed. */
+export async function settled(stores: Pick<Stores, 'db'>): Promise<void> {
+  await stores.db
+    .updateTable('outbox')
+    .set({ due_at: sql`clock_timestamp()` })
+    .where('delivered', '=', false)
+    .execute();
+  while ((await undelivered(stores)).length > 0) await sleep(20);
 }

@@ -53,43 +53,35 @@ t.test('Neo4j behind a line that breaks', needsNeo4j, async (t) => {
     t.strictSame((await graph.inventory.tiesOf([like.person])).likes, [like]);
   });
 
-  t.test('a server that falls silent is given up, and found again on new connections', async (t) => {
-    const { proxy, far, said } = await openBehindProxy(t);
-    const away = once(said, 'away');
-    proxy.strike('silence');
-    proxy.next = 'silence';
-    await t.rejects(far.friendsOf(1), StoreUnavailable);
-    await away;
-    const atOnce = await Promise.race([far.friendsOf(1).catch((error) => error), nextTurn('waited')]);
-    t.type(atOnce, StoreUnavailable);
-    const back = once(said, 'back');
-    proxy.next = undefined;
-    await back;
-    const post = ids.next();
-    await Promise.all([far.friendsOf(1), far.keepPost(post), far.friendsOf(1), far.friendsOf(1)]);
-    t.strictSame(await graph.inventory.postIds(post - 1, 1), [post]);
-  });
-
-  // The server itself tells how long its silence can last: two minutes.
-  t.test(
-    'connections that fall silent are replaced, though the server answers others',
-    { timeout: 60_000 },
-    async (t) => {
+  for (const fault of ['silence', 'refusal'] as const) {
+    t.test(`a server that falls silent is given up, and found again after ${fault} to new connections`, async (t) => {
       const { proxy, far, said } = await openBehindProxy(t);
-      said.on('away', () => t.fail('the server does answer'));
+      const away = once(said, 'away');
       proxy.strike('silence');
-      const calls = Array.from({ length: POOL_SIZE }, () => t.rejects(far.friendsOf(1), StoreUnavailable));
-      await Promise.all(calls);
-      let answered = false;
-      while (!answered) {
-        answered = await far.friendsOf(1).then(
-          () => true,
-          () => false,
-        );
-      }
-      await Promise.all(Array.from({ length: POOL_SIZE + 1 }, () => far.friendsOf(1)));
-    },
-  );
+      proxy.next = fault;
+      await t.rejects(far.friendsOf(1), StoreUnavailable);
+      await away;
+      const atOnce = await Promise.race([far.friendsOf(1).catch((error) => error), nextTurn('waited')]);
+      t.type(atOnce, StoreUnavailable);
+      const back = once(said, 'back');
+      proxy.next = undefined;
+      await back;
+      const post = ids.next();
+      await Promise.all([far.friendsOf(1), far.keepPost(post), far.friendsOf(1), far.friendsOf(1)]);
+      t.strictSame(await graph.inventory.postIds(post - 1, 1), [post]);
+    });
+  }
+
+  t.test('connections that fall silent are replaced, though the server answers others', async (t) => {
+    const { proxy, far, said } = await openBehindProxy(t);
+    said.on('away', () => t.fail('the server does answer'));
+    proxy.strike('silence');
+    await Promise.all(Array.from({ length: POOL_SIZE }, () => t.rejects(far.friendsOf(1), StoreUnavailable)));
+    let failures = 0;
+    // The driver itself would notice after two minutes.
+    while (failures < 20 && (await far.friendsOf(1).catch(() => undefined)) === undefined) failures += 1;
+    await Promise.all(Array.from({ length: POOL_SIZE + 1 }, () => far.friendsOf(1)));
+  });
 
   t.test('what is late on its way changes nothing any more', async (t) => {
     const { proxy, far } = await openBehindProxy(t);

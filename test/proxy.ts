@@ -15,6 +15,8 @@ export interface Proxy {
   /** The target's URL, by way of the proxy. */
   url: string;
   switch(mode: Mode): Promise<void>;
+  /** The next time that a client says this, the target hears it and does it, and the connection is reset instead of its answer. */
+  cutAnswerTo(words: string): Promise<void>;
 }
 
 /** A TCP proxy before the store at this URL, which has to name its port. It ends with the test. */
@@ -23,6 +25,7 @@ export async function startProxy(t: Test, target: string): Promise<Proxy> {
   if (port === '') throw new Error('the URL names no port');
   const open = new Set<Socket>();
   let mode: Mode = 'pass';
+  let cut: { words: string; done(): void } | undefined;
 
   const keep = (socket: Socket) => {
     open.add(socket);
@@ -36,6 +39,15 @@ export async function startProxy(t: Test, target: string): Promise<Proxy> {
     if (mode !== 'pass') return;
     const upstream = connect(Number(port), hostname.replace(/^\[|\]$/g, ''));
     keep(upstream);
+    client.on('data', (data) => {
+      if (!cut || !data.includes(cut.words)) return;
+      const { done } = cut;
+      cut = undefined;
+      upstream.unpipe(client).once('data', () => {
+        client.resetAndDestroy();
+        done();
+      });
+    });
     for (const [one, other] of [
       [client, upstream],
       [upstream, client],
@@ -66,6 +78,10 @@ export async function startProxy(t: Test, target: string): Promise<Proxy> {
 
   return {
     url: url.href,
+    cutAnswerTo: (words) =>
+      new Promise((done) => {
+        cut = { words, done };
+      }),
     async switch(next) {
       mode = next;
       if (next === 'refuse') return end();

@@ -24,6 +24,8 @@ async function counting(t: Test, url: string, environment: Record<string, string
     RATE_LIMIT_WINDOW: '600',
     TRUST_PROXY: '127.0.0.1',
     REDIS_URL: url,
+    // Longer than a busy machine needs.
+    REDIS_TIMEOUT: '1000',
     TOKEN_KEYS: `test:${'not secret at all '.repeat(2)}`,
     ...environment,
   });
@@ -186,7 +188,8 @@ t.test('with a Redis', { skip: NO_REDIS }, async (t) => {
     t.same(lines, [], 'one slow call is no absence');
 
     await proxy.switch('silent');
-    await t.rejects(redis.check(), StoreUnavailable);
+    const lost = redis.run('count', (client) => client.incr('lost'));
+    await t.rejects(lost, StoreUnavailable);
     await until(() => lines.length > 0);
     let asked = 0;
     const ask = async () => {
@@ -198,6 +201,21 @@ t.test('with a Redis', { skip: NO_REDIS }, async (t) => {
     await until(() => lines.length > 1);
     await redis.run('count', ask);
     t.equal(asked, 1);
+    t.equal(await admin.get('lost'), null, 'what was given up is not done later');
+  });
+
+  t.test('however long Redis is away, it is looked for', async (t) => {
+    const { redis, lines } = await connecting(t, proxy.url);
+    let tries = 0;
+    redis.client.on('reconnecting', () => {
+      tries += 1;
+    });
+    await proxy.switch('refuse');
+    await t.rejects(redis.check(), StoreUnavailable);
+    await until(() => tries >= 6);
+    await proxy.switch('pass');
+    await until(() => lines.length > 1);
+    t.same(lines, [AWAY, BACK]);
   });
 
   t.test('a Redis that answers but lets nobody count is away as well', async (t) => {

@@ -4,7 +4,6 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreateBucketCommand, DeleteBucketCommand, S3Client } from '@aws-sdk/client-s3';
-import { Redis } from 'ioredis';
 import neo4j from 'neo4j-driver';
 import pg from 'pg';
 import type { Test } from 'tap';
@@ -13,6 +12,7 @@ import { migratePostgres } from '../db/migrate.js';
 import { openPostgres } from '../db/postgres/server.js';
 import { openStores, type Stores } from '../db/stores.js';
 import { readConfig } from '../handlers/http/config.js';
+import { redisUrlOfItsOwn } from './redis.js';
 
 /** Whether the tests run on real servers, which `npm run test:services` names, rather than on the embedded stores. */
 export const onServices = process.env.DATABASE_URL !== undefined;
@@ -54,11 +54,11 @@ export async function freshDataDirectory(t: Test): Promise<string> {
 async function preparedDataDirectory(): Promise<string> {
   const prepared = join('.build', `data-${await schemaVersion()}`);
   if (existsSync(prepared)) return prepared;
-  const making = `${prepared}.${process.pid}`;
+  const making = `${prepared}.${randomBytes(4).toString('hex')}`;
   await mkdir(making, { recursive: true });
   const stores = await openStores({ dataDir: making }, quiet);
   await stores.close();
-  // Another test file may have been quicker: either copy will do.
+  // Somebody else may have been quicker: either copy will do.
   await rename(making, prepared).catch(() => rm(making, { recursive: true }));
   return prepared;
 }
@@ -84,7 +84,7 @@ async function freshServers(t: Test): Promise<NodeJS.ProcessEnv> {
     DATABASE_URL: await freshDatabase(t, first),
     DATA_DIR: await temporaryDirectory(t),
     ...(process.env.S3_BUCKET && { S3_BUCKET: await freshBucket(t) }),
-    ...(process.env.REDIS_URL && { REDIS_URL: await freshCounters() }),
+    ...(process.env.REDIS_URL && { REDIS_URL: await redisUrlOfItsOwn(t) }),
   };
 }
 
@@ -144,16 +144,6 @@ async function freshBucket(t: Test): Promise<string> {
   // One that still holds something stays, for whoever looks into a failure.
   t.teardown(() => s3.send(new DeleteBucketCommand({ Bucket })).catch(() => undefined));
   return Bucket;
-}
-
-/** A Redis database of its own, emptied: the servers of the tests have ten thousand. */
-async function freshCounters(): Promise<string> {
-  const url = new URL(process.env.REDIS_URL ?? '');
-  url.pathname = String(1 + ((process.pid * 16 + sets) % 9999));
-  const redis = new Redis(url.href);
-  await redis.flushdb();
-  redis.disconnect();
-  return url.href;
 }
 
 export async function inGraph(cypher: string, parameters = {}): Promise<Record<string, unknown>[]> {

@@ -23,8 +23,8 @@ export interface Neo4jConnection {
   /** One statement that changes nothing, and so needs no transaction around it. */
   read: Run;
   /**
-   * Does all of the work or none of it. What passes by itself, like a deadlock or a lost connection, is tried again: `work`
-   * may run several times, and an earlier try whose answer was lost may have been committed.
+   * Does all of the work or none of it. After what passes by itself, like a deadlock or a lost connection, it is tried
+   * again: `work` may run several times, and an earlier try whose answer was lost may have been committed.
    */
   write<Result>(work: (run: Run) => Promise<Result>): Promise<Result>;
   /** How long after its call a transaction that was given up may still be committed, in milliseconds. */
@@ -32,8 +32,11 @@ export interface Neo4jConnection {
   close(): Promise<void>;
 }
 
-/** A deadlock is gone after the first pause or two; all together they leave room for one more try within a deadline. */
-const RETRY = { times: 5, firstPause: 20 };
+/** In milliseconds: a deadlock is gone after the first pause or two. */
+const PAUSE = { first: 20, longest: 320 };
+
+/** How often a lost connection is tried anew within one call: a server that is gone should be noticed before the deadline. */
+const RECONNECTIONS = 5;
 
 /** A connection that was idle for this long, in milliseconds, is looked at before it is used: something may have cut it. */
 const IDLE = 30_000;
@@ -167,10 +170,19 @@ async function persist<Result>(signal: AbortSignal, attempt: () => Promise<Resul
     try {
       return await attempt();
     } catch (error) {
-      if (failures === RETRY.times || !neo4j.isRetryableError(error)) throw error;
+      if (!isContention(error) && !(neo4j.isRetryableError(error) && failures < RECONNECTIONS)) throw error;
     }
-    await sleep(RETRY.firstPause * 2 ** failures * (0.5 + Math.random()), undefined, { signal });
+    const pause = Math.min(PAUSE.first * 2 ** failures, PAUSE.longest);
+    await sleep(pause * (0.5 + Math.random()), undefined, { signal });
   }
+}
+
+/** A deadlock, or a node that a statement has found and then missed, since another removed it meanwhile. */
+function isContention(error: unknown): boolean {
+  return (
+    error instanceof Neo4jError &&
+    /^Neo\.(TransientError\.Transaction\.|ClientError\.Statement\.EntityNotFound$)/.test(error.code)
+  );
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: what a row holds is known where its statement is.
@@ -186,10 +198,11 @@ function integers(value: unknown): unknown {
 
 /**
  * What speaks of the server and not of the statement: its connection, its own troubles, who may ask it, a transaction that
- * it has ended, a database or a leader that is not there.
+ * it has ended, a database or a leader that is not there. N/A is the driver's word for what it says itself, such as that no
+ * connection was to be had.
  */
 const UNAVAILABLE =
-  /^(ServiceUnavailable$|SessionExpired$|Neo\.TransientError\.|Neo\.DatabaseError\.|Neo\.ClientError\.(Security|Transaction|Cluster|Database)\.|Neo\.ClientError\.General\.ForbiddenOnReadOnlyDatabase$)/;
+  /^(ServiceUnavailable$|SessionExpired$|ProtocolError$|N\/A$|Neo\.TransientError\.|Neo\.DatabaseError\.|Neo\.ClientError\.(Security|Transaction|Cluster|Database)\.|Neo\.ClientError\.General\.ForbiddenOnReadOnlyDatabase$)/;
 
 function isUnavailable(error: unknown): boolean {
   return error instanceof Neo4jError && UNAVAILABLE.test(error.code);
