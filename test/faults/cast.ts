@@ -1,0 +1,118 @@
+import type { StoreName } from '../../db/unavailable.js';
+import { type Answer, type Ask, befriend, PASSWORD, type Person, type TestService, writePost } from '../harness.js';
+import { samples } from '../images.js';
+
+/** A request, the stores besides PostgreSQL that it needs, and the status with which it succeeds. */
+export interface Probe {
+  name: string;
+  needs: StoreName[];
+  status: number;
+  ask(): Promise<Answer>;
+}
+
+export interface Cast {
+  /** Every kind of operation, each once: what a probe changes no other one looks at. */
+  probes: Probe[];
+  /** Answers what a stranger was shown of somebody who is private: nothing, whatever is out of order. */
+  leaks(): Promise<string[]>;
+}
+
+const SECRET = 'nobody but friends may read this';
+
+/** Ada is public, Hermit private; Bob is a friend of both, Eve of nobody. */
+export async function assemble(service: TestService): Promise<Cast> {
+  const image = () => new Blob([samples.png], { type: 'image/png' });
+  const [ada, bob, eve, leaver] = [
+    await service.person(),
+    await service.person(),
+    await service.person(),
+    await service.person(),
+  ];
+  const hermit = await service.person({ name: SECRET, private: true });
+  await befriend(ada, bob);
+  await befriend(hermit, bob);
+  await eve.ask('POST', `/friends/request?to=${ada.id}`);
+  await bob.ask('POST', `/friends/request?to=${eve.id}`);
+  await leaver.ask('POST', `/friends/request?to=${bob.id}`);
+  const { profile_link: picture } = (await hermit.ask('PUT', '/profiles/me', { form: { image: image() } })).body;
+  const post = await writePost(ada, { image: image() });
+  const doomed = await writePost(ada, { image: image() });
+  const edited = await writePost(ada);
+  const hidden = await writePost(hermit, { title: SECRET, image: image() });
+  const other = await service.login(ada.email);
+  const last = await service.login(ada.email);
+
+  const probe = (
+    name: string,
+    needs: StoreName[],
+    by: Person,
+    method: string,
+    path: string,
+    more: More = {},
+  ): Probe => {
+    const { status = 200, ...ask } = more;
+    return { name, needs, status, ask: () => by.ask(method, path, ask) };
+  };
+  const fresh = `u${Date.now()}${Math.trunc(Math.random() * 1e6)}`;
+  const json = { name: 'New', username: fresh, email: `${fresh}@people.example`, password: PASSWORD };
+
+  const probes = [
+    probe('register', [], ada, 'POST', '/auth/register', { status: 201, json }),
+    probe('login', [], ada, 'POST', '/auth/login', { json: { email: ada.email, password: PASSWORD } }),
+    probe('me', [], ada, 'GET', '/auth/me'),
+    probe('verify', [], ada, 'GET', '/auth/verify'),
+    probe('sessions', [], ada, 'GET', '/auth/sessions'),
+    probe('logout', [], ada, 'POST', '/auth/logout', { token: other }),
+    probe('another session', [], ada, 'GET', '/auth/me', { token: last }),
+    probe('own profile', [], hermit, 'GET', '/profiles/me'),
+    probe('own profile by id', [], hermit, 'GET', `/profiles/${hermit.id}`),
+    probe('a public profile', [], eve, 'GET', `/profiles/${ada.id}`),
+    probe('a private profile', ['graph'], bob, 'GET', `/profiles/${hermit.id}`),
+    probe('a change of name', [], eve, 'PUT', '/profiles/me', { form: { name: 'Eve' } }),
+    probe('a change of picture', ['images'], eve, 'PUT', '/profiles/me', { form: { image: image() } }),
+    probe('account deletion', [], leaver, 'DELETE', '/profiles/me', { json: { password: PASSWORD } }),
+    probe('a public image', ['images'], eve, 'GET', String(post.image)),
+    probe('one’s own private image', ['images'], hermit, 'GET', String(hidden.image)),
+    probe('a private image', ['graph', 'images'], bob, 'GET', String(hidden.image)),
+    probe('a private picture', ['graph', 'images'], bob, 'GET', picture),
+    probe('feed', ['graph'], bob, 'GET', '/posts'),
+    probe('own posts', ['graph'], ada, 'GET', '/posts/me'),
+    probe('a post', ['graph'], eve, 'GET', `/posts/${post.id}`),
+    probe('a post is created', [], ada, 'POST', '/posts/create', { status: 201, form: { title: 'T', text: 'T' } }),
+    probe('a post with an image', ['images'], ada, 'POST', '/posts/create', {
+      status: 201,
+      form: { title: 'T', text: 'T', image: image() },
+    }),
+    probe('a post is edited', ['graph'], ada, 'PUT', `/posts/edit?id=${edited.id}`, { form: { title: 'New' } }),
+    probe('a post is deleted', [], ada, 'DELETE', `/posts/delete?id=${doomed.id}`),
+    probe('a like', ['graph'], bob, 'POST', `/posts/like?id=${post.id}`),
+    probe('no like', ['graph'], eve, 'DELETE', `/posts/like?id=${post.id}`),
+    probe('friends', ['graph'], bob, 'GET', '/friends'),
+    probe('requests', ['graph'], ada, 'GET', '/friends/requests'),
+    probe('a request', ['graph'], ada, 'POST', `/friends/request?to=${hermit.id}`),
+    probe('an accepted request', ['graph'], ada, 'POST', `/friends/accept?from=${eve.id}`),
+    probe('a declined request', ['graph'], eve, 'POST', `/friends/decline?from=${bob.id}`),
+    probe('an end of friendship', ['graph'], ada, 'DELETE', `/friends/remove?id=${bob.id}`),
+    probe('a relationship', ['graph'], hermit, 'POST', `/create_relationship?me=${hermit.id}&them=${eve.id}`),
+  ];
+
+  const forbidden: [path: string, shown: (answer: Answer) => boolean][] = [
+    [`/posts/${hidden.id}`, ({ status }) => status === 200],
+    [String(hidden.image), ({ status }) => status === 200],
+    [picture, ({ status }) => status === 200],
+    [`/profiles/${hermit.id}`, ({ body }) => 'profile_link' in body],
+    ['/posts?limit=100', ({ bytes }) => bytes.includes(SECRET)],
+  ];
+  return {
+    probes,
+    async leaks() {
+      const shown = forbidden.map(async ([path, isShown]) => {
+        const answer = await eve.ask('GET', path);
+        return isShown(answer) ? [`${path}: ${answer.status} ${answer.bytes}`] : [];
+      });
+      return (await Promise.all(shown)).flat();
+    },
+  };
+}
+
+type More = Ask & { status?: number };

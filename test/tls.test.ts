@@ -1,0 +1,56 @@
+import t, { type Test } from 'tap';
+import { asker, PASSWORD } from './harness.js';
+import { samples } from './images.js';
+import { startAndFail, startProcess } from './processes.js';
+import { freshStores, lendGraph, onServices } from './stores.js';
+import { certificateFile, startTls } from './tls.js';
+
+const servers = onServices ? {} : { skip: 'needs real servers: npm run test:services' };
+
+/** The same stores, each behind TLS; `scheme` is what its address then begins with. */
+async function overTls(t: Test, environment: NodeJS.ProcessEnv, certificate: string): Promise<NodeJS.ProcessEnv> {
+  const secure = { ...environment };
+  for (const [name, scheme] of [
+    ['DATABASE_URL', 'postgres:'],
+    ['NEO4J_URI', 'bolt+s:'],
+    ['S3_ENDPOINT', 'https:'],
+    ['REDIS_URL', 'rediss:'],
+  ] as const) {
+    const url = new URL(environment[name] ?? '');
+    url.port = String(await startTls(t, url));
+    if (name === 'DATABASE_URL') url.search = `sslmode=verify-full&sslrootcert=${certificate}`;
+    secure[name] = url.href.replace(url.protocol, scheme);
+  }
+  return secure;
+}
+
+t.test('every store is reached over TLS by its address alone', servers, async (t) => {
+  const environment = await freshStores(t);
+  const certificate = await certificateFile(t);
+  const secure = await overTls(t, environment, certificate);
+  const service = await startProcess(t, { ...secure, NODE_EXTRA_CA_CERTS: certificate });
+  const ask = asker(t, service.url);
+  const json = { name: 'Ada', username: 'ada', email: 'ada@people.example', password: PASSWORD };
+  t.equal((await ask('POST', '/auth/register', { json })).status, 201);
+  const { token } = (await ask('POST', '/auth/login', { json: { email: json.email, password: PASSWORD } })).body;
+  const form = { title: 'T', text: 'T', image: new Blob([samples.png], { type: 'image/png' }) };
+  const { body: post } = await ask('POST', '/posts/create', { token, form });
+  t.equal((await ask('POST', `/posts/like?id=${post.id}`, { token })).status, 200);
+  t.ok((await ask('GET', post.image, { token })).bytes.equals(samples.png));
+  const { stores } = (await (await fetch(`${service.opsUrl}/readyz`)).json()) as { stores: object };
+  for (const [name, state] of Object.entries(stores)) t.match(state, { ok: true }, name);
+});
+
+t.test('a certificate that nobody vouches for stops the start', servers, async (t) => {
+  const environment = await freshStores(t);
+  const certificate = await certificateFile(t);
+  for (const name of ['DATABASE_URL', 'NEO4J_URI', 'S3_ENDPOINT'] as const) {
+    const secure = await overTls(t, environment, certificate);
+    await lendGraph(environment);
+    const untrusted = name === 'DATABASE_URL' ? secure[name]?.replace(/&sslrootcert=.*/, '') : secure[name];
+    const { code, output } = await startAndFail(t, { ...environment, [name]: untrusted });
+    t.equal(code, 1, name);
+    t.match(output, /certificate/, name);
+    t.notMatch(output, /API/, name);
+  }
+});

@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { TLSSocket } from 'node:tls';
+import type { Test } from 'tap';
+import { temporaryDirectory } from './stores.js';
+
+/** For localhost and 127.0.0.1, its own authority, good until 2126; it guards nothing. */
+const CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBnDCCAUGgAwIBAgIUEzLcavUphaeY6/zeip9REs6gP9AwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTE1NTQxNloYDzIxMjYxMDI4
+MTU1NDE2WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAARTpUep0kfZe/l4dBIPtXGnYa+SqpWpzuy/7KTiyr9rRmZW2R52Sh+E
+luokFjbEQQBLICYOqFckli24O8qihTaMo28wbTAdBgNVHQ4EFgQUuHu0tHxtBZVO
+s/vRXp1As5+BgmwwHwYDVR0jBBgwFoAUuHu0tHxtBZVOs/vRXp1As5+BgmwwDwYD
+VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
+zj0EAwIDSQAwRgIhAKbR+FIwuRXKjsKT6LvvgfmgCVzNI72jKG/+FRigBxitAiEA
+1234vfLvxuKwH//jqCfN4TU0sDhcFUhx25lCUcTRtSE=
+-----END CERTIFICATE-----
+`;
+const KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgI0bK64ZWL/s34eyi
+NqUu4ejnR5RQg+6bk0dDXxMdFEmhRANCAARTpUep0kfZe/l4dBIPtXGnYa+SqpWp
+zuy/7KTiyr9rRmZW2R52Sh+EluokFjbEQQBLICYOqFckli24O8qihTaM
+-----END PRIVATE KEY-----
+`;
+
+/** The file by which a client comes to trust the certificate. */
+export async function certificateFile(t: Test): Promise<string> {
+  const path = join(await temporaryDirectory(t), 'certificate.pem');
+  await writeFile(path, CERTIFICATE);
+  return path;
+}
+
+/** Speaks TLS for a server that does not, and answers its own port. PostgreSQL asks for TLS before it begins. */
+export async function startTls(t: Test, target: URL): Promise<number> {
+  const postgres = target.protocol.startsWith('postgres');
+  const server = createServer(async (plain) => {
+    plain.on('error', () => undefined);
+    if (postgres) {
+      await once(plain, 'data');
+      plain.pause();
+      plain.write('S');
+    }
+    const secure = new TLSSocket(plain, { isServer: true, cert: CERTIFICATE, key: KEY });
+    splice(secure, connect(Number(target.port), target.hostname));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+function splice(one: Socket, other: Socket): void {
+  for (const [from, to] of [
+    [one, other],
+    [other, one],
+  ] as const) {
+    from.on('error', () => to.destroy());
+    from.on('close', () => to.destroy());
+    from.pipe(to);
+  }
+}
