@@ -51,15 +51,17 @@ async function join(
       `PostgreSQL belongs to the ${names[role]} of kind ${remembered}, and another, ${store.kind}, is configured; npm run move carries everything over`,
     );
   }
-  const owner = await store.owner();
+  let owner = await store.owner();
+  if (owner === undefined && remembered === null) {
+    await store.own(installation.id);
+    // Another one may have been quicker.
+    owner = await store.owner();
+  }
   if (owner === installation.id) return;
   if (owner !== undefined) throw new StoresDisagree(`The ${names[role]} (${store.kind}) belongs to another PostgreSQL`);
-  if (remembered !== null) {
-    throw new StoresDisagree(
-      `The ${names[role]} (${store.kind}) is not the one that PostgreSQL belongs to: it is unmarked`,
-    );
-  }
-  await store.own(installation.id);
+  throw new StoresDisagree(
+    `The ${names[role]} (${store.kind}) is not the one that PostgreSQL belongs to: it is unmarked`,
+  );
 }
 
 /** A backup may have brought back a PostgreSQL older than the graph: no new post may inherit the likes of an old one. */

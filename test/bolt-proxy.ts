@@ -1,10 +1,9 @@
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
 
 /** Messages of Bolt, as one chunk each: the length, a structure without fields, its tag, the end. */
 const COMMIT = Buffer.from([0, 2, 0xb0, 0x12, 0, 0]);
-const GOODBYE = Buffer.from([0, 2, 0xb0, 0x02, 0, 0]);
 const RESET = Buffer.from([0, 2, 0xb0, 0x0f, 0, 0]);
 
 export type Fault =
@@ -25,7 +24,7 @@ export interface BoltProxy {
   cutCommitOf: string | undefined;
   /** How many transactions were committed. */
   commits: number;
-  /** Lets what is late arrive, and waits until the server is through with it. */
+  /** Lets what is late arrive, and waits until the server has committed it. */
   deliver(): Promise<void>;
 }
 
@@ -85,8 +84,8 @@ export async function openBoltProxy(t: Test, target: string): Promise<BoltProxy>
     async deliver() {
       for (const { server, late } of lines) {
         if (late.length === 0) continue;
-        server.write(Buffer.concat([...late, GOODBYE]));
-        await once(server, 'close');
+        server.write(Buffer.concat([...late, COMMIT]));
+        for await (const [answer] of on(server, 'data')) if (answer.includes('bookmark')) break;
       }
     },
   };

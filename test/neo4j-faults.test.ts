@@ -16,7 +16,7 @@ t.test('Neo4j behind a line that breaks', needsNeo4j, async (t) => {
   await graph.migrate();
 
   /** A graph behind a proxy, with all its connections made. What its log says comes as events. */
-  async function openBehindProxy(t: Test, timeout = 1000) {
+  async function openBehindProxy(t: Test, timeout = 2000) {
     const proxy = await openBoltProxy(t, neo4jUri);
     const said = new EventEmitter();
     const log = { warn: () => said.emit('away'), info: () => said.emit('back') };

@@ -87,6 +87,7 @@ export interface SocialGraph {
   readonly inventory: GraphInventory;
   /** Whose graph this is: the installation that has marked it, if any has. */
   owner(): Promise<string | undefined>;
+  /** Marks it, unless somebody has. */
   own(installation: string): Promise<void>;
   /** The highest ids in use, 0 for none. */
   highestIds(): Promise<{ person: number; post: number }>;

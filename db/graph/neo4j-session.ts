@@ -11,7 +11,7 @@ export interface Neo4jOptions {
   password?: string | undefined;
   /** The most connections of one process. */
   poolSize: number;
-  /** The deadline of one call, in milliseconds. */
+  /** How long to wait for an answer, in milliseconds. */
   timeout: number;
 }
 
@@ -47,13 +47,18 @@ const MONITOR_INTERVAL = 2000;
 /** For the driver: the whole result at once, since all of it is wanted. */
 const EVERYTHING = -1;
 
-export function connectNeo4j({ uri, username, password, poolSize, timeout }: Neo4jOptions, log: Log): Neo4jConnection {
+/** Each call has until the deadline, which may be longer than what is enough for a connection to be made or closed. */
+export function connectNeo4j(
+  { uri, username, password, poolSize, timeout }: Neo4jOptions,
+  log: Log,
+  deadline: number,
+): Neo4jConnection {
   const auth = username === undefined ? undefined : neo4j.auth.basic(username, password ?? '');
   const open = (connections: number) =>
     neo4j.driver(uri, auth, {
       maxConnectionPoolSize: connections,
       connectionTimeout: timeout,
-      connectionAcquisitionTimeout: timeout,
+      connectionAcquisitionTimeout: deadline,
       connectionLivenessCheckTimeout: IDLE,
       disableLosslessIntegers: true,
       telemetryDisabled: true,
@@ -67,7 +72,7 @@ export function connectNeo4j({ uri, username, password, poolSize, timeout }: Neo
   function renew(silent: Driver): void {
     if (silent !== driver) return;
     driver = open(poolSize);
-    setTimeout(close, timeout, silent).unref();
+    setTimeout(close, deadline, silent).unref();
   }
 
   let asked: Promise<unknown> | undefined;
@@ -95,7 +100,7 @@ export function connectNeo4j({ uri, username, password, poolSize, timeout }: Neo
 
   const guard = createGuard({
     store: 'graph',
-    timeout,
+    timeout: deadline,
     probe,
     isUnavailable,
     onAway: () => renew(driver),
@@ -134,12 +139,12 @@ export function connectNeo4j({ uri, username, password, poolSize, timeout }: Neo
 
   return {
     read: (cypher, parameters) =>
-      call(async (session) => rows(await session.run(cypher, integers(parameters), { timeout }))),
+      call(async (session) => rows(await session.run(cypher, integers(parameters), { timeout: deadline }))),
 
     write: (work) =>
       call(async (session, signal) => {
-        // From the answer to this on the server's own clock runs: whatever is stuck on the way comes too late to change anything.
-        const transaction = await session.beginTransaction({ timeout });
+        // From the answer to this on the server's clock runs, too: whatever is stuck on the way comes too late to change anything.
+        const transaction = await session.beginTransaction({ timeout: deadline });
         const result = await work(async (cypher, parameters) => {
           signal.throwIfAborted();
           return rows(await transaction.run(cypher, integers(parameters)));
@@ -150,7 +155,7 @@ export function connectNeo4j({ uri, username, password, poolSize, timeout }: Neo
       }),
 
     // The last try may begin just before the deadline, and then has the same time again at the server.
-    lateness: 5 * timeout + MONITOR_INTERVAL,
+    lateness: 5 * deadline + MONITOR_INTERVAL,
 
     async close() {
       guard.close();

@@ -5,8 +5,8 @@ import { connectNeo4j, type Neo4jOptions, type Run } from './neo4j-session.js';
 
 export type { Neo4jOptions };
 
-/** For a migration, or a look at all there is, each of which may take long. */
-const PATIENT = { poolSize: 2, timeout: 10 * 60 * 1000 };
+/** The deadline of a migration, or of a look at all there is, in milliseconds. */
+const PATIENCE = 10 * 60 * 1000;
 
 /** After how many deadlines the mark of an attempt is of no use. */
 const ATTEMPT_AGE = 30;
@@ -19,8 +19,8 @@ const CHUNK = 10_000;
  * Every Cypher statement of the service is in this file, and none is put together from pieces.
  */
 export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
-  const { read, write, lateness, close } = connectNeo4j(options, log);
-  const patient = connectNeo4j({ ...options, ...PATIENT }, log);
+  const { read, write, lateness, close } = connectNeo4j(options, log, options.timeout);
+  const patient = connectNeo4j({ ...options, poolSize: 2 }, log, PATIENCE);
 
   async function change(cypher: string, parameters: object): Promise<void> {
     await write((run) => run(cypher, parameters));
@@ -76,7 +76,6 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     within: () => graph,
 
     // The far end has no label, so that every plan begins with the people: nobody walks all the likers of a popular post.
-
     async friendsAmong(people, others) {
       if (people.length === 0 || others.length === 0) return [];
       const statement = `
@@ -212,7 +211,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
       // Within the usual deadline, so that a server that is not there is soon found out.
       await forgetAttempts(null);
       for (const constraint of CONSTRAINTS) await patient.write((run) => run(constraint));
-      await patient.read('CALL db.awaitIndexes($seconds)', { seconds: PATIENT.timeout / 1000 });
+      await patient.read('CALL db.awaitIndexes($seconds)', { seconds: PATIENCE / 1000 });
     },
 
     async close() {
