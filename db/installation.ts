@@ -27,6 +27,16 @@ export async function joinStores(trx: DatabaseTransaction, graph: SocialGraph, i
   if (installation.moving) {
     throw new StoresDisagree('A move into these stores has not been finished: run it again');
   }
+  if (installation.changing) {
+    throw new StoresDisagree(
+      'A move to another graph or image store has not been finished: run it again, or a move to those of before',
+    );
+  }
+  if (installation.moved_to !== null) {
+    throw new StoresDisagree(
+      `Everything here was moved to ${installation.moved_to} and lives on there; npm run move brings it from there into empty stores`,
+    );
+  }
   await join('graph', graph, installation);
   await join('images', images, installation);
   await trx.updateTable('installation').set({ graph: graph.kind, images: images.kind }).execute();

@@ -9,14 +9,24 @@ import type { Tables } from './tables.js';
 /** Beside those of people and posts, which are positive: see `locks.ts`. */
 const STORES_LOCK = -1;
 
+interface MigratedStores {
+  patientDb: Database;
+  graph: SocialGraph;
+  images: ImageStore;
+}
+
 /**
  * Brings every store's schema up to date and joins the stores. Safe when several processes do it at once: each waits for its
  * turn.
  *
+ * @param applied is told each of PostgreSQL's migrations that was due
  * @throws StoresDisagree
  */
-export async function migrate(db: Database, graph: SocialGraph, images: ImageStore): Promise<void> {
-  await migratePostgres(db);
+export async function migrate(
+  { patientDb: db, graph, images }: MigratedStores,
+  applied: (migration: string) => void = () => undefined,
+): Promise<void> {
+  for (const migration of await migratePostgres(db)) applied(migration);
   await db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${STORES_LOCK})`.execute(trx);
     await graph.migrate();
@@ -24,9 +34,10 @@ export async function migrate(db: Database, graph: SocialGraph, images: ImageSto
   });
 }
 
-/** The migrator takes a lock of its own. */
-export async function migratePostgres(db: Kysely<Tables>): Promise<void> {
+/** The migrator takes a lock of its own. Answers the names of the migrations that were due. */
+export async function migratePostgres(db: Kysely<Tables>): Promise<string[]> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
-  const { error } = await migrator.migrateToLatest();
+  const { error, results = [] } = await migrator.migrateToLatest();
   if (error) throw error;
+  return results.map(({ migrationName }) => migrationName);
 }

@@ -58,9 +58,7 @@ export async function openBareStores(
   observer: Observer = unobserved,
 ): Promise<BareStores> {
   const directory = await claimDataDirectory(config.dataDir, { shared: config.postgres !== undefined });
-  const { close, ...postgres } = config.postgres
-    ? openPostgres(config.postgres, log, observer)
-    : await openEmbeddedPostgres(directory.postgres, observer);
+  const { close, ...postgres } = await openDatabase(config, directory, log, observer);
   const graph = await openGraph(config, postgres.db, log);
   const images = await openImages(config, directory.images, log);
   return {
@@ -76,14 +74,23 @@ export async function openBareStores(
   };
 }
 
+export async function openDatabase(
+  { postgres }: StoresConfig,
+  directory: DataDirectory,
+  log: Log,
+  observer: Observer = unobserved,
+): Promise<Postgres> {
+  return postgres ? openPostgres(postgres, log, observer) : openEmbeddedPostgres(directory.postgres, observer);
+}
+
 // A driver is loaded by whoever uses it: both are large.
-async function openGraph({ neo4j }: StoresConfig, db: Database, log: Log): Promise<SocialGraph> {
+export async function openGraph({ neo4j }: StoresConfig, db: Database, log: Log): Promise<SocialGraph> {
   if (!neo4j) return embeddedGraph(db);
   const { openNeo4j } = await import('./graph/neo4j.js');
   return openNeo4j(neo4j, log);
 }
 
-async function openImages({ s3 }: StoresConfig, directory: string, log: Log): Promise<ImageStore> {
+export async function openImages({ s3 }: StoresConfig, directory: string, log: Log): Promise<ImageStore> {
   if (!s3) return diskImages(directory);
   const { openS3 } = await import('./images/s3.js');
   return openS3(s3, log);
@@ -105,7 +112,7 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
   };
   const { db, graph } = stores;
   try {
-    await onceAvailable(() => migrate(stores.patientDb, graph, stores.images));
+    await onceAvailable(() => migrate(stores));
   } catch (error) {
     await stores.close();
     throw error;
@@ -128,7 +135,8 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
   };
 }
 
-async function onceAvailable(attempt: () => Promise<void>): Promise<void> {
+/** Waits for stores that are being started too. @throws StoreUnavailable when they take too long */
+export async function onceAvailable(attempt: () => Promise<void>): Promise<void> {
   const deadline = Date.now() + START.patience;
   for (;;) {
     try {

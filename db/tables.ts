@@ -60,6 +60,10 @@ export interface InstallationTable {
   images: string | null;
   /** While it is filled from other stores. */
   moving: Generated<boolean>;
+  /** While another graph or image store is filled, to take the place of its own. */
+  changing: Generated<boolean>;
+  /** Where the PostgreSQL is that serves in place of this one; without its password. */
+  moved_to: string | null;
 }
 
 export interface GraphLikesTable {

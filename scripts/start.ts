@@ -1,22 +1,8 @@
 import { resolve } from 'node:path';
-import { DataDirectoryInUse } from '../db/data-directory.js';
-import { StoresDisagree } from '../db/installation.js';
-import { StoreUnavailable } from '../db/unavailable.js';
-import { ConfigError, readConfig } from '../handlers/http/config.js';
+import { readConfig } from '../handlers/http/config.js';
 import { createLogger } from '../handlers/http/logger.js';
 import { startService } from '../handlers/service.js';
-
-/** What an operator can mend is said in one line; all else is a fault, and keeps its stack. */
-function explain(error: unknown): unknown {
-  if (error instanceof ConfigError || error instanceof DataDirectoryInUse || error instanceof StoresDisagree) {
-    return error.message;
-  }
-  if (error instanceof StoreUnavailable) {
-    return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
-  }
-  // The operating system has refused an address, a port or a directory, and names it.
-  return error instanceof Error && 'syscall' in error ? error.message : error;
-}
+import { explain } from './explain.js';
 
 try {
   const config = readConfig(process.env);

@@ -81,6 +81,8 @@ export async function testImageStore(t: Test, images: ImageStore, uploads: strin
     t.equal(await images.owner(), 'one');
     await images.own('another');
     t.equal(await images.owner(), 'another');
+    for (let times = 0; times < 2; times += 1) await images.disown();
+    t.equal(await images.owner(), undefined);
     t.same(await namesIn(images), before);
   });
 

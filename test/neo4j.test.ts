@@ -181,7 +181,12 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
     const owner = await graph.owner();
     t.type(owner, 'string');
     await other.own(randomUUID());
+    await other.own(randomUUID(), randomUUID());
     t.equal(await graph.owner(), owner);
+    const heir = randomUUID();
+    await other.own(heir, owner);
+    t.equal(await graph.owner(), heir, 'but for whoever knows whose it was');
+    await other.own(owner ?? '', heir);
     const [row] = await inGraph('MATCH (i:Installation) RETURN count(i) AS count');
     t.equal(Number(row?.count), 1);
   });

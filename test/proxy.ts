@@ -43,7 +43,8 @@ export async function startProxy(t: Test, target: string): Promise<Proxy> {
       if (!cut || !data.includes(cut.words)) return;
       const { done } = cut;
       cut = undefined;
-      upstream.unpipe(client).once('data', () => {
+      upstream.unpipe(client).resume();
+      upstream.once('data', () => {
         client.resetAndDestroy();
         done();
       });

@@ -40,7 +40,6 @@ export async function startTls(t: Test, target: URL): Promise<number> {
     plain.on('error', () => undefined);
     if (postgres) {
       await once(plain, 'data');
-      plain.pause();
       plain.write('S');
     }
     const secure = new TLSSocket(plain, { isServer: true, cert: CERTIFICATE, key: KEY });

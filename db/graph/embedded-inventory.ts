@@ -41,6 +41,8 @@ export function embeddedInventory(db: Kysely<Tables>): GraphInventory {
       return { friendships, requests, likes };
     },
 
+    keep: async () => undefined,
+
     async tie({ friendships, requests, likes }) {
       await insertPairs([
         ...friendships.map(({ person, friend }) => pairOf(person, friend, null)),

@@ -129,6 +129,7 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
       return installation?.id;
     },
     own: async () => undefined,
+    disown: async () => undefined,
     async highestIds() {
       const { rows } = await sql<{ person: number; post: number }>`
         select

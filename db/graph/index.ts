@@ -15,6 +15,11 @@ export interface Request {
   to: number;
 }
 
+export interface Nodes {
+  people: readonly number[];
+  posts: readonly number[];
+}
+
 /** Ties as they are stored: a friendship is one in each direction. */
 export interface Ties {
   friendships: Friendship[];
@@ -28,6 +33,8 @@ export interface GraphInventory {
   postIds(after: number, limit: number): Promise<number[]>;
   /** Every friendship and request that starts or ends at one of these people, and every like of theirs. */
   tiesOf(people: readonly number[]): Promise<Ties>;
+  /** Makes those of these nodes that are missing. */
+  keep(nodes: Nodes): Promise<void>;
   /** Adds these ties, and the nodes they need. What is there already stays as it is. */
   tie(ties: Ties): Promise<void>;
   /** Removes these, each in its own direction only; of several alike all but `keep`. */
@@ -87,8 +94,10 @@ export interface SocialGraph {
   readonly inventory: GraphInventory;
   /** Whose graph this is: the installation that has marked it, if any has. */
   owner(): Promise<string | undefined>;
-  /** Marks it, unless somebody has. */
-  own(installation: string): Promise<void>;
+  /** Marks it, unless somebody else than `instead` has. */
+  own(installation: string, instead?: string): Promise<void>;
+  /** Takes the mark off, whosever it is. */
+  disown(): Promise<void>;
   /** The highest ids in use, 0 for none. */
   highestIds(): Promise<{ person: number; post: number }>;
   /** Brings constraints and indexes up to date. Safe to repeat. */

@@ -168,6 +168,12 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
         return ties;
       },
 
+      keep: ({ people, posts }) =>
+        write(async (run) => {
+          await run('UNWIND $people AS id MERGE (:Person {id: id})', { people });
+          await run('UNWIND $posts AS id MERGE (:Post {id: id})', { posts });
+        }),
+
       tie: ({ friendships, requests, likes }) =>
         write(async (run) => {
           const befriend = `
@@ -196,8 +202,8 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
       return installation?.id;
     },
     // Of two that mark it at once the first has it: there is only one of rank 1.
-    own: (installation) =>
-      change('MERGE (i:Installation {rank: 1}) ON CREATE SET i.id = $installation', { installation }),
+    own: (installation, instead = installation) => change(OWN, { installation, instead }),
+    disown: () => change('MATCH (i:Installation) DELETE i', {}),
 
     async highestIds() {
       const [[person], [post]] = await Promise.all([
@@ -291,6 +297,11 @@ const UNFRIEND = `
   MATCH (:Person {id: $from})-[friendship:FRIENDS_WITH]-(:Person {id: $to})
   DELETE friendship
   RETURN true AS changed`;
+
+const OWN = `
+  MERGE (i:Installation {rank: 1})
+  ON CREATE SET i.id = $installation
+  ON MATCH SET i.id = CASE i.id WHEN $instead THEN $installation ELSE i.id END`;
 
 const CONSTRAINTS = [
   'CREATE CONSTRAINT person_id IF NOT EXISTS FOR (person:Person) REQUIRE person.id IS UNIQUE',

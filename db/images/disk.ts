@@ -74,6 +74,10 @@ export function diskImages(directory: string): ImageStore {
       }
     },
 
+    async disown() {
+      await rm(path(MARK)).catch((error) => missing(error, directory));
+    },
+
     async close() {},
   };
 }

@@ -23,5 +23,7 @@ export interface ImageStore {
   /** Whose images these are: the installation that has marked the store, if any has. The mark is no image. */
   owner(): Promise<string | undefined>;
   own(installation: string): Promise<void>;
+  /** Takes the mark off, whosever it is. */
+  disown(): Promise<void>;
   close(): Promise<void>;
 }

@@ -92,6 +92,12 @@ export async function openS3(options: S3Options, log: Log): Promise<ImageStore> 
   const fetchObject = (Key: string, abortSignal: AbortSignal) =>
     client.send(new S3.GetObjectCommand({ Bucket, Key }), { abortSignal }).catch(undefinedIfAbsent);
 
+  async function remove(Key: string): Promise<void> {
+    await ask((abortSignal) =>
+      client.send(new S3.DeleteObjectCommand({ Bucket, Key }), { abortSignal }).catch(undefinedIfAbsent),
+    );
+  }
+
   return {
     kind: 's3',
 
@@ -124,11 +130,7 @@ export async function openS3(options: S3Options, log: Log): Promise<ImageStore> 
         );
       }),
 
-    async remove(name) {
-      await ask((abortSignal) =>
-        client.send(new S3.DeleteObjectCommand({ Bucket, Key: name }), { abortSignal }).catch(undefinedIfAbsent),
-      );
-    },
+    remove,
 
     async *list() {
       let ContinuationToken: string | undefined;
@@ -151,6 +153,8 @@ export async function openS3(options: S3Options, log: Log): Promise<ImageStore> 
         client.send(new S3.PutObjectCommand({ Bucket, Key: MARK, Body: installation }), { abortSignal }),
       );
     },
+
+    disown: () => remove(MARK),
 
     async close() {
       guard.close();

@@ -70,27 +70,37 @@ async function openProxy(t: Test, store: StoreName, upstream: string) {
   t.teardown(() => tell('DELETE', path));
   let toxics: string[] = [];
 
+  // One after the other, whoever asks for them.
+  let last: Promise<unknown> = Promise.resolve();
+  function inTurn(act: () => Promise<void>): Promise<void> {
+    const turn = last.then(act);
+    last = turn.catch(() => undefined);
+    return turn;
+  }
+
   async function heal(): Promise<void> {
     for (const toxic of toxics) await tell('DELETE', `${path}/toxics/${toxic}`);
     toxics = [];
     await tell('POST', path, { enabled: true });
   }
 
-  async function poison(...next: Toxic[]): Promise<void> {
-    await heal();
-    for (const toxic of next) toxics.push((await tell('POST', `${path}/toxics`, toxic)).name);
-  }
+  const poison = (...next: Toxic[]) =>
+    inTurn(async () => {
+      await heal();
+      for (const toxic of next) toxics.push((await tell('POST', `${path}/toxics`, toxic)).name);
+    });
 
   const faulty: FaultyStore = {
     silence: () => poison(silence('upstream'), silence('downstream')),
     loseAnswers: () => poison(silence('downstream')),
     latency: (latency) => poison({ type: 'latency', stream: 'downstream', attributes: { latency } }),
     reset: () => poison({ type: 'reset_peer', stream: 'downstream', attributes: { timeout: 0 } }),
-    async refuse() {
-      await heal();
-      await tell('POST', path, { enabled: false });
-    },
-    heal,
+    refuse: () =>
+      inTurn(async () => {
+        await heal();
+        await tell('POST', path, { enabled: false });
+      }),
+    heal: () => inTurn(heal),
   };
   return { address: listen, store: faulty };
 }

@@ -1,0 +1,9 @@
+import type { Kysely } from 'kysely';
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .alterTable('installation')
+    .addColumn('changing', 'boolean', (column) => column.notNull().defaultTo(false))
+    .addColumn('moved_to', 'text')
+    .execute();
+}

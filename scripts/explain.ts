@@ -1,0 +1,18 @@
+import { DataDirectoryInUse } from '../db/data-directory.js';
+import { StoresDisagree } from '../db/installation.js';
+import { StoreUnavailable } from '../db/unavailable.js';
+import { ConfigError } from '../handlers/http/config.js';
+
+/** What an operator can mend is said in one line; all else is a fault, and keeps its stack. */
+export function explain(error: unknown): unknown {
+  if (error instanceof ConfigError || error instanceof DataDirectoryInUse || error instanceof StoresDisagree) {
+    return error.message;
+  }
+  if (error instanceof StoreUnavailable) {
+    return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+  }
+  if (!(error instanceof Error)) return error;
+  // The operating system has refused an address, a port or a directory, and names it; or the command's options are wrong.
+  const isPlain = 'syscall' in error || ('code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'));
+  return isPlain ? error.message : error;
+}
