@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { TLSSocket } from 'node:tls';
+import { createServer as createTlsServer } from 'node:tls';
 import type { Test } from 'tap';
 import { temporaryDirectory } from './stores.js';
 
@@ -34,21 +34,22 @@ export async function certificateFile(t: Test): Promise<string> {
 }
 
 /** Speaks TLS for a server that does not, and answers its own port. PostgreSQL asks for TLS before it begins. */
-export async function startTls(t: Test, target: URL): Promise<number> {
-  const postgres = target.protocol.startsWith('postgres');
-  const server = createServer(async (plain) => {
-    plain.on('error', () => undefined);
-    if (postgres) {
-      await once(plain, 'data');
-      plain.write('S');
-    }
-    const secure = new TLSSocket(plain, { isServer: true, cert: CERTIFICATE, key: KEY });
-    splice(secure, connect(Number(target.port), target.hostname));
+export async function startTls(t: Test, { protocol, hostname, port }: URL): Promise<number> {
+  const secure = createTlsServer({ cert: CERTIFICATE, key: KEY }, (client) => {
+    splice(client, connect(Number(port), hostname));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close());
-  return (server.address() as AddressInfo).port;
+  const plain = createServer((client) => {
+    client.on('error', () => undefined);
+    if (!protocol.startsWith('postgres')) return secure.emit('connection', client);
+    client.once('data', () => {
+      client.pause();
+      client.write('S', () => secure.emit('connection', client));
+    });
+  });
+  plain.listen(0, '127.0.0.1');
+  await once(plain, 'listening');
+  t.teardown(() => plain.close());
+  return (plain.address() as AddressInfo).port;
 }
 
 function splice(one: Socket, other: Socket): void {

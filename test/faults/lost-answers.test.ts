@@ -11,7 +11,7 @@ import {
   writePost,
 } from '../harness.js';
 import { samples } from '../images.js';
-import { type Proxy, startProxy } from '../proxy.js';
+import { startProxy, type Proxy as Way } from '../proxy.js';
 import { freshStores } from '../stores.js';
 import { needsProxy } from './toxiproxy.js';
 
@@ -144,7 +144,7 @@ t.test('a store does what it is asked, and its answer is lost', needsProxy, asyn
   const s3 = await startProxy(t, environment.S3_ENDPOINT ?? '');
   const service = await startTestService(t, { ...environment, DATABASE_URL: postgres.url, S3_ENDPOINT: s3.url });
 
-  async function lose(t: Test, { arrange }: Write, proxy: Proxy, words: string) {
+  async function lose(t: Test, { arrange }: Write, proxy: Way, words: string) {
     const { ask, happened } = await arrange(service);
     // The relay must have no commits of its own just then.
     await service.stores.db.deleteFrom('outbox').where('delivered', '=', true).execute();
