@@ -4,6 +4,7 @@ import { imagesOf, recordChanges } from './outbox.js';
 import { claimImage, type PendingImage } from './pending-images.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import type { AccountRow } from './tables.js';
+import { StoreUnavailable } from './unavailable.js';
 
 /** An account without what only the password checks need. */
 export type Account = Pick<AccountRow, 'id' | 'name' | 'username' | 'email' | 'private' | 'picture'>;
@@ -54,7 +55,10 @@ export async function findAccountByPicture(db: Database, picture: string): Promi
   return db.selectFrom('accounts').select(ACCOUNT_COLUMNS).where('picture', '=', picture).executeTakeFirst();
 }
 
-/** What a password check reads. A later write goes ahead only if `passwordHash` and `tokenVersion` are still these. */
+/**
+ * What a password check reads. A later write goes ahead only if `tokenVersion` is still this one: a hash may have been
+ * replaced by another of the same password.
+ */
 export interface Secret {
   id: number;
   passwordHash: string;
@@ -100,7 +104,9 @@ export async function updateAccount(db: Database, id: number, change: AccountCha
   try {
     return await db.transaction().execute((trx) => updateWithin(trx, id, change));
   } catch (error) {
-    if (isUniqueViolation(error)) return { outcome: 'taken' };
+    if (hasSqlState(error, '23505')) return { outcome: 'taken' };
+    // Two who want each other's name wait for each other, until PostgreSQL ends one of them. The other has gone on.
+    if (error instanceof StoreUnavailable && hasSqlState(error.cause, '40P01')) return updateAccount(db, id, change);
     throw error;
   }
 }
@@ -109,13 +115,13 @@ async function updateWithin(trx: DatabaseTransaction, id: number, change: Accoun
   await lockShared(trx, { accounts: [id] });
   const old = await trx
     .selectFrom('accounts')
-    .select(['picture', 'password_hash', 'token_version'])
+    .select(['picture', 'token_version'])
     .where('id', '=', id)
     .forUpdate()
     .executeTakeFirst();
   if (!old) return { outcome: 'gone' };
   const { name, username, email, password, picture } = change;
-  if (password && password.checked.passwordHash !== old.password_hash) return { outcome: 'stale' };
+  if (password && password.checked.tokenVersion !== old.token_version) return { outcome: 'stale' };
   if (picture) await claimImage(trx, picture);
 
   const account = await trx
@@ -148,7 +154,7 @@ export async function deleteAccount(db: Database, checked: Secret): Promise<numb
     const account = await trx
       .deleteFrom('accounts')
       .where('id', '=', checked.id)
-      .where('password_hash', '=', checked.passwordHash)
+      .where('token_version', '=', checked.tokenVersion)
       .returning('picture')
       .executeTakeFirst();
     if (!account) return undefined;
@@ -165,7 +171,4 @@ export async function deleteAccount(db: Database, checked: Secret): Promise<numb
   });
 }
 
-/** SQLSTATE 23505. */
-function isUniqueViolation(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '23505';
-}
+const hasSqlState = (error: unknown, code: string) => error instanceof Error && 'code' in error && error.code === code;

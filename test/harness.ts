@@ -157,7 +157,10 @@ export function cookieOf({ headers }: Answer): Record<string, string> | undefine
 export const CLEARED_COOKIE = { value: '', 'max-age': '0', path: '/', httponly: '', samesite: 'Lax' };
 
 /** Publishes a post, and answers it. */
-export async function writePost(author: Person, form: Ask['form'] = {}): Promise<components['schemas']['Post']> {
+export async function writePost(
+  author: Pick<Person, 'ask'>,
+  form: Ask['form'] = {},
+): Promise<components['schemas']['Post']> {
   const { body } = await author.ask('POST', '/posts/create', { form: { title: 'A title', text: 'A text', ...form } });
   return body;
 }

@@ -39,7 +39,11 @@ export async function startProcess(
 ): Promise<ServiceProcess> {
   await lendGraph(environment);
   const limits = { RATE_LIMIT_MAX: '1000000', RATE_LIMIT_STRICT_MAX: '1000000' };
-  const { child, output } = spawnService(t, { ...limits, ...environment }, nodeArguments);
+  return listening(spawnService(t, { ...limits, ...environment }, nodeArguments));
+}
+
+/** A process that has been spawned, once it listens. */
+export async function listening({ child, output }: ReturnType<typeof spawnService>): Promise<ServiceProcess> {
   await new Promise<void>((resolve, reject) => {
     child.stdout?.on('data', () => /Data +\S+\n/.test(output()) && resolve());
     child.once('exit', () => reject(new Error(`the service did not start:\n${output()}`)));

@@ -17,6 +17,9 @@ import { redisUrlOfItsOwn } from './redis.js';
 /** Whether the tests run on real servers, which `npm run test:services` names, rather than on the embedded stores. */
 export const onServices = process.env.DATABASE_URL !== undefined;
 
+/** For tests of several processes on one set of stores, which embedded stores do not serve. */
+export const needsServers = { skip: !onServices && 'needs DATABASE_URL: npm run test:services' };
+
 export const quiet: Log = { info: () => undefined, warn: () => undefined };
 
 export async function temporaryDirectory(t: Test): Promise<string> {
