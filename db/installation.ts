@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
 import type { SocialGraph } from './graph/index.js';
 import type { ImageStore } from './images/index.js';
-import type { DatabaseTransaction } from './postgres/index.js';
+import type { Database, DatabaseTransaction } from './postgres/index.js';
+import { raiseSequence } from './sequences.js';
 
 /** The stores that were named are not those that belong together. */
 export class StoresDisagree extends Error {
@@ -11,6 +11,15 @@ export class StoresDisagree extends Error {
   }
 }
 
+/** Gives the installation its id, once and for all: the marks of the other stores must not outlive it. */
+export async function foundInstallation(db: Database): Promise<void> {
+  await db
+    .insertInto('installation')
+    .defaultValues()
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
 /**
  * Makes sure that these stores belong together, and marks them if they are new. Nobody's friends, likes and pictures vanish,
  * and nobody inherits another's, by a variable that was changed.
@@ -18,11 +27,6 @@ export class StoresDisagree extends Error {
  * @throws StoresDisagree
  */
 export async function joinStores(trx: DatabaseTransaction, graph: SocialGraph, images: ImageStore): Promise<void> {
-  await trx
-    .insertInto('installation')
-    .defaultValues()
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
   const installation = await trx.selectFrom('installation').selectAll().executeTakeFirstOrThrow();
   if (installation.moving) {
     throw new StoresDisagree('A move into these stores has not been finished: run it again');
@@ -77,9 +81,6 @@ async function join(
 /** A backup may have brought back a PostgreSQL older than the graph: no new post may inherit the likes of an old one. */
 async function raiseIds(trx: DatabaseTransaction, graph: SocialGraph): Promise<void> {
   const { person, post } = await graph.highestIds();
-  const behind = (id: number) => sql`last_value < ${id}::int8 or (last_value = ${id}::int8 and not is_called)`;
-  await sql`select setval('accounts_id_seq', ${person}::int8) from accounts_id_seq where ${behind(person)}`.execute(
-    trx,
-  );
-  await sql`select setval('posts_id_seq', ${post}::int8) from posts_id_seq where ${behind(post)}`.execute(trx);
+  await raiseSequence(trx, 'accounts', person);
+  await raiseSequence(trx, 'posts', post);
 }

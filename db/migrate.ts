@@ -1,7 +1,7 @@
 import { type Kysely, Migrator, sql } from 'kysely';
 import type { SocialGraph } from './graph/index.js';
 import type { ImageStore } from './images/index.js';
-import { joinStores } from './installation.js';
+import { foundInstallation, joinStores } from './installation.js';
 import { migrations } from './migrations/index.js';
 import type { Database } from './postgres/index.js';
 import type { Tables } from './tables.js';
@@ -27,6 +27,7 @@ export async function migrate(
   applied: (migration: string) => void = () => undefined,
 ): Promise<void> {
   for (const migration of await migratePostgres(db)) applied(migration);
+  await foundInstallation(db);
   await db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${STORES_LOCK})`.execute(trx);
     await graph.migrate();

@@ -169,13 +169,13 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
       },
 
       keep: ({ people, posts }) =>
-        write(async (run) => {
+        patient.write(async (run) => {
           await run('UNWIND $people AS id MERGE (:Person {id: id})', { people });
           await run('UNWIND $posts AS id MERGE (:Post {id: id})', { posts });
         }),
 
       tie: ({ friendships, requests, likes }) =>
-        write(async (run) => {
+        patient.write(async (run) => {
           const befriend = `
             UNWIND $friendships AS friendship
             MERGE (person:Person {id: friendship.person})
@@ -187,7 +187,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
         }),
 
       untie: ({ friendships, requests, likes }, keep = 0) =>
-        write(async (run) => {
+        patient.write(async (run) => {
           const ties = [
             ...friendships.map(({ person, friend }) => ({ type: 'FRIENDS_WITH', from: person, to: friend })),
             ...requests.map((request) => ({ type: 'REQUESTED', ...request })),

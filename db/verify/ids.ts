@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../postgres/index.js';
+import { type Numbered, raiseSequence, sequenceOf } from '../sequences.js';
 import type { Inspection } from './inspection.js';
-
-type Table = 'accounts' | 'posts';
 
 /**
  * A sequence behind an id that is in use would give it out again, and the likes and friendships of the old one with it.
@@ -15,12 +14,12 @@ export async function checkIds({ stores, findings, repair }: Inspection): Promis
     const used = Math.max(inGraph, await highestId(patientDb, table));
     const last = await lastGiven(patientDb, table);
     if (last >= used) continue;
-    if (repair) await raise(db, table, used);
+    if (repair) await db.transaction().execute((trx) => raiseSequence(trx, table, used));
     findings.add('idsAreNew', [`${table}: ${last} was given out last, and ${used} is in use`], repair ? 1 : 0);
   }
 }
 
-async function highestId(db: Database, table: Table): Promise<number> {
+async function highestId(db: Database, table: Numbered): Promise<number> {
   const row = await db
     .selectFrom(table)
     .select(({ fn }) => fn.max('id').as('id'))
@@ -28,22 +27,8 @@ async function highestId(db: Database, table: Table): Promise<number> {
   return row?.id ?? 0;
 }
 
-async function lastGiven(db: Database, table: Table): Promise<number> {
+async function lastGiven(db: Database, table: Numbered): Promise<number> {
   const { rows } = await sql<{ last: number }>`
-    select case when is_called then last_value else last_value - 1 end as last from ${sequence(table)}`.execute(db);
+    select case when is_called then last_value else last_value - 1 end as last from ${sequenceOf(table)}`.execute(db);
   return rows[0]?.last ?? 0;
 }
-
-/** Nobody inserts meanwhile: an id that was given out between the look and the step would be given out again. */
-async function raise(db: Database, table: Table, used: number): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    await sql`lock table ${sql.table(table)} in share row exclusive mode`.execute(trx);
-    await sql`
-      select setval(${`${table}_id_seq`}::regclass, ${used}::int8)
-      from ${sequence(table)} where last_value < ${used}::int8 or (last_value = ${used}::int8 and not is_called)`.execute(
-      trx,
-    );
-  });
-}
-
-const sequence = (table: Table) => sql.table(`${table}_id_seq`);
