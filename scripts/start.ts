@@ -1,8 +1,20 @@
 import { resolve } from 'node:path';
-import { readConfig } from '../handlers/http/config.js';
+import { type Config, readConfig } from '../handlers/http/config.js';
 import { createLogger } from '../handlers/http/logger.js';
 import { startService } from '../handlers/service.js';
 import { explain } from './explain.js';
+
+/** Which stores serve. Of an address the host alone: a password may stand before it. */
+function storesOf({ stores: { postgres, neo4j, s3 }, redis }: Config): string {
+  const at = (name: string, url: string | undefined) => (url === undefined ? [] : [`${name} at ${new URL(url).host}`]);
+  const named = [
+    ...at('PostgreSQL', postgres?.url),
+    ...at('Neo4j', neo4j?.uri),
+    ...(s3 ? [`S3 bucket ${s3.bucket}`] : []),
+    ...at('Redis', redis?.url),
+  ];
+  return named.join(', ') || 'embedded';
+}
 
 try {
   const config = readConfig(process.env);
@@ -14,6 +26,7 @@ try {
       `  Explorer    ${service.url}/docs`,
       `  Contract    ${service.url}/openapi.yaml`,
       `  Operations  ${service.opsUrl}/readyz`,
+      `  Stores      ${storesOf(config)}`,
       `  Data        ${resolve(config.stores.dataDir)}`,
       '',
     ].join('\n'),

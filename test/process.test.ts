@@ -12,7 +12,14 @@ const oneLine = /^[^\n]+\n$/;
 
 t.test('a start says where everything is, and SIGTERM ends it with 0', async (t) => {
   const service = await startProcess(t, { DATA_DIR: await freshDataDirectory(t) });
-  for (const line of [/API +http/, /Explorer +http.*\/docs/, /Contract +http/, /Operations +http/, /Data +\//]) {
+  for (const line of [
+    /API +http/,
+    /Explorer +http.*\/docs/,
+    /Contract +http/,
+    /Operations +http/,
+    /Stores +embedded/,
+    /Data +\//,
+  ]) {
     t.match(service.output(), line);
   }
   t.equal((await fetch(`${service.url}/openapi.yaml`)).status, 200);

@@ -29,6 +29,8 @@ t.test('every store is reached over TLS by its address alone', servers, async (t
   const certificate = await certificateFile(t);
   const secure = await overTls(t, environment, certificate);
   const service = await startProcess(t, { ...secure, NODE_EXTRA_CA_CERTS: certificate });
+  t.match(service.output(), /Stores +PostgreSQL at 127[^,]+, Neo4j at 127[^,]+, S3 bucket [^,]+, Redis at 127/);
+  t.notOk(service.output().includes(new URL(environment.DATABASE_URL ?? '').password), 'no password is printed');
   const ask = asker(t, service.url);
   const json = { name: 'Ada', username: 'ada', email: 'ada@people.example', password: PASSWORD };
   t.equal((await ask('POST', '/auth/register', { json })).status, 201);
