@@ -5,9 +5,10 @@ import { sql } from 'kysely';
 import neo4j from 'neo4j-driver';
 import pg from 'pg';
 import t, { type Test } from 'tap';
-import { createAccount, deleteAccount, findSecret, updateAccount } from '../db/accounts.js';
+import { createAccount, deleteAccount, findSecret, replaceHash, updateAccount } from '../db/accounts.js';
 import { requestFriendship } from '../db/friendships.js';
 import { setLikes } from '../db/likes.js';
+import { lockExclusive } from '../db/locks.js';
 import { claimImage } from '../db/pending-images.js';
 import { createPost, deletePost } from '../db/posts.js';
 import { createSession } from '../db/sessions.js';
@@ -168,6 +169,34 @@ t.test('locks', needsServers, async (t) => {
     await others.outbox.deliver(entries);
     const left = await db.selectFrom('outbox').select('delivered').where('id', 'in', entries).execute();
     t.same(left, [{ delivered: true }]);
+  });
+
+  t.test('locks are taken in one order, whatever the order in which they are named', async (t) => {
+    const [low, high] = [await account(), await account()];
+    for (const wanted of [{ accounts: [high, low] }, { accounts: [low], posts: [low - 1] }]) {
+      await holdInPostgres(`select pg_advisory_lock(${2 * low})`);
+      const asked = others.db.transaction().execute((trx) => lockExclusive(trx, wanted));
+      await until(async () => (await waitingInPostgres()) === 1);
+      const { rows } = await sql`
+        select from pg_locks where locktype = 'advisory' and granted and pid in (
+          select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock')`.execute(
+        db,
+      );
+      t.same(rows, [], 'who waits for the first one has none of the others');
+      await release();
+      await asked;
+    }
+  });
+
+  t.test('a password that was checked, changed and stored anew', async (t) => {
+    const ada = await account();
+    const checked = await secretOf(ada);
+    await replaceHash(db, checked, 'the same password, another hash');
+    const change = { password: { hash: 'another password', checked } };
+    t.equal((await updateAccount(db, ada, change)).outcome, 'updated', 'what was checked is still the password');
+    t.equal((await updateAccount(db, ada, change)).outcome, 'stale', 'and now no more');
+    t.equal(await deleteAccount(db, checked), undefined);
+    t.ok(await deleteAccount(db, await secretOf(ada)));
   });
 
   t.test('two who swap their names', async (t) => {

@@ -9,7 +9,7 @@ import { asker, type Person, startTestService } from './harness.js';
 import { samples } from './images.js';
 import { embedded, filled, move, oneLine, openBare, SHARED, servers, whatIsSeen } from './moves.js';
 import { startAndFail } from './processes.js';
-import { freshDataDirectory, inGraph, onServices, openTestStores, temporaryDirectory } from './stores.js';
+import { inDatabase, inGraph, onServices, openTestStores, temporaryDirectory } from './stores.js';
 
 const needsServices = onServices ? false : 'needs the real servers that npm run test:services starts';
 
@@ -47,12 +47,29 @@ t.test('from one data directory to another', async (t) => {
 });
 
 t.test('from a data directory to real servers', { skip: needsServices }, async (t) => {
-  await carriesEverything(t, await embedded(t), await servers(t));
+  const target = await servers(t);
+  const database = new URL(target.DATABASE_URL ?? '').pathname.slice(1);
+  // Times are the same in whatever zone a server writes them.
+  await inDatabase(target.DATABASE_URL ?? '', `alter database ${database} set timezone = 'Asia/Kolkata'`);
+  await carriesEverything(t, await embedded(t), target);
 });
 
 t.test('from real servers to a data directory', { skip: needsServices }, async (t) => {
   await carriesEverything(t, await servers(t), await embedded(t));
 });
+
+t.test(
+  'a service that still runs on real servers is noticed by its data directory',
+  { skip: needsServices },
+  async (t) => {
+    const source = await servers(t);
+    const service = await startTestService(t, source);
+    await service.person();
+    const { code, output } = await move(t, source, await embedded(t));
+    t.equal(code, 1);
+    t.match(output, /in use by another process/);
+  },
+);
 
 t.test('the images alone, or the graph alone, beside the same PostgreSQL', { skip: needsServices }, async (t) => {
   const real = await servers(t);
@@ -165,7 +182,8 @@ t.test('what is not the same in the end is told, and nothing starts there', asyn
 });
 
 t.test('ties that differ are found, and only those', async (t) => {
-  const [one, other] = [await openTestStores(t), await openTestStores(t, { DATA_DIR: await freshDataDirectory(t) })];
+  const one = await openTestStores(t, onServices ? await servers(t) : await embedded(t));
+  const other = await openTestStores(t, await embedded(t));
   const friends = [
     { person: 1, friend: 2 },
     { person: 2, friend: 1 },
