@@ -97,7 +97,8 @@ export function createOutbox({ db, graphDb, graph, images, log }: Stores): Outbo
 
   /**
    * Holds the lock from the look to the mark: two deliveries of one thing must not cross. What is gone is removed twice
-   * where a write that was given up may still come after the first time.
+   * where a write that was given up may still come after the first time: the second time is when it is due, however old
+   * the list from which somebody takes it.
    */
   async function settleNode(id: number): Promise<void> {
     await graphDb.transaction().execute(async (trx) => {
@@ -105,6 +106,7 @@ export function createOutbox({ db, graphDb, graph, images, log }: Stores): Outbo
         .selectFrom('outbox')
         .select(['kind', 'key', 'delivered'])
         .where('id', '=', id)
+        .where('due_at', '<=', NOW)
         .forUpdate()
         .skipLocked()
         .executeTakeFirst();

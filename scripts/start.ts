@@ -19,18 +19,6 @@ function storesOf({ stores: { postgres, neo4j, s3 }, redis }: Config): string {
 try {
   const config = readConfig(process.env);
   const service = await startService(config, createLogger(config.logLevel));
-  console.log(
-    [
-      '',
-      `  API         ${service.url}`,
-      `  Explorer    ${service.url}/docs`,
-      `  Contract    ${service.url}/openapi.yaml`,
-      `  Operations  ${service.opsUrl}/readyz`,
-      `  Stores      ${storesOf(config)}`,
-      `  Data        ${resolve(config.stores.dataDir)}`,
-      '',
-    ].join('\n'),
-  );
   let stopping = false;
   const stop = () => {
     // A Ctrl-C comes twice, from the terminal and from npm.
@@ -45,6 +33,18 @@ try {
     );
   };
   process.on('SIGTERM', stop).on('SIGINT', stop);
+  console.log(
+    [
+      '',
+      `  API         ${service.url}`,
+      `  Explorer    ${service.url}/docs`,
+      `  Contract    ${service.url}/openapi.yaml`,
+      `  Operations  ${service.opsUrl}/readyz`,
+      `  Stores      ${storesOf(config)}`,
+      `  Data        ${resolve(config.stores.dataDir)}`,
+      '',
+    ].join('\n'),
+  );
 } catch (error) {
   console.error(explain(error));
   process.exit(1);

@@ -109,6 +109,22 @@ t.test('the images alone, or the graph alone, beside the same PostgreSQL', { ski
   t.strictSame(await whatIsSeen(t, there.url, people), seen);
 });
 
+t.test('stores from before there were marks are marked first', async (t) => {
+  const source = await embedded(t);
+  const service = await startTestService(t, source);
+  const ada = await service.person();
+  await service.stop();
+  await openBare(source, async ({ db, images }) => {
+    await db.deleteFrom('installation').execute();
+    await images.disown();
+  });
+  const target = await embedded(t);
+  const moved = await move(t, source, target);
+  t.equal(moved.code, 0, moved.output);
+  const there = await startTestService(t, target);
+  t.equal((await there.ask('GET', '/auth/me', { token: ada.token })).status, 200);
+});
+
 /** More than one page of everything that comes in pages. */
 async function fillUp({ db, graph }: BareStores): Promise<void> {
   await sql`

@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely';
-import { joinStores, StoresDisagree } from '../installation.js';
-import { migratePostgres } from '../migrate.js';
+import { StoresDisagree } from '../installation.js';
+import { migrate, migratePostgres } from '../migrate.js';
 import type { Database } from '../postgres/index.js';
 import type { InstallationTable } from '../tables.js';
 import * as graph from './graph.js';
@@ -120,9 +120,8 @@ async function readSource({ db, graph, images }: Side): Promise<Installation> {
   if (await rows.isEmpty(db)) throw new StoresDisagree('There is nothing in the source');
   await migratePostgres(db);
   // Stores that are older than their marks are marked as a start would do it.
-  if (!(await readInstallation(db))) {
-    await db.transaction().execute((trx) => joinStores(trx, graph.within(trx), images));
-  }
+  const installation = await readInstallation(db);
+  if (!installation?.graph) await migrate({ patientDb: db, graph, images });
   return db.selectFrom('installation').selectAll().executeTakeFirstOrThrow();
 }
 

@@ -38,16 +38,26 @@ function statementName(text: string): string {
 
 /**
  * The same, with a deadline for every statement. A connection on which one was given up is closed: nobody knows what it is
- * still doing, and the server rolls back what was open on it.
+ * still doing, and the server rolls back what was open on it. One on which the server has answered, be it that it has ended
+ * the statement, is still good for the rollback.
  */
 export function guardedClient(guard: Guard): typeof pg.Client {
   return class extends NamingClient {
     // biome-ignore lint/suspicious/noExplicitAny: as above.
     override async query(...statement: [any, ...any[]]): Promise<any> {
+      let answered = false;
+      const ask = async () => {
+        try {
+          return await super.query(...statement);
+        } catch (error) {
+          answered = error instanceof pg.DatabaseError;
+          throw error;
+        }
+      };
       try {
-        return await guard.run(() => super.query(...statement));
+        return await guard.run(ask);
       } catch (error) {
-        if (error instanceof StoreUnavailable) cut(this);
+        if (error instanceof StoreUnavailable && !answered) cut(this);
         throw error;
       }
     }
