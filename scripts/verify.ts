@@ -26,6 +26,8 @@ function progressBar(): Progress {
         noTTYOutput: true,
         notTTYSchedule: 5000,
         clearOnComplete: true,
+        // Its own way would take the first Ctrl-C for itself.
+        gracefulExit: false,
       });
       bar.start(expected, 0);
     },
