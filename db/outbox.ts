@@ -75,12 +75,16 @@ export function createOutbox({ db, graphDb, graph, images, log }: Stores): Outbo
   const prompt = new Set<Promise<void>>();
   let relay: Promise<void> | undefined;
 
-  /** @throws StoreUnavailable when there is no point in trying others for the same store */
-  async function deliverOne(id: number): Promise<void> {
+  /**
+   * False when there was nothing to do: the entry is gone, is not due, or is under way elsewhere.
+   *
+   * @throws StoreUnavailable when there is no point in trying others for the same store
+   */
+  async function deliverOne(id: number): Promise<boolean> {
     const entry = await db.selectFrom('outbox').selectAll().where('id', '=', id).executeTakeFirst();
-    if (!entry) return;
+    if (!entry) return false;
     try {
-      await (entry.kind === 'image' ? sweepImage(entry.id, entry.key) : settleNode(entry.id));
+      return await (entry.kind === 'image' ? sweepImage(entry.id, entry.key) : settleNode(entry.id));
     } catch (error) {
       const away = error instanceof StoreUnavailable;
       const seconds = Math.min(2 ** entry.attempts, away ? LONGEST_ABSENCE : LONGEST_BACKOFF);
@@ -92,6 +96,7 @@ export function createOutbox({ db, graphDb, graph, images, log }: Stores): Outbo
         .where('id', '=', id)
         .execute();
       if (away) throw error;
+      return true;
     }
   }
 
@@ -100,8 +105,8 @@ export function createOutbox({ db, graphDb, graph, images, log }: Stores): Outbo
    * where a write that was given up may still come after the first time: the second time is when it is due, however old
    * the list from which somebody takes it.
    */
-  async function settleNode(id: number): Promise<void> {
-    await graphDb.transaction().execute(async (trx) => {
+  async function settleNode(id: number): Promise<boolean> {
+    const marked = await graphDb.transaction().execute(async (trx) => {
       const entry = await trx
         .selectFrom('outbox')
         .select(['kind', 'key', 'delivered'])
@@ -110,7 +115,7 @@ export function createOutbox({ db, graphDb, graph, images, log }: Stores): Outbo
         .forUpdate()
         .skipLocked()
         .executeTakeFirst();
-      if (!entry) return;
+      if (!entry) return false;
       const key = Number(entry.key);
       const isPerson = entry.kind === 'person';
       await lockExclusive(trx, isPerson ? { accounts: [key] } : { posts: [key] });
@@ -125,12 +130,14 @@ export function createOutbox({ db, graphDb, graph, images, log }: Stores): Outbo
         const again = { delivered: true, due_at: after(graph.lateness / 1000) };
         await trx.updateTable('outbox').set(again).where('id', '=', id).execute();
       }
+      return true;
     });
-    reached('delivery marked');
+    if (marked) reached('delivery marked');
+    return marked;
   }
 
   /** Removes bytes that no row names. Names are never given twice, so what is unnamed once its entry is due stays so. */
-  async function sweepImage(id: number, name: string): Promise<void> {
+  async function sweepImage(id: number, name: string): Promise<boolean> {
     const due = await db
       .selectFrom('outbox')
       .select('id')
@@ -139,14 +146,16 @@ export function createOutbox({ db, graphDb, graph, images, log }: Stores): Outbo
       .forUpdate()
       .skipLocked()
       .executeTakeFirst();
-    if (!due) return;
+    if (!due) return false;
     const { rows } = await sql`
       select from posts where image = ${name} union all select from accounts where picture = ${name}`.execute(db);
     if (rows.length === 0) await images.remove(name);
     reached('image removed');
     await db.deleteFrom('outbox').where('id', '=', id).execute();
+    return true;
   }
 
+  /** How many were delivered, or put off. */
   async function deliverDue(kinds: readonly Kind[]): Promise<number> {
     const due = await db
       .selectFrom('outbox')
@@ -157,11 +166,12 @@ export function createOutbox({ db, graphDb, graph, images, log }: Stores): Outbo
       .orderBy('id')
       .limit(100)
       .execute();
+    let delivered = 0;
     for (const { id } of due) {
       if (stopped.signal.aborted) break;
-      await deliverOne(id);
+      if (await deliverOne(id)) delivered += 1;
     }
-    return due.length;
+    return delivered;
   }
 
   async function run(): Promise<void> {

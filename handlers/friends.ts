@@ -21,7 +21,9 @@ const done = (message: string) => ({ status: 200, body: { message } }) as const;
 export const friends: FriendHandlers = {
   async listFriends({ caller }, app) {
     const people = await findPeople(app, await app.graph.friendsOf(caller.account.id));
-    return { status: 200, body: people.map(fullProfileView) };
+    // Asked again, now that the rows are read: a friendship may have ended in between.
+    const friends = await app.read.friends({ person: caller.account.id, among: people.map(({ id }) => id) });
+    return { status: 200, body: people.filter(({ id }) => friends.has(id)).map(fullProfileView) };
   },
 
   async listFriendRequests({ caller }, app) {
