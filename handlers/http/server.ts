@@ -103,8 +103,9 @@ export async function buildServer(app: App, { document, metrics, redis }: Parts)
   const limit = await createLimits(server, config, redis);
   server.addHook('onRequest', async (request, reply) => {
     const { operation, unlimited } = request.routeOptions.config ?? {};
+    const tooLate = closing;
     if (!unlimited && !isPreflight(request)) await limit(request, reply, operation?.rateLimit ?? 'general');
-    if (closing) throw unavailable('The service is stopping.');
+    if (tooLate) throw unavailable('The service is stopping.');
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw badRequest([NO_HOST]);
   });
 
