@@ -6,7 +6,7 @@ import { readConfig } from '../handlers/http/config.js';
 import { createLogger } from '../handlers/http/logger.js';
 import { type Service, startService } from '../handlers/service.js';
 import { breaches, operationFor } from './conformance.js';
-import { freshStores, lendGraph } from './stores.js';
+import { freshStores, onOwnGraph } from './stores.js';
 
 /** Fits no rule but what a test breaks on purpose. */
 export const PASSWORD = 'Quiet-Harbour-27!';
@@ -52,7 +52,6 @@ export interface TestService extends Service {
 export async function startTestService(t: Test, environment: NodeJS.ProcessEnv = {}): Promise<TestService> {
   const named = environment.DATA_DIR !== undefined;
   const variables = { ...(named ? {} : await freshStores(t)), ...environment };
-  await lendGraph(variables);
   let log = '';
   const sink = new Writable({
     write(chunk, _, done) {
@@ -67,7 +66,7 @@ export async function startTestService(t: Test, environment: NodeJS.ProcessEnv =
     RATE_LIMIT_STRICT_MAX: '1000000',
     ...variables,
   });
-  const service = await startService(config, createLogger(config.logLevel, sink));
+  const service = await onOwnGraph(variables, () => startService(config, createLogger(config.logLevel, sink)));
   let running = true;
   const stop = async () => {
     if (running) await service.stop();

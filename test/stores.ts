@@ -36,8 +36,7 @@ export async function freshStores(t: Test): Promise<NodeJS.ProcessEnv> {
 /** Opens a set of stores as a service does. */
 export async function openTestStores(t: Test, environment?: NodeJS.ProcessEnv): Promise<Stores> {
   const variables = environment ?? (await freshStores(t));
-  await lendGraph(variables);
-  const stores = await openStores(readConfig(variables).stores, quiet);
+  const stores = await onOwnGraph(variables, () => openStores(readConfig(variables).stores, quiet));
   let open = true;
   const close = async () => {
     if (open) await stores.close();
@@ -160,7 +159,16 @@ export async function inGraph(cypher: string, parameters = {}): Promise<Record<s
   }
 }
 
-/** Marks the one graph as that of these stores, which is looked at when a service starts. */
+let lent: Promise<unknown> = Promise.resolve();
+
+/** Starts something on these stores while the one graph is marked as theirs, which is looked at then: one at a time. */
+export function onOwnGraph<Started>(environment: NodeJS.ProcessEnv, start: () => Promise<Started>): Promise<Started> {
+  const turn = lent.then(() => lendGraph(environment)).then(start);
+  lent = turn.catch(() => undefined);
+  return turn;
+}
+
+/** Marks the one graph as that of these stores. */
 export async function lendGraph({ DATABASE_URL, NEO4J_URI }: NodeJS.ProcessEnv): Promise<void> {
   if (DATABASE_URL === undefined || NEO4J_URI === undefined) return;
   const { rows } = await inDatabase(DATABASE_URL, 'select id::text from installation where graph is not null');
