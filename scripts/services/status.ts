@@ -1,3 +1,4 @@
+import { table } from '../table.js';
 import { isAnswering, knownState } from './control.js';
 import { lives, memoryOf } from './processes.js';
 import { SERVER_NAMES } from './server.js';
@@ -22,18 +23,4 @@ export async function status(): Promise<boolean> {
   );
   console.log(table(rows));
   return rows.every((row) => row.state === 'up');
-}
-
-function table(rows: readonly Record<string, string>[]): string {
-  const columns = Object.keys(rows[0] ?? {});
-  const lines = [columns, ...rows.map((row) => columns.map((column) => row[column] ?? ''))];
-  const widths = columns.map((_, index) => Math.max(...lines.map((line) => line[index]?.length ?? 0)));
-  return lines
-    .map((line) =>
-      line
-        .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
 }
