@@ -107,14 +107,7 @@ export function createOutbox({ db, graphDb, graph, images, log }: Stores): Outbo
    */
   async function settleNode(id: number): Promise<boolean> {
     const marked = await graphDb.transaction().execute(async (trx) => {
-      const entry = await trx
-        .selectFrom('outbox')
-        .select(['kind', 'key', 'delivered'])
-        .where('id', '=', id)
-        .where('due_at', '<=', NOW)
-        .forUpdate()
-        .skipLocked()
-        .executeTakeFirst();
+      const entry = await takeDue(trx, id);
       if (!entry) return false;
       const key = Number(entry.key);
       const isPerson = entry.kind === 'person';
@@ -138,15 +131,7 @@ export function createOutbox({ db, graphDb, graph, images, log }: Stores): Outbo
 
   /** Removes bytes that no row names. Names are never given twice, so what is unnamed once its entry is due stays so. */
   async function sweepImage(id: number, name: string): Promise<boolean> {
-    const due = await db
-      .selectFrom('outbox')
-      .select('id')
-      .where('id', '=', id)
-      .where('due_at', '<=', NOW)
-      .forUpdate()
-      .skipLocked()
-      .executeTakeFirst();
-    if (!due) return false;
+    if (!(await takeDue(db, id))) return false;
     const { rows } = await sql`
       select from posts where image = ${name} union all select from accounts where picture = ${name}`.execute(db);
     if (rows.length === 0) await images.remove(name);
@@ -214,5 +199,16 @@ export function createOutbox({ db, graphDb, graph, images, log }: Stores): Outbo
     },
   };
 }
+
+/** An entry that is due, unless somebody else is delivering it; locked for as long as the transaction lasts. */
+const takeDue = (db: Database, id: number) =>
+  db
+    .selectFrom('outbox')
+    .select(['kind', 'key', 'delivered'])
+    .where('id', '=', id)
+    .where('due_at', '<=', NOW)
+    .forUpdate()
+    .skipLocked()
+    .executeTakeFirst();
 
 const after = (seconds: number) => sql<Date>`clock_timestamp() + ${seconds}::float8 * interval '1 second'`;

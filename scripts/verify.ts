@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
-import { SingleBar } from 'cli-progress';
 import { openBareStores } from '../db/stores.js';
 import { type Finding, type Progress, type Verdict, verify, type Waiting } from '../db/verify/index.js';
 import { readConfig } from '../handlers/http/config.js';
 import { createLogger } from '../handlers/http/logger.js';
 import { explain } from './explain.js';
+import { openBar } from './progress.js';
 import { table } from './table.js';
 
 /** The process's exit code. */
@@ -16,24 +16,13 @@ const UNREADABLE = 2;
 const LARGE = 100_000;
 
 function progressBar(): Progress {
-  let bar: SingleBar | undefined;
+  let bar: ReturnType<typeof openBar> | undefined;
   return {
     begin(subject, expected) {
-      if (!process.stderr.isTTY && expected < LARGE) return;
-      bar = new SingleBar({
-        format: `${subject.padEnd(20)} [{bar}] {value} of about {total}, {duration_formatted}`,
-        stream: process.stderr,
-        noTTYOutput: true,
-        notTTYSchedule: 5000,
-        clearOnComplete: true,
-        // Its own way would take the first Ctrl-C for itself.
-        gracefulExit: false,
-      });
-      bar.start(expected, 0);
+      if (process.stderr.isTTY || expected >= LARGE) bar = openBar(subject, expected);
     },
     advance(by) {
-      if (!bar) return;
-      bar.increment(by);
+      bar?.increment(by);
     },
     end() {
       bar?.stop();

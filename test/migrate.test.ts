@@ -1,28 +1,13 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import { migrations } from '../db/migrations/index.js';
 import { startTestService } from './harness.js';
-import { spawnService } from './processes.js';
+import { runCommand, spawnService } from './processes.js';
 import { freshDataDirectory, freshStores, inDatabase, inGraph, onServices, temporaryDirectory } from './stores.js';
 
 const needsServices = onServices ? false : 'needs the real servers that npm run test:services starts';
 
-async function migrate(t: Test, environment: NodeJS.ProcessEnv) {
-  const child = spawn(process.execPath, ['.build/scripts/migrate.js'], {
-    env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  t.teardown(() => child.kill('SIGKILL'));
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk) => {
-      output += chunk;
-    });
-  }
-  const [code] = await once(child, 'close');
-  return { code, output };
-}
+const migrate = (t: Test, environment: NodeJS.ProcessEnv) => runCommand(t, ['migrate'], environment);
 
 const applied = Object.keys(migrations).map((name) => `${name} applied\n`);
 

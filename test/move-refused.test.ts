@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import t from 'tap';
 import { startTestService } from './harness.js';
 import { embedded, move, oneLine, openBare, SHARED } from './moves.js';
+import { runCommand } from './processes.js';
 import { freshDataDirectory, temporaryDirectory } from './stores.js';
 
 t.test('it is refused, in one line and before anything is written, where it would mix or part', async (t) => {
@@ -91,12 +90,7 @@ t.test('people stay logged in with the keys that it names and does not tell', as
 
 t.test('a file that is not there, or no file, is said', async (t) => {
   const run = async (args: string[]) => {
-    const child = spawn(process.execPath, ['.build/scripts/move.js', ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
-    let output = '';
-    child.stderr.on('data', (chunk) => {
-      output += chunk;
-    });
-    const [code] = await once(child, 'close');
+    const { code, output } = await runCommand(t, ['move', ...args], {});
     t.equal(code, 1);
     return output;
   };

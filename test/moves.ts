@@ -1,6 +1,4 @@
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
@@ -8,6 +6,7 @@ import { type BareStores, openBareStores } from '../db/stores.js';
 import { readConfig } from '../handlers/http/config.js';
 import { asker, befriend, type Person, startTestService, type TestService, writePost } from './harness.js';
 import { samples } from './images.js';
+import { runCommand } from './processes.js';
 import { freshDataDirectory, freshStores, inGraph, quiet, temporaryDirectory } from './stores.js';
 
 export const oneLine = /^[^\n]+\n$/;
@@ -44,20 +43,7 @@ export async function move(
   target: NodeJS.ProcessEnv,
   enough: (output: string) => boolean = () => false,
 ) {
-  const child = spawn(process.execPath, ['.build/scripts/move.js', '--to', await fileOf(t, target)], {
-    env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', ...source },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  t.teardown(() => child.kill('SIGKILL'));
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk) => {
-      output += chunk;
-      if (enough(output)) child.kill('SIGKILL');
-    });
-  }
-  const [code, signal] = await once(child, 'close');
-  return { code: code ?? signal, output };
+  return runCommand(t, ['move', '--to', await fileOf(t, target)], source, enough);
 }
 
 /** People with all that people have. */

@@ -13,12 +13,12 @@ export interface ServiceProcess {
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
 }
 
-const ENTRY = '.build/scripts/start.js';
+const script = (name: string) => `.build/scripts/${name}.js`;
 
-/** The process alone, whatever becomes of it. It is killed when the test ends. `nodeArguments` come before the script. */
-export function spawnService(t: Test, environment: NodeJS.ProcessEnv, nodeArguments: readonly string[] = []) {
-  const child = spawn(process.execPath, [...nodeArguments, ENTRY], {
-    env: { PATH: process.env.PATH, PORT: '0', OPS_PORT: '0', LOG_LEVEL: 'warn', ...environment },
+/** Node with these arguments and no other variables, whatever becomes of it. It is killed when the test ends. */
+function spawnNode(t: Test, args: readonly string[], environment: NodeJS.ProcessEnv) {
+  const child = spawn(process.execPath, args, {
+    env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
@@ -29,6 +29,24 @@ export function spawnService(t: Test, environment: NodeJS.ProcessEnv, nodeArgume
   }
   t.teardown(() => child.kill('SIGKILL'));
   return { child, output: () => output };
+}
+
+/** The service, from the moment it is started. `nodeArguments` come before the script. */
+export function spawnService(t: Test, environment: NodeJS.ProcessEnv, nodeArguments: readonly string[] = []) {
+  return spawnNode(t, [...nodeArguments, script('start')], { PORT: '0', OPS_PORT: '0', ...environment });
+}
+
+/** Runs one of the commands to its end, or kills it as soon as what it has said is enough. */
+export async function runCommand(
+  t: Test,
+  [name, ...args]: readonly [string, ...string[]],
+  environment: NodeJS.ProcessEnv,
+  enough: (output: string) => boolean = () => false,
+) {
+  const { child, output } = spawnNode(t, [script(name), ...args], environment);
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', () => enough(output()) && child.kill('SIGKILL'));
+  const [code, signal] = await once(child, 'close');
+  return { code: code ?? signal, output: output() };
 }
 
 /** Starts the service as `npm start` does, in a process of its own, and waits until it listens. */
