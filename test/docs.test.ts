@@ -70,6 +70,20 @@ async function explore(executablePath: string) {
     return { status, answer };
   }
 
+  /** Enters a token, and answers among how many kinds of credentials there was to choose. */
+  async function authorize(page: Page, token: string): Promise<number> {
+    await page.locator('.auth-wrapper .authorize').click();
+    const dialog = page.locator('.dialog-ux');
+    await dialog.getByRole('heading', { name: 'bearerAuth' }).waitFor();
+    const kinds = await dialog.locator('.auth-container').count();
+    await dialog.locator('input').fill(token);
+    await dialog.locator('button.authorize').click();
+    await dialog.locator('button.btn-done').click();
+    return kinds;
+  }
+
+  const parameter = (form: Locator, name: string) =>
+    form.locator(`[data-param-name="${name}"] input, [data-property-name="${name}"] input`);
   const json = (value: object) => (form: Locator) => form.locator('textarea').fill(JSON.stringify(value));
   const bodyOf = async (answer: Locator) =>
     JSON.parse((await answer.locator('.highlight-code code').textContent()) ?? '');
@@ -120,17 +134,47 @@ async function explore(executablePath: string) {
     t.match(await bodyOf(updated.answer), { name: 'Ex Plorer', private: true }, 'nothing else has changed');
   });
 
+  t.test('a newcomer does everything without leaving the page, on a phone too', async (t) => {
+    for (const [username, viewport] of [
+      ['walker', { width: 1280, height: 900 }],
+      ['rider', { width: 390, height: 844 }],
+    ] as const) {
+      const page = await open(t, { viewport });
+      const credentials = { email: `${username}@people.example`, password: PASSWORD };
+      const registered = await execute(page, 'register', json({ name: username, username, ...credentials }));
+      t.equal(registered.status, 201);
+      const login = await execute(page, 'login', json(credentials));
+      const { token } = await bodyOf(login.answer);
+      await authorize(page, token);
+
+      const created = await execute(page, 'createPost', async (form) => {
+        await parameter(form, 'title').fill('Seen on the way');
+        await form
+          .locator('input[type=file]')
+          .setInputFiles({ name: 'way.png', mimeType: 'image/png', buffer: samples.png });
+      });
+      t.equal(created.status, 201);
+      const post = await bodyOf(created.answer);
+
+      const image = await execute(page, 'getPostImage', (form) =>
+        parameter(form, 'filename').fill(post.image.replace('/posts/image/', '')),
+      );
+      await image.answer.locator('img').waitFor();
+      const width = `document.querySelector('#operations-posts-getPostImage img').naturalWidth`;
+      t.equal(await page.evaluate(width), 1);
+
+      t.equal((await execute(page, 'likePost', (form) => parameter(form, 'id').fill(`${post.id}`))).status, 200);
+      const read = await execute(page, 'getPost', (form) => parameter(form, 'id').fill(`${post.id}`));
+      t.match(await bodyOf(read.answer), { title: 'Seen on the way', like_count: 1, liked_by_me: true });
+      t.equal((await execute(page, 'logout')).status, 200);
+      t.equal((await service.ask('GET', '/auth/verify', { token })).status, 401);
+    }
+  });
+
   t.test('somebody can authorize by the token, and the page keeps it nowhere', async (t) => {
     const person = await service.person();
     const page = await open(t);
-    await page.locator('.auth-wrapper .authorize').click();
-    const dialog = page.locator('.dialog-ux');
-    await dialog.getByRole('heading', { name: 'bearerAuth' }).waitFor();
-    t.equal(await dialog.locator('.auth-container').count(), 1, 'a cookie cannot be entered');
-    await dialog.locator('input').fill(person.token);
-    await dialog.locator('button.authorize').click();
-    await dialog.locator('button.btn-done').click();
-
+    t.equal(await authorize(page, person.token), 1, 'a cookie cannot be entered');
     const me = await execute(page, 'getCurrentAccount');
     t.equal(me.status, 200);
     t.equal((await bodyOf(me.answer)).username, person.username);
@@ -145,7 +189,7 @@ async function explore(executablePath: string) {
     const page = await open(t);
     await page.context().addCookies([{ name: 'fc_session_token', value: person.token, url: service.url }]);
     const { status, answer } = await execute(page, 'getPostImage', (form) =>
-      form.locator('[data-param-name="filename"] input').fill(body.image.replace('/posts/image/', '')),
+      parameter(form, 'filename').fill(body.image.replace('/posts/image/', '')),
     );
     t.equal(status, 200);
     await answer.locator('img').waitFor();
@@ -156,6 +200,11 @@ async function explore(executablePath: string) {
     const page = await open(t, { viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
     for (const id of ['register', 'createPost', 'updateProfile', 'listPosts']) await unfold(page, id);
     t.equal(await page.evaluate('document.documentElement.scrollWidth'), 390);
+    const listing = block(page, 'listPosts');
+    await listing.locator('.headers-fold summary').first().click();
+    await listing.locator('.headers-fold td').first().waitFor();
+    const colour = `getComputedStyle(document.querySelector('.headers-fold[open] td')).color`;
+    t.equal(await page.evaluate(colour), 'rgb(228, 230, 230)', 'light on dark');
     const background = 'getComputedStyle(document.documentElement).backgroundColor';
     const dark = await page.evaluate(background);
     t.equal(dark, 'rgb(28, 32, 34)');

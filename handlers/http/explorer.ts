@@ -47,6 +47,14 @@ const adjustments = ({ React }) => ({
     // Optional fields start empty, or a change of the name would change the password to the sample's too.
     JsonSchemaForm: (Form) => ({ dispatchInitialValue, ...props }) =>
       React.createElement(Form, { ...props, dispatchInitialValue: dispatchInitialValue && props.required }),
+    // Folded: every answer has the same four and a few more.
+    headers: (Headers) => (props) =>
+      React.createElement(
+        'details',
+        { className: 'headers-fold' },
+        React.createElement('summary', null, 'Headers'),
+        React.createElement(Headers, props),
+      ),
   },
   statePlugins: {
     auth: {
@@ -141,9 +149,66 @@ noscript {
   padding-right: 1rem;
 }
 
+.swagger-ui .headers-fold {
+  font: 0.8rem sans-serif;
+  margin: 0.75rem 0;
+}
+
+.swagger-ui .headers-fold summary {
+  cursor: pointer;
+}
+
+.swagger-ui .headers__title {
+  display: none;
+}
+
+.swagger-ui .headers-fold td,
+.swagger-ui .headers-fold th {
+  padding: 0.3rem 0.75rem 0.3rem 0;
+  vertical-align: top;
+}
+
+.dark-mode .swagger-ui .headers-fold,
+.dark-mode .swagger-ui .headers-fold td {
+  color: #e4e6e6;
+}
+
 @media (max-width: 40rem) {
   .swagger-ui .wrapper {
     padding-inline: 0.5rem;
+  }
+
+  /* One under the other: two columns leave neither enough room. */
+  .swagger-ui .responses-table > thead,
+  .swagger-ui .parameters > thead {
+    display: none;
+  }
+
+  .swagger-ui .responses-table .response,
+  .swagger-ui .responses-table .response > td,
+  .swagger-ui .parameters,
+  .swagger-ui .parameters > tbody,
+  .swagger-ui .parameters > tbody > tr,
+  .swagger-ui .parameters > tbody > tr > td,
+  .swagger-ui .table-container tr[data-property-name],
+  .swagger-ui .table-container tr[data-property-name] > td {
+    display: block;
+    max-width: none;
+    width: auto;
+  }
+
+  .swagger-ui .responses-table .response > .response-col_status {
+    font-weight: 700;
+    padding: 1rem 0 0.25rem;
+  }
+
+  .swagger-ui .responses-table .response > td {
+    padding-inline: 0;
+  }
+
+  .swagger-ui .parameters > tbody > tr > td,
+  .swagger-ui .table-container tr[data-property-name] > td {
+    padding-block: 0.25rem;
   }
 
   .swagger-ui .parameters-col_description input {
