@@ -678,7 +678,7 @@ export interface components {
             id: components["schemas"]["Id"];
         };
         /** @description A session's token, and whose it is. */
-        LoginResult: {
+        SessionToken: {
             id: components["schemas"]["Id"];
             /**
              * @description A signed JSON Web Token, to be sent with every other request. Treat it as opaque, and as a secret.
@@ -1542,7 +1542,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LoginResult"];
+                    "application/json": components["schemas"]["SessionToken"];
                 };
             };
             400: components["responses"]["InvalidLogin"];
