@@ -175,6 +175,10 @@ test('text must be plain and UTF-8', async (t) => {
     const parts = [text('title', '"x"', `Content-Type: ${type}`)];
     await expectForm(t, parts, [['title', 'must be plain text']], {}, type);
   }
+  for (const type of ['application/json', 'application/json; charset=utf-8']) {
+    const parts = [text('private', 'true', `Content-Type: ${type}`)];
+    await expectForm(t, parts, [], { private: 'true' }, `a boolean as ${type}`);
+  }
   const broken = [text('title', '{', 'Content-Type: application/json')];
   await expectForm(t, broken, [['title', 'must be plain text']], {}, 'JSON is never parsed');
   for (const charset of ['iso-8859-1', 'UTF-16LE', 'windows-1252']) {

@@ -79,7 +79,9 @@ async function readPart(part: Part, kind: Kind | undefined, repeated: boolean, l
 /** What is wrong with a part before its bytes are looked at. */
 function headerProblem(part: Part, kind: Kind | undefined): string | undefined {
   const isFile = part.fileName !== undefined;
-  const isText = part.mediaType === undefined || part.mediaType === 'text/plain';
+  // In JSON, which is how some clients send a boolean, it is the same text.
+  const isJsonBoolean = kind === 'boolean' && part.mediaType === 'application/json';
+  const isText = part.mediaType === undefined || part.mediaType === 'text/plain' || isJsonBoolean;
   // The schema names undeclared text; a name such as __proto__ is not handed on.
   if (kind === undefined && (isFile || !isText || part.name in Object.prototype)) return 'is not known';
   if (kind === 'file' && !isFile && isText) return 'must be a file';
