@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process';
+
+export interface Outcome {
+  ok: boolean;
+  output: string;
+  seconds: number;
+}
+
+export interface Place {
+  cwd: string;
+  /** What is set beyond the variables of this process. */
+  env?: NodeJS.ProcessEnv;
+}
+
+const TEN_MINUTES = 600_000;
+
+/** Runs a command to its end, and answers what it has printed. */
+export async function run([program = '', ...args]: readonly string[], { cwd, env }: Place): Promise<Outcome> {
+  const start = performance.now();
+  const child = spawn(program, args, {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: TEN_MINUTES,
+    killSignal: 'SIGKILL',
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk) => {
+      output += chunk;
+    });
+  }
+  const ok = await new Promise<boolean>((resolve) => {
+    child.once('error', ({ message }) => {
+      output += message;
+      resolve(false);
+    });
+    child.once('close', (code) => resolve(code === 0));
+  });
+  return { ok, output, seconds: (performance.now() - start) / 1000 };
+}

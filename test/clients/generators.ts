@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs';
+import { delimiter } from 'node:path';
+import { go, java, type Language, others, python, sources, typescript } from './languages.js';
+
+export interface Client {
+  /** Its folder within its language's. */
+  name: string;
+  language: Language;
+  /** What generates it, with versions. */
+  generator: string;
+  /** As somebody would type it, in a folder with `openapi.yaml` and an empty folder `client`. */
+  command: string;
+  /** What has to be told to it besides, or what is missing. */
+  remarks: string;
+  /** In place of the language's own. */
+  compile?: string[][];
+  env?: NodeJS.ProcessEnv;
+}
+
+function pinned(manifest: string, pattern: RegExp): string {
+  const found = pattern.exec(readFileSync(sources(manifest), 'utf8'))?.[1];
+  if (found === undefined) throw new Error(`${manifest} pins nothing like ${pattern}`);
+  return found;
+}
+
+const fromNpm = (name: string) => `${name} ${pinned('typescript/package.json', new RegExp(`"${name}": "(.+)"`))}`;
+const fromPyPi = (name: string) => `${name} ${pinned('python/requirements.txt', new RegExp(`^${name}==(\\S+)`, 'm'))}`;
+const fromGo = (name: string) => `${name} ${pinned('go/go.mod', new RegExp(`/${name}/v2 v(\\S+)`))}`;
+const fromMaven = `openapi-generator ${pinned('openapi-generator/pom.xml', /-cli<\/artifactId>\s*<version>(.+)</)}`;
+
+const openapiGenerator = (name: string, options: string[] = []) =>
+  ['openapi-generator generate -g', name, '-i openapi.yaml -o client', ...options].join(' ');
+
+const MORE_FIELDS = 'disallowAdditionalPropertiesIfNotPresent=false';
+const MORE_FIELDS_REMARK = 'without `disallow…` it refuses an answer that has one field more than today';
+
+export const clients: Client[] = [
+  {
+    name: 'openapi-fetch',
+    language: typescript,
+    generator: `${fromNpm('openapi-typescript')}, ${fromNpm('openapi-fetch')}`,
+    command: 'node generate.mjs',
+    remarks:
+      '`generate.mjs` says that a file is a `Blob`; a call says by `bodySerializer` how a form is made, and by `parseAs: "blob"` that bytes come',
+  },
+  {
+    name: 'hey-api',
+    language: typescript,
+    generator: fromNpm('@hey-api/openapi-ts'),
+    command: 'openapi-ts -i openapi.yaml -o client',
+    remarks: '',
+  },
+  {
+    name: 'orval-fetch',
+    language: typescript,
+    generator: fromNpm('orval'),
+    command: 'orval --config orval.config.mjs',
+    remarks: 'a `mutator`, `request.ts`, knows the base address and reads an answer by its type',
+  },
+  {
+    name: 'orval-axios',
+    language: typescript,
+    generator: `${fromNpm('orval')}, ${fromNpm('axios')}`,
+    command: 'orval --config orval.config.mjs',
+    remarks: 'in Node, not in a browser, a download takes `{ adapter: "fetch" }`; its errors come as a `Blob` too',
+  },
+  {
+    name: 'typescript-fetch',
+    language: typescript,
+    generator: fromMaven,
+    command: openapiGenerator('typescript-fetch'),
+    remarks: '',
+  },
+  {
+    name: 'openapi-python-client',
+    language: python,
+    generator: fromPyPi('openapi-python-client'),
+    command:
+      'openapi-python-client generate --path openapi.yaml --output-path client --overwrite --meta none --config config.yaml',
+    remarks: '`content_type_overrides` in `config.yaml`, or bytes are dropped',
+  },
+  {
+    name: 'openapi-generator',
+    language: python,
+    generator: fromMaven,
+    command: openapiGenerator('python'),
+    remarks: 'typed, though not in the strict way; checks bounds before it sends',
+    compile: [
+      ['mypy', '--config-file', '../mypy.ini', 'main.py'],
+      ['mypy', '--config-file', 'client/pyproject.toml', 'client/openapi_client'],
+    ],
+    env: { PYTHONPATH: `..${delimiter}client`, MYPYPATH: `..${delimiter}client` },
+  },
+  {
+    name: 'oapi-codegen',
+    language: go,
+    generator: fromGo('oapi-codegen'),
+    command: 'go tool oapi-codegen -generate types,client -package client -o client/client.go openapi.yaml',
+    remarks: 'a form is made by hand, with `mime/multipart`',
+  },
+  {
+    name: 'openapi-generator',
+    language: go,
+    generator: fromMaven,
+    command: openapiGenerator('go', [
+      `--additional-properties=packageName=client,withGoMod=false,${MORE_FIELDS}`,
+      '--global-property=apiTests=false',
+    ]),
+    remarks: `the options fit it into a module of yours; ${MORE_FIELDS_REMARK}`,
+  },
+  {
+    name: 'openapi-generator',
+    language: java,
+    generator: fromMaven,
+    command: openapiGenerator('java', [`--additional-properties=${MORE_FIELDS}`]),
+    remarks: MORE_FIELDS_REMARK,
+  },
+  ...['kotlin', 'swift6', 'rust', 'csharp'].map((name) => ({
+    name,
+    language: others,
+    generator: fromMaven,
+    command: openapiGenerator(name),
+    remarks: '',
+  })),
+];
+
+export const nameOf = ({ language, name }: Client) => `${language.name}/${name}`;

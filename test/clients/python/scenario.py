@@ -1,0 +1,145 @@
+"""What people do with a client, whatever its functions are called."""
+
+import os
+import secrets
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+PASSWORD = "Quiet-Harbour-27!"
+
+
+class Refused(Exception):
+    """An answer that is an error, with its problems as (in, field)."""
+
+    def __init__(self, status: int, message: str, problems: list[tuple[str, str]]) -> None:
+        super().__init__(f"{status} {message} {problems}")
+        self.status = status
+        self.message = message
+        self.problems = problems
+
+
+class Post(Protocol):
+    @property
+    def id(self) -> int: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def image(self) -> str | None: ...
+    @property
+    def like_count(self) -> int: ...
+    @property
+    def liked_by_me(self) -> bool: ...
+
+
+class Client(Protocol):
+    """What one person does, by whatever functions a generator has made. Each raises Refused."""
+
+    def register(self, name: str, username: str, email: str, password: str) -> int: ...
+    def login(self, email: str, password: str) -> str: ...
+    def own_email(self) -> str: ...
+    def change_picture(self, image: bytes) -> str | None: ...
+    def go_private(self) -> bool: ...
+    def is_private(self, id: int) -> bool | None: ...
+    def download_picture(self, filename: str) -> bytes: ...
+    def delete_account(self, password: str) -> str: ...
+    def create_post(self, title: str, text: str, image: bytes | None = None) -> Post: ...
+    def get_post(self, id: int) -> Post: ...
+    def list_posts(self, limit: int, offset: int) -> Sequence[Post]: ...
+    def like_post(self, id: int) -> str: ...
+    def download_image(self, filename: str) -> bytes: ...
+    def send_friend_request(self, to: int) -> str: ...
+    def accept_friend_request(self, sender: int) -> str: ...
+
+
+def refused(status: int, ask: Callable[[], object]) -> Refused:
+    try:
+        answer = ask()
+    except Refused as refusal:
+        assert refusal.status == status, refusal
+        assert refusal.message
+        return refusal
+    raise AssertionError(f"{answer} where {status} is due")
+
+
+def file_name_in(link: str | None) -> str:
+    assert link is not None
+    return link.rsplit("/", 1)[-1]
+
+
+def play(connect: Callable[[str, str | None], Client]) -> None:
+    """Plays it, and prints the name of each step that has gone well."""
+    base = os.environ["BASE_URL"]
+    picture = Path(os.environ["PICTURE"]).read_bytes()
+    image = Path(os.environ["IMAGE"]).read_bytes()
+    suffix = secrets.token_hex(4)
+    nobody = connect(base, None)
+
+    def email_of(name: str) -> str:
+        return f"{name}.{suffix}@example.org"
+
+    def register(name: str) -> int:
+        return nobody.register(name, f"{name}_{suffix}", email_of(name), PASSWORD)
+
+    ada_id, ben_id, cleo_id = register("ada"), register("ben"), register("cleo")
+    print("register")
+
+    def login(name: str) -> Client:
+        return connect(base, nobody.login(email_of(name), PASSWORD))
+
+    ada, ben, cleo = login("ada"), login("ben"), login("cleo")
+    assert ada.own_email() == email_of("ada")
+    print("log in")
+
+    profile_link = ada.change_picture(picture)
+    print("upload a picture")
+
+    post = ada.create_post("First", "With an image.", image)
+    assert post.title == "First"
+    print("post with an image")
+
+    assert ben.send_friend_request(ada_id)
+    assert ada.accept_friend_request(ben_id)
+    print("befriend")
+
+    assert ada.go_private() is True
+    refused(404, lambda: cleo.get_post(post.id))
+    refused(404, lambda: cleo.download_image(file_name_in(post.image)))
+    assert cleo.is_private(ada_id) is None
+    assert ben.is_private(ada_id) is True
+    print("go private")
+
+    assert ben.like_post(post.id)
+    liked = ben.get_post(post.id)
+    assert (liked.like_count, liked.liked_by_me) == (1, True)
+    print("like")
+
+    others = [ada.create_post(title, "None.").id for title in ("Second", "Third")]
+    first = ben.list_posts(limit=2, offset=0)
+    second = ben.list_posts(limit=2, offset=2)
+    assert len(first) == 2
+    assert [each.id for each in [*first, *second]][:3] == [*reversed(others), post.id]
+    print("page through the feed")
+
+    assert ben.download_picture(file_name_in(profile_link)) == picture
+    assert ben.download_image(file_name_in(post.image)) == image
+    print("download images")
+
+    weak = refused(
+        400, lambda: nobody.register("Dan", f"dan_{suffix}", "dan@mailinator.com", "There is no digit here.")
+    )
+    assert sorted(weak.problems) == [("body", "email"), ("body", "password")], weak
+    print("read the problems of a 400")
+
+    # A client may keep the cookie of a login.
+    refused(401, connect(base, None).own_email)
+    refused(401, lambda: nobody.login(email_of("ada"), "something else"))
+    refused(401, lambda: ada.delete_account("something else"))
+    refused(409, lambda: ben.send_friend_request(ada_id))
+    refused(404, lambda: ben.accept_friend_request(cleo_id))
+    print("be refused")
+
+    for person in (ada, ben, cleo):
+        assert person.delete_account(PASSWORD)
+    refused(401, ada.own_email)
+    print("delete the accounts")

@@ -1,0 +1,59 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { table } from '../../scripts/table.js';
+import type { Outcome } from './command.js';
+import { type Client, nameOf } from './generators.js';
+import { others } from './languages.js';
+
+export interface Result {
+  client: Client;
+  generated?: Outcome;
+  compiled?: Outcome;
+  played?: Outcome;
+}
+
+const cell = (outcome: Outcome | undefined) =>
+  outcome === undefined ? '' : `${outcome.ok ? 'ok' : 'FAILED'} ${outcome.seconds.toFixed(1)} s`;
+
+/** For the terminal. */
+export const resultTable = (results: readonly Result[]): string =>
+  table(
+    results.map(({ client, generated, compiled, played }) => ({
+      client: nameOf(client),
+      generator: client.generator,
+      generates: cell(generated),
+      compiles: cell(compiled),
+      plays: cell(played),
+      options: client.remarks,
+    })),
+  );
+
+const yes = (outcome: Outcome | undefined) => (outcome === undefined ? '' : outcome.ok ? 'yes' : '**no**');
+
+/** For the README. */
+export function readmeTable(results: readonly Result[]): string {
+  const rows = results.map(({ client, generated, compiled, played }) => [
+    client.language === others ? client.name : nameOf(client),
+    client.generator,
+    `\`${client.command}\``,
+    yes(generated),
+    yes(compiled),
+    yes(played),
+    client.remarks,
+  ]);
+  const head = ['Client', 'Generator', 'Command', 'Generates', 'Compiles', 'Plays', 'Remarks'];
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
+}
+
+const README = 'README.md';
+const BETWEEN = /(?<=<!-- clients -->\n).*?(?=<!-- \/clients -->)/s;
+
+export async function tableInReadme(): Promise<string> {
+  return BETWEEN.exec(await readFile(README, 'utf8'))?.[0] ?? '';
+}
+
+export async function writeIntoReadme(text: string): Promise<void> {
+  await writeFile(
+    README,
+    (await readFile(README, 'utf8')).replace(BETWEEN, () => text),
+  );
+}

@@ -1,0 +1,80 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import t, { type Test } from 'tap';
+import { samples } from '../images.js';
+import { startProcess } from '../processes.js';
+import { freshStores, temporaryDirectory } from '../stores.js';
+import type { Outcome } from './command.js';
+import { type Client, clients, nameOf } from './generators.js';
+import { others } from './languages.js';
+import { compile, generate, play, prepare } from './make.js';
+import { type Result, readmeTable, resultTable, tableInReadme, writeIntoReadme } from './report.js';
+
+/*
+ * From the document as a service serves it, generates a client with every generator, compiles it, and plays one scenario with
+ * it against that service.
+ *
+ *   npm run test:clients -- --only typescript go/oapi-codegen    these languages or clients alone
+ *   npm run test:clients -- --write                              puts the result into the README
+ */
+
+t.setTimeout(0);
+
+const { values, positionals } = parseArgs({
+  options: { only: { type: 'string', multiple: true }, write: { type: 'boolean' } },
+  allowPositionals: true,
+});
+const only = [...(values.only ?? []), ...positionals];
+const matches = (client: Client, name: string) => nameOf(client) === name || client.language.name === name;
+const unknown = only.filter((name) => !clients.some((client) => matches(client, name)));
+if (unknown.length > 0) {
+  console.error(`There is no client ${unknown.join(', ')}, but: ${clients.map(nameOf).join(', ')}`);
+  process.exit(1);
+}
+const chosen = clients.filter((client) => only.length === 0 || only.some((name) => matches(client, name)));
+
+const service = await startProcess(t, await freshStores(t));
+const document = await (await fetch(`${service.url}/openapi.yaml`)).text();
+
+const directory = await temporaryDirectory(t);
+const variables = {
+  BASE_URL: service.url,
+  PICTURE: join(directory, 'picture.png'),
+  IMAGE: join(directory, 'image.jpg'),
+};
+await writeFile(variables.PICTURE, samples.png);
+await writeFile(variables.IMAGE, samples.jpeg);
+
+/** How much of what a failed command has printed is shown, in characters. */
+const TAIL = 6000;
+
+function note(t: Test, step: string, outcome: Outcome): Outcome {
+  t.ok(outcome.ok, step, outcome.ok ? {} : { output: outcome.output.slice(-TAIL) });
+  return outcome;
+}
+
+const results: Result[] = [];
+
+for (const language of new Set(chosen.map((client) => client.language))) {
+  const ofLanguage = chosen.filter((client) => client.language === language);
+  await t.test(`${language.name}: tools`, () => prepare(language, ofLanguage));
+  for (const client of ofLanguage) {
+    await t.test(nameOf(client), async (t) => {
+      const result: Result = { client };
+      results.push(result);
+      result.generated = note(t, 'generates', await generate(client, document));
+      if (!result.generated.ok || language === others) return;
+      result.compiled = note(t, 'compiles', await compile(client));
+      if (!result.compiled.ok) return;
+      result.played = note(t, 'plays', await play(client, variables));
+    });
+  }
+}
+
+await t.test('README.md says the same; -- --write puts it there', { skip: only.length > 0 }, async (t) => {
+  if (values.write) await writeIntoReadme(readmeTable(results));
+  t.equal(await tableInReadme(), readmeTable(results));
+});
+
+t.comment(resultTable(results));
