@@ -93,14 +93,16 @@ for (const seed of seeds) {
     const { report, answers, output } = await play(seed);
     version = report.schemathesis_version;
     const unreached = ids.filter((id) => sum(answers[id], '2') === 0);
-    rows.push({
+    const row = {
       seed,
       cases: String(report.test_cases.generated),
       answers: String(ids.reduce((total, id) => total + sum(answers[id]), 0)),
       'operations with 2xx': `${ids.length - unreached.length} of ${ids.length}`,
       failures: String(report.test_cases.unique_failures),
       seconds: String(Math.round(report.running_time)),
-    });
+    };
+    rows.push(row);
+    t.comment(table([row]));
     for (const [id, counts] of Object.entries(answers)) {
       for (const [status, count] of Object.entries(counts)) {
         total[id] = { ...total[id], [status]: (total[id]?.[status] ?? 0) + count };
