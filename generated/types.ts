@@ -804,7 +804,7 @@ export interface components {
              */
             in: "body" | "query" | "path" | "header";
             /**
-             * @description The field's name; empty when the part as a whole is meant.
+             * @description The field's name, as it was sent; empty when the part as a whole is meant.
              * @example username
              */
             field: string;
@@ -1440,7 +1440,7 @@ export interface components {
          * @description The scheme of the credentials that the service takes (RFC 6750).
          * @example Bearer
          */
-        WwwAuthenticate: string;
+        WwwAuthenticate: "Bearer";
         /**
          * @description The token as the cookie `fc_session_token`, which expires with it. `Secure` is there when the service is reached over https.
          * @example fc_session_token=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI3In0.c2lnbmF0dXJl; Path=/; Expires=Sat, 07 Feb 2026 09:12:00 GMT; HttpOnly; SameSite=Lax
@@ -1465,7 +1465,7 @@ export interface components {
          * @description The caller alone may keep a copy, and asks before every use of it.
          * @example private, no-cache
          */
-        CacheControl: string;
+        CacheControl: "private, no-cache";
         /**
          * @description Keeps browsers from running anything that the bytes may hold.
          * @example default-src 'none'; sandbox
@@ -1475,7 +1475,7 @@ export interface components {
          * @description Keeps browsers from taking the bytes for anything but what `Content-Type` says.
          * @example nosniff
          */
-        ContentTypeOptions: string;
+        ContentTypeOptions: "nosniff";
     };
     pathItems: never;
 }

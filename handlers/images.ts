@@ -3,6 +3,7 @@ import type { ImageStore } from '../db/images/index.js';
 import { type PendingImage, withPendingImage } from '../db/pending-images.js';
 import type { Upload } from '../generated/handlers.js';
 import type { App } from './app.js';
+import { matches } from './etags.js';
 import { extensionOf, mediaTypeOf } from './image-types.js';
 
 type ImageAnswer =
@@ -41,16 +42,6 @@ export async function imageAnswer(
     },
     body: image.stream,
   };
-}
-
-/** RFC 9110 section 13.1.2: by weak comparison, so a `W/` before a tag does not count. */
-function matches(ifNoneMatch: string | string[] | undefined, etag: string): boolean {
-  const tags = [ifNoneMatch ?? '']
-    .flat()
-    .join(',')
-    .split(',')
-    .map((tag) => tag.trim().replace(/^W\//, ''));
-  return tags.includes('*') || tags.includes(etag);
 }
 
 /** Stores what was uploaded, if anything was, for `commit` to claim. */

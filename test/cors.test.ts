@@ -49,7 +49,7 @@ t.test('an origin that is named may read every answer, with credentials, and no 
       t.equal(allowedOrigin(answer), origin);
       t.equal(answer.headers.get('access-control-allow-credentials'), 'true');
       const exposed = listOf(answer.headers.get('access-control-expose-headers'));
-      for (const name of ['Link', 'Retry-After', 'WWW-Authenticate', 'X-RateLimit-Remaining', 'X-Request-Id']) {
+      for (const name of ['ETag', 'Link', 'Retry-After', 'WWW-Authenticate', 'X-RateLimit-Remaining', 'X-Request-Id']) {
         t.ok(exposed.includes(name), `${method} ${path} exposes ${name}`);
       }
       t.match(answer.headers.get('vary'), /\bOrigin\b/i);
@@ -91,7 +91,16 @@ t.test('the document is open to all, without credentials, and the explorer to it
         t.equal(answer.status, 200);
         t.equal(allowedOrigin(answer), '*', `${path} from ${origin}`);
         t.notOk(answer.headers.has('access-control-allow-credentials'));
-        t.equal(allowedOrigin(await ask('OPTIONS', path, preflight(origin, 'GET'))), '*');
+        t.ok(listOf(answer.headers.get('access-control-expose-headers')).includes('ETag'));
+        t.equal(allowedOrigin(await ask('HEAD', path, from(origin))), '*');
+        const asked = await ask('OPTIONS', path, preflight(origin, 'GET'));
+        t.equal(asked.status, 204);
+        t.equal(asked.headers.get('allow'), 'GET, HEAD, OPTIONS');
+        t.equal(allowedOrigin(asked), '*');
+        t.ok(listOf(asked.headers.get('access-control-allow-headers')).includes('If-None-Match'));
+        const known = await ask('GET', path, from(origin, { 'If-None-Match': answer.headers.get('etag') ?? '' }));
+        t.equal(known.status, 304);
+        t.equal(allowedOrigin(known), '*', 'of a copy that is still good too');
       }
     }
     t.equal(allowedOrigin(await ask('GET', '/docs', from('https://other.example'))), null);

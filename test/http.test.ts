@@ -158,6 +158,33 @@ t.test('the document is served byte for byte, and as JSON of the same content', 
   t.strictSame(json.body, parse(file.toString()));
 });
 
+t.test('whoever has the document as it is gets a 304, by any header that says so', async (t) => {
+  const tags = new Set<string>();
+  for (const path of ['/openapi.yaml', '/openapi.json']) {
+    const { headers, bytes } = await send('GET', path);
+    const etag = headers.get('etag') ?? '';
+    t.match(etag, /^"[\w-]{43}"$/, 'a strong one');
+    t.equal(headers.get('cache-control'), 'no-cache');
+    t.equal((await send('GET', path)).headers.get('etag'), etag);
+    tags.add(etag);
+    for (const method of ['GET', 'HEAD']) {
+      for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+        const answer = await send(method, path, { headers: { 'If-None-Match': known } });
+        t.equal(answer.status, 304, `${method} ${path} with ${known}`);
+        t.equal(answer.bytes.length, 0);
+        t.equal(answer.headers.get('etag'), etag);
+        t.notOk(answer.headers.has('content-type'));
+      }
+      for (const other of ['"other"', etag.slice(1, -1), '']) {
+        const answer = await send(method, path, { headers: { 'If-None-Match': other } });
+        t.equal(answer.status, 200, `${method} ${path} with ${other}`);
+        if (method === 'GET') t.ok(answer.bytes.equals(bytes));
+      }
+    }
+  }
+  t.equal(tags.size, 2, 'each form has its own');
+});
+
 t.test('the explorer runs under a policy that lets no script in but its own', async (t) => {
   const page = await service.ask('GET', '/docs');
   t.equal(page.status, 200);

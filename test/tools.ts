@@ -1,12 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-
-/** The one folder for what tests fetch: `TOOLS_DIR`, or `.tools` in the working directory. */
-export function tools(...path: string[]): string {
-  return join(resolve(process.env.TOOLS_DIR || '.tools'), ...path);
-}
+import { join } from 'node:path';
+import { toolsFolder } from '../scripts/tools/folder.js';
 
 /** Is written last: without it a directory is not made yet. It says what it was made for. */
 const STAMP = '.made-for';
@@ -20,7 +16,7 @@ export async function madeOnce(
   manifests: readonly string[],
   make: (directory: string) => Promise<void>,
 ): Promise<string> {
-  const directory = tools(name);
+  const directory = toolsFolder(name);
   const hash = createHash('sha256');
   for (const manifest of manifests) hash.update(await readFile(manifest));
   const wanted = hash.digest('hex');

@@ -13,6 +13,7 @@ declare module 'fastify' {
 export const OPEN_TO_ALL = { origin: '*', credentials: false };
 
 const READABLE = [
+  'ETag',
   'Link',
   'Retry-After',
   'WWW-Authenticate',

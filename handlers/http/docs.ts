@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
+import { etagOf, matches } from '../etags.js';
 import { OPEN_TO_ALL } from './cors.js';
 import { POLICY, page, SCRIPT, STYLE } from './explorer.js';
 
@@ -27,8 +28,18 @@ export async function registerDocs(server: FastifyInstance, document: ContractDo
   const unlimited = { config: { unlimited: true } };
   const readable = { config: { unlimited: true, cors: OPEN_TO_ALL } };
 
-  server.get('/openapi.yaml', readable, async (_, reply) => reply.type('application/yaml').send(document.yaml));
-  server.get('/openapi.json', readable, async (_, reply) => reply.type('application/json').send(document.json));
+  for (const [path, type, bytes] of [
+    ['/openapi.yaml', 'application/yaml', document.yaml],
+    ['/openapi.json', 'application/json', document.json],
+  ] as const) {
+    const etag = etagOf(bytes);
+    server.get(path, readable, async (request, reply) => {
+      // Whoever keeps a copy asks whether it is still good.
+      reply.headers({ ETag: etag, 'Cache-Control': 'no-cache' });
+      if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send();
+      return reply.type(type).send(bytes);
+    });
+  }
 
   const html = page(document.parsed.tags.map(({ name }) => name));
   await server.register(async (docs) => {

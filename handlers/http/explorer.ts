@@ -134,7 +134,7 @@ noscript {
   justify-content: flex-start;
 }
 
-/* There is one server and there are no links: nothing to choose, nothing to show. */
+/* There is one server: nothing to choose. Links are for programs: here nobody can press them, and they fill a column. */
 .swagger-ui .scheme-container .schemes > .schemes-server-container,
 .swagger-ui .response-col_links {
   display: none;

@@ -1,6 +1,5 @@
 import { closeSync, mkdirSync, openSync, readdirSync } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { waitForLock } from 'fs-native-extensions';
 import { ServicesError } from './errors.js';
 
@@ -33,14 +32,4 @@ export async function alone<T>(change: () => Promise<T>): Promise<T> {
   } finally {
     closeSync(lock);
   }
-}
-
-/** Makes a directory unless it is there. It appears when it is complete: what was cut short is begun anew. */
-export async function makeOnce(directory: string, make: (partial: string) => Promise<void>): Promise<void> {
-  const partial = `${directory}.partial`;
-  await mkdir(dirname(directory), { recursive: true });
-  await rm(partial, { recursive: true, force: true });
-  await mkdir(partial);
-  await make(partial);
-  await rename(partial, directory);
 }

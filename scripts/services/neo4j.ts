@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import neo4jDriver, { type Driver, Neo4jError } from 'neo4j-driver';
-import { folder, makeOnce } from './folder.js';
+import { makeOnce } from '../tools/once.js';
+import { folder } from './folder.js';
 import type { Server } from './server.js';
 import { run, tool } from './tools.js';
 

@@ -2,8 +2,9 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { chown, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Client } from 'pg';
+import { makeOnce } from '../tools/once.js';
 import { ServicesError } from './errors.js';
-import { folder, makeOnce } from './folder.js';
+import { folder } from './folder.js';
 import type { Server } from './server.js';
 import { outputOf, run, tool } from './tools.js';
 

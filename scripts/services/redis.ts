@@ -2,8 +2,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { Redis } from 'ioredis';
+import { makeOnce } from '../tools/once.js';
 import { ServicesError } from './errors.js';
-import { folder, makeOnce } from './folder.js';
+import { folder } from './folder.js';
 import type { Server } from './server.js';
 import { find, outputOf, run, tool } from './tools.js';
 

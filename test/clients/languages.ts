@@ -1,6 +1,7 @@
 import { cp } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { madeOnce, tools } from '../tools.js';
+import { toolsFolder } from '../../scripts/tools/folder.js';
+import { madeOnce } from '../tools.js';
 import { venv } from '../venv.js';
 import { run } from './command.js';
 
@@ -21,7 +22,7 @@ export interface Language {
 export const sources = (...path: string[]) => join('test', 'clients', ...path);
 
 /** Where it is copied to, and where clients are generated and compiled. */
-export const workshop = (...path: string[]) => tools('clients', ...path);
+export const workshop = (...path: string[]) => toolsFolder('clients', ...path);
 
 async function mustRun(command: string[], cwd: string): Promise<void> {
   const { ok, output } = await run(command, { cwd });
@@ -45,7 +46,7 @@ export const typescript: Language = {
   play: [process.execPath, '--import', import.meta.resolve('tsx'), 'main.ts'],
 };
 
-const environment = tools('venv', 'clients', 'bin');
+const environment = toolsFolder('venv', 'clients', 'bin');
 
 export const python: Language = {
   name: 'python',
