@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import t from 'tap';
+import { samples } from '../scripts/contract-test/images.js';
 import { PASSWORD } from './harness.js';
-import { samples } from './images.js';
 import type { Racer } from './racers.js';
 import { atOnce, openRaces } from './races.js';
 

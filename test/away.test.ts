@@ -1,7 +1,7 @@
 import { readdir, rename } from 'node:fs/promises';
 import t, { type Test } from 'tap';
+import { samples } from '../scripts/contract-test/images.js';
 import { startTestService } from './harness.js';
-import { samples } from './images.js';
 import { freshDataDirectory } from './stores.js';
 
 // A directory is what these tests take away.

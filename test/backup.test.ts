@@ -9,11 +9,11 @@ import type { ImageStore } from '../db/images/index.js';
 import { type BareStores, openBareStores } from '../db/stores.js';
 import { verify } from '../db/verify/index.js';
 import { readConfig } from '../handlers/http/config.js';
+import { samples } from '../scripts/contract-test/images.js';
 import { startServer, stopServer } from '../scripts/services/control.js';
 import { folder } from '../scripts/services/folder.js';
 import { agree } from './agreement.js';
 import { befriend, startTestService, type TestService } from './harness.js';
-import { samples } from './images.js';
 import { freshStores, onServices, quiet, temporaryDirectory } from './stores.js';
 
 const skip = !onServices && 'needs real servers: npm run test:services';

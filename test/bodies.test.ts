@@ -1,8 +1,8 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import t from 'tap';
-import { type ContractOperation, contract } from './conformance.js';
+import { type ContractOperation, contract } from '../scripts/contract-test/document.js';
+import { samples } from '../scripts/contract-test/images.js';
 import { type Answer, problemsOf, startTestService } from './harness.js';
-import { samples } from './images.js';
 import { isForm, openStage, type Scene } from './scenes.js';
 import { type Sent, wire, writeBytes } from './wire.js';
 

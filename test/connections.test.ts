@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import t from 'tap';
+import { samples } from '../scripts/contract-test/images.js';
 import { PASSWORD, startTestService } from './harness.js';
-import { samples } from './images.js';
 import { onServices } from './stores.js';
 import { openConnection } from './wire.js';
 

@@ -1,7 +1,8 @@
 import t from 'tap';
 import { operations } from '../generated/routes.js';
 import { serializers } from '../generated/serializers.js';
-import { contract, misfits, resolvedDocument } from './conformance.js';
+import { misfits } from '../scripts/contract-test/conformance.js';
+import { contract, resolvedDocument } from '../scripts/contract-test/document.js';
 import { type Answer, problemsOf, startTestService } from './harness.js';
 import { asText, isForm, openStage, type Scene, withQuery } from './scenes.js';
 

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import t from 'tap';
-import { contract } from './conformance.js';
+import { contract } from '../scripts/contract-test/document.js';
 import { type Answer, startTestService } from './harness.js';
 import { wire } from './wire.js';
 

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import t from 'tap';
+import { samples } from '../scripts/contract-test/images.js';
 import { type Answer, asker, PASSWORD } from './harness.js';
-import { samples } from './images.js';
 import { startProcess } from './processes.js';
 import { freshStores, openTestStores } from './stores.js';
 

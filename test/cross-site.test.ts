@@ -1,5 +1,5 @@
 import t from 'tap';
-import { contract } from './conformance.js';
+import { contract } from '../scripts/contract-test/document.js';
 import { startTestService } from './harness.js';
 import { openStage } from './scenes.js';
 import { wire, writeBytes } from './wire.js';

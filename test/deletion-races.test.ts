@@ -1,7 +1,7 @@
 import t from 'tap';
 import { recordChanges, type Thing } from '../db/outbox.js';
+import { samples } from '../scripts/contract-test/images.js';
 import { PASSWORD, writePost } from './harness.js';
-import { samples } from './images.js';
 import type { Racer } from './racers.js';
 import { atOnce, during, openRaces } from './races.js';
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { contract } from './conformance.js';
+import { contract } from '../scripts/contract-test/document.js';
+import { samples } from '../scripts/contract-test/images.js';
 import { PASSWORD, startTestService } from './harness.js';
-import { samples } from './images.js';
 
 const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const QUIET = [

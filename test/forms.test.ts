@@ -10,7 +10,7 @@ import t, { type Test } from 'tap';
 import type { Kind } from '../generated/routes.js';
 import { HttpError } from '../handlers/http/errors.js';
 import { discardForm, type Form, type FormLimits, readForm } from '../handlers/http/forms.js';
-import { samples } from './images.js';
+import { samples } from '../scripts/contract-test/images.js';
 
 const kinds: Record<string, Kind> = {
   title: 'string',

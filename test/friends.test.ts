@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import t from 'tap';
+import { samples } from '../scripts/contract-test/images.js';
 import { storedTies } from './contents.js';
 import { type Answer, type Ask, befriend, PASSWORD, type Person, problemsOf, startTestService } from './harness.js';
-import { samples } from './images.js';
 
 const service = await startTestService(t);
 const { db } = service.stores;

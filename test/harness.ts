@@ -5,7 +5,8 @@ import type { components } from '../generated/types.js';
 import { readConfig } from '../handlers/http/config.js';
 import { createLogger } from '../handlers/http/logger.js';
 import { type Service, startService } from '../handlers/service.js';
-import { breaches, operationFor } from './conformance.js';
+import { breaches } from '../scripts/contract-test/conformance.js';
+import { operationFor } from '../scripts/contract-test/document.js';
 import { freshStores, onOwnGraph } from './stores.js';
 
 /** Fits no rule but what a test breaks on purpose. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import t from 'tap';
 import { parse } from 'yaml';
-import { contract } from './conformance.js';
+import { contract } from '../scripts/contract-test/document.js';
 import { problemsOf, startTestService } from './harness.js';
 import { openConnection, wire, writeBytes } from './wire.js';
 

@@ -8,7 +8,7 @@ import {
   imageTypes,
   mediaTypeOf,
 } from '../handlers/image-types.js';
-import { samples } from './images.js';
+import { samples } from '../scripts/contract-test/images.js';
 
 const detected = (...parts: (string | Uint8Array)[]) =>
   detectImageType(Buffer.concat(parts.map((part) => Buffer.from(part as string, 'latin1'))))?.mediaType;

@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { samples } from '../scripts/contract-test/images.js';
 import { storedImages } from './contents.js';
 import { type Answer, befriend, type Person, problemsOf, startTestService, writePost } from './harness.js';
-import { samples } from './images.js';
 
 const service = await startTestService(t);
 const { directory, images } = service.stores;

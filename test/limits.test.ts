@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { contract } from './conformance.js';
+import { contract } from '../scripts/contract-test/document.js';
 import { type Answer, PASSWORD, problemsOf, startTestService } from './harness.js';
 import { type Sent, wire, writeBytes } from './wire.js';
 

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import t from 'tap';
-import { contract } from './conformance.js';
+import { contract } from '../scripts/contract-test/document.js';
 import { startTestService } from './harness.js';
 import { openStage } from './scenes.js';
 import { wire, writeBytes } from './wire.js';

@@ -8,9 +8,9 @@ import { measured } from '../db/measured.js';
 import type { Outcome } from '../db/observer.js';
 import { createMetrics } from '../handlers/http/metrics.js';
 import { hashPassword } from '../handlers/password-hash.js';
-import { contract } from './conformance.js';
+import { contract } from '../scripts/contract-test/document.js';
+import { samples } from '../scripts/contract-test/images.js';
 import { startTestService, writePost } from './harness.js';
-import { samples } from './images.js';
 import { Exposition } from './prometheus.js';
 import { temporaryDirectory } from './stores.js';
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { type BareStores, openBareStores } from '../db/stores.js';
 import { readConfig } from '../handlers/http/config.js';
+import { samples } from '../scripts/contract-test/images.js';
 import { asker, befriend, type Person, startTestService, type TestService, writePost } from './harness.js';
-import { samples } from './images.js';
 import { runCommand } from './processes.js';
 import { freshDataDirectory, freshStores, inGraph, quiet, temporaryDirectory } from './stores.js';
 

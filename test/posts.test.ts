@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
+import { samples } from '../scripts/contract-test/images.js';
 import { storedImages, storedTies } from './contents.js';
 import { type Answer, type Ask, type Person, problemsOf, startTestService, writePost } from './harness.js';
-import { samples } from './images.js';
 
 const MAX_BYTES = 100_000;
 const service = await startTestService(t, { UPLOAD_MAX_BYTES: String(MAX_BYTES) });

@@ -13,10 +13,11 @@ export interface ServiceProcess {
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
 }
 
-const script = (name: string) => `.build/scripts/${name}.js`;
+/** A command, by the name of its source below `scripts`. */
+export const script = (name: string) => `.build/scripts/${name}.js`;
 
 /** Node with these arguments and no other variables, whatever becomes of it. It is killed when the test ends. */
-function spawnNode(t: Test, args: readonly string[], environment: NodeJS.ProcessEnv) {
+export function spawnNode(t: Test, args: readonly string[], environment: NodeJS.ProcessEnv) {
   const child = spawn(process.execPath, args, {
     env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -32,8 +33,13 @@ function spawnNode(t: Test, args: readonly string[], environment: NodeJS.Process
 }
 
 /** The service, from the moment it is started. `nodeArguments` come before the script. */
-export function spawnService(t: Test, environment: NodeJS.ProcessEnv, nodeArguments: readonly string[] = []) {
-  return spawnNode(t, [...nodeArguments, script('start')], { PORT: '0', OPS_PORT: '0', ...environment });
+export function spawnService(
+  t: Test,
+  environment: NodeJS.ProcessEnv,
+  nodeArguments: readonly string[] = [],
+  entry = script('start'),
+) {
+  return spawnNode(t, [...nodeArguments, entry], { PORT: '0', OPS_PORT: '0', ...environment });
 }
 
 /** Runs one of the commands to its end, or kills it as soon as what it has said is enough. */

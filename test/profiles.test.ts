@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { samples } from '../scripts/contract-test/images.js';
 import { storedImages, storedTies, undelivered } from './contents.js';
 import {
   type Answer,
@@ -12,7 +13,6 @@ import {
   problemsOf,
   startTestService,
 } from './harness.js';
-import { samples } from './images.js';
 
 const service = await startTestService(t);
 const { db, graph } = service.stores;

@@ -1,6 +1,6 @@
 import t from 'tap';
+import { samples } from '../scripts/contract-test/images.js';
 import { writePost } from './harness.js';
-import { samples } from './images.js';
 import { atOnce, openRaces, ROUNDS } from './races.js';
 
 const { racer, run } = await openRaces(t);

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { OperationId } from '../generated/handlers.js';
-import type { ContractOperation } from './conformance.js';
+import type { ContractOperation } from '../scripts/contract-test/document.js';
+import { samples } from '../scripts/contract-test/images.js';
 import { type Answer, PASSWORD, type TestService } from './harness.js';
-import { samples } from './images.js';
 
 export type Fields = Record<string, unknown>;
 

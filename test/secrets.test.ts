@@ -1,6 +1,6 @@
 import t from 'tap';
+import { samples } from '../scripts/contract-test/images.js';
 import { PASSWORD, startTestService } from './harness.js';
-import { samples } from './images.js';
 
 t.test(
   'no password, hash, token, cookie or query value of a whole run is in the log, however much is logged',

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import { readConfig } from '../handlers/http/config.js';
 import { createTokens } from '../handlers/tokens.js';
+import { samples } from '../scripts/contract-test/images.js';
 import { asker, PASSWORD, writePost } from './harness.js';
-import { samples } from './images.js';
 import { type ServiceProcess, startProcess } from './processes.js';
 import { type Racer, racers } from './racers.js';
 import { during, rounds } from './races.js';

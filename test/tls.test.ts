@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
+import { samples } from '../scripts/contract-test/images.js';
 import { asker, PASSWORD } from './harness.js';
-import { samples } from './images.js';
 import { startAndFail, startProcess } from './processes.js';
 import { freshStores, lendGraph, onServices } from './stores.js';
 import { certificateFile, startTls } from './tls.js';

@@ -6,8 +6,8 @@ import { lockShared } from '../db/locks.js';
 import { deletePost } from '../db/posts.js';
 import type { Stores } from '../db/stores.js';
 import { type Verdict, verify } from '../db/verify/index.js';
+import { samples } from '../scripts/contract-test/images.js';
 import { befriend, PASSWORD, type Person, startTestService, writePost } from './harness.js';
-import { samples } from './images.js';
 import { quiet } from './stores.js';
 import { broken, emptyStores, halves, inspect, NO_TIES, nodes, openQuietly, population, times } from './verifying.js';
 

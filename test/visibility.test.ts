@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import type { components } from '../generated/types.js';
+import { samples } from '../scripts/contract-test/images.js';
 import { type Answer, befriend, type Person, startTestService, writePost } from './harness.js';
-import { samples } from './images.js';
 
 const service = await startTestService(t);
 

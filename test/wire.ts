@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { Test } from 'tap';
-import { breaches, operationFor } from './conformance.js';
+import { breaches } from '../scripts/contract-test/conformance.js';
+import { operationFor } from '../scripts/contract-test/document.js';
 import type { Answer } from './harness.js';
 
 export interface Sent {

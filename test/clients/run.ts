@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import t, { type Test } from 'tap';
-import { samples } from '../images.js';
+import { samples } from '../../scripts/contract-test/images.js';
 import { startProcess } from '../processes.js';
 import { freshStores, temporaryDirectory } from '../stores.js';
 import type { Outcome } from './command.js';

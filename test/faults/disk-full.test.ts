@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import t from 'tap';
+import { samples } from '../../scripts/contract-test/images.js';
 import { agree } from '../agreement.js';
 import { startTestService } from '../harness.js';
-import { samples } from '../images.js';
 import { freshStores, onServices, temporaryDirectory } from '../stores.js';
 
 /** The embedded database would lie on the same disk, and not start on a small one. */

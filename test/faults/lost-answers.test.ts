@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { samples } from '../../scripts/contract-test/images.js';
 import { agree } from '../agreement.js';
 import {
   type Answer,
@@ -10,7 +11,6 @@ import {
   type TestService,
   writePost,
 } from '../harness.js';
-import { samples } from '../images.js';
 import { startProxy, type Proxy as Way } from '../proxy.js';
 import { freshStores } from '../stores.js';
 import { needsProxy } from './toxiproxy.js';

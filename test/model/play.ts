@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { OperationId } from '../../generated/handlers.js';
-import { contract } from '../conformance.js';
+import { contract } from '../../scripts/contract-test/document.js';
 import { leavesNothing } from '../remains.js';
 import { accounts } from './accounts.js';
 import { friends } from './friends.js';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { samples } from '../images.js';
+import { samples } from '../../scripts/contract-test/images.js';
 import { Cell, Disagreement } from './cell.js';
 
 /** What the contract says that there is, as far as can be known from the answers to one cast of people. */

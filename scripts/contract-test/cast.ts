@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto';
+import type { Answer, Ask, Client, Observer, Sent } from './client.js';
+import { Broken, status } from './rule.js';
+
+/** Who a request is from. */
+export interface Asker {
+  /** Sends a request such as `GET /posts/7`, and answers what came if it is of the status that is wanted. */
+  ask(wanted: number | number[], request: string, sent?: Sent): Promise<Answer>;
+}
+
+export interface Person extends Asker {
+  id: number;
+  name: string;
+  username: string;
+  email: string;
+  password: string;
+  token: string;
+}
+
+export interface Identity {
+  name: string;
+  username: string;
+  email: string;
+  password: string;
+}
+
+/** The people of a run. Every account that comes into being is remembered, whoever has registered it, to be deleted. */
+export interface Cast {
+  /** Asks without credentials, or with those that `sent` has. */
+  nobody: Asker;
+  /** Somebody whom no service knows yet, the same for the same seed. */
+  identity(): Identity;
+  /** The answer to a login, whose token and cookie it holds. */
+  login(who: Pick<Identity, 'email' | 'password'>, headers?: Record<string, string>): Promise<Answer>;
+  /** Registers somebody new and logs them in. */
+  newcomer(): Promise<Person>;
+  /** The person of this name, who is made when first asked for, and shared by all rules that ask. */
+  person(name: string): Promise<Person>;
+  /** What is made when first asked for, and shared by all rules that ask. */
+  once<Made>(what: string, make: () => Promise<Made>): Promise<Made>;
+  /** How many have been registered. */
+  readonly size: number;
+}
+
+interface Account {
+  id: number;
+  email: string;
+  password: string;
+  token?: string | undefined;
+}
+
+/** Knows of every account what is needed to delete it. */
+export interface Register extends Pick<Observer, 'exchanged'> {
+  /** Deletes all accounts, and answers the ids of those that are left. */
+  deleteAll(ask: Ask): Promise<number[]>;
+  readonly size: number;
+}
+
+const emailOf = (value: unknown) => String(value).trim().toLowerCase();
+
+export function createRegister(): Register {
+  const accounts = new Map<number, Account>();
+  const owners = new Map<string, Account>();
+  let size = 0;
+
+  async function remove(ask: Ask, account: Account): Promise<boolean> {
+    const { email, password } = account;
+    for (const fresh of [false, true]) {
+      if (fresh) delete account.token;
+      if (account.token === undefined) await ask('POST /auth/login', { json: { email, password } });
+      if (account.token === undefined) return false;
+      await ask('DELETE /profiles/me', { token: account.token, json: { password } });
+      if (!accounts.has(account.id)) return true;
+    }
+    return false;
+  }
+
+  return {
+    get size() {
+      return size;
+    },
+
+    exchanged(method, path, { json, form, token }, { status, body }) {
+      const fields = (json ?? (form instanceof FormData ? Object.fromEntries(form) : form) ?? {}) as Record<
+        string,
+        unknown
+      >;
+      const account = owners.get(token ?? '');
+      switch (status < 300 && `${method} ${path.split('?', 1)[0]}`) {
+        case 'POST /auth/register':
+          if (!Number.isInteger(body?.id)) return;
+          size += 1;
+          accounts.set(body.id, { id: body.id, email: emailOf(fields.email), password: String(fields.password) });
+          return;
+        case 'POST /auth/login': {
+          const known = accounts.get(body?.id);
+          if (!known) return;
+          known.token = body.token;
+          owners.set(body.token, known);
+          return;
+        }
+        case 'PUT /profiles/me':
+          if (account && fields.email !== undefined) account.email = emailOf(fields.email);
+          if (account && fields.password !== undefined) account.password = String(fields.password);
+          return;
+        case 'DELETE /profiles/me':
+          if (account) accounts.delete(account.id);
+      }
+    },
+
+    async deleteAll(ask) {
+      const left: number[] = [];
+      for (const account of [...accounts.values()]) {
+        if (!(await remove(ask, account).catch(() => false))) left.push(account.id);
+      }
+      return left;
+    },
+  };
+}
+
+export function createCast(client: Client, register: Register, seed: string): Cast {
+  const made = new Map<string, Promise<unknown>>();
+  let drawn = 0;
+  const draw = () => {
+    drawn += 1;
+    return createHash('sha256').update(`${seed} ${drawn}`).digest('hex');
+  };
+  const asker = (token?: string): Asker => ({
+    ask: async (wanted, request, sent) =>
+      status(await client.ask(request, { ...(token !== undefined && { token }), ...sent }), wanted),
+  });
+  const nobody = asker();
+
+  const cast: Cast = {
+    nobody,
+    get size() {
+      return register.size;
+    },
+
+    identity() {
+      const hex = draw();
+      const username = `kit-${hex.slice(0, 12)}`;
+      // In pairs, so that chance makes no sequence and no repeat of it.
+      const password = `Quiet.7${hex.slice(12, 28).replace(/../g, '-$&')}`;
+      return { name: 'Contract Tester', username, email: `${username}@example.org`, password };
+    },
+
+    login: ({ email, password }, headers = {}) =>
+      nobody.ask(200, 'POST /auth/login', { json: { email, password }, headers }),
+
+    async newcomer() {
+      const identity = cast.identity();
+      const { body } = await nobody.ask(201, 'POST /auth/register', { json: identity });
+      const { token } = (await cast.login(identity)).body;
+      return { ...identity, id: body.id, token, ...asker(token) };
+    },
+
+    person: (name) => cast.once(`person ${name}`, cast.newcomer),
+
+    once<Made>(what: string, make: () => Promise<Made>) {
+      const found = made.get(what) ?? make();
+      made.set(what, found);
+      return (found as Promise<Made>).catch((error) => {
+        throw error instanceof Broken
+          ? new Broken(`${error.wanted} (while making what this rule needs)`, error.exchange)
+          : error;
+      });
+    },
+  };
+  return cast;
+}

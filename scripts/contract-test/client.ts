@@ -1,0 +1,224 @@
+import http from 'node:http';
+import https from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { breaches, breachesOfHead } from './conformance.js';
+import { operationFor } from './document.js';
+import type { Bucket, Limits } from './limits.js';
+
+/** What is sent along with a request line such as `POST /posts/like?id=7`. */
+export interface Sent {
+  token?: string | undefined;
+  json?: unknown;
+  form?: FormData | Record<string, string | File>;
+  /** A body as it stands, its type among the headers. */
+  body?: string | Uint8Array;
+  headers?: Record<string, string>;
+  /** Whether a 429 is an answer like any other, rather than a reason to wait and ask again. */
+  takesRefusal?: boolean;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a rule knows what it has asked for, and the document that it is so.
+  body: any;
+  bytes: Buffer;
+  /** What was sent and what came, without secrets. */
+  exchange: Exchange;
+}
+
+export interface Exchange {
+  sent: string;
+  came: string;
+}
+
+export type Ask = (request: string, sent?: Sent) => Promise<Answer>;
+
+/** Something about every answer, told once it is there. */
+export interface Observer {
+  /** What an answer had that the document does not declare for its operation, or lacked that it does. */
+  answered(operation: string, answer: Answer, breaches: string[]): void;
+  /** An answer with what was asked for it, whole. */
+  exchanged(method: string, path: string, sent: Sent, answer: Answer): void;
+}
+
+export interface Counts {
+  strict: number;
+  general: number;
+}
+
+export interface Client {
+  ask: Ask;
+  readonly counts: Counts;
+  close(): void;
+}
+
+/** No answer came at all. */
+export class NoAnswer extends Error {}
+
+/** How often one request is asked again because of the rate limit, or because a store did not answer. */
+const PATIENCE: Record<number, number> = { 429: 20, 503: 3 };
+
+/** For how many seconds a 503 is waited for at most, whatever it says. */
+const LONGEST_PAUSE = 10;
+
+interface Settings {
+  baseUrl: URL;
+  /** For one answer, in milliseconds. */
+  timeout: number;
+  limits: Limits;
+  observer: Observer;
+  /** Prints a line when an answer has to be waited for. */
+  say(line: string): void;
+  /** From then on nothing more is asked. What is under way is waited for: it may make an account. */
+  signal: AbortSignal;
+  /** Breaks off what is under way. */
+  hurry: AbortSignal;
+}
+
+/** Asks over plain HTTP/1.1, where no library stands between a rule and the bytes it wants to send. */
+export function createClient({ baseUrl, timeout, limits, observer, say, signal, hurry }: Settings): Client {
+  const { Agent, request } = baseUrl.protocol === 'https:' ? https : http;
+  const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  const counts: Counts = { strict: 0, general: 0 };
+
+  async function once(method: string, path: string, headers: Record<string, string>, body: Uint8Array | undefined) {
+    return new Promise<Omit<Answer, 'exchange'>>((resolve, reject) => {
+      const fail = (error: Error) =>
+        reject(new NoAnswer(`no answer to ${method} ${path}: ${error.message || error.name}`));
+      const { hostname, port } = baseUrl;
+      const host = hostname.replace(/^\[|\]$/g, '');
+      const outgoing = request({ agent, host, port, method, path, headers, signal: hurry }, (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on('data', (chunk) => chunks.push(chunk));
+        incoming.on('error', fail);
+        incoming.on('end', () => {
+          const bytes = Buffer.concat(chunks);
+          resolve({
+            status: incoming.statusCode ?? 0,
+            headers: headersOf(incoming),
+            body: parsed(incoming, bytes),
+            bytes,
+          });
+        });
+      });
+      outgoing.setTimeout(timeout, () => outgoing.destroy(new Error(`nothing for ${timeout / 1000} s`)));
+      outgoing.on('error', fail);
+      outgoing.end(body);
+    });
+  }
+
+  /** A 503 breaks no rule, and says when to try again, which is safe. */
+  async function recover(line: string, headers: Headers): Promise<void> {
+    const seconds = Math.min(Number(headers.get('retry-after') ?? 1) || 1, LONGEST_PAUSE);
+    say(`503 to ${line.split('?', 1)[0]}: asking again in ${seconds} s.`);
+    await sleep(seconds * 1000, undefined, { signal });
+  }
+
+  return {
+    counts,
+    close: () => agent.destroy(),
+
+    async ask(line, sent = {}) {
+      const [method = '', path = ''] = line.split(' ');
+      const pathname = path.split('?', 1)[0] ?? '';
+      const operation = operationFor(method === 'HEAD' ? 'GET' : method, pathname);
+      const bucket: Bucket = (method !== 'HEAD' && operation?.rateLimit) || 'general';
+      const { type, body } = await bodyOf(sent);
+      const headers = {
+        ...(sent.token !== undefined && { Authorization: `Bearer ${sent.token}` }),
+        ...(type !== undefined && { 'Content-Type': type }),
+        ...(body !== undefined && { 'Content-Length': String(body.byteLength) }),
+        ...sent.headers,
+      };
+      const waits = !sent.takesRefusal;
+      for (let attempt = 1; ; attempt++) {
+        if (waits) await limits.takeTurn(bucket);
+        signal.throwIfAborted();
+        counts[bucket] += 1;
+        const received = await once(method, path, headers, body).finally(() => {
+          if (waits) limits.endTurn(bucket);
+        });
+        limits.note(bucket, received.headers);
+        if (received.status === 429) limits.exhaust(bucket, received.headers);
+        if (waits && attempt <= (PATIENCE[received.status] ?? 0)) {
+          if (received.status === 503) await recover(line, received.headers);
+          continue;
+        }
+        const answer = { ...received, exchange: { sent: describeRequest(line, sent), came: describeAnswer(received) } };
+        if (operation) {
+          const judge = method === 'HEAD' ? breachesOfHead : breaches;
+          observer.answered(operation.id, answer, judge(operation, answer));
+        }
+        observer.exchanged(method, path, sent, answer);
+        return answer;
+      }
+    },
+  };
+}
+
+function headersOf({ rawHeaders }: http.IncomingMessage): Headers {
+  const headers = new Headers();
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
+  return headers;
+}
+
+/** A JSON body that is none stays text, which no schema takes for an object. */
+function parsed({ headers }: http.IncomingMessage, bytes: Buffer): unknown {
+  if (bytes.length === 0 || !headers['content-type']?.startsWith('application/json')) return undefined;
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    return bytes.toString();
+  }
+}
+
+async function bodyOf({ json, form, body }: Sent): Promise<{ type?: string; body?: Uint8Array }> {
+  if (json !== undefined) return { type: 'application/json', body: Buffer.from(JSON.stringify(json)) };
+  if (body !== undefined) return { body: Buffer.from(body) };
+  if (form === undefined) return {};
+  const encoded = new Response(form instanceof FormData ? form : formOf(form));
+  return {
+    type: encoded.headers.get('content-type') ?? '',
+    body: new Uint8Array(await encoded.arrayBuffer()),
+  };
+}
+
+function formOf(fields: Record<string, string | File>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  return form;
+}
+
+const SECRETS = /password|token|authorization|cookie/i;
+const LONGEST = 400;
+
+/** Every secret as `…`, and no more than a reader wants to see. */
+function describeRequest(line: string, { token, json, form, body, headers = {} }: Sent): string {
+  const shown = (name: string, value: unknown) => {
+    if (SECRETS.test(name)) return `${name}=…`;
+    return `${name}=${value instanceof File ? `(${value.size} bytes of ${value.type || 'no type'})` : quoted(value)}`;
+  };
+  const fields = form instanceof FormData ? [...form] : Object.entries(form ?? (isRecord(json) ? json : {}));
+  return [
+    line.replace(/((?:password|token)=)[^&]*/gi, '$1…'),
+    token === undefined ? 'without a token' : 'with a token',
+    ...Object.entries(headers).map(([name, value]) => shown(name, value)),
+    ...fields.map(([name, value]) => shown(name, value)),
+    ...(json !== undefined && !isRecord(json) ? [`a body of ${quoted(json)}`] : []),
+    ...(body !== undefined ? [`a body of ${body.length} bytes`] : []),
+  ].join('  ');
+}
+
+function describeAnswer({ status, headers, body, bytes }: Omit<Answer, 'exchange'>): string {
+  const type = headers.get('content-type');
+  const text = isRecord(body) || Array.isArray(body) ? JSON.stringify(body, withoutSecrets) : undefined;
+  return `${status}  ${shortened(text ?? `${bytes.length} bytes of ${type ?? 'no type'}`)}`;
+}
+
+const withoutSecrets = (name: string, value: unknown) =>
+  SECRETS.test(name) && typeof value === 'string' ? '…' : value;
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const quoted = (value: unknown) => shortened(JSON.stringify(value) ?? '');
+const shortened = (text: string) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Document, resolveReferences, type Schema } from '../generate/document.js';
+
+/** What an answer's header, or the value of a parameter, may be. */
+export interface Valued {
+  required?: boolean;
+  schema: Schema;
+}
+
+export interface ContractOperation {
+  id: string;
+  method: string;
+  path: string;
+  secured: boolean;
+  rateLimit: 'strict' | 'general';
+  requestBody:
+    | { mediaType: string; schema: Schema; examples: Record<string, { value: Record<string, unknown> }> }
+    | undefined;
+  refusesEmptyObject: boolean;
+  query: { name: string; required: boolean; schema: Schema; example: unknown }[];
+  responses: Record<string, { headers?: Record<string, Valued>; content?: Record<string, { schema: Schema }> }>;
+}
+
+type RequestBody = NonNullable<ContractOperation['requestBody']>;
+
+type Raw = Pick<ContractOperation, 'responses'> & {
+  operationId: string;
+  security?: unknown[];
+  parameters?: { name: string; in: string; required?: boolean; schema: Schema; example: unknown }[];
+  requestBody?: { content: Record<string, Omit<RequestBody, 'mediaType'>> };
+  'x-rate-limit': ContractOperation['rateLimit'];
+  'x-no-body'?: boolean;
+};
+
+const { resolve } = createRequire(import.meta.url);
+
+/** The whole document, every `$ref` replaced by what it names. */
+export const resolvedDocument: Document = resolveReferences(JSON.parse(readFileSync(resolve('#openapi.json'), 'utf8')));
+
+/** The contract's operations, read from the document itself so that none can be forgotten. */
+export const contract: ContractOperation[] = Object.entries(resolvedDocument.paths).flatMap(([path, item]) =>
+  ['get', 'put', 'post', 'delete']
+    .filter((method) => method in item)
+    .map((method) => readOperation(method, path, item[method] as unknown as Raw)),
+);
+
+function readOperation(method: string, path: string, raw: Raw): ContractOperation {
+  const [body] = Object.entries(raw.requestBody?.content ?? {});
+  return {
+    id: raw.operationId,
+    method: method.toUpperCase(),
+    path,
+    secured: raw.security?.length !== 0,
+    rateLimit: raw['x-rate-limit'],
+    requestBody: body && { mediaType: body[0], ...body[1] },
+    refusesEmptyObject: raw['x-no-body'] === true,
+    query: (raw.parameters ?? [])
+      .filter((parameter) => parameter.in === 'query')
+      .map(({ name, required = false, schema, example }) => ({ name, required, schema, example })),
+    responses: raw.responses,
+  };
+}
+
+/** The operation that a request is for. A literal path is never taken for a parameter's value. */
+export function operationFor(method: string, pathname: string): ContractOperation | undefined {
+  const literal = contract.filter(({ path }) => path === pathname);
+  const fits =
+    literal.length > 0
+      ? literal
+      : contract.filter(({ path }) => new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`).test(pathname));
+  return fits.find((operation) => operation.method === method);
+}
