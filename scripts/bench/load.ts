@@ -68,6 +68,8 @@ const options = {
   connections: job.inFlight,
   ...(job.amount === undefined ? { duration: job.seconds } : { amount: Math.max(job.amount, job.inFlight) }),
   timeout: 30,
+  // How soon it ends after its time.
+  sampleInt: 100,
   setupClient: shareOut,
 };
 await new Promise<void>((resolve, reject) => {
