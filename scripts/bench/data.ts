@@ -108,7 +108,8 @@ export async function makeData(
     const [popular] = await open(made.at(-1)?.accounts.slice(0, 1) ?? []);
     if (!popular) throw new Error('nobody was made');
     const publicPosts = await readPublicPosts(stores);
-    const checked = [popular, ...(await likers(stores, callers, publicPosts)), ...callers].slice(0, CHECKED);
+    const others = [...(await likers(stores, callers, publicPosts)), ...callers].filter(({ id }) => id !== popular.id);
+    const checked = [popular, ...new Set(others)].slice(0, CHECKED);
     progress(`${name}: what is there`, 0, 1);
     return {
       name,
@@ -122,7 +123,10 @@ export async function makeData(
       popularPost: made.at(-1)?.posts.at(-1) ?? 0,
       publicPosts,
       checked,
-      truth: await readTruth(stores, [...new Set(checked.map(({ id }) => id))]),
+      truth: await readTruth(
+        stores,
+        checked.map(({ id }) => id),
+      ),
       postgres: await versionOf(stores),
     };
   } finally {

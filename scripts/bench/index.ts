@@ -73,6 +73,9 @@ function readOptions(): Options {
 
 const QUICK_IN_FLIGHT = [8];
 
+/** How much of what is wrong is printed. */
+const EXAMPLES = 20;
+
 interface Found {
   outcomes: Outcome[];
   /** What was answered wrongly, and what was not answered. */
@@ -88,7 +91,7 @@ async function runAll({ works, size, course }: Options, stack: Stack, progress: 
     const ofData = works.filter((work) => work.data === name);
     await withServers(data, ofData, stack.folder, async (servers, problems) => {
       found.problems.push(...problems);
-      // Wrong answers may be quick.
+      // Wrong answers may be quick ones.
       if (problems.length > 0) return;
       for (const work of ofData) {
         for (const inFlight of work.inFlight) {
@@ -96,6 +99,7 @@ async function runAll({ works, size, course }: Options, stack: Stack, progress: 
         }
       }
     });
+    if (found.problems.length > 0) break;
   }
   found.problems.push(...found.outcomes.flatMap(failuresOf));
   return found;
@@ -120,6 +124,13 @@ async function runOne(
   return play(subject, course, () => progress.show(step, ++done, total));
 }
 
+function tell({ outcomes, problems }: Found, little: boolean): void {
+  if (outcomes.length > 0) console.log(table(outcomes.map(rowOf)));
+  if (little) console.log('\nWith little data and few requests: no figure here says anything about speed.');
+  for (const problem of problems.slice(0, EXAMPLES)) console.error(`WRONG: ${problem}`);
+  if (problems.length > EXAMPLES) console.error(`… and ${problems.length - EXAMPLES} more`);
+}
+
 /** The page, the chart, and what the README says. */
 async function write({ stack, course }: Options, { outcomes, postgres }: Found): Promise<void> {
   const real = `PostgreSQL ${postgres}, Neo4j ${serviceServers.neo4j.version()}, S3 by ${serviceServers.s3.title}`;
@@ -131,17 +142,32 @@ async function write({ stack, course }: Options, { outcomes, postgres }: Found):
   await writeFile('README.md', withSpeed(await readFile('README.md', 'utf8'), stack, lineOf(stack, outcomes), where));
 }
 
+/** Ends by the next step after a signal, so that what was made is removed on the way out. */
+function interruptible({ show, end }: Progress): Progress {
+  let interrupted = false;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      interrupted = true;
+      endChildren();
+    });
+  }
+  return {
+    show(...step) {
+      if (interrupted) throw new BenchError('interrupted');
+      show(...step);
+    },
+    end,
+  };
+}
+
 async function main(): Promise<number> {
   const options = readOptions();
+  const progress = interruptible(openProgress());
   const stack = await openStack(options.stack);
-  const progress = openProgress();
   try {
     const found = await runAll(options, stack, progress);
     progress.end();
-    if (found.outcomes.length > 0) console.log(table(found.outcomes.map(rowOf)));
-    if (options.size === SMALL)
-      console.log('\nWith little data and few requests: these figures say nothing about speed.');
-    for (const problem of found.problems) console.error(`WRONG: ${problem}`);
+    tell(found, options.size === SMALL);
     if (found.problems.length > 0) return 1;
     if (options.write) await write(options, found);
     return 0;
@@ -151,9 +177,6 @@ async function main(): Promise<number> {
     await stack.close();
   }
 }
-
-// What is under way fails by this, and what was made is removed on the way out.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, endChildren);
 
 process.exitCode = await main().catch((error) => {
   console.error(error instanceof BenchError ? error.message : explain(error));

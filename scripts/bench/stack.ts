@@ -2,7 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import {
+  CreateBucketCommand,
+  DeleteBucketCommand,
+  DeleteObjectsCommand,
+  paginateListObjectsV2,
+  S3Client,
+} from '@aws-sdk/client-s3';
 import neo4j from 'neo4j-driver';
 import pg from 'pg';
 import { living } from '../services/control.js';
@@ -62,37 +68,47 @@ async function services(folder: string, remove: () => Promise<void>): Promise<St
   // The AWS SDK looks for its own variables in the environment.
   for (const [each, value] of Object.entries(named)) if (each.startsWith('AWS_')) process.env[each] = value;
   const admin = named.DATABASE_URL ?? '';
-  let database: string | undefined;
+  const s3 = new S3Client({ endpoint: named.S3_ENDPOINT ?? '', forcePathStyle: true });
+  let made: { database: string; bucket: string } | undefined;
   const drop = async () => {
-    if (database !== undefined) await inDatabase(admin, `drop database ${database} with (force)`);
-    database = undefined;
+    if (made) {
+      await inDatabase(admin, `drop database if exists ${made.database} with (force)`);
+      await removeBucket(s3, made.bucket);
+      made = undefined;
+    }
+    await emptyGraph(named);
   };
   return {
     name: 'services',
     folder,
     async fresh() {
       await drop();
-      await emptyGraph(named);
-      const own = `bench_${randomBytes(4).toString('hex')}`;
-      await inDatabase(admin, `create database ${own}`);
-      database = own;
+      const name = `bench-${randomBytes(6).toString('hex')}`;
+      const database = name.replace('-', '_');
+      await s3.send(new CreateBucketCommand({ Bucket: name }));
+      made = { database, bucket: name };
+      await inDatabase(admin, `create database ${database}`);
       const url = new URL(admin);
-      url.pathname = own;
+      url.pathname = database;
       return {
         ...named,
+        ...PATIENT,
         DATABASE_URL: url.href,
-        S3_BUCKET: await freshBucket(named.S3_ENDPOINT),
+        S3_BUCKET: name,
         DATA_DIR: await freshDirectory(folder),
       };
     },
     async close() {
       await drop();
-      await emptyGraph(named);
+      s3.destroy();
       await stop();
       await remove();
     },
   };
 }
+
+/** A machine that is slow for once is slow, and nothing is wrong with its answers; in milliseconds. */
+const PATIENT = { DATABASE_TIMEOUT: '20000', NEO4J_TIMEOUT: '20000', S3_TIMEOUT: '20000' };
 
 async function inDatabase(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
@@ -121,10 +137,10 @@ async function emptyGraph({ NEO4J_URI = '', NEO4J_USERNAME = '', NEO4J_PASSWORD 
   }
 }
 
-async function freshBucket(endpoint = ''): Promise<string> {
-  const s3 = new S3Client({ endpoint, forcePathStyle: true });
-  const Bucket = `bench-${Date.now()}-${randomBytes(4).toString('hex')}`;
-  await s3.send(new CreateBucketCommand({ Bucket }));
-  s3.destroy();
-  return Bucket;
+async function removeBucket(client: S3Client, Bucket: string): Promise<void> {
+  for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket })) {
+    const Objects = Contents.map(({ Key }) => ({ Key }));
+    if (Objects.length > 0) await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } }));
+  }
+  await client.send(new DeleteBucketCommand({ Bucket }));
 }
