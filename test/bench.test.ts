@@ -115,15 +115,16 @@ const outcome: Outcome = {
 
 t.test('every figure stands beside its goal', async (t) => {
   t.match(rowOf(outcome), { Ratio: '0.45', 'Least–most': '0.4–0.5', Goal: '≥ 0.4 (stretch: 0.6)', Holds: 'yes' });
-  t.match(rowOf(outcome), { 'req/s': '1,235', 'p50 ms': '1.3', 'p99 ms': '4.5', 'RSS MiB': '200' });
+  t.match(rowOf(outcome), { 'req/s': '1,235', 'p50 ms': '1.25', 'p99 ms': '4.5', 'RSS MiB': '200' });
   t.equal(rowOf({ ...outcome, holds: false }).Holds, 'NO');
   t.same(failuresOf(outcome), ['feed, 128 in flight: 503 (2 times)']);
-  t.same([figure(0.0123), figure(99.6), figure(12_345), figure(Number.NaN)], ['0.012', '100', '12,345', '–']);
+  t.same([figure(0.0123), figure(99.6), figure(12_345), figure(Number.NaN)], ['0.0123', '99.6', '12,345', '–']);
 
   const machine = { processor: '2 × X', node: 'v20', stores: 'PostgreSQL 18', commit: 'abc', date: '2026-01-01' };
   const page = pageOf({ stack: 'services', machine, outcomes: [outcome], rounds: 5, seconds: 5 });
   t.match(page, '2 × X; Node v20; PostgreSQL 18; commit abc; 2026-01-01. 5 rounds');
   t.match(page, /^\| GET \/posts \| 128 \| Y0 \| 0\.45 \| 0\.4–0\.5 \| ≥ 0\.4 \(stretch: 0\.6\) \| yes \|/m);
+  t.match(page, 'Not answered as asked: feed, 128 in flight: 503 (2 times).');
   const chart = chartOf([outcome, { ...outcome, work: { ...feed, title: 'a < b & c' }, holds: false }]);
   t.match(chart, /class="bar"[\s\S]*class="goal"[\s\S]*class="short"/);
   t.match(chart, 'a &#60; b &#38; c');

@@ -12,7 +12,7 @@ import type { StackName } from './goals.js';
 import { describeMachine } from './machine.js';
 import { withSpeed } from './readme.js';
 import { failuresOf, lineOf, pageOf, rowOf } from './report.js';
-import { type Course, type Outcome, play, playMemory } from './rounds.js';
+import { type Course, type Outcome, play, playMemory, warmStores } from './rounds.js';
 import { withServers } from './servers.js';
 import { openStack, type Stack } from './stack.js';
 import { selectWorks, WORKS, type Work } from './works.js';
@@ -64,7 +64,7 @@ function readOptions(): Options {
       stack,
       rounds: number('rounds', quick ? 1 : 5),
       seconds: number('seconds', quick ? 1 : 5),
-      warmUp: quick ? 0 : 2,
+      warmUp: quick ? { stores: 0, contender: 0 } : { stores: 20, contender: 2 },
       minutes: number('minutes', 10),
     },
     write: values.write ?? !(quick || only !== undefined),
@@ -78,7 +78,7 @@ const EXAMPLES = 20;
 
 interface Found {
   outcomes: Outcome[];
-  /** What was answered wrongly, and what was not answered. */
+  /** What was answered wrongly, before anything was measured. */
   problems: string[];
   postgres: string;
 }
@@ -93,6 +93,8 @@ async function runAll({ works, size, course }: Options, stack: Stack, progress: 
       found.problems.push(...problems);
       // Wrong answers may be quick ones.
       if (problems.length > 0) return;
+      progress.show(`${name}: warming up`, 0, 1);
+      await warmStores(data, servers, course.warmUp.stores);
       for (const work of ofData) {
         for (const inFlight of work.inFlight) {
           found.outcomes.push(await runOne(work, inFlight, data, servers, course, found.outcomes, progress));
@@ -101,7 +103,6 @@ async function runAll({ works, size, course }: Options, stack: Stack, progress: 
     });
     if (found.problems.length > 0) break;
   }
-  found.problems.push(...found.outcomes.flatMap(failuresOf));
   return found;
 }
 
@@ -124,10 +125,11 @@ async function runOne(
   return play(subject, course, () => progress.show(step, ++done, total));
 }
 
-function tell({ outcomes, problems }: Found, little: boolean): void {
+function tell({ outcomes, problems: wrong }: Found, little: boolean): void {
+  const problems = [...wrong.map((problem) => `WRONG: ${problem}`), ...outcomes.flatMap(failuresOf)];
   if (outcomes.length > 0) console.log(table(outcomes.map(rowOf)));
   if (little) console.log('\nWith little data and few requests: no figure here says anything about speed.');
-  for (const problem of problems.slice(0, EXAMPLES)) console.error(`WRONG: ${problem}`);
+  for (const problem of problems.slice(0, EXAMPLES)) console.error(problem);
   if (problems.length > EXAMPLES) console.error(`… and ${problems.length - EXAMPLES} more`);
 }
 
@@ -168,9 +170,9 @@ async function main(): Promise<number> {
     const found = await runAll(options, stack, progress);
     progress.end();
     tell(found, options.size === SMALL);
-    if (found.problems.length > 0) return 1;
-    if (options.write) await write(options, found);
-    return 0;
+    const wrong = found.problems.length > 0;
+    if (options.write && !wrong) await write(options, found);
+    return wrong || found.outcomes.some((outcome) => failuresOf(outcome).length > 0) ? 1 : 0;
   } finally {
     progress.end();
     endChildren();

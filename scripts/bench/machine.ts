@@ -24,7 +24,9 @@ function git(...args: string[]): string {
 }
 
 export function describeMachine(stores: string): Machine {
-  const changed = git('status', '--porcelain') ? ', with changes' : '';
+  // What a run has written itself is no change of what runs.
+  const others = ['.', ':!README.md', ':!scripts/bench/results'];
+  const changed = git('status', '--porcelain', '--', ...others) ? ', with changes' : '';
   return {
     processor: `${availableParallelism()} × ${cpus()[0]?.model.trim() ?? process.arch}, ${Math.round(totalmem() / GIB)} GiB`,
     node: process.version,

@@ -6,7 +6,7 @@ import type { Outcome } from './rounds.js';
 /** Enough digits to tell figures apart, and no more. */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return '–';
-  return value >= 100 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(2)));
+  return value >= 100 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(3)));
 }
 
 const MEBIBYTE = 2 ** 20;
@@ -61,6 +61,7 @@ interface Page {
 
 /** The page of one stack. */
 export function pageOf({ stack, machine, outcomes, rounds, seconds }: Page): string {
+  const failures = outcomes.flatMap(failuresOf);
   const busy = Math.max(...outcomes.flatMap(({ subject, reference }) => [subject.busy, reference.busy]));
   return `<!-- Written by \`npm run bench -- --stack ${stack}\`. Do not edit. -->
 
@@ -73,7 +74,7 @@ ${seconds} s, in turn with the yardstick. The load generator shares the machine;
 
 ${markdownTable(outcomes.map(rowOf))}
 
-${YARDSTICKS}
+${failures.length > 0 ? `Not answered as asked: ${failures.join('; ')}.\n\n` : ''}${YARDSTICKS}
 `;
 }
 

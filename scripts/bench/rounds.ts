@@ -4,7 +4,7 @@ import type { Data } from './data.js';
 import { type Goal, goalOf, holds, type StackName } from './goals.js';
 import { type Measured, measure } from './measure.js';
 import { median, rotated, type Spread, spreadOf } from './statistics.js';
-import type { Question, ServerName, Work } from './works.js';
+import { FEED, type Question, type ServerName, type Work } from './works.js';
 import type { PasswordJob } from './yardsticks/passwords.js';
 
 /** What one work has come to at one number of requests in flight. */
@@ -23,8 +23,8 @@ export interface Course {
   stack: StackName;
   rounds: number;
   seconds: number;
-  /** What is run before the first round and not counted, in seconds. */
-  warmUp: number;
+  /** What is run before anything counts: on each set of data, and by each contender before its first round. In seconds. */
+  warmUp: { stores: number; contender: number };
   /** Of the work about memory. */
   minutes: number;
 }
@@ -45,7 +45,8 @@ export async function play(
   };
   const taken: Record<keyof typeof runs, Measured[]> = { subject: [], reference: [] };
   const names = ['subject', 'reference'] as const;
-  if (course.warmUp > 0) for (const name of names) await runs[name](course.warmUp);
+  const { contender } = course.warmUp;
+  if (contender > 0) for (const name of names) await runs[name](contender);
   for (let round = 0; round < course.rounds; round += 1) {
     for (const name of rotated(names, round)) {
       taken[name].push(await runs[name](course.seconds));
@@ -107,7 +108,7 @@ async function runOf(question: Work['reference'], inFlight: number, data: Data, 
   const server = servers[question.of];
   if (!server) throw new Error(`${question.of} is not up`);
   const job = await jobOf(question, inFlight, data, server);
-  const beside = question.beside && (await jobOf(question.beside, FLOOD, data, server));
+  const beside = question.beside && (await jobOf(question.beside, CROWD, data, server));
   return async (seconds) => {
     // It begins earlier and ends later than what is measured.
     const flood = beside && ask('./load.js', { ...beside, url: server.url, seconds: seconds + 2 });
@@ -117,8 +118,13 @@ async function runOf(question: Work['reference'], inFlight: number, data: Data, 
   };
 }
 
-/** How many log in at once while others read. */
-const FLOOD = 32;
+/** Asks what most works ask, until the stores are as quick as they get: a Neo4j that has just started takes a while. */
+export async function warmStores(data: Data, servers: Servers, seconds: number): Promise<void> {
+  if (seconds > 0) await (await runOf(FEED, CROWD, data, servers))(seconds);
+}
+
+/** How many warm the stores at once, or log in while others read. */
+const CROWD = 32;
 
 async function jobOf(question: Question, inFlight: number, data: Data, server: Server) {
   const { amount } = question;

@@ -40,7 +40,7 @@ const byAll =
   (data: Data): Turn[] =>
     data.callers.map((caller, index) => request(caller, index, data));
 
-const FEED: Question = { of: 'service', turns: byAll((caller) => [get(caller, '/posts')]) };
+export const FEED: Question = { of: 'service', turns: byAll((caller) => [get(caller, '/posts')]) };
 
 const FROM_MEMORY: Question = { of: 'memory', turns: () => [[{ method: 'GET', path: '/posts', headers: {} }]] };
 
