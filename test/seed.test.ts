@@ -74,6 +74,10 @@ t.test('pairs come as often as they were asked for, and none twice', async (t) =
     t.same(problemsOf(population), []);
     const degree = Array(accounts).fill(0);
     const pairs = [...friendPairs(population)];
+    t.ok(
+      pairs.every(([person, friend]) => person !== friend),
+      'nobody is a friend of their own',
+    );
     for (const person of pairs.flat()) degree[person] += 1;
     t.same(degree, Array(accounts).fill(friends), `${friends} friends for each of ${accounts}`);
     t.equal(new Set(pairs.map((pair) => [...pair].sort((a, b) => a - b).join())).size, pairs.length);
