@@ -8,7 +8,8 @@ import pLimit from 'p-limit';
 const PARAMETERS = { memoryCost: 19456, timeCost: 2, parallelism: 1 };
 
 // One core stays free for the event loop, and one of libuv's four threads for files and name look-ups.
-const limit = pLimit(Math.max(1, Math.min(availableParallelism() - 1, 3)));
+export const HASHES_AT_ONCE = Math.max(1, Math.min(availableParallelism() - 1, 3));
+const limit = pLimit(HASHES_AT_ONCE);
 
 /** How much hashing and verifying is under way, and how much of it waits for its turn. */
 export const hashing = () => ({ running: limit.activeCount, waiting: limit.pendingCount });

@@ -12,3 +12,14 @@ export function table(rows: readonly Record<string, string>[]): string {
     )
     .join('\n');
 }
+
+/** The same for a page in Markdown. */
+export function markdownTable(rows: readonly Record<string, string>[]): string {
+  const columns = Object.keys(rows[0] ?? {});
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [
+    line(columns),
+    `|${'---|'.repeat(columns.length)}`,
+    ...rows.map((row) => line(columns.map((column) => row[column] ?? ''))),
+  ].join('\n');
+}

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { resolvedDocument } from './conformance.js';
+import { resolvedDocument } from '../scripts/contract-test/document.js';
 
 interface Link {
   operationId: string;

@@ -12,7 +12,7 @@ import { posts } from './mutants/posts.js';
 import { sessions } from './mutants/sessions.js';
 import { sight } from './mutants/sight.js';
 import { listening, spawnService } from './processes.js';
-import { freshDataDirectory } from './stores.js';
+import { freshDataDirectory, onServices } from './stores.js';
 
 const mutants = [...sight, ...sessions, ...friends, ...posts, ...input];
 
@@ -37,6 +37,8 @@ async function breached(t: Test, { file, find, replace }: Mutant): Promise<strin
   return join(folder, '.build', 'scripts', 'start.js');
 }
 
+const skip = onServices && 'breaches show on embedded stores alike, where npm test looks for them';
+
 const turn = pLimit(AT_ONCE);
 t.jobs = AT_ONCE;
 
@@ -54,7 +56,7 @@ t.test('there are mutants of every kind, and each names rules that exist', async
 });
 
 for (const mutant of mutants) {
-  t.test(`caught: ${mutant.breach}`, { buffered: true }, (t) =>
+  t.test(`caught: ${mutant.breach}`, { buffered: true, skip }, (t) =>
     turn(async () => {
       const entry = await breached(t, mutant);
       const lifted = { RATE_LIMIT_MAX: '1000000', RATE_LIMIT_STRICT_MAX: '1000000' };

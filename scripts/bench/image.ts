@@ -1,0 +1,22 @@
+/** As large as a photo for the web; after the signature come bytes that nothing compresses or looks at. */
+export const IMAGE = Buffer.alloc(256 * 1024);
+let state = 1;
+for (let index = 0; index < IMAGE.length; index += 4) {
+  state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+  IMAGE.writeUInt32LE(state, index);
+}
+IMAGE.write('\x89PNG\r\n\x1a\n', 'latin1');
+
+const BOUNDARY = '----bench-4f1c0a';
+
+const field = (name: string, value: string) =>
+  `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+
+/** The form by which a post with this image is published. */
+export function uploadForm() {
+  const head = `${field('title', 'A photo')}${field('text', 'Of the bench.')}--${BOUNDARY}\r\nContent-Disposition: form-data; name="image"; filename="photo.png"\r\nContent-Type: image/png\r\n\r\n`;
+  return {
+    headers: { 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}` },
+    bytes: Buffer.concat([Buffer.from(head), IMAGE, Buffer.from(`\r\n--${BOUNDARY}--\r\n`)]),
+  };
+}

@@ -1,0 +1,37 @@
+import { execFileSync } from 'node:child_process';
+import { availableParallelism, cpus, totalmem } from 'node:os';
+
+/** What the figures were taken on. */
+export interface Machine {
+  processor: string;
+  node: string;
+  /** The stores by their names and versions. */
+  stores: string;
+  commit: string;
+  date: string;
+}
+
+const GIB = 2 ** 30;
+
+function git(...args: string[]): string {
+  try {
+    return execFileSync('git', args, { stdio: ['ignore', 'pipe', 'ignore'] })
+      .toString()
+      .trim();
+  } catch {
+    return '';
+  }
+}
+
+export function describeMachine(stores: string): Machine {
+  // What a run has written itself is no change of what runs.
+  const others = ['.', ':!README.md', ':!scripts/bench/results'];
+  const changed = git('status', '--porcelain', '--', ...others) ? ', with changes' : '';
+  return {
+    processor: `${availableParallelism()} × ${cpus()[0]?.model.trim() ?? process.arch}, ${Math.round(totalmem() / GIB)} GiB`,
+    node: process.version,
+    stores,
+    commit: `${git('rev-parse', '--short', 'HEAD') || 'unknown'}${changed}`,
+    date: new Date().toISOString().slice(0, 10),
+  };
+}

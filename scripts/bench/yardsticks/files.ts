@@ -1,0 +1,24 @@
+/** Y3: a bare Fastify that streams a file up to the disk, and down from it. */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import Fastify from 'fastify';
+import { listen } from './listen.js';
+
+const directory = process.env.FILES ?? '';
+let stored = 0;
+
+const server = Fastify();
+server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+server.post('/files', async ({ body }, reply) => {
+  stored += 1;
+  await pipeline(body as NodeJS.ReadableStream, createWriteStream(join(directory, String(stored))));
+  return reply.code(201).send({ id: stored });
+});
+server.get<{ Params: { id: number } }>('/files/:id', async ({ params }, reply) => {
+  const path = join(directory, String(Number(params.id)));
+  const { size } = await stat(path);
+  return reply.type('image/png').header('Content-Length', size).send(createReadStream(path));
+});
+await listen(server);

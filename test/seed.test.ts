@@ -1,0 +1,152 @@
+import { sql } from 'kysely';
+import t from 'tap';
+import { type Population, problemsOf, seed } from '../db/seed/index.js';
+import { friendPairs, likePairs } from '../db/seed/ties.js';
+import type { Stores } from '../db/stores.js';
+import { startTestService } from './harness.js';
+import { runCommand } from './processes.js';
+import { lendGraph, onServices, openTestStores, temporaryDirectory } from './stores.js';
+import { broken, emptyStores, inspect, openQuietly } from './verifying.js';
+
+const WANTED: Population = {
+  accounts: 30,
+  posts: 50,
+  likes: 200,
+  friends: 4,
+  privatePercent: 50,
+  popularPost: 25,
+  popularPerson: 20,
+  seed: 7,
+};
+
+/** All that a seed decides, by places and not by ids. */
+async function contents({ db, graph }: Stores, made: { accounts: number[]; posts: number[] }) {
+  const accounts = await db.selectFrom('accounts').select(['id', 'name', 'private']).orderBy('id').execute();
+  const posts = await db.selectFrom('posts').select(['id', 'author_id', 'title', 'text']).orderBy('id').execute();
+  const { friendships, likes } = await graph.inventory.tiesOf(made.accounts);
+  const person = (id: number) => made.accounts.indexOf(id);
+  const post = (id: number) => made.posts.indexOf(id);
+  return {
+    accounts: accounts.filter(({ id }) => person(id) >= 0).map(({ id, ...rest }) => [person(id), rest]),
+    posts: posts
+      .filter(({ id }) => post(id) >= 0)
+      .map(({ id, author_id, ...rest }) => [post(id), person(author_id), rest]),
+    friendships: friendships.map((tie) => `${person(tie.person)} ${person(tie.friend)}`).sort(),
+    likes: likes.map((tie) => `${person(tie.person)} ${post(tie.post)}`).sort(),
+  };
+}
+
+t.test('makes what was asked for, the same again for the same seed, beside what is there', async (t) => {
+  const stores = await openQuietly(t);
+  const steps = new Set<string>();
+  const make = (population: Population) => seed(stores, population, 'hash', (step) => steps.add(step));
+  const [first, second, other] = [await make(WANTED), await make(WANTED), await make({ ...WANTED, seed: 8 })];
+  t.same(broken(await inspect(stores)), {});
+  t.ok(steps.has('likes'), 'says how far it is');
+
+  const one = await contents(stores, first);
+  t.equal(one.accounts.length, WANTED.accounts);
+  t.equal(one.posts.length, WANTED.posts);
+  t.same(await contents(stores, second), one);
+  t.notSame(await contents(stores, other), one);
+
+  const [newest] = await stores.db.selectFrom('posts').select('id').orderBy('created_at', 'desc').execute();
+  t.ok(
+    [first, second, other].some(({ posts }) => posts.at(-1) === newest?.id),
+    'the last is the newest',
+  );
+  const counts = await stores.graph.countLikes(first.posts);
+  t.ok((counts.at(-1) ?? 0) >= WANTED.popularPost, 'the newest is popular');
+  t.ok((await stores.graph.friendsOf(first.accounts[0] ?? 0)).length >= WANTED.popularPerson);
+});
+
+t.test('pairs come as often as they were asked for, and none twice', async (t) => {
+  const plain = { ...WANTED, popularPost: 0, popularPerson: 0 };
+  for (const population of [
+    plain,
+    { ...plain, friends: 5 },
+    { ...plain, friends: 29, likes: 30 * 50 },
+    { ...plain, accounts: 31, friends: 30, likes: 31 * 50 - 1 },
+    { ...plain, accounts: 1, friends: 0, likes: 0 },
+    { ...plain, posts: 0, likes: 0 },
+  ]) {
+    const { accounts, posts, likes, friends } = population;
+    t.same(problemsOf(population), []);
+    const degree = Array(accounts).fill(0);
+    const pairs = [...friendPairs(population)];
+    t.ok(
+      pairs.every(([person, friend]) => person !== friend),
+      'nobody is a friend of their own',
+    );
+    for (const person of pairs.flat()) degree[person] += 1;
+    t.same(degree, Array(accounts).fill(friends), `${friends} friends for each of ${accounts}`);
+    t.equal(new Set(pairs.map((pair) => [...pair].sort((a, b) => a - b).join())).size, pairs.length);
+
+    const liked = [...likePairs(population)];
+    t.equal(new Set(liked.map(String)).size, likes, `${likes} likes for ${posts} posts`);
+    t.ok(liked.every(([person, post]) => person < accounts && post < posts));
+  }
+});
+
+t.test('says what cannot be', async (t) => {
+  for (const impossible of [
+    { accounts: 0, likes: 0, friends: 0, popularPost: 0, popularPerson: 0 },
+    { privatePercent: 101 },
+    { friends: 30 },
+    { accounts: 31, friends: 3 },
+    { likes: 1501 },
+    { popularPost: 31 },
+    { posts: 0, likes: 0 },
+    { popularPerson: 30 },
+  ]) {
+    t.equal(problemsOf({ ...WANTED, ...impossible }).length, 1, JSON.stringify(impossible));
+  }
+});
+
+t.test('the command fills new stores, and everybody can log in by the password it prints', async (t) => {
+  const environment = await emptyStores(t);
+  // Real stores are joined when they are first opened.
+  if (onServices) await (await openTestStores(t, environment)).close();
+  await lendGraph(environment);
+  const options = ['--accounts', '20', '--posts', '30', '--likes', '40', '--friends', '2', '--private', '50'];
+  const { code, output } = await runCommand(t, ['seed', ...options], environment);
+  t.equal(code, 0, output);
+  t.match(output, /^Made 20 accounts and 30 posts in [\d.]+ s\.$/m);
+  const [, email = '', password = ''] = /^One of them: (\S+), password (\S+)$/m.exec(output) ?? [];
+
+  const service = await startTestService(t, environment);
+  const login = await service.ask('POST', '/auth/login', { json: { email, password } });
+  t.equal(login.status, 200);
+  const { body } = await service.ask('GET', '/posts?limit=100', { token: login.body.token });
+  const { rows } = await sql<{ visible: number }>`
+    select count(*) as visible from posts p join accounts a on a.id = p.author_id
+    where not a.private or a.id = ${login.body.id}`.execute(service.stores.db);
+  t.ok(body.length >= (rows[0]?.visible ?? 0) && body.length > 0);
+});
+
+t.test('the command says in one line what is wrong, and prints no password then', async (t) => {
+  const environment = { DATA_DIR: await temporaryDirectory(t) };
+  const refused = async (...options: string[]) => {
+    const { code, output } = await runCommand(t, ['seed', ...options], environment);
+    t.equal(code, 1);
+    return output;
+  };
+  t.match(await refused(), /^npm run seed -- --accounts N/);
+  t.match(await refused('--accounts', 'many'), /^--accounts: "many" is not a whole number below 1000000000\n$/);
+  t.match(await refused('--accounts', '1', '--friends', '2'), /^nobody can have more friends than .*\n$/);
+  const weak = await refused('--accounts', '1', '--password', 'Password123!');
+  t.match(weak, /^The password must not be a common password/);
+  t.notMatch(weak, /Password123/);
+});
+
+t.test(
+  'leaves a data directory to the service that uses it',
+  { skip: onServices && 'real stores are for several processes' },
+  async (t) => {
+    const environment = await emptyStores(t);
+    await openTestStores(t, environment);
+    const { code, output } = await runCommand(t, ['seed', '--accounts', '1'], environment);
+    t.equal(code, 1);
+    t.match(output, /^\S+ is in use by another process of this service\n$/);
+  },
+);
