@@ -1,6 +1,8 @@
 import type { ColumnType, Generated, Selectable } from 'kysely';
 
-type CreatedAt = ColumnType<Date, never, never>;
+/** As RFC 3339 spells it, in UTC with milliseconds. */
+type Time = string;
+type CreatedAt = ColumnType<Time, never, never>;
 
 export interface AccountsTable {
   id: Generated<number>;
@@ -23,8 +25,8 @@ export interface SessionsTable {
   account_id: number;
   device_name: string;
   created_at: CreatedAt;
-  last_used_at: ColumnType<Date, never, Date>;
-  expires_at: Date;
+  last_used_at: ColumnType<Time, never, Time | Date>;
+  expires_at: ColumnType<Time, Date, Date>;
 }
 
 export interface PostsTable {
@@ -44,7 +46,7 @@ export interface OutboxTable {
   kind: 'person' | 'post' | 'image';
   /** An id or an image's name. */
   key: string;
-  due_at: ColumnType<Date, Date | undefined, Date>;
+  due_at: ColumnType<Time, Time | Date | undefined, Time | Date>;
   attempts: Generated<number>;
   /** Whether it only waits to be delivered once more: see `lateness` of the graph. */
   delivered: Generated<boolean>;
@@ -71,6 +73,12 @@ export interface GraphLikesTable {
   post_id: number;
 }
 
+/** How many likes a post has, if any. Kept by the database itself, as `graph_likes` changes. */
+export interface GraphLikeCountsTable {
+  post_id: number;
+  likes: number;
+}
+
 /** One row for a pair of people, whatever there is between them: `lo` is the smaller id. */
 export interface GraphFriendshipsTable {
   lo: number;
@@ -86,6 +94,7 @@ export interface Tables {
   outbox: OutboxTable;
   installation: InstallationTable;
   graph_likes: GraphLikesTable;
+  graph_like_counts: GraphLikeCountsTable;
   graph_friendships: GraphFriendshipsTable;
 }
 

@@ -52,11 +52,13 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
     },
 
     async countLikes(ids) {
-      const { rows } = await sql<{ count: number }>`
-        select (select count(*) from graph_likes where post_id = post.id) as count
-        from unnest(${ids}::int8[]) with ordinality as post (id, position)
-        order by post.position`.execute(db);
-      return rows.map(({ count }) => count);
+      const rows = await db
+        .selectFrom('graph_like_counts')
+        .select(['post_id', 'likes'])
+        .where(sql<SqlBool>`post_id = any(${ids}::int8[])`)
+        .execute();
+      const counts = new Map(rows.map(({ post_id, likes }) => [post_id, likes]));
+      return ids.map((id) => counts.get(id) ?? 0);
     },
 
     async likesAmong(people, ids) {

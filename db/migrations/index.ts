@@ -2,10 +2,12 @@ import type { Migration } from 'kysely';
 import * as initial from './0001-initial.js';
 import * as installation from './0002-installation.js';
 import * as moved from './0003-moved.js';
+import * as likeCounts from './0004-like-counts.js';
 
 /** In this order, append-only: what has run somewhere is never edited. */
 export const migrations: Record<string, Migration> = {
   '0001-initial': initial,
   '0002-installation': installation,
   '0003-moved': moved,
+  '0004-like-counts': likeCounts,
 };

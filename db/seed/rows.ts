@@ -83,7 +83,7 @@ export async function addPosts(
 
 /** So that PostgreSQL plans by what is there now, and finds in an index what it may. */
 export async function settle(db: Database): Promise<void> {
-  await sql`vacuum analyze accounts, posts, graph_likes, graph_friendships`.execute(db);
+  await sql`vacuum analyze accounts, posts, graph_likes, graph_like_counts, graph_friendships`.execute(db);
 }
 
 /** From the sequence, so that nobody else gets them. */
