@@ -10,6 +10,9 @@ export interface FeedPage {
   more: boolean;
 }
 
+/** How many posts are read for each that is wanted: two of three may be hidden. */
+const SPARE = 3;
+
 interface Stores {
   db: Database;
   graph: SocialGraph;
@@ -23,9 +26,10 @@ interface Stores {
 export async function readFeed({ db, graph, read }: Stores, viewer: number, page: Page): Promise<FeedPage> {
   const end = page.offset + page.limit;
   if (end < WINDOW) {
-    const window = await read.newestPosts();
+    const wanted = Math.min(SPARE * (end + 1), WINDOW);
+    const window = await read.newestPosts(wanted);
     const visible = await filterVisible(viewer, window, authorOf, read.friends);
-    if (visible.length > end || window.length < WINDOW) {
+    if (visible.length > end || window.length < wanted) {
       return { posts: visible.slice(page.offset, end), more: visible.length > end };
     }
   }

@@ -35,7 +35,7 @@ const LONGEST_ABSENCE = 5;
 /** What goes to one store: when that is away, the relay goes on with the other's. */
 const KINDS: readonly Kind[][] = [['person', 'post'], ['image']];
 
-const NOW = sql<Date>`clock_timestamp()`;
+const NOW = sql<string>`clock_timestamp()`;
 
 /**
  * Notes, in the transaction that changes a row, that the other stores have yet to follow. Answers the entries to deliver
@@ -211,4 +211,4 @@ const takeDue = (db: Database, id: number) =>
     .skipLocked()
     .executeTakeFirst();
 
-const after = (seconds: number) => sql<Date>`clock_timestamp() + ${seconds}::float8 * interval '1 second'`;
+const after = (seconds: number) => sql<string>`clock_timestamp() + ${seconds}::float8 * interval '1 second'`;

@@ -19,7 +19,7 @@ interface Stores {
 }
 
 /** Far longer than from the first byte written to the row's commit. */
-const DUE = sql<Date>`clock_timestamp() + interval '15 minutes'`;
+const DUE = sql<string>`clock_timestamp() + interval '15 minutes'`;
 
 /**
  * Stores the file at `path` before the row that will name it, and passes it on to `commit`, whose transaction has to claim
@@ -70,7 +70,7 @@ export async function claimImage(trx: DatabaseTransaction, { entry }: PendingIma
   const { numDeletedRows } = await trx
     .deleteFrom('outbox')
     .where('id', '=', entry)
-    .where('due_at', '>', sql<Date>`clock_timestamp()`)
+    .where('due_at', '>', sql<string>`clock_timestamp()`)
     .executeTakeFirst();
   if (numDeletedRows === 0n) throw new StoreUnavailable('images');
 }

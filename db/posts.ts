@@ -12,7 +12,8 @@ export interface PostRow {
   text: string;
   image: string | null;
   author_id: number;
-  created_at: Date;
+  /** RFC 3339, in UTC, with milliseconds. */
+  created_at: string;
   author_username: string | null;
   author_private: boolean | null;
 }

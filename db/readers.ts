@@ -8,7 +8,7 @@ import { findPosts, newestPosts, type PostRow } from './posts.js';
 import { findSessions, type LiveSession } from './sessions.js';
 import type { AskFriends } from './visibility.js';
 
-/** How many of the newest posts one batch reads for all who ask for a first page. */
+/** How many of the newest posts one batch reads at most, for all who ask for a first page. */
 export const WINDOW = 100;
 
 export interface LikesOfPost {
@@ -21,8 +21,8 @@ export interface Readers {
   session(id: string): Promise<LiveSession | undefined>;
   account(id: number): Promise<Account | undefined>;
   post(id: number): Promise<PostRow | undefined>;
-  /** The newest `WINDOW` posts of all, whoever may see them. */
-  newestPosts(): Promise<readonly PostRow[]>;
+  /** The newest posts of all, whoever may see them: as many as asked for, or more. */
+  newestPosts(count: number): Promise<readonly PostRow[]>;
   friends: AskFriends;
   likes(question: { viewer: number; posts: readonly number[] }): Promise<LikesOfPost[]>;
 }
@@ -33,16 +33,13 @@ export function createReaders(db: Database, graph: SocialGraph, observer: Observ
     session: batched((ids) => findSessions(db, ids), told('session')),
     account: batched((ids) => findAccounts(db, ids), told('account')),
     post: batched((ids) => findPosts(db, ids), told('post')),
-    newestPosts: sharing(() => newestPosts(db, WINDOW), told('newestPosts')),
+    newestPosts: batched(async (counts) => {
+      const rows = await newestPosts(db, Math.max(...counts));
+      return counts.map(() => rows);
+    }, told('newestPosts')),
     friends: batched((questions) => readFriends(graph, questions), told('friends')),
     likes: batched((questions) => readLikes(graph, questions), told('likes')),
   };
-}
-
-/** A look-up without a key: one answer serves a whole batch. */
-function sharing<Value>(load: () => Promise<Value>, onBatch: (size: number) => void): () => Promise<Value> {
-  const ask = batched<undefined, Value>(async (askers) => Array(askers.length).fill(await load()), onBatch);
-  return () => ask(undefined);
 }
 
 async function readLikes(

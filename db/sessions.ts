@@ -70,12 +70,12 @@ export async function touchSessions(db: Database, ids: readonly string[]): Promi
 
 /** Last used first. The session that asks is in use now, however far its row lags. */
 export async function listSessions(db: Database, accountId: number, current: string): Promise<SessionRow[]> {
-  const lastUsed = sql<Date>`case when id = ${current} then clock_timestamp()::timestamptz(3) else last_used_at end`;
+  const lastUsed = sql<string>`case when id = ${current} then clock_timestamp()::timestamptz(3) else last_used_at end`;
   return db
     .selectFrom('sessions')
     .select(['id', 'account_id', 'device_name', 'created_at', 'expires_at', lastUsed.as('last_used_at')])
     .where('account_id', '=', accountId)
-    .where('expires_at', '>', sql<Date>`clock_timestamp()`)
+    .where('expires_at', '>', sql<string>`clock_timestamp()`)
     .orderBy(lastUsed, 'desc')
     .orderBy('id')
     .execute();
@@ -96,5 +96,5 @@ export async function deleteOtherSessions(db: Database, accountId: number, curre
 }
 
 export async function purgeExpiredSessions(db: Database): Promise<void> {
-  await db.deleteFrom('sessions').where('expires_at', '<=', sql<Date>`clock_timestamp()`).execute();
+  await db.deleteFrom('sessions').where('expires_at', '<=', sql<string>`clock_timestamp()`).execute();
 }

@@ -1,5 +1,6 @@
 import { createSecretKey } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
+import { LRUCache } from 'lru-cache';
 import type { TokenKey } from './http/variables.js';
 
 /** What a token says, once its signature, times, issuer and audience have been found good. */
@@ -16,12 +17,40 @@ export interface Tokens {
 }
 
 const ALGORITHM = 'HS256';
+/** How many good tokens are remembered: a signature that was good once is good for ever, and dear to check. */
+const REMEMBERED = 10_000;
 const NAME = 'social-posting-service';
 
 /** JSON Web Tokens (RFC 7519) by one pinned algorithm: the first key signs, each verifies what names it as `kid`. */
 export function createTokens([signing, ...others]: readonly [TokenKey, ...TokenKey[]]): Tokens {
   const keys = new Map([signing, ...others].map(({ id, secret }) => [id, createSecretKey(secret, 'utf8')]));
+  const good = new LRUCache<string, { claims: TokenClaims; expiresAt: number }>({ max: REMEMBERED });
   const signingKey = createSecretKey(signing.secret, 'utf8');
+
+  /** What a token of ours says and, in seconds since 1970, until when. */
+  async function check(token: string) {
+    try {
+      const { payload } = await jwtVerify(
+        token,
+        ({ kid }) => {
+          const key = kid === undefined ? undefined : keys.get(kid);
+          if (!key) throw new Error('unknown key');
+          return key;
+        },
+        {
+          algorithms: [ALGORITHM],
+          issuer: NAME,
+          audience: NAME,
+          requiredClaims: ['sub', 'jti', 'tvr', 'iat', 'exp'],
+        },
+      );
+      const { sub, jti, tvr, exp } = payload;
+      if (!jti || typeof tvr !== 'number' || exp === undefined) return undefined;
+      return { claims: { accountId: Number(sub), sessionId: jti, tokenVersion: tvr }, expiresAt: exp };
+    } catch {
+      return undefined;
+    }
+  }
 
   return {
     issue: ({ accountId, sessionId, tokenVersion }, expiresAt) =>
@@ -36,27 +65,10 @@ export function createTokens([signing, ...others]: readonly [TokenKey, ...TokenK
         .sign(signingKey),
 
     async verify(token) {
-      try {
-        const { payload } = await jwtVerify(
-          token,
-          ({ kid }) => {
-            const key = kid === undefined ? undefined : keys.get(kid);
-            if (!key) throw new Error('unknown key');
-            return key;
-          },
-          {
-            algorithms: [ALGORITHM],
-            issuer: NAME,
-            audience: NAME,
-            requiredClaims: ['sub', 'jti', 'tvr', 'iat', 'exp'],
-          },
-        );
-        const { sub, jti, tvr } = payload;
-        if (!jti || typeof tvr !== 'number') return undefined;
-        return { accountId: Number(sub), sessionId: jti, tokenVersion: tvr };
-      } catch {
-        return undefined;
-      }
+      const known = good.get(token) ?? (await check(token));
+      if (!known || known.expiresAt <= Date.now() / 1000) return undefined;
+      good.set(token, known);
+      return known.claims;
     },
   };
 }

@@ -28,8 +28,8 @@ export const briefProfileView = ({ id, name, username }: Account): Schemas['Prof
 export const sessionView = (session: SessionRow, current: string): Schemas['Session'] => ({
   id: session.id,
   device_name: session.device_name,
-  created_at: session.created_at.toISOString(),
-  last_used_at: session.last_used_at.toISOString(),
+  created_at: session.created_at,
+  last_used_at: session.last_used_at,
   current: session.id === current,
 });
 
@@ -40,7 +40,7 @@ export const postView = (post: PostRow, likes: LikesOfPost): Schemas['Post'] => 
   image: linkTo('posts', post.image),
   author_id: post.author_id,
   author_username: post.author_username,
-  created_at: post.created_at.toISOString(),
+  created_at: post.created_at,
   like_count: likes.count,
   liked_by_me: likes.liked,
 });

@@ -66,7 +66,7 @@ function waitingRow({ kind, for: what, count, attempts, since }: Waiting): Recor
     'waits for': what,
     entries: String(count),
     'most attempts': String(attempts),
-    since: since.toISOString(),
+    since,
   };
 }
 

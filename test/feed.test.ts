@@ -34,7 +34,7 @@ async function expectedFeed(authors: readonly Person[]): Promise<number[]> {
   const rows = await db.selectFrom('posts').select(['id', 'author_id', 'created_at']).execute();
   return rows
     .filter(({ author_id }) => authors.some(({ id }) => id === author_id))
-    .sort((a, b) => b.created_at.getTime() - a.created_at.getTime() || b.id - a.id)
+    .sort((a, b) => Date.parse(b.created_at) - Date.parse(a.created_at) || b.id - a.id)
     .map(({ id }) => id);
 }
 
@@ -215,9 +215,9 @@ t.test('friendship is asked after the posts are read: what is posted once it has
     },
     read: {
       ...read,
-      async newestPosts() {
+      async newestPosts(count: number) {
         await partWays();
-        return read.newestPosts();
+        return read.newestPosts(count);
       },
     },
   };

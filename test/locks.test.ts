@@ -248,7 +248,7 @@ t.test('locks', needsServers, async (t) => {
       await claimImage(trx, { name: 'claimed.png', entry });
       const row = { author_id: ada, title: 'T', text: 'T', image: 'claimed.png' };
       await trx.insertInto('posts').values(row).execute();
-      await until(async () => Date.now() > due.getTime() + 100);
+      await until(async () => Date.now() > Date.parse(due) + 100);
       await others.outbox.deliver([entry]);
     });
     t.same(await storedImages(stores), ['claimed.png']);
@@ -258,7 +258,7 @@ t.test('locks', needsServers, async (t) => {
     await openTestStores(t, environment);
     const ada = await account();
     const note = async (key: string, seconds: number) => {
-      const due_at = sql<Date>`clock_timestamp() + ${seconds}::float8 * interval '1 second'`;
+      const due_at = sql<string>`clock_timestamp() + ${seconds}::float8 * interval '1 second'`;
       const values = [
         { kind: 'person' as const, key: String(ada), due_at },
         { kind: 'image' as const, key, due_at },

@@ -545,7 +545,7 @@ t.test('/posts/me lists the caller’s posts alone, newest first, page by page',
   await writePost(bob);
   const rows = await db.selectFrom('posts').selectAll().where('author_id', '=', ada.id).execute();
   const expected = rows
-    .sort((a, b) => b.created_at.getTime() - a.created_at.getTime() || b.id - a.id)
+    .sort((a, b) => Date.parse(b.created_at) - Date.parse(a.created_at) || b.id - a.id)
     .map(({ title }) => title);
   const titles = ({ body }: Answer) => body.map(({ title }: { title: string }) => title);
 

@@ -15,7 +15,7 @@ export async function leavesNothing(t: Test, environment: NodeJS.ProcessEnv): Pr
   const { db, directory } = stores;
   const waiting = () => db.selectFrom('outbox').select('id').execute();
   while ((await waiting()).length > 0) {
-    const now = sql<Date>`clock_timestamp()`;
+    const now = sql<string>`clock_timestamp()`;
     await db.updateTable('outbox').set({ due_at: now }).where('due_at', '>', now).execute();
     await sleep(50);
   }

@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeJwt, decodeProtectedHeader, type JWTPayload } from 'jose';
 import t from 'tap';
+import { createTokens } from '../handlers/tokens.js';
 import { type Answer, CLEARED_COOKIE, cookieOf, PASSWORD, startTestService } from './harness.js';
 import { freshDataDirectory } from './stores.js';
 
@@ -67,7 +68,7 @@ t.test(
       .select('expires_at')
       .where('id', '=', jti ?? '')
       .executeTakeFirstOrThrow();
-    t.equal(row.expires_at.toISOString(), expires_at, 'its session ends with it');
+    t.equal(row.expires_at, expires_at, 'its session ends with it');
   },
 );
 
@@ -180,6 +181,20 @@ t.test('only a token that we have signed, for us, and that is still good is take
     t.ok(isRefused(await me(cookie(token))), `${title}, in the cookie`);
     t.ok(isRefused(await me({ ...bearer(token), ...cookie(person.token) })), `${title}, with a good cookie`);
   }
+});
+
+t.test('a token that has been good before is good until it expires, and no longer', async (t) => {
+  const tokens = createTokens([{ id: 'one', secret: ONE }]);
+  const expires = new Date(Math.floor(Date.now() / 1000 + 60) * 1000);
+  const said = { accountId: 7, sessionId: 'a-session', tokenVersion: 3 };
+  const token = await tokens.issue(said, expires);
+  t.same(await tokens.verify(token), said);
+  let time = expires.getTime() - 1;
+  t.intercept(Date, 'now', { value: () => time });
+  t.same(await tokens.verify(token), said);
+  time += 1;
+  t.equal(await tokens.verify(token), undefined);
+  t.equal(await tokens.verify(`${token}x`), undefined, 'nor is what only begins like it');
 });
 
 t.test('every refusal of credentials says the same', async (t) => {

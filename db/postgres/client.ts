@@ -4,10 +4,19 @@ import type { Guard } from '../guard.js';
 import { type Observer, observed } from '../observer.js';
 import { StoreUnavailable } from '../unavailable.js';
 
-/** What a pool's options say about results: ids stay within what a JavaScript number holds, as the contract bounds them. */
+const { INT8, TIMESTAMPTZ } = pg.types.builtins;
+const dateOf = pg.types.getTypeParser(TIMESTAMPTZ);
+
+/**
+ * What a pool's options say about results: ids stay within what a JavaScript number holds, as the contract bounds them; times
+ * are spelled as the contract spells them.
+ */
 export const types = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format as 'text'),
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    if (oid === INT8) return Number;
+    if (oid === TIMESTAMPTZ) return (text: string) => dateOf(text).toISOString();
+    return pg.types.getTypeParser(oid, format as 'text');
+  },
 };
 
 /**

@@ -15,6 +15,8 @@ export async function openEmbeddedPostgres(directory: string, observer: Observer
   if (!existsSync(directory)) await initialize(directory);
   await chmod(directory, OWNER_ONLY);
   const pglite = await PGlite.create(directory);
+  // Each statement is planned once: planning one anew takes it longer than to run it.
+  await pglite.exec('set plan_cache_mode = force_generic_plan');
   const config = createPgConfig(pglite);
   const pool = new pg.Pool({ ...config, max: config.poolSize, Client: observedClient(NamingClient, observer), types });
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });

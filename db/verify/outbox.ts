@@ -12,7 +12,7 @@ export interface Waiting {
   /** The most that any of them has been tried in vain. */
   attempts: number;
   /** When the oldest was entered. */
-  since: Date;
+  since: string;
 }
 
 const OVERDUE = sql<boolean>`due_at < clock_timestamp() - interval '5 minutes'`;
@@ -33,7 +33,7 @@ export async function checkOutbox({ stores, findings, repair, pageSize }: Inspec
     const delivered = await repair?.deliver(late.map(({ id }) => id));
     findings.add(
       'onTime',
-      late.map(({ kind, key, created_at }) => `${kind} ${key} since ${created_at.toISOString()}`),
+      late.map(({ kind, key, created_at }) => `${kind} ${key} since ${created_at}`),
       delivered,
     );
   }

@@ -29,7 +29,7 @@ interface Row {
   author_id: number;
   author_username: string;
   author_private: boolean;
-  created_at: Date;
+  created_at: string;
 }
 
 const PAGE = 10_000;
@@ -46,7 +46,7 @@ export async function readTruth({ patientDb, graph }: BareStores, viewers: reado
     for (const row of rows) posts.push(row);
     if (rows.length < PAGE) break;
   }
-  posts.sort((a, b) => b.created_at.getTime() - a.created_at.getTime() || b.id - a.id);
+  posts.sort((a, b) => Date.parse(b.created_at) - Date.parse(a.created_at) || b.id - a.id);
 
   const likes = new Map<number, number>();
   const likedBy = new Map(viewers.map((viewer) => [viewer, new Set<number>()]));
@@ -82,7 +82,7 @@ export async function readTruth({ patientDb, graph }: BareStores, viewers: reado
         image: null,
         author_id: row.author_id,
         author_username: row.author_username,
-        created_at: row.created_at.toISOString(),
+        created_at: row.created_at,
         like_count: likes.get(id) ?? 0,
         liked_by_me: likedBy.get(viewer)?.has(id) ?? false,
       };

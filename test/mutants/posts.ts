@@ -89,8 +89,8 @@ export const posts: Mutant[] = [
   {
     breach: 'times are told to the second',
     file: 'handlers/views.js',
-    find: 'created_at: post.created_at.toISOString()',
-    replace: 'created_at: `${post.created_at.toISOString().slice(0, 19)}Z`',
+    find: 'created_at: post.created_at',
+    replace: 'created_at: `${post.created_at.slice(0, 19)}Z`',
     caughtBy: ['Post, created_at'],
   },
 ];

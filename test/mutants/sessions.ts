@@ -89,8 +89,8 @@ export const sessions: Mutant[] = [
   {
     breach: 'a time is no time',
     file: 'handlers/views.js',
-    find: 'created_at: session.created_at.toISOString()',
-    replace: 'created_at: session.created_at.toUTCString()',
+    find: 'created_at: session.created_at',
+    replace: 'created_at: new Date(session.created_at).toUTCString()',
     caughtBy: ['openapi.yaml, listSessions: '],
   },
 ];
