@@ -10,7 +10,7 @@ export interface Locked {
 /**
  * Advisory locks, held until the transaction ends. They queue fairly, where row locks let a stream of likes keep a deletion
  * waiting. Everyone takes them in one order, accounts by id and then posts by id, so no two transactions can wait for each
- * other.
+ * other. Where the graph is tables, the one who writes likes takes a last one by a trigger.
  *
  * While a transaction is open, nothing but that transaction is used: the embedded PostgreSQL has a single connection, and
  * anything else would wait for it for ever.

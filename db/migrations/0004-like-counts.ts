@@ -2,7 +2,8 @@ import { type Kysely, sql } from 'kysely';
 
 /**
  * How many likes a post has, as Neo4j knows it of every node: to count them anew takes as long as there are likes. Triggers
- * keep it, so that no statement can forget to.
+ * keep it, so that no statement can forget to. Likes are written by one transaction at a time, which has all other locks
+ * it needs by then: two that count the same posts at once could else wait for each other.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
@@ -13,19 +14,23 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`lock table graph_likes in share row exclusive mode`.execute(db);
   await sql`insert into graph_like_counts select post_id, count(*) from graph_likes group by post_id`.execute(db);
 
-  // In the order of the posts, or two that count the same ones at once could wait for each other.
+  await sql`
+    create function wait_to_like() returns trigger language plpgsql as $$
+    begin
+      perform pg_advisory_xact_lock(${sql.lit(LIKES_LOCK)});
+      return null;
+    end $$`.execute(db);
   await sql`
     create function count_new_likes() returns trigger language plpgsql as $$
     begin
       insert into graph_like_counts as counted
-      select post_id, count(*) from changed group by post_id order by post_id
+      select post_id, count(*) from changed group by post_id
       on conflict (post_id) do update set likes = counted.likes + excluded.likes;
       return null;
     end $$`.execute(db);
   await sql`
     create function count_gone_likes() returns trigger language plpgsql as $$
     begin
-      perform from graph_like_counts where post_id in (select post_id from changed) order by post_id for update;
       update graph_like_counts counted set likes = counted.likes - gone.likes
       from (select post_id, count(*) as likes from changed group by post_id) gone
       where counted.post_id = gone.post_id;
@@ -33,9 +38,15 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       return null;
     end $$`.execute(db);
   await sql`
+    create trigger wait before insert or delete on graph_likes
+    for each statement execute function wait_to_like()`.execute(db);
+  await sql`
     create trigger count_new after insert on graph_likes
     referencing new table as changed for each statement execute function count_new_likes()`.execute(db);
   await sql`
     create trigger count_gone after delete on graph_likes
     referencing old table as changed for each statement execute function count_gone_likes()`.execute(db);
 }
+
+/** Beside those of people and posts, which are positive, and that of the stores: see `locks.ts`. */
+const LIKES_LOCK = -2;
