@@ -45,9 +45,12 @@ export async function differences(released: string, current: string): Promise<Ch
   }));
 }
 
+const directory = toolsFolder('oasdiff', VERSION);
+
+export const isFetched = (): boolean => existsSync(directory);
+
 async function oasdiff(): Promise<string> {
-  const directory = toolsFolder('oasdiff', VERSION);
-  if (!existsSync(directory)) {
+  if (!isFetched()) {
     await run('go', ['version']).catch(() => {
       throw new Error(`Go is needed to build oasdiff: ${GET_GO}`);
     });
