@@ -66,14 +66,16 @@ export async function postsByAuthor(db: Database, author: number, { limit, offse
 
 /**
  * A page of what is public and of what these authors wrote. Each author's newest are read by index, so that a feed in which
- * nearly every account is private costs no more than another; only the page itself is joined and sorted whole.
+ * nearly every account is private costs no more than another; only the page itself is joined and sorted whole. The numbers
+ * stand in the statement's text: how it is best done depends on how deep the page lies, so it is planned each time.
  */
 export async function postsPublicOrBy(
   db: Database,
   authors: readonly number[],
   { limit, offset }: Page,
 ): Promise<PostRow[]> {
-  const deep = offset + limit;
+  const deep = sql.lit(offset + limit);
+  const own = sql.lit(`{${authors.join(',')}}`);
   return selectPosts(db)
     .where(
       'posts.id',
@@ -84,12 +86,12 @@ export async function postsPublicOrBy(
            where a.private is not true
            order by p.created_at desc, p.id desc limit ${deep})
           union
-          (select p.id, p.created_at from unnest(${authors}::int8[]) as author (id)
+          (select p.id, p.created_at from unnest(${own}::int8[]) as author (id)
            cross join lateral (
              select id, created_at from posts where author_id = author.id
              order by created_at desc, id desc limit ${deep}
            ) p)
-          order by created_at desc, id desc limit ${limit} offset ${offset}
+          order by created_at desc, id desc limit ${sql.lit(limit)} offset ${sql.lit(offset)}
         ) page)`,
     )
     .orderBy(newestFirst)
