@@ -17,6 +17,9 @@ SIGNATURES = {
     "application/octet-stream": b"GIF87a",
 }
 
+# The fields of forms that hold any text.
+TEXTS = ("name", "username", "email", "password", "current_password", "title", "text")
+
 
 def obey(operation: str, body: dict, part_types: dict[str, str], person: Person | None) -> None:
     """Changes a body that fits the schema so that it fits the words too."""
