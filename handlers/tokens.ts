@@ -46,7 +46,9 @@ export function createTokens([signing, ...others]: readonly [TokenKey, ...TokenK
       );
       const { sub, jti, tvr, exp } = payload;
       if (!jti || typeof tvr !== 'number' || exp === undefined) return undefined;
-      return { claims: { accountId: Number(sub), sessionId: jti, tokenVersion: tvr }, expiresAt: exp };
+      const known = { claims: { accountId: Number(sub), sessionId: jti, tokenVersion: tvr }, expiresAt: exp };
+      good.set(token, known);
+      return known;
     } catch {
       return undefined;
     }
@@ -66,9 +68,7 @@ export function createTokens([signing, ...others]: readonly [TokenKey, ...TokenK
 
     async verify(token) {
       const known = good.get(token) ?? (await check(token));
-      if (!known || known.expiresAt <= Date.now() / 1000) return undefined;
-      good.set(token, known);
-      return known.claims;
+      return known && known.expiresAt > Date.now() / 1000 ? known.claims : undefined;
     },
   };
 }
