@@ -15,6 +15,27 @@ export async function storedTies({ graph }: Pick<Stores, 'graph'>, people?: read
   return graph.inventory.tiesOf(people ?? (await graph.inventory.personIds(0, 100_000)));
 }
 
+/** How much of everything there is. */
+export async function holdings(stores: Pick<Stores, 'db' | 'graph' | 'images'>) {
+  const count = async (table: 'accounts' | 'sessions' | 'posts') =>
+    (await stores.db.selectFrom(table).selectAll().execute()).length;
+  return {
+    accounts: await count('accounts'),
+    sessions: await count('sessions'),
+    posts: await count('posts'),
+    ties: await storedTies(stores),
+    images: (await storedImages(stores)).length,
+  };
+}
+
+export const nothing: Awaited<ReturnType<typeof holdings>> = {
+  accounts: 0,
+  sessions: 0,
+  posts: 0,
+  ties: { friendships: [], requests: [], likes: [] },
+  images: 0,
+};
+
 /** What has yet to be delivered for the first time. */
 export async function undelivered({ db }: Pick<Stores, 'db'>) {
   return db.selectFrom('outbox').select(['kind', 'key', 'attempts']).where('delivered', '=', false).execute();

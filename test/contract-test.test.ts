@@ -9,9 +9,9 @@ import { createClient } from '../scripts/contract-test/client.js';
 import { contract } from '../scripts/contract-test/document.js';
 import { createLimits } from '../scripts/contract-test/limits.js';
 import { ruleNames, WHOLE_RUN } from '../scripts/contract-test/run.js';
-import { storedImages, storedTies } from './contents.js';
+import { holdings, nothing } from './contents.js';
 import { checkContract } from './contract-run.js';
-import { startTestService, type TestService } from './harness.js';
+import { startTestService } from './harness.js';
 import { runCommand, script, spawnNode } from './processes.js';
 import { temporaryDirectory } from './stores.js';
 
@@ -19,21 +19,6 @@ const COMMAND = 'contract-test/index';
 
 /** The command, as `npm run contract-test` runs it. */
 const command = (t: Test, ...parameters: string[]) => runCommand(t, [COMMAND, ...parameters], {});
-
-/** What a run may have left behind. */
-async function remains({ app, stores }: TestService) {
-  const count = async (table: 'accounts' | 'posts' | 'sessions') =>
-    (await app.db.selectFrom(table).selectAll().execute()).length;
-  return {
-    accounts: await count('accounts'),
-    posts: await count('posts'),
-    sessions: await count('sessions'),
-    ties: await storedTies(stores),
-    images: (await storedImages(stores)).length,
-  };
-}
-
-const nothing = { accounts: 0, posts: 0, sessions: 0, ties: { friendships: [], requests: [], likes: [] }, images: 0 };
 
 const SECRET = /eyJ[\w-]{20}|Quiet\.7|fc_session_token=e/;
 
@@ -68,7 +53,7 @@ t.test('the service keeps all rules, and nothing is left behind', async (t) => {
   t.same(outcomes.map(({ rule }) => rule).sort(), ruleNames().sort());
   t.ok(people > 10);
   t.same(left, []);
-  t.same(await remains(service), nothing);
+  t.same(await holdings(service.stores), nothing);
   for (const bucket of ['strict', 'general'] as const) {
     const [said, sent] = [WHOLE_RUN[bucket], counts[bucket]];
     t.ok(Math.abs(sent - said) < said / 10, `${bucket}: it is said to take ${said} requests, and took ${sent}`);
@@ -96,7 +81,7 @@ t.test('a run that keeps all rules ends with 0, and writes JUnit XML', async (t)
   t.match(output, /^Skipped {2}Limits: Exceeding/m);
   t.match(output, /; \d+ requests \(\d+ strict\), \d+ people, \d+\.\d s$/m);
   t.notMatch(output, SECRET);
-  t.same(await remains(service), nothing);
+  t.same(await holdings(service.stores), nothing);
 
   const xml = await readFile(file, 'utf8');
   t.equal(XMLValidator.validate(xml), true);
@@ -127,7 +112,7 @@ t.test('a broken rule ends it with 1: what was sent, what came, what is wanted; 
   t.match(output, /^ {2}wanted {2}no leave for a page of elsewhere$/m);
   t.match(output, /^0 kept, 2 broken; /m);
   t.notMatch(output, SECRET);
-  t.same(await remains(service), nothing);
+  t.same(await holdings(service.stores), nothing);
 
   const xml = await readFile(file, 'utf8');
   t.equal(XMLValidator.validate(xml), true);
@@ -196,7 +181,7 @@ t.test('a limit that is used up is waited for, never a failure', async (t) => {
   t.match(output, /^The strict rate limit of 6 is used up: waiting \d+ s, until \d\d:\d\d:\d\d\.$/m);
   t.match(output, /^ {2}Rate limits +1 kept$/m, 'the limit is low enough to see what exceeding it gives');
   t.notMatch(output, /skipped|broken/);
-  t.same(await remains(service), nothing);
+  t.same(await holdings(service.stores), nothing);
 });
 
 t.test('a 503 is asked again, as it says, and is an answer in the end', async (t) => {
@@ -235,12 +220,12 @@ t.test('a 503 is asked again, as it says, and is an answer in the end', async (t
 t.test('Ctrl-C ends it, but not before the accounts are deleted', async (t) => {
   const service = await startTestService(t);
   const { child, output } = spawnNode(t, [script(COMMAND), '--base-url', service.url], {});
-  while ((await remains(service)).posts === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  while ((await holdings(service.stores)).posts === 0) await new Promise((resolve) => setTimeout(resolve, 20));
   child.kill('SIGINT');
   const [code] = await once(child, 'close');
   t.equal(code, 130);
   t.match(output(), /^Interrupted: deleting the accounts/m);
   t.match(output(), /^Interrupted: the other rules were not checked\.$/m);
   t.notMatch(output(), /Accounts that could not be deleted/);
-  t.same(await remains(service), nothing);
+  t.same(await holdings(service.stores), nothing);
 });

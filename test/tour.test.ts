@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { storedImages, storedTies } from './contents.js';
-import { startTestService, type TestService } from './harness.js';
+import { holdings, nothing } from './contents.js';
+import { startTestService } from './harness.js';
 
 interface Tour {
   code: number;
@@ -20,27 +20,6 @@ async function tour(BASE_URL: string): Promise<Tour> {
     ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
   );
 }
-
-/** What a tour may have left behind. */
-async function remains({ app, stores }: TestService) {
-  const count = async (table: 'accounts' | 'posts' | 'sessions') =>
-    (await app.db.selectFrom(table).selectAll().execute()).length;
-  return {
-    accounts: await count('accounts'),
-    sessions: await count('sessions'),
-    posts: await count('posts'),
-    ties: await storedTies(stores),
-    images: (await storedImages(stores)).length,
-  };
-}
-
-const nothing = {
-  accounts: 0,
-  sessions: 0,
-  posts: 0,
-  ties: { friendships: [], requests: [], likes: [] },
-  images: 0,
-};
 
 const service = await startTestService(t);
 
@@ -62,7 +41,7 @@ t.test('the tour shows two people meeting, step by step, and leaves nothing behi
   t.notMatch(stdout, /eyJ[\w-]{20}/, 'no whole token');
   t.notMatch(stdout, /Tour!/, 'no password');
   t.notOk(stdout.includes('\u001b'), 'no colour in a pipe');
-  t.same(await remains(service), nothing);
+  t.same(await holdings(service.stores), nothing);
 });
 
 t.test('an unexpected status ends it with 1 and says where, but not before both accounts are deleted', async (t) => {
@@ -71,7 +50,7 @@ t.test('an unexpected status ends it with 1 and says where, but not before both 
   t.equal(code, 1);
   t.match(stdout, /\n +429 /);
   t.match(stderr, /^Step \d+ should have answered \d+\.\n$/);
-  t.same(await remains(limited), nothing);
+  t.same(await holdings(limited.stores), nothing);
 });
 
 t.test('with no service there it says so in one line', async (t) => {
