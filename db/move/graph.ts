@@ -1,6 +1,7 @@
 import type { GraphInventory, SocialGraph, Ties } from '../graph/index.js';
 import type { Database } from '../postgres/index.js';
-import type { Found, Progress } from './progress.js';
+import type { Progress } from '../progress.js';
+import type { Found } from './found.js';
 
 /** How many people's ties are held at once, and how many ties or nodes are written in one go. */
 const PEOPLE = 200;

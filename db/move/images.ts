@@ -4,7 +4,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { ImageStore } from '../images/index.js';
-import type { Found, Progress } from './progress.js';
+import type { Progress } from '../progress.js';
+import type { Found } from './found.js';
 
 /** How many images are under way at once. */
 const AT_ONCE = 8;

@@ -1,6 +1,6 @@
+import type { Progress } from '../progress.js';
 import { carryGraph, compareGraph } from './graph.js';
 import { carryImages, compareImages } from './images.js';
-import type { Progress } from './progress.js';
 import { carryRows, compareRows } from './rows.js';
 import type { Sides } from './sides.js';
 import { begin, examine, finish } from './state.js';

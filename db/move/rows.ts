@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../postgres/index.js';
+import type { Progress } from '../progress.js';
 import type { Tables } from '../tables.js';
-import type { Found, Progress } from './progress.js';
+import type { Found } from './found.js';
 
 interface Table {
   name: keyof Tables;

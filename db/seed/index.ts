@@ -1,12 +1,11 @@
 import type { Ties } from '../graph/index.js';
+import type { Progress } from '../progress.js';
 import type { BareStores } from '../stores.js';
 import type { Population } from './population.js';
 import { addAccounts, addPosts, settle } from './rows.js';
 import { friendPairs, likePairs, type Pair } from './ties.js';
 
 export { type Population, problemsOf } from './population.js';
-
-export type Progress = (step: string, done: number, total: number) => void;
 
 /** The ids of what was made, in the order in which it was. */
 export interface Seeded {

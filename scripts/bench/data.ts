@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { findAccounts, findSecret } from '../../db/accounts.js';
 import { migrate } from '../../db/migrate.js';
-import { type Population, type Progress, type Seeded, seed } from '../../db/seed/index.js';
+import type { Progress } from '../../db/progress.js';
+import { type Population, type Seeded, seed } from '../../db/seed/index.js';
 import { createSession } from '../../db/sessions.js';
 import { type BareStores, onceAvailable, openBareStores } from '../../db/stores.js';
 import { readConfig } from '../../handlers/http/config.js';
