@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { Agent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -39,7 +39,7 @@ app.setErrorHandler((error, _request, reply) => {
 });
 app.post('/', async (request) => {
   try {
-    await sleep(Number(request.headers['x-delay'] ?? 0));
+    if (request.headers['x-gone']) await until(() => request.raw.destroyed);
     const form = await readForm(request, kinds, limits);
     spooled = await Promise.all(
       (await readdir(limits.spoolDir)).map(async (name) => {
@@ -56,6 +56,27 @@ app.post('/', async (request) => {
 await app.listen({ host: '127.0.0.1', port: 0 });
 const { port } = app.server.address() as AddressInfo;
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+
+/** The server's end of the newest connection. */
+let accepted: Socket | undefined;
+app.server.on('connection', (socket: Socket) => {
+  accepted = socket;
+});
+
+/** A client of its own that has sent these bytes, and they have all arrived. */
+async function arrive(...sent: (string | Uint8Array)[]): Promise<Socket> {
+  accepted = undefined;
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {});
+  const bytes = Buffer.concat(sent.map((piece) => Buffer.from(piece)));
+  socket.write(bytes);
+  await until(() => (accepted?.bytesRead ?? 0) >= bytes.length);
+  return socket;
+}
+
+async function until(reached: () => boolean): Promise<void> {
+  while (!reached()) await sleep(5);
+}
 
 t.teardown(async () => {
   agent.destroy();
@@ -418,14 +439,9 @@ test('a client that goes away leaves nothing behind', async (t) => {
     for (const length of [0, 30, 150, 260, 1000, 150_000]) {
       settled = 0;
       failure = undefined;
-      const socket = connect(port, '127.0.0.1');
-      socket.on('error', () => {});
-      socket.write(head);
-      socket.write(whole.subarray(0, length));
-      await sleep(20);
+      const socket = await arrive(head, whole.subarray(0, length));
       socket[end]();
-      for (let waited = 0; settled === 0 && waited < 5000; waited += 5) await sleep(5);
-      t.equal(settled, 1, `${end} after ${length}: the handler ends`);
+      await until(() => settled > 0);
       t.match(failure, { status: 400 }, `${end} after ${length}: with a 400`);
       t.same(await readdir(limits.spoolDir), [], `${end} after ${length}: the spool is empty`);
       socket.destroy();
@@ -436,13 +452,11 @@ test('a client that goes away leaves nothing behind', async (t) => {
 test('a client that has gone before its form is read', async (t) => {
   settled = 0;
   failure = undefined;
-  const socket = connect(port, '127.0.0.1');
-  socket.write(
-    `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${CONTENT_TYPE}\r\nContent-Length: 9\r\nX-Delay: 60\r\n\r\n`,
+  const socket = await arrive(
+    `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${CONTENT_TYPE}\r\nContent-Length: 9\r\nX-Gone: yes\r\n\r\n`,
   );
-  await sleep(20);
   socket.destroy();
-  for (let waited = 0; settled === 0 && waited < 5000; waited += 5) await sleep(5);
+  await until(() => settled > 0);
   t.match(failure, { status: 400, problems: [{ message: /closed/ }] });
 });
 
@@ -460,20 +474,18 @@ test('an answer goes out while the body is still coming, and the connection live
     socket.on('data', (chunk) => {
       received += chunk;
     });
-    const until = async (pattern: RegExp) => {
-      for (let waited = 0; !pattern.test(received) && waited < 5000; waited += 5) await sleep(5);
-      t.match(received, pattern);
-    };
     const length = opening.length + rest.length;
     socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n${length.toString(16)}\r\n`);
     socket.write(opening);
-    await until(new RegExp(`^HTTP/1.1 ${status} `));
+    await until(() => received.endsWith('}'));
+    t.match(received, new RegExp(`^HTTP/1.1 ${status} `));
     received = '';
     socket.write(rest);
     socket.write('\r\n0\r\n\r\n');
     socket.write(`${head}Content-Length: ${next.length}\r\n\r\n`);
     socket.write(next);
-    await until(/^HTTP\/1.1 200 .*"title":"next"/s);
+    await until(() => received.endsWith('}'));
+    t.match(received, /^HTTP\/1.1 200 .*"title":"next"/s);
     socket.destroy();
   }
 });
