@@ -11,9 +11,15 @@ import type { AskFriends } from './visibility.js';
 /** How many of the newest posts one batch reads at most, for all who ask for a first page. */
 export const WINDOW = 100;
 
-export interface LikesOfPost {
+/** A post's likes, as one viewer sees them. */
+export interface LikesSeen {
   count: number;
   liked: boolean;
+}
+
+interface LikesQuestion {
+  viewer: number;
+  posts: readonly number[];
 }
 
 /** The look-ups that go together across the requests in flight: see `batched`. */
@@ -24,7 +30,7 @@ export interface Readers {
   /** The newest posts of all, whoever may see them: as many as asked for, or more. */
   newestPosts(count: number): Promise<readonly PostRow[]>;
   friends: AskFriends;
-  likes(question: { viewer: number; posts: readonly number[] }): Promise<LikesOfPost[]>;
+  likes(question: LikesQuestion): Promise<LikesSeen[]>;
 }
 
 export function createReaders(db: Database, graph: SocialGraph, observer: Observer = unobserved): Readers {
@@ -42,18 +48,17 @@ export function createReaders(db: Database, graph: SocialGraph, observer: Observ
   };
 }
 
-async function readLikes(
-  graph: SocialGraph,
-  questions: readonly { viewer: number; posts: readonly number[] }[],
-): Promise<LikesOfPost[][]> {
+async function readLikes(graph: SocialGraph, questions: readonly LikesQuestion[]): Promise<LikesSeen[][]> {
   const posts = [...new Set(questions.flatMap((question) => question.posts))];
-  if (posts.length === 0) return questions.map(() => []);
   const viewers = [...new Set(questions.map(({ viewer }) => viewer))];
-  const [counts, likes] = await Promise.all([graph.countLikes(posts), graph.likesAmong(viewers, posts)]);
-  const countOf = new Map(posts.map((post, index) => [post, counts[index] ?? 0]));
-  const likedBy = new Map(viewers.map((viewer) => [viewer, new Set<number>()]));
-  for (const { person, post } of likes) likedBy.get(person)?.add(post);
+  const found = await graph.likesOf(posts, viewers);
+  const likesOf = new Map(
+    found.map(({ count, likers }, index) => [posts[index], { count, likers: new Set(likers) }] as const),
+  );
   return questions.map(({ viewer, posts }) =>
-    posts.map((post) => ({ count: countOf.get(post) ?? 0, liked: likedBy.get(viewer)?.has(post) ?? false })),
+    posts.map((post) => {
+      const likes = likesOf.get(post);
+      return { count: likes?.count ?? 0, liked: likes?.likers.has(viewer) ?? false };
+    }),
   );
 }

@@ -8,30 +8,25 @@ export interface Owner {
 export type AskFriends = (question: { person: number; among: readonly number[] }) => Promise<ReadonlySet<number>>;
 
 /** What is public is everybody's; what is private is its owner's and the owner's friends'. */
-const needsFriendship = (viewer: number, owner: Owner) => owner.private === true && owner.id !== viewer;
+export const isOpenTo = (viewer: number, owner: Owner) => owner.private !== true || owner.id === viewer;
 
 /**
  * Whether the viewer may see what is this owner's. To be asked after the owner's row was read: asked before, a friendship
  * that has ended since would show what came after it.
  */
 export async function canSee(viewer: number, owner: Owner, askFriends: AskFriends): Promise<boolean> {
-  if (!needsFriendship(viewer, owner)) return true;
-  const friends = await askFriends({ person: viewer, among: [owner.id] });
-  return friends.has(owner.id);
+  const sees = await sightOf(viewer, [owner], askFriends);
+  return sees(owner);
 }
 
-/** What of `things` the viewer may see, in their order. To be asked, likewise, after their rows were read. */
-export async function filterVisible<Thing>(
+/** The same for many owners: tells it of each of them. */
+export async function sightOf(
   viewer: number,
-  things: readonly Thing[],
-  ownerOf: (thing: Thing) => Owner,
+  owners: readonly Owner[],
   askFriends: AskFriends,
-): Promise<Thing[]> {
-  const closed = things.map(ownerOf).filter((owner) => needsFriendship(viewer, owner));
-  if (closed.length === 0) return [...things];
-  const friends = await askFriends({ person: viewer, among: [...new Set(closed.map(({ id }) => id))] });
-  return things.filter((thing) => {
-    const owner = ownerOf(thing);
-    return !needsFriendship(viewer, owner) || friends.has(owner.id);
-  });
+): Promise<(owner: Owner) => boolean> {
+  const closed = new Set(owners.filter((owner) => !isOpenTo(viewer, owner)).map(({ id }) => id));
+  if (closed.size === 0) return () => true;
+  const friends = await askFriends({ person: viewer, among: [...closed] });
+  return (owner) => isOpenTo(viewer, owner) || friends.has(owner.id);
 }

@@ -1,14 +1,5 @@
-import { readFeed } from '../db/feed.js';
-import {
-  authorOf,
-  createPost,
-  deletePost,
-  findPostByImage,
-  type Page,
-  type PostRow,
-  postsByAuthor,
-  updatePost,
-} from '../db/posts.js';
+import { readFeed, readOwnPosts, type SeenPost } from '../db/feed.js';
+import { authorOf, createPost, deletePost, findPostByImage, type Page, updatePost } from '../db/posts.js';
 import { canSee } from '../db/visibility.js';
 import type { App, Handlers } from './app.js';
 import { unauthorized } from './http/errors.js';
@@ -34,13 +25,12 @@ const NO_SUCH_POST = { status: 404, body: { message: 'There is no such post.' } 
 export const posts: PostHandlers = {
   async listPosts({ caller, query }, app) {
     const { posts, more } = await readFeed(app, caller.account.id, query);
-    return listAnswer(app, '/posts', caller.account.id, query, posts, more);
+    return pageOf('/posts', query, posts, more);
   },
 
   async listOwnPosts({ caller, query }, app) {
-    const rows = await postsByAuthor(app.db, caller.account.id, { ...query, limit: query.limit + 1 });
-    const more = rows.length > query.limit;
-    return listAnswer(app, '/posts/me', caller.account.id, query, rows.slice(0, query.limit), more);
+    const { posts, more } = await readOwnPosts(app, caller.account.id, query);
+    return pageOf('/posts/me', query, posts, more);
   },
 
   async getPost({ caller, path }, app) {
@@ -94,24 +84,16 @@ export const posts: PostHandlers = {
 
 async function findVisible({ read }: App, viewer: number, id: number) {
   const post = await read.post(id);
-  if (!post || !(await canSee(viewer, authorOf(post), read.friends))) return undefined;
-  const [likes] = await read.likes({ viewer, posts: [id] });
-  return likes && postView(post, likes);
+  if (!post) return undefined;
+  const [isSeen, [likes]] = await Promise.all([
+    canSee(viewer, authorOf(post), read.friends),
+    read.likes({ viewer, posts: [id] }),
+  ]);
+  return isSeen && likes ? postView(post, likes) : undefined;
 }
 
-async function listAnswer(
-  { read }: App,
-  path: string,
-  viewer: number,
-  { limit, offset }: Page,
-  rows: readonly PostRow[],
-  more: boolean,
-) {
-  const likes = await read.likes({ viewer, posts: rows.map(({ id }) => id) });
-  const body = rows.flatMap((post, index) => {
-    const ofPost = likes[index];
-    return ofPost ? [postView(post, ofPost)] : [];
-  });
+function pageOf(path: string, { limit, offset }: Page, posts: readonly SeenPost[], more: boolean) {
+  const body = posts.map(({ post, likes }) => postView(post, likes));
   const next = `<${path}?limit=${limit}&offset=${offset + limit}>; rel="next"`;
   return { status: 200, ...(more && { headers: { Link: next } }), body } as const;
 }

@@ -1,6 +1,6 @@
 import type { Account } from '../db/accounts.js';
 import type { PostRow } from '../db/posts.js';
-import type { LikesOfPost } from '../db/readers.js';
+import type { LikesSeen } from '../db/readers.js';
 import type { SessionRow } from '../db/tables.js';
 import type { components } from '../generated/types.js';
 
@@ -33,7 +33,7 @@ export const sessionView = (session: SessionRow, current: string): Schemas['Sess
   current: session.id === current,
 });
 
-export const postView = (post: PostRow, likes: LikesOfPost): Schemas['Post'] => ({
+export const postView = (post: PostRow, likes: LikesSeen): Schemas['Post'] => ({
   id: post.id,
   title: post.title,
   text: post.text,

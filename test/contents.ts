@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Ties } from '../db/graph/index.js';
+import type { SocialGraph, Ties } from '../db/graph/index.js';
 import type { Stores } from '../db/stores.js';
 
 /** The names of all stored images, sorted. */
@@ -13,6 +13,11 @@ export async function storedImages({ images }: Pick<Stores, 'images'>): Promise<
 /** Everything that ties these people, or all of them. */
 export async function storedTies({ graph }: Pick<Stores, 'graph'>, people?: readonly number[]): Promise<Ties> {
   return graph.inventory.tiesOf(people ?? (await graph.inventory.personIds(0, 100_000)));
+}
+
+/** How many like each of these posts. */
+export async function countLikes(graph: SocialGraph, posts: readonly number[]): Promise<number[]> {
+  return (await graph.likesOf(posts, [])).map(({ count }) => count);
 }
 
 /** How much of everything there is. */

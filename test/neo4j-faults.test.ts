@@ -4,6 +4,7 @@ import neo4j from 'neo4j-driver';
 import t, { type Test } from 'tap';
 import { StoreUnavailable } from '../db/unavailable.js';
 import { openBoltProxy } from './bolt-proxy.js';
+import { countLikes } from './contents.js';
 import { freshIds, needsNeo4j, neo4jUri, openTestGraph } from './neo4j-graph.js';
 import { inGraph } from './stores.js';
 
@@ -126,7 +127,7 @@ t.test('Neo4j behind a line that breaks', needsNeo4j, async (t) => {
     proxy.commits = 0;
     await far.removePerson(popular);
     t.equal(proxy.commits, 4, 'three chunks and the node');
-    t.strictSame(await graph.countLikes([post]), [0]);
+    t.strictSame(await countLikes(graph, [post]), [0]);
     t.strictSame(await graph.inventory.tiesOf([popular, ...many.slice(0, 10)]), {
       friendships: [],
       requests: [],

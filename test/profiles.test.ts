@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { samples } from '../scripts/contract-test/images.js';
-import { storedImages, storedTies, undelivered } from './contents.js';
+import { countLikes, storedImages, storedTies, undelivered } from './contents.js';
 import {
   type Answer,
   type Ask,
@@ -705,7 +705,7 @@ t.test('a deleted account leaves no trace', async (t) => {
     sessions: await db.selectFrom('sessions').where('account_id', '=', id).selectAll().execute(),
     posts: await db.selectFrom('posts').where('author_id', '=', id).selectAll().execute(),
     ties: await storedTies(service.stores, [id]),
-    likesOfPosts: await graph.countLikes(posts),
+    likesOfPosts: await countLikes(graph, posts),
     outbox: await undelivered(service.stores),
   };
   t.same(left, {

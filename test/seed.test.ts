@@ -3,6 +3,7 @@ import t from 'tap';
 import { type Population, problemsOf, seed } from '../db/seed/index.js';
 import { friendPairs, likePairs } from '../db/seed/ties.js';
 import type { Stores } from '../db/stores.js';
+import { countLikes } from './contents.js';
 import { startTestService } from './harness.js';
 import { runCommand } from './processes.js';
 import { lendGraph, onServices, openTestStores, temporaryDirectory } from './stores.js';
@@ -55,7 +56,7 @@ t.test('makes what was asked for, the same again for the same seed, beside what 
     [first, second, other].some(({ posts }) => posts.at(-1) === newest?.id),
     'the last is the newest',
   );
-  const counts = await stores.graph.countLikes(first.posts);
+  const counts = await countLikes(stores.graph, first.posts);
   t.ok((counts.at(-1) ?? 0) >= WANTED.popularPost, 'the newest is popular');
   t.ok((await stores.graph.friendsOf(first.accounts[0] ?? 0)).length >= WANTED.popularPerson);
 });

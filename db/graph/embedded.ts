@@ -1,10 +1,27 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { Tables } from '../tables.js';
 import { embeddedInventory } from './embedded-inventory.js';
-import type { Friendship, Like, SocialGraph } from './index.js';
+import type { Friendship, Like, LikesOfPost, SocialGraph } from './index.js';
 
 const persons = (likes: readonly Like[]) => likes.map(({ person }) => person);
 const posts = (likes: readonly Like[]) => likes.map(({ post }) => post);
+
+/** A row for each liker who was asked about; for a post that none of them likes one without a liker. */
+interface FoundLike {
+  post: number;
+  count: number;
+  liker: number | null;
+}
+
+function gatherLikes(posts: readonly number[], found: readonly FoundLike[]): LikesOfPost[] {
+  const likesOf = new Map<number, { count: number; likers: number[] }>();
+  for (const { post, count, liker } of found) {
+    const likes = likesOf.get(post) ?? { count, likers: [] };
+    if (liker !== null) likes.likers.push(liker);
+    likesOf.set(post, likes);
+  }
+  return posts.map((post) => likesOf.get(post) ?? { count: 0, likers: [] });
+}
 
 /** The graph as tables in PostgreSQL. People and posts need no rows of their own here: a node is there once it is tied. */
 export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
@@ -51,22 +68,13 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
       return rows.map(({ id }) => id);
     },
 
-    async countLikes(ids) {
-      const rows = await db
-        .selectFrom('graph_like_counts')
-        .select(['post_id', 'likes'])
-        .where(sql<SqlBool>`post_id = any(${ids}::int8[])`)
-        .execute();
-      const counts = new Map(rows.map(({ post_id, likes }) => [post_id, likes]));
-      return ids.map((id) => counts.get(id) ?? 0);
-    },
-
-    async likesAmong(people, ids) {
-      return db
-        .selectFrom('graph_likes')
-        .select(['person_id as person', 'post_id as post'])
-        .where(sql<SqlBool>`post_id = any(${ids}::int8[]) and person_id = any(${people}::int8[])`)
-        .execute();
+    async likesOf(ids, people) {
+      const { rows } = await sql<FoundLike>`
+        select counts.post_id as post, counts.likes as count, likes.person_id as liker
+        from graph_like_counts counts
+        left join graph_likes likes on likes.post_id = counts.post_id and likes.person_id = any(${people}::int8[])
+        where counts.post_id = any(${ids}::int8[])`.execute(db);
+      return gatherLikes(ids, rows);
     },
 
     async like(likes) {

@@ -10,6 +10,12 @@ export interface Like {
   post: number;
 }
 
+/** How many like a post, and who of those that were asked about is among them. */
+export interface LikesOfPost {
+  count: number;
+  likers: readonly number[];
+}
+
 export interface Request {
   from: number;
   to: number;
@@ -69,10 +75,8 @@ export interface SocialGraph {
   friendsOf(person: number): Promise<number[]>;
   /** Who has asked this person and waits. */
   requestersOf(person: number): Promise<number[]>;
-  /** One number for each post, in the order of the posts. */
-  countLikes(posts: readonly number[]): Promise<number[]>;
-  /** Who of these people likes which of these posts. */
-  likesAmong(people: readonly number[], posts: readonly number[]): Promise<Like[]>;
+  /** For each post, in the order of the posts, its likes, and who of these people is among its likers. */
+  likesOf(posts: readonly number[], people: readonly number[]): Promise<LikesOfPost[]>;
 
   like(likes: readonly Like[]): Promise<void>;
   unlike(likes: readonly Like[]): Promise<void>;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../log.js';
-import type { Friendship, Like, RequestOutcome, SocialGraph, Ties } from './index.js';
+import type { Friendship, Like, LikesOfPost, RequestOutcome, SocialGraph, Ties } from './index.js';
 import { connectNeo4j, type Neo4jOptions, type Run } from './neo4j-session.js';
 
 export type { Neo4jOptions };
@@ -13,6 +13,9 @@ const ATTEMPT_AGE = 30;
 
 /** How many ties one transaction removes. */
 const CHUNK = 10_000;
+
+/** Up to so many likers of a post are looked through; of a post that has more, each person is looked for among them. */
+const FEW = 1000;
 
 /**
  * The graph in Neo4j: nodes `Person` and `Post`, and between them LIKES, REQUESTED and, once in each direction, FRIENDS_WITH.
@@ -75,39 +78,26 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     lateness,
     within: () => graph,
 
-    // The far end has no label, so that every plan begins with the people: nobody walks all the likers of a popular post.
     async friendsAmong(people, others) {
       if (people.length === 0 || others.length === 0) return [];
-      const statement = `
-        MATCH (person:Person)-[:FRIENDS_WITH]->(friend)
-        WHERE person.id IN $people AND friend.id IN $others
-        RETURN DISTINCT person.id AS person, friend.id AS friend`;
+      const statement = people.length <= others.length ? FRIENDS_OF_PEOPLE : FRIENDS_OF_OTHERS;
       return read<Friendship>(statement, { people, others });
     },
 
-    async likesAmong(people, posts) {
-      if (people.length === 0 || posts.length === 0) return [];
-      const statement = `
-        MATCH (person:Person)-[:LIKES]->(post)
-        WHERE person.id IN $people AND post.id IN $posts
-        RETURN DISTINCT person.id AS person, post.id AS post`;
-      return read<Like>(statement, { people, posts });
+    async likesOf(posts, people) {
+      if (posts.length === 0) return [];
+      const found = await read<{ id: number } & LikesOfPost>(LIKES_OF, { posts, people, few: FEW });
+      const likesOf = new Map(found.map(({ id, ...likes }) => [id, likes]));
+      const popular = found.flatMap(({ id, count }) => (count > FEW ? [id] : []));
+      if (popular.length > 0 && people.length > 0) {
+        const rows = await read<{ id: number; likers: number[] }>(LIKERS_AMONG, { posts: popular, people });
+        for (const { id, likers } of rows) likesOf.set(id, { count: likesOf.get(id)?.count ?? 0, likers });
+      }
+      return posts.map((post) => likesOf.get(post) ?? { count: 0, likers: [] });
     },
 
     friendsOf: async (person) => idsOf(await read(FRIENDS_OF, { person })),
     requestersOf: async (person) => idsOf(await read(REQUESTERS_OF, { person })),
-
-    async countLikes(posts) {
-      if (posts.length === 0) return [];
-      // A node knows how many relationships of a kind it has.
-      const statement = `
-        MATCH (post:Post)
-        WHERE post.id IN $posts
-        RETURN post.id AS id, COUNT { (post)<-[:LIKES]-() } AS likes`;
-      const rows = await read<{ id: number; likes: number }>(statement, { posts });
-      const counts = new Map(rows.map(({ id, likes }) => [id, likes]));
-      return posts.map((post) => counts.get(post) ?? 0);
-    },
 
     async like(likes) {
       if (likes.length > 0) await change(LIKE, { likes: inOrder(likes) });
@@ -237,6 +227,38 @@ const LOCK_PEOPLE = `
   UNWIND $people AS id
   MERGE (person:Person {id: id})
   SET person.id = id`;
+
+/** Begins with the people, since the far end has no label. */
+const FRIENDS_OF_PEOPLE = `
+  MATCH (person:Person)-[:FRIENDS_WITH]->(friend)
+  WHERE person.id IN $people AND friend.id IN $others
+  RETURN DISTINCT person.id AS person, friend.id AS friend`;
+
+/** The same from the other end, for when that is the shorter list. */
+const FRIENDS_OF_OTHERS = `
+  MATCH (person)-[:FRIENDS_WITH]->(friend:Person)
+  WHERE person.id IN $people AND friend.id IN $others
+  RETURN DISTINCT person.id AS person, friend.id AS friend`;
+
+/** A node knows how many relationships of a kind it has. */
+const LIKES_OF = `
+  MATCH (post:Post)
+  WHERE post.id IN $posts
+  WITH post, COUNT { (post)<-[:LIKES]-() } AS count
+  CALL (post, count) {
+    MATCH (post)<-[:LIKES]-(person)
+    WHERE count <= $few AND person.id IN $people
+    RETURN collect(DISTINCT person.id) AS likers
+  }
+  RETURN post.id AS id, count, likers`;
+
+/** Between two nodes that are both given, Neo4j looks through the relationships of the one that has fewer. */
+const LIKERS_AMONG = `
+  MATCH (post:Post)
+  WHERE post.id IN $posts
+  MATCH (person:Person)
+  WHERE person.id IN $people AND EXISTS { (person)-[:LIKES]->(post) }
+  RETURN post.id AS id, collect(person.id) AS likers`;
 
 const FRIENDS_OF = `
   MATCH (person:Person {id: $person})-[:FRIENDS_WITH]->(friend)
