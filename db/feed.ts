@@ -1,7 +1,6 @@
-import type { SocialGraph } from './graph/index.js';
 import type { Database } from './postgres/index.js';
 import { authorOf, type Page, type PostRow, postsByAuthor, postsPublicOrBy } from './posts.js';
-import { type LikesSeen, type Readers, WINDOW } from './readers.js';
+import { type LikesSeen, type Readers, WIDE_WINDOW, WINDOW } from './readers.js';
 import { isOpenTo, type Owner, sightOf } from './visibility.js';
 
 /** A post and its likes, as the viewer sees them. */
@@ -21,36 +20,60 @@ const SPARE = 3;
 
 interface Stores {
   db: Database;
-  graph: SocialGraph;
   read: Readers;
 }
 
 /**
- * A page of what the viewer may see, newest first. The newest posts are the same rows for everybody, so one window of them
- * serves all who ask at once; a page that reaches beyond it takes the viewer's own query.
+ * A page of what the viewer may see, newest first. The newest posts are the same for everybody, so one window of them serves
+ * all who ask at once: of their rows, if a page can be expected there; of many more ids, for a viewer who may see few of
+ * them. What lies beyond takes the viewer's own query.
  */
-export async function readFeed({ db, graph, read }: Stores, viewer: number, page: Page): Promise<FeedPage> {
-  const end = page.offset + page.limit;
-  if (end < WINDOW) {
-    const wanted = Math.min(SPARE * (end + 1), WINDOW);
-    const window = await read.newestPosts(wanted);
-    const seen = await see(read, viewer, window, end);
-    if (seen.total > end || window.length < wanted) {
-      return { posts: seen.posts.slice(page.offset), more: seen.total > end };
-    }
-  }
-  const friends = await graph.friendsOf(viewer);
+export async function readFeed(stores: Stores, viewer: number, page: Page): Promise<FeedPage> {
+  return (
+    (await fromRows(stores, viewer, page)) ?? (await fromIds(stores, viewer, page)) ?? fromQuery(stores, viewer, page)
+  );
+}
+
+async function fromRows({ read }: Stores, viewer: number, { limit, offset }: Page): Promise<FeedPage | undefined> {
+  const end = offset + limit;
+  if (end >= WINDOW) return undefined;
+  const wanted = Math.min(SPARE * (end + 1), WINDOW);
+  const window = await read.newestPosts(wanted);
+  const seen = await see(read, viewer, window, end);
+  if (seen.total <= end && window.length >= wanted) return undefined;
+  return { posts: seen.posts.slice(offset), more: seen.total > end };
+}
+
+async function fromIds({ read }: Stores, viewer: number, { limit, offset }: Page): Promise<FeedPage | undefined> {
+  const end = offset + limit;
+  if (end >= WIDE_WINDOW) return undefined;
+  const [{ ids, closed }, friends] = await Promise.all([read.newestIds(WIDE_WINDOW), read.friendsOf(viewer)]);
+  const known = new Set<number | null>([null, viewer, ...friends]);
+  const visible = ids.filter((_, index) => known.has(closed[index] ?? null));
+  if (visible.length <= end && ids.length >= WIDE_WINDOW) return undefined;
+  const posts = await Promise.all(visible.slice(offset, end).map(read.post));
+  return { posts: await seeAgain(read, viewer, posts), more: visible.length > end };
+}
+
+async function fromQuery({ db, read }: Stores, viewer: number, page: Page): Promise<FeedPage> {
+  const friends = await read.friendsOf(viewer);
   const rows = await postsPublicOrBy(db, [viewer, ...friends], { ...page, limit: page.limit + 1 });
-  // Friendship is asked again, now that the rows are read: it may have ended in between.
-  const { posts } = await see(read, viewer, rows.slice(0, page.limit), page.limit);
-  return { posts, more: rows.length > page.limit };
+  return { posts: await seeAgain(read, viewer, rows.slice(0, page.limit)), more: rows.length > page.limit };
 }
 
 /** A page of the viewer's own posts, newest first. */
 export async function readOwnPosts({ db, read }: Stores, viewer: number, page: Page): Promise<FeedPage> {
   const rows = await postsByAuthor(db, viewer, { ...page, limit: page.limit + 1 });
-  const { posts } = await see(read, viewer, rows.slice(0, page.limit), page.limit);
-  return { posts, more: rows.length > page.limit };
+  return { posts: await seeAgain(read, viewer, rows.slice(0, page.limit)), more: rows.length > page.limit };
+}
+
+/**
+ * What of a page is still there and may still be seen, now that its rows are read: a post may have gone, or a friendship have
+ * ended, since it was chosen.
+ */
+async function seeAgain(read: Readers, viewer: number, page: readonly (PostRow | undefined)[]): Promise<SeenPost[]> {
+  const rows = page.filter((post) => post !== undefined);
+  return (await see(read, viewer, rows, rows.length)).posts;
 }
 
 /** Of these posts the first `most` that the viewer may see, with their likes, and of all of them how many. */

@@ -60,42 +60,66 @@ export async function newestPosts(db: Database, limit: number): Promise<PostRow[
   return selectPosts(db).orderBy(newestFirst).limit(limit).execute();
 }
 
+/** The newest posts of all, told by their ids, and beside each its author's id where that account is private. */
+export interface NewestIds {
+  ids: readonly number[];
+  closed: readonly (number | null)[];
+}
+
+/** Each list comes as one value: thousands of rows would take longer to read than to find. */
+export async function newestIds(db: Database, limit: number): Promise<NewestIds> {
+  const { rows } = await sql<NewestIds>`
+    select coalesce(json_agg(id), '[]') as ids, coalesce(json_agg(closed), '[]') as closed
+    from (
+      select p.id, case when a.private then p.author_id end as closed
+      from posts p left join accounts a on a.id = p.author_id
+      order by p.created_at desc, p.id desc limit ${limit}
+    ) newest`.execute(db);
+  return rows[0] ?? { ids: [], closed: [] };
+}
+
 export async function postsByAuthor(db: Database, author: number, { limit, offset }: Page): Promise<PostRow[]> {
   return selectPosts(db).where('author_id', '=', author).orderBy(newestFirst).limit(limit).offset(offset).execute();
 }
 
+/** From this offset on a page is found by going through all that comes before it. */
+const DEEP = 1000;
+
 /**
- * A page of what is public and of what these authors wrote. Each author's newest are read by index, so that a feed in which
- * nearly every account is private costs no more than another; only the page itself is joined and sorted whole. The numbers
+ * A page of what is public and of what these authors wrote. Only the page itself is joined and sorted whole. The numbers
  * stand in the statement's text: how it is best done depends on how deep the page lies, so it is planned each time.
  */
-export async function postsPublicOrBy(
-  db: Database,
-  authors: readonly number[],
-  { limit, offset }: Page,
-): Promise<PostRow[]> {
+export async function postsPublicOrBy(db: Database, authors: readonly number[], page: Page): Promise<PostRow[]> {
+  const ids = page.offset < DEEP ? mergedPage(authors, page) : scannedPage(authors, page);
+  return selectPosts(db).where('posts.id', 'in', ids).orderBy(newestFirst).execute();
+}
+
+const listed = (authors: readonly number[]) => sql.lit(`{${authors.join(',')}}`);
+
+/** Each author's newest, by index, and the newest public ones: quick where nearly every account is private. */
+function mergedPage(authors: readonly number[], { limit, offset }: Page) {
   const deep = sql.lit(offset + limit);
-  const own = sql.lit(`{${authors.join(',')}}`);
-  return selectPosts(db)
-    .where(
-      'posts.id',
-      'in',
-      sql<number>`(
-        select id from (
-          (select p.id, p.created_at from posts p left join accounts a on a.id = p.author_id
-           where a.private is not true
-           order by p.created_at desc, p.id desc limit ${deep})
-          union
-          (select p.id, p.created_at from unnest(${own}::int8[]) as author (id)
-           cross join lateral (
-             select id, created_at from posts where author_id = author.id
-             order by created_at desc, id desc limit ${deep}
-           ) p)
-          order by created_at desc, id desc limit ${sql.lit(limit)} offset ${sql.lit(offset)}
-        ) page)`,
-    )
-    .orderBy(newestFirst)
-    .execute();
+  return sql<number>`(
+    select id from (
+      (select p.id, p.created_at from posts p left join accounts a on a.id = p.author_id
+       where a.private is not true
+       order by p.created_at desc, p.id desc limit ${deep})
+      union
+      (select p.id, p.created_at from unnest(${listed(authors)}::int8[]) as author (id)
+       cross join lateral (
+         select id, created_at from posts where author_id = author.id
+         order by created_at desc, id desc limit ${deep}
+       ) p)
+      order by created_at desc, id desc limit ${sql.lit(limit)} offset ${sql.lit(offset)}
+    ) page)`;
+}
+
+/** In one go through an index: quick where a page lies deep. */
+function scannedPage(authors: readonly number[], { limit, offset }: Page) {
+  return sql<number>`(
+    select p.id from posts p left join accounts a on a.id = p.author_id
+    where a.private is not true or p.author_id = any(${listed(authors)}::int8[])
+    order by p.created_at desc, p.id desc limit ${sql.lit(limit)} offset ${sql.lit(offset)})`;
 }
 
 export interface PostContent {

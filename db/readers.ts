@@ -4,12 +4,15 @@ import { readFriends } from './friendships.js';
 import type { SocialGraph } from './graph/index.js';
 import { type Observer, unobserved } from './observer.js';
 import type { Database } from './postgres/index.js';
-import { findPosts, newestPosts, type PostRow } from './posts.js';
+import { findPosts, type NewestIds, newestIds, newestPosts, type PostRow } from './posts.js';
 import { findSessions, type LiveSession } from './sessions.js';
 import type { AskFriends } from './visibility.js';
 
 /** How many of the newest posts one batch reads at most, for all who ask for a first page. */
 export const WINDOW = 100;
+
+/** Of how many of the newest posts one batch reads no more than the ids, for those who may see few of them. */
+export const WIDE_WINDOW = 2000;
 
 /** A post's likes, as one viewer sees them. */
 export interface LikesSeen {
@@ -29,7 +32,10 @@ export interface Readers {
   post(id: number): Promise<PostRow | undefined>;
   /** The newest posts of all, whoever may see them: as many as asked for, or more. */
   newestPosts(count: number): Promise<readonly PostRow[]>;
+  /** Likewise, without the posts themselves. */
+  newestIds(count: number): Promise<NewestIds>;
   friends: AskFriends;
+  friendsOf(person: number): Promise<readonly number[]>;
   likes(question: LikesQuestion): Promise<LikesSeen[]>;
 }
 
@@ -43,6 +49,11 @@ export function createReaders(db: Database, graph: SocialGraph, observer: Observ
       const rows = await newestPosts(db, Math.max(...counts));
       return counts.map(() => rows);
     }, told('newestPosts')),
+    newestIds: batched(async (counts) => {
+      const newest = await newestIds(db, Math.max(...counts));
+      return counts.map(() => newest);
+    }, told('newestIds')),
+    friendsOf: batched((people) => graph.friendsOfEach(people), told('friendsOf')),
     friends: batched((questions) => readFriends(graph, questions), told('friends')),
     likes: batched((questions) => readLikes(graph, questions), told('likes')),
   };

@@ -60,6 +60,18 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
       return rows.map(({ id }) => id);
     },
 
+    async friendsOfEach(people) {
+      const { rows } = await sql<{ person: number; friends: number[] }>`
+        select person, json_agg(friend) as friends from (
+          select lo as person, hi as friend from graph_friendships
+          where lo = any(${people}::int8[]) and requester is null
+          union all
+          select hi, lo from graph_friendships where hi = any(${people}::int8[]) and requester is null
+        ) friendships group by person`.execute(db);
+      const friendsOf = new Map(rows.map(({ person, friends }) => [person, friends]));
+      return people.map((person) => friendsOf.get(person) ?? []);
+    },
+
     async requestersOf(person) {
       const { rows } = await sql<{ id: number }>`
         select requester as id from graph_friendships where lo = ${person} and requester = hi

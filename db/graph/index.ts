@@ -73,6 +73,8 @@ export interface SocialGraph {
   /** Who of these people is a friend of which of the others. */
   friendsAmong(people: readonly number[], others: readonly number[]): Promise<Friendship[]>;
   friendsOf(person: number): Promise<number[]>;
+  /** The same of many people, in their order. */
+  friendsOfEach(people: readonly number[]): Promise<number[][]>;
   /** Who has asked this person and waits. */
   requestersOf(person: number): Promise<number[]>;
   /** For each post, in the order of the posts, its likes, and who of these people is among its likers. */

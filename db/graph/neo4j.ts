@@ -97,6 +97,13 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     },
 
     friendsOf: async (person) => idsOf(await read(FRIENDS_OF, { person })),
+
+    async friendsOfEach(people) {
+      const rows = await read<{ person: number; friends: number[] }>(FRIENDS_OF_EACH, { people });
+      const friendsOf = new Map(rows.map(({ person, friends }) => [person, friends]));
+      return people.map((person) => friendsOf.get(person) ?? []);
+    },
+
     requestersOf: async (person) => idsOf(await read(REQUESTERS_OF, { person })),
 
     async like(likes) {
@@ -264,6 +271,11 @@ const FRIENDS_OF = `
   MATCH (person:Person {id: $person})-[:FRIENDS_WITH]->(friend)
   WHERE friend <> person
   RETURN DISTINCT friend.id AS id`;
+
+const FRIENDS_OF_EACH = `
+  MATCH (person:Person)-[:FRIENDS_WITH]->(friend)
+  WHERE person.id IN $people AND friend <> person
+  RETURN person.id AS person, collect(DISTINCT friend.id) AS friends`;
 
 const REQUESTERS_OF = `
   MATCH (person:Person {id: $person})<-[:REQUESTED]-(requester)

@@ -3,6 +3,7 @@ import * as initial from './0001-initial.js';
 import * as installation from './0002-installation.js';
 import * as moved from './0003-moved.js';
 import * as likeCounts from './0004-like-counts.js';
+import * as feedIndex from './0005-feed-index.js';
 
 /** In this order, append-only: what has run somewhere is never edited. */
 export const migrations: Record<string, Migration> = {
@@ -10,4 +11,5 @@ export const migrations: Record<string, Migration> = {
   '0002-installation': installation,
   '0003-moved': moved,
   '0004-like-counts': likeCounts,
+  '0005-feed-index': feedIndex,
 };

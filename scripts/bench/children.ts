@@ -23,13 +23,17 @@ export function endChildren(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
+/** With this process's own flags for Node, which are those of `npm start`; a yardstick gets them as the service does. */
 function start(
   script: string,
   variables: NodeJS.ProcessEnv,
   stdio: ['ignore' | 'pipe', number | 'pipe', number | 'inherit'],
 ) {
   const path = fileURLToPath(new URL(script, import.meta.url));
-  const child = spawn(process.execPath, [path], { env: { PATH: process.env.PATH, ...variables }, stdio });
+  const child = spawn(process.execPath, [...process.execArgv, path], {
+    env: { PATH: process.env.PATH, ...variables },
+    stdio,
+  });
   running.add(child);
   child.once('close', () => running.delete(child));
   return child;
