@@ -73,6 +73,7 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
     t.equal(await graph.accept(bob, ada), false);
     t.strictSame(await graph.requestersOf(bob), []);
     t.strictSame([await graph.friendsOf(ada), await graph.friendsOf(bob)], [[bob], [ada]]);
+    t.strictSame(await graph.friendsOfEach([bob, ids.next(), ada]), [[ada], [], [bob]], 'in the order of the people');
     t.strictSame(await graph.friendsAmong([ada], [bob, ada, ids.next()]), [{ person: ada, friend: bob }]);
     t.strictSame(await graph.friendsAmong([ids.next(), ada, bob], [bob]), [{ person: ada, friend: bob }]);
     t.equal(await graph.request(bob, ada), 'friends');

@@ -86,9 +86,10 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
 
     async likesOf(posts, people) {
       if (posts.length === 0) return [];
-      const found = await read<{ id: number } & LikesOfPost>(LIKES_OF, { posts, people, few: FEW });
-      const likesOf = new Map(found.map(({ id, ...likes }) => [id, likes]));
-      const popular = found.flatMap(({ id, count }) => (count > FEW ? [id] : []));
+      const [row] = await read<{ found: FoundLikes[] }>(LIKES_OF, { posts, people, few: FEW });
+      const found = row?.found ?? [];
+      const likesOf = new Map<number, LikesOfPost>(found.map(([id, count, likers]) => [id, { count, likers }]));
+      const popular = found.flatMap(([id, count]) => (count > FEW ? [id] : []));
       if (popular.length > 0 && people.length > 0) {
         const rows = await read<{ id: number; likers: number[] }>(LIKERS_AMONG, { posts: popular, people });
         for (const { id, likers } of rows) likesOf.set(id, { count: likesOf.get(id)?.count ?? 0, likers });
@@ -247,7 +248,9 @@ const FRIENDS_OF_OTHERS = `
   WHERE person.id IN $people AND friend.id IN $others
   RETURN DISTINCT person.id AS person, friend.id AS friend`;
 
-/** A node knows how many relationships of a kind it has. */
+type FoundLikes = [post: number, count: number, likers: number[]];
+
+/** A node knows how many relationships of a kind it has. One list is read sooner than a record for each post. */
 const LIKES_OF = `
   MATCH (post:Post)
   WHERE post.id IN $posts
@@ -257,7 +260,7 @@ const LIKES_OF = `
     WHERE count <= $few AND person.id IN $people
     RETURN collect(DISTINCT person.id) AS likers
   }
-  RETURN post.id AS id, count, likers`;
+  RETURN collect([post.id, count, likers]) AS found`;
 
 /** Between two nodes that are both given, Neo4j looks through the relationships of the one that has fewer. */
 const LIKERS_AMONG = `
