@@ -71,9 +71,9 @@ export async function newestIds(db: Database, limit: number): Promise<NewestIds>
   const { rows } = await sql<NewestIds>`
     select coalesce(json_agg(id), '[]') as ids, coalesce(json_agg(closed), '[]') as closed
     from (
-      select p.id, case when a.private then p.author_id end as closed
-      from posts p left join accounts a on a.id = p.author_id
-      order by p.created_at desc, p.id desc limit ${limit}
+      select posts.id, case when private then author_id end as closed
+      from posts left join accounts on accounts.id = author_id
+      order by ${newestFirst} limit ${limit}
     ) newest`.execute(db);
   return rows[0] ?? { ids: [], closed: [] };
 }
@@ -101,9 +101,9 @@ function mergedPage(authors: readonly number[], { limit, offset }: Page) {
   const deep = sql.lit(offset + limit);
   return sql<number>`(
     select id from (
-      (select p.id, p.created_at from posts p left join accounts a on a.id = p.author_id
-       where a.private is not true
-       order by p.created_at desc, p.id desc limit ${deep})
+      (select posts.id, posts.created_at from posts left join accounts on accounts.id = author_id
+       where private is not true
+       order by ${newestFirst} limit ${deep})
       union
       (select p.id, p.created_at from unnest(${listed(authors)}::int8[]) as author (id)
        cross join lateral (
@@ -117,9 +117,9 @@ function mergedPage(authors: readonly number[], { limit, offset }: Page) {
 /** In one go through an index: quick where a page lies deep. */
 function scannedPage(authors: readonly number[], { limit, offset }: Page) {
   return sql<number>`(
-    select p.id from posts p left join accounts a on a.id = p.author_id
-    where a.private is not true or p.author_id = any(${listed(authors)}::int8[])
-    order by p.created_at desc, p.id desc limit ${sql.lit(limit)} offset ${sql.lit(offset)})`;
+    select posts.id from posts left join accounts on accounts.id = author_id
+    where private is not true or author_id = any(${listed(authors)}::int8[])
+    order by ${newestFirst} limit ${sql.lit(limit)} offset ${sql.lit(offset)})`;
 }
 
 export interface PostContent {
