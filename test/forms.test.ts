@@ -442,6 +442,7 @@ test('a client that goes away leaves nothing behind', async (t) => {
       const socket = await arrive(head, whole.subarray(0, length));
       socket[end]();
       await until(() => settled > 0);
+      t.equal(settled, 1, `${end} after ${length}: the handler ends`);
       t.match(failure, { status: 400 }, `${end} after ${length}: with a 400`);
       t.same(await readdir(limits.spoolDir), [], `${end} after ${length}: the spool is empty`);
       socket.destroy();

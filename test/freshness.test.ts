@@ -1,13 +1,10 @@
 import t, { type Test } from 'tap';
 import { befriend, type Person, startTestService, type TestService, writePost } from './harness.js';
-import { during } from './races.js';
+import { during, PATIENT } from './races.js';
 import { onServices } from './stores.js';
 
 const READERS = 128;
 const ROUNDS = 5;
-
-/** A crowded machine is no store that is away. */
-const PATIENT = { DATABASE_TIMEOUT: '20000', NEO4J_TIMEOUT: '20000' };
 
 t.setTimeout(600_000);
 

@@ -14,7 +14,7 @@ const IN_FLIGHT = 8;
 const TIMEOUT = 600_000;
 
 /** A crowded machine is no store that is away. */
-const PATIENT = { DATABASE_TIMEOUT: '20000', NEO4J_TIMEOUT: '20000' };
+export const PATIENT = { DATABASE_TIMEOUT: '20000', NEO4J_TIMEOUT: '20000' };
 
 export interface Races {
   /** Every service's: their relays and their batches know nothing of each other. */

@@ -5,7 +5,7 @@ import { samples } from '../scripts/contract-test/images.js';
 import { asker, PASSWORD, writePost } from './harness.js';
 import { type ServiceProcess, startProcess } from './processes.js';
 import { type Racer, racers } from './racers.js';
-import { during, rounds } from './races.js';
+import { during, PATIENT, rounds } from './races.js';
 import { freshStores, needsServers, openTestStores } from './stores.js';
 
 const NEW_PASSWORD = 'Bright-Lantern-58!';
@@ -21,7 +21,7 @@ const as =
 /** Two processes on one set of stores, and people who are known to both. */
 async function twoProcesses(t: Test) {
   const environment = await freshStores(t);
-  const patient = { ...environment, DATABASE_TIMEOUT: '20000', NEO4J_TIMEOUT: '20000' };
+  const patient = { ...environment, ...PATIENT };
   const [one, other] = [await startProcess(t, patient), await startProcess(t, patient)];
   const { db } = await openTestStores(t, environment);
   const { tokenKeys } = readConfig(environment);

@@ -53,11 +53,8 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
     },
 
     async friendsOf(person) {
-      const { rows } = await sql<{ id: number }>`
-        select hi as id from graph_friendships where lo = ${person} and requester is null
-        union all
-        select lo from graph_friendships where hi = ${person} and requester is null`.execute(db);
-      return rows.map(({ id }) => id);
+      const [friends] = await this.friendsOfEach([person]);
+      return friends ?? [];
     },
 
     async friendsOfEach(people) {

@@ -97,7 +97,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
       return posts.map((post) => likesOf.get(post) ?? { count: 0, likers: [] });
     },
 
-    friendsOf: async (person) => idsOf(await read(FRIENDS_OF, { person })),
+    friendsOf: async (person) => (await graph.friendsOfEach([person]))[0] ?? [],
 
     async friendsOfEach(people) {
       const rows = await read<{ person: number; friends: number[] }>(FRIENDS_OF_EACH, { people });
@@ -269,11 +269,6 @@ const LIKERS_AMONG = `
   MATCH (person:Person)
   WHERE person.id IN $people AND EXISTS { (person)-[:LIKES]->(post) }
   RETURN post.id AS id, collect(person.id) AS likers`;
-
-const FRIENDS_OF = `
-  MATCH (person:Person {id: $person})-[:FRIENDS_WITH]->(friend)
-  WHERE friend <> person
-  RETURN DISTINCT friend.id AS id`;
 
 const FRIENDS_OF_EACH = `
   MATCH (person:Person)-[:FRIENDS_WITH]->(friend)
