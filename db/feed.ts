@@ -1,7 +1,8 @@
 import type { Database } from './postgres/index.js';
 import { authorOf, type Page, type PostRow, postsByAuthor, postsPublicOrBy } from './posts.js';
-import { type LikesSeen, type Readers, WIDE_WINDOW, WINDOW } from './readers.js';
-import { isOpenTo, type Owner, sightOf } from './visibility.js';
+import { type Readers, WIDE_WINDOW, WINDOW } from './readers.js';
+import type { LikesSeen } from './ties.js';
+import { isOpenTo } from './visibility.js';
 
 /** A post and its likes, as the viewer sees them. */
 export interface SeenPost {
@@ -39,9 +40,9 @@ async function fromRows({ read }: Stores, viewer: number, { limit, offset }: Pag
   if (end >= WINDOW) return undefined;
   const wanted = Math.min(SPARE * (end + 1), WINDOW);
   const window = await read.newestPosts(wanted);
-  const seen = await see(read, viewer, window, end);
-  if (seen.total <= end && window.length >= wanted) return undefined;
-  return { posts: seen.posts.slice(offset), more: seen.total > end };
+  const { posts, more } = await see(read, viewer, window, end);
+  if (!more && window.length >= wanted) return undefined;
+  return { posts: posts.slice(offset), more };
 }
 
 async function fromIds({ read }: Stores, viewer: number, { limit, offset }: Page): Promise<FeedPage | undefined> {
@@ -76,27 +77,30 @@ async function seeAgain(read: Readers, viewer: number, page: readonly (PostRow |
   return (await see(read, viewer, rows, rows.length)).posts;
 }
 
-/** Of these posts the first `most` that the viewer may see, with their likes, and of all of them how many. */
-async function see(read: Readers, viewer: number, rows: readonly PostRow[], most: number) {
-  const authors = rows.map(authorOf);
-  const [sees, likes] = await Promise.all([
-    sightOf(viewer, authors, read.friends),
-    read.likes({ viewer, posts: rows.slice(0, reachOf(viewer, authors, most)).map(({ id }) => id) }),
-  ]);
-  const visible = rows.flatMap((post, index) => {
-    const author = authors[index];
-    return author && sees(author) ? [{ post, likes: likes[index] }] : [];
-  });
-  const posts = visible.slice(0, most).flatMap(({ post, likes }) => (likes ? [{ post, likes }] : []));
-  return { posts, total: visible.length };
+/** A post as the viewer sees it, unless it is hidden. To be asked after the post was read. */
+export async function seePost(read: Readers, viewer: number, post: PostRow): Promise<SeenPost | undefined> {
+  return (await see(read, viewer, [post], 1)).posts[0];
 }
 
-/** How many posts the first `most` that can be seen lie among, whoever is a friend. */
-function reachOf(viewer: number, authors: readonly Owner[], most: number): number {
-  let open = 0;
-  const last = authors.findIndex((author) => {
-    if (isOpenTo(viewer, author)) open += 1;
-    return open === most;
+/** Of these posts the first `most` that the viewer may see, with their likes, and whether there are more. */
+async function see(read: Readers, viewer: number, rows: readonly PostRow[], most: number): Promise<FeedPage> {
+  const reach = reachOf(viewer, rows, most);
+  const { friends, likesOf } = await read.ties({
+    person: viewer,
+    others: reach.filter((post) => !isOpenTo(viewer, authorOf(post))).map(({ author_id }) => author_id),
+    posts: reach.map(({ id }) => id),
   });
-  return last === -1 ? authors.length : last + 1;
+  const visible = reach.filter((post) => isOpenTo(viewer, authorOf(post)) || friends.has(post.author_id));
+  const posts = visible.slice(0, most).map((post) => ({ post, likes: likesOf(post.id) }));
+  return { posts, more: visible.length > most };
+}
+
+/** Those among which the first `most` that can be seen lie, and one more, whoever is a friend. */
+function reachOf(viewer: number, rows: readonly PostRow[], most: number): readonly PostRow[] {
+  let open = 0;
+  const last = rows.findIndex((post) => {
+    if (isOpenTo(viewer, authorOf(post))) open += 1;
+    return open > most;
+  });
+  return last === -1 ? rows : rows.slice(0, last + 1);
 }

@@ -48,20 +48,3 @@ async function lockPeople(trx: DatabaseTransaction, ...ids: number[]): Promise<R
   const people = await trx.selectFrom('accounts').select('id').where('id', 'in', ids).execute();
   return new Set(people.map(({ id }) => id));
 }
-
-interface FriendsQuestion {
-  person: number;
-  among: readonly number[];
-}
-
-/** For each question who of those asked about is the person's friend: one look into the graph for all of them. */
-export async function readFriends(
-  graph: SocialGraph,
-  questions: readonly FriendsQuestion[],
-): Promise<ReadonlySet<number>[]> {
-  const people = [...new Set(questions.map(({ person }) => person))];
-  const others = [...new Set(questions.flatMap(({ among }) => among))];
-  const friends = new Map(people.map((person) => [person, new Set<number>()]));
-  for (const { person, friend } of await graph.friendsAmong(people, others)) friends.get(person)?.add(friend);
-  return questions.map(({ person }) => friends.get(person) ?? new Set());
-}

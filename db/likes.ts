@@ -1,12 +1,12 @@
 import { findAccounts } from './accounts.js';
 import { batched } from './batch.js';
-import { readFriends } from './friendships.js';
 import type { SocialGraph } from './graph/index.js';
 import { lockShared } from './locks.js';
 import { reached } from './moments.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { authorOf, findPosts } from './posts.js';
-import { type AskFriends, canSee } from './visibility.js';
+import { friendsBy, readTies, type TiesQuestion } from './ties.js';
+import { canSee } from './visibility.js';
 
 export interface LikeWish {
   person: number;
@@ -54,7 +54,7 @@ async function judge(
     wishes.map(({ person }) => person),
   );
   const posts = await findPosts(trx, postsOf(wishes));
-  const askFriends = batched((questions: Parameters<AskFriends>[0][]) => readFriends(graph, questions));
+  const askFriends = friendsBy(batched((questions: TiesQuestion[]) => readTies(graph, questions)));
   return Promise.all(
     wishes.map(async ({ person }, index) => {
       const post = posts[index];

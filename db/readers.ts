@@ -1,11 +1,11 @@
 import { type Account, findAccounts } from './accounts.js';
 import { batched } from './batch.js';
-import { readFriends } from './friendships.js';
 import type { SocialGraph } from './graph/index.js';
 import { type Observer, unobserved } from './observer.js';
 import type { Database } from './postgres/index.js';
 import { findPosts, type NewestIds, newestIds, newestPosts, type PostRow } from './posts.js';
 import { findSessions, type LiveSession } from './sessions.js';
+import { friendsBy, readTies, type TiesQuestion, type TiesSeen } from './ties.js';
 import type { AskFriends } from './visibility.js';
 
 /** How many of the newest posts one batch reads at most, for all who ask for a first page. */
@@ -13,17 +13,6 @@ export const WINDOW = 100;
 
 /** Of how many of the newest posts one batch reads no more than the ids, for those who may see few of them. */
 export const WIDE_WINDOW = 2000;
-
-/** A post's likes, as one viewer sees them. */
-export interface LikesSeen {
-  count: number;
-  liked: boolean;
-}
-
-interface LikesQuestion {
-  viewer: number;
-  posts: readonly number[];
-}
 
 /** The look-ups that go together across the requests in flight: see `batched`. */
 export interface Readers {
@@ -34,13 +23,14 @@ export interface Readers {
   newestPosts(count: number): Promise<readonly PostRow[]>;
   /** Likewise, without the posts themselves. */
   newestIds(count: number): Promise<NewestIds>;
+  ties(question: TiesQuestion): Promise<TiesSeen>;
   friends: AskFriends;
   friendsOf(person: number): Promise<readonly number[]>;
-  likes(question: LikesQuestion): Promise<LikesSeen[]>;
 }
 
 export function createReaders(db: Database, graph: SocialGraph, observer: Observer = unobserved): Readers {
   const told = (name: keyof Readers) => (size: number) => observer.batch(name, size);
+  const ties = batched((questions: TiesQuestion[]) => readTies(graph, questions), told('ties'));
   return {
     session: batched((ids) => findSessions(db, ids), told('session')),
     account: batched((ids) => findAccounts(db, ids), told('account')),
@@ -54,22 +44,7 @@ export function createReaders(db: Database, graph: SocialGraph, observer: Observ
       return counts.map(() => newest);
     }, told('newestIds')),
     friendsOf: batched((people) => graph.friendsOfEach(people), told('friendsOf')),
-    friends: batched((questions) => readFriends(graph, questions), told('friends')),
-    likes: batched((questions) => readLikes(graph, questions), told('likes')),
+    ties,
+    friends: friendsBy(ties),
   };
-}
-
-async function readLikes(graph: SocialGraph, questions: readonly LikesQuestion[]): Promise<LikesSeen[][]> {
-  const posts = [...new Set(questions.flatMap((question) => question.posts))];
-  const viewers = [...new Set(questions.map(({ viewer }) => viewer))];
-  const found = await graph.likesOf(posts, viewers);
-  const likesOf = new Map(
-    found.map(({ count, likers }, index) => [posts[index], { count, likers: new Set(likers) }] as const),
-  );
-  return questions.map(({ viewer, posts }) =>
-    posts.map((post) => {
-      const likes = likesOf.get(post);
-      return { count: likes?.count ?? 0, liked: likes?.likers.has(viewer) ?? false };
-    }),
-  );
 }

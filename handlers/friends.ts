@@ -22,7 +22,7 @@ export const friends: FriendHandlers = {
   async listFriends({ caller }, app) {
     const people = await findPeople(app, await app.graph.friendsOf(caller.account.id));
     // Asked again, now that the rows are read: a friendship may have ended in between.
-    const friends = await app.read.friends({ person: caller.account.id, among: people.map(({ id }) => id) });
+    const friends = await app.read.friends({ person: caller.account.id, others: people.map(({ id }) => id) });
     return { status: 200, body: people.filter(({ id }) => friends.has(id)).map(fullProfileView) };
   },
 

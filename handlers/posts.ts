@@ -1,4 +1,4 @@
-import { readFeed, readOwnPosts, type SeenPost } from '../db/feed.js';
+import { readFeed, readOwnPosts, type SeenPost, seePost } from '../db/feed.js';
 import { authorOf, createPost, deletePost, findPostByImage, type Page, updatePost } from '../db/posts.js';
 import { canSee } from '../db/visibility.js';
 import type { App, Handlers } from './app.js';
@@ -85,11 +85,8 @@ export const posts: PostHandlers = {
 async function findVisible({ read }: App, viewer: number, id: number) {
   const post = await read.post(id);
   if (!post) return undefined;
-  const [isSeen, [likes]] = await Promise.all([
-    canSee(viewer, authorOf(post), read.friends),
-    read.likes({ viewer, posts: [id] }),
-  ]);
-  return isSeen && likes ? postView(post, likes) : undefined;
+  const seen = await seePost(read, viewer, post);
+  return seen && postView(seen.post, seen.likes);
 }
 
 function pageOf(path: string, { limit, offset }: Page, posts: readonly SeenPost[], more: boolean) {

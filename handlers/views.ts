@@ -1,7 +1,7 @@
 import type { Account } from '../db/accounts.js';
 import type { PostRow } from '../db/posts.js';
-import type { LikesSeen } from '../db/readers.js';
 import type { SessionRow } from '../db/tables.js';
+import type { LikesSeen } from '../db/ties.js';
 import type { components } from '../generated/types.js';
 
 type Schemas = components['schemas'];

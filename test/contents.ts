@@ -17,7 +17,7 @@ export async function storedTies({ graph }: Pick<Stores, 'graph'>, people?: read
 
 /** How many like each of these posts. */
 export async function countLikes(graph: SocialGraph, posts: readonly number[]): Promise<number[]> {
-  return (await graph.likesOf(posts, [])).map(({ count }) => count);
+  return (await graph.tiesBetween([], [], posts)).likes.map(({ count }) => count);
 }
 
 /** How much of everything there is. */

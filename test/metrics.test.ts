@@ -81,7 +81,7 @@ t.test('calls to the stores count by verb', async (t) => {
   t.equal(calls('images', 'put'), 1);
   t.equal(calls('images', 'get'), 1);
   t.equal(calls('graph', 'like'), 1, 'within a transaction too');
-  t.equal(calls('graph', 'likesOf'), 1);
+  t.equal(calls('graph', 'tiesBetween'), 1);
 });
 
 t.test('a store measured is the store, and each way in which a call ends is told', async (t) => {

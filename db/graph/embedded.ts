@@ -1,26 +1,14 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { Tables } from '../tables.js';
 import { embeddedInventory } from './embedded-inventory.js';
-import type { Friendship, Like, LikesOfPost, SocialGraph } from './index.js';
+import type { Friendship, Like, SocialGraph } from './index.js';
 
 const persons = (likes: readonly Like[]) => likes.map(({ person }) => person);
 const posts = (likes: readonly Like[]) => likes.map(({ post }) => post);
 
-/** A row for each liker who was asked about; for a post that none of them likes one without a liker. */
-interface FoundLike {
-  post: number;
-  count: number;
-  liker: number | null;
-}
-
-function gatherLikes(posts: readonly number[], found: readonly FoundLike[]): LikesOfPost[] {
-  const likesOf = new Map<number, { count: number; likers: number[] }>();
-  for (const { post, count, liker } of found) {
-    const likes = likesOf.get(post) ?? { count, likers: [] };
-    if (liker !== null) likes.likers.push(liker);
-    likesOf.set(post, likes);
-  }
-  return posts.map((post) => likesOf.get(post) ?? { count: 0, likers: [] });
+interface FoundTies {
+  friendships: Friendship[];
+  found: [post: number, count: number, likers: number[]][];
 }
 
 /** The graph as tables in PostgreSQL. People and posts need no rows of their own here: a node is there once it is tied. */
@@ -42,14 +30,31 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
     lateness: 0,
     within: (trx) => embeddedGraph(trx),
 
-    async friendsAmong(people, others) {
-      const { rows } = await sql<Friendship>`
-        select lo as person, hi as friend from graph_friendships
-        where lo = any(${people}::int8[]) and hi = any(${others}::int8[]) and requester is null
-        union all
-        select hi, lo from graph_friendships
-        where hi = any(${people}::int8[]) and lo = any(${others}::int8[]) and requester is null`.execute(db);
-      return rows;
+    async tiesBetween(people, others, ids) {
+      const { rows } = await sql<FoundTies>`
+        select
+          (
+            select coalesce(json_agg(json_build_object('person', person, 'friend', friend)), '[]') from (
+              select lo as person, hi as friend from graph_friendships
+              where lo = any(${people}::int8[]) and hi = any(${others}::int8[]) and requester is null
+              union all
+              select hi, lo from graph_friendships
+              where hi = any(${people}::int8[]) and lo = any(${others}::int8[]) and requester is null
+            ) friendships
+          ) as friendships,
+          (
+            select coalesce(json_agg(json_build_array(post, count, likers)), '[]') from (
+              select counts.post_id as post, counts.likes as count,
+                coalesce(json_agg(person_id) filter (where person_id is not null), '[]') as likers
+              from graph_like_counts counts
+              left join graph_likes likes on likes.post_id = counts.post_id and person_id = any(${people}::int8[])
+              where counts.post_id = any(${ids}::int8[])
+              group by counts.post_id
+            ) found
+          ) as found`.execute(db);
+      const { friendships, found } = rows[0] ?? { friendships: [], found: [] };
+      const likesOf = new Map(found.map(([post, count, likers]) => [post, { count, likers }]));
+      return { friendships, likes: ids.map((id) => likesOf.get(id) ?? { count: 0, likers: [] }) };
     },
 
     async friendsOf(person) {
@@ -77,15 +82,6 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
       return rows.map(({ id }) => id);
     },
 
-    async likesOf(ids, people) {
-      const { rows } = await sql<FoundLike>`
-        select counts.post_id as post, counts.likes as count, likes.person_id as liker
-        from graph_like_counts counts
-        left join graph_likes likes on likes.post_id = counts.post_id and likes.person_id = any(${people}::int8[])
-        where counts.post_id = any(${ids}::int8[])`.execute(db);
-      return gatherLikes(ids, rows);
-    },
-
     async like(likes) {
       await sql`
         insert into graph_likes (post_id, person_id)
@@ -109,8 +105,8 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
         .onConflict((conflict) => conflict.columns(['lo', 'hi']).doNothing())
         .executeTakeFirstOrThrow();
       if (numInsertedOrUpdatedRows) return 'sent';
-      const friends = await this.friendsAmong([from], [to]);
-      return friends.length > 0 ? 'friends' : 'pending';
+      const { friendships } = await this.tiesBetween([from], [to], []);
+      return friendships.length > 0 ? 'friends' : 'pending';
     },
 
     async accept(by, from) {

@@ -16,6 +16,14 @@ export interface LikesOfPost {
   likers: readonly number[];
 }
 
+/** What ties people to others and to posts. */
+export interface TiesBetween {
+  /** Who of the people is a friend of which of the others. */
+  friendships: Friendship[];
+  /** Of each post, in the order of the posts. */
+  likes: LikesOfPost[];
+}
+
 export interface Request {
   from: number;
   to: number;
@@ -70,15 +78,13 @@ export interface SocialGraph {
    */
   within(trx: DatabaseTransaction): SocialGraph;
 
-  /** Who of these people is a friend of which of the others. */
-  friendsAmong(people: readonly number[], others: readonly number[]): Promise<Friendship[]>;
+  /** Friendships and likes in one look, since a page of posts takes both. */
+  tiesBetween(people: readonly number[], others: readonly number[], posts: readonly number[]): Promise<TiesBetween>;
   friendsOf(person: number): Promise<number[]>;
   /** The same of many people, in their order. */
   friendsOfEach(people: readonly number[]): Promise<number[][]>;
   /** Who has asked this person and waits. */
   requestersOf(person: number): Promise<number[]>;
-  /** For each post, in the order of the posts, its likes, and who of these people is among its likers. */
-  likesOf(posts: readonly number[], people: readonly number[]): Promise<LikesOfPost[]>;
 
   like(likes: readonly Like[]): Promise<void>;
   unlike(likes: readonly Like[]): Promise<void>;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../log.js';
-import type { Friendship, Like, LikesOfPost, RequestOutcome, SocialGraph, Ties } from './index.js';
+import type { Like, LikesOfPost, RequestOutcome, SocialGraph, Ties } from './index.js';
 import { connectNeo4j, type Neo4jOptions, type Run } from './neo4j-session.js';
 
 export type { Neo4jOptions };
@@ -78,23 +78,22 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     lateness,
     within: () => graph,
 
-    async friendsAmong(people, others) {
-      if (people.length === 0 || others.length === 0) return [];
-      const statement = people.length <= others.length ? FRIENDS_OF_PEOPLE : FRIENDS_OF_OTHERS;
-      return read<Friendship>(statement, { people, others });
-    },
-
-    async likesOf(posts, people) {
-      if (posts.length === 0) return [];
-      const [row] = await read<{ found: FoundLikes[] }>(LIKES_OF, { posts, people, few: FEW });
-      const found = row?.found ?? [];
-      const likesOf = new Map<number, LikesOfPost>(found.map(([id, count, likers]) => [id, { count, likers }]));
-      const popular = found.flatMap(([id, count]) => (count > FEW ? [id] : []));
+    async tiesBetween(people, others, posts) {
+      const ties = { friendships: [], found: [] };
+      const asksFriends = people.length > 0 && others.length > 0;
+      if (!asksFriends && posts.length === 0) return { friendships: [], likes: [] };
+      const fewPeople = people.length <= others.length;
+      const [row = ties] = await read<FoundTies>(TIES_BETWEEN, { people, others, fewPeople, posts, few: FEW });
+      const likesOf = new Map<number, LikesOfPost>(row.found.map(([id, count, likers]) => [id, { count, likers }]));
+      const popular = row.found.flatMap(([id, count]) => (count > FEW ? [id] : []));
       if (popular.length > 0 && people.length > 0) {
         const rows = await read<{ id: number; likers: number[] }>(LIKERS_AMONG, { posts: popular, people });
         for (const { id, likers } of rows) likesOf.set(id, { count: likesOf.get(id)?.count ?? 0, likers });
       }
-      return posts.map((post) => likesOf.get(post) ?? { count: 0, likers: [] });
+      return {
+        friendships: row.friendships.map(([person, friend]) => ({ person, friend })),
+        likes: posts.map((post) => likesOf.get(post) ?? { count: 0, likers: [] }),
+      };
     },
 
     friendsOf: async (person) => (await graph.friendsOfEach([person]))[0] ?? [],
@@ -236,31 +235,36 @@ const LOCK_PEOPLE = `
   MERGE (person:Person {id: id})
   SET person.id = id`;
 
-/** Begins with the people, since the far end has no label. */
-const FRIENDS_OF_PEOPLE = `
-  MATCH (person:Person)-[:FRIENDS_WITH]->(friend)
-  WHERE person.id IN $people AND friend.id IN $others
-  RETURN DISTINCT person.id AS person, friend.id AS friend`;
+interface FoundTies {
+  friendships: [person: number, friend: number][];
+  found: [post: number, count: number, likers: number[]][];
+}
 
-/** The same from the other end, for when that is the shorter list. */
-const FRIENDS_OF_OTHERS = `
-  MATCH (person)-[:FRIENDS_WITH]->(friend:Person)
-  WHERE person.id IN $people AND friend.id IN $others
-  RETURN DISTINCT person.id AS person, friend.id AS friend`;
-
-type FoundLikes = [post: number, count: number, likers: number[]];
-
-/** A node knows how many relationships of a kind it has. One list is read sooner than a record for each post. */
-const LIKES_OF = `
-  MATCH (post:Post)
-  WHERE post.id IN $posts
-  WITH post, COUNT { (post)<-[:LIKES]-() } AS count
-  CALL (post, count) {
-    MATCH (post)<-[:LIKES]-(person)
-    WHERE count <= $few AND person.id IN $people
-    RETURN collect(DISTINCT person.id) AS likers
-  }
-  RETURN collect([post.id, count, likers]) AS found`;
+/**
+ * Friendships are looked for from the end where fewer are given. A node knows how many relationships of a kind it has. Lists
+ * are read sooner than a record for each post.
+ */
+const TIES_BETWEEN = `
+  RETURN
+    COLLECT {
+      MATCH (person:Person)-[:FRIENDS_WITH]->(friend)
+      WHERE $fewPeople AND person.id IN $people AND friend.id IN $others
+      RETURN DISTINCT [person.id, friend.id]
+      UNION
+      MATCH (person)-[:FRIENDS_WITH]->(friend:Person)
+      WHERE NOT $fewPeople AND person.id IN $people AND friend.id IN $others
+      RETURN DISTINCT [person.id, friend.id]
+    } AS friendships,
+    COLLECT {
+      MATCH (post:Post)
+      WHERE post.id IN $posts
+      WITH post, COUNT { (post)<-[:LIKES]-() } AS count
+      RETURN [post.id, count, COLLECT {
+        MATCH (post)<-[:LIKES]-(person)
+        WHERE count <= $few AND person.id IN $people
+        RETURN DISTINCT person.id
+      }]
+    } AS found`;
 
 /** Between two nodes that are both given, Neo4j looks through the relationships of the one that has fewer. */
 const LIKERS_AMONG = `

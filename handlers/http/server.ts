@@ -76,10 +76,12 @@ export async function buildServer(app: App, { document, metrics, redis }: Parts)
     if (closing) reply.header('Connection', 'close');
     done(null, payload);
   });
-  server.addHook('onRequest', async (request, reply) => {
+  // With a callback: a promise for each would take a twentieth of what a page of posts takes.
+  server.addHook('onRequest', (request, reply, done) => {
     reply.headers({ 'X-Request-Id': request.id, ...DEFAULT_HEADERS });
+    done();
   });
-  server.addHook('onResponse', async (request, reply) => {
+  server.addHook('onResponse', (request, reply, done) => {
     boundDrain(request.raw);
     const { operation } = request.routeOptions.config ?? {};
     metrics.request(operation?.id ?? 'none', reply.statusCode, reply.elapsedTime / 1000);
@@ -92,6 +94,7 @@ export async function buildServer(app: App, { document, metrics, redis }: Parts)
       },
       'request',
     );
+    done();
   });
 
   server.setErrorHandler(answerError);

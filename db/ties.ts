@@ -1,0 +1,48 @@
+import type { SocialGraph } from './graph/index.js';
+import type { AskFriends } from './visibility.js';
+
+/** A post's likes, as one viewer sees them. */
+export interface LikesSeen {
+  count: number;
+  liked: boolean;
+}
+
+/** Who of `others` is a friend of the person, and what likes these posts have. */
+export interface TiesQuestion {
+  person: number;
+  others: readonly number[];
+  posts: readonly number[];
+}
+
+export interface TiesSeen {
+  friends: ReadonlySet<number>;
+  likesOf(post: number): LikesSeen;
+}
+
+/** Answers many people's questions by one look into the graph. */
+export async function readTies(graph: SocialGraph, questions: readonly TiesQuestion[]): Promise<TiesSeen[]> {
+  const people = distinct(questions.map(({ person }) => person));
+  const posts = distinct(questions.flatMap((question) => question.posts));
+  const others = distinct(questions.flatMap((question) => question.others));
+  const found = await graph.tiesBetween(people, others, posts);
+  const friendsOf = new Map(people.map((person) => [person, new Set<number>()]));
+  for (const { person, friend } of found.friendships) friendsOf.get(person)?.add(friend);
+  const likesOf = new Map(
+    found.likes.map(({ count, likers }, index) => [posts[index], { count, likers: new Set(likers) }]),
+  );
+  return questions.map(({ person }) => ({
+    friends: friendsOf.get(person) ?? new Set(),
+    likesOf(post) {
+      const likes = likesOf.get(post);
+      return { count: likes?.count ?? 0, liked: likes?.likers.has(person) ?? false };
+    },
+  }));
+}
+
+/** Asks of all ties no more than for friends. */
+export const friendsBy =
+  (ties: (question: TiesQuestion) => Promise<TiesSeen>): AskFriends =>
+  async (question) =>
+    (await ties({ ...question, posts: [] })).friends;
+
+const distinct = (ids: readonly number[]) => [...new Set(ids)];
