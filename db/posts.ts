@@ -60,6 +60,13 @@ export async function newestPosts(db: Database, limit: number): Promise<PostRow[
   return selectPosts(db).orderBy(newestFirst).limit(limit).execute();
 }
 
+/**
+ * A join that leaves an index's order alone: by its limit it has to be made post by post, and PostgreSQL remembers each
+ * author's answer meanwhile (Memoize). A plain one is planned with a sort of all posts, or looks every author up again.
+ */
+const withPrivacy = sql`
+  left join lateral (select private from accounts where accounts.id = posts.author_id limit 1) author on true`;
+
 /** The newest posts of all, told by their ids, and beside each its author's id where that account is private. */
 export interface NewestIds {
   ids: readonly number[];
@@ -72,7 +79,7 @@ export async function newestIds(db: Database, limit: number): Promise<NewestIds>
     select coalesce(json_agg(id), '[]') as ids, coalesce(json_agg(closed), '[]') as closed
     from (
       select posts.id, case when private then author_id end as closed
-      from posts left join accounts on accounts.id = author_id
+      from posts ${withPrivacy}
       order by ${newestFirst} limit ${limit}
     ) newest`.execute(db);
   return rows[0] ?? { ids: [], closed: [] };
@@ -101,7 +108,7 @@ function mergedPage(authors: readonly number[], { limit, offset }: Page) {
   const deep = sql.lit(offset + limit);
   return sql<number>`(
     select id from (
-      (select posts.id, posts.created_at from posts left join accounts on accounts.id = author_id
+      (select posts.id, posts.created_at from posts ${withPrivacy}
        where private is not true
        order by ${newestFirst} limit ${deep})
       union
@@ -117,7 +124,7 @@ function mergedPage(authors: readonly number[], { limit, offset }: Page) {
 /** In one go through an index: quick where a page lies deep. */
 function scannedPage(authors: readonly number[], { limit, offset }: Page) {
   return sql<number>`(
-    select posts.id from posts left join accounts on accounts.id = author_id
+    select posts.id from posts ${withPrivacy}
     where private is not true or author_id = any(${listed(authors)}::int8[])
     order by ${newestFirst} limit ${sql.lit(limit)} offset ${sql.lit(offset)})`;
 }
