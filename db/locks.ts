@@ -24,8 +24,12 @@ const keysOf = ({ accounts = [], posts = [] }: Locked): string[] => {
 
 /** For whoever writes about these and needs them to stay: likes, friend transitions, new posts, sessions and uploads. */
 export async function lockShared(trx: DatabaseTransaction, locked: Locked): Promise<void> {
-  await sql`select pg_advisory_xact_lock_shared(key) from unnest(${keysOf(locked)}::int8[]) as key`.execute(trx);
+  await sharedLocks(locked).execute(trx);
 }
+
+/** The query that takes them, for a statement that is a transaction by itself. */
+export const sharedLocks = (locked: Locked) =>
+  sql`select pg_advisory_xact_lock_shared(key) from unnest(${keysOf(locked)}::int8[]) as key`;
 
 /** For whoever removes these, and for the delivery of a change to another store. */
 export async function lockExclusive(trx: DatabaseTransaction, locked: Locked): Promise<void> {

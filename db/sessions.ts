@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { ACCOUNT_COLUMNS, type Account, type Secret } from './accounts.js';
-import { lockShared } from './locks.js';
+import { sharedLocks } from './locks.js';
 import type { Database } from './postgres/index.js';
 import type { SessionRow } from './tables.js';
 
@@ -14,28 +14,24 @@ export interface LiveSession {
   account: Account;
 }
 
-/** Starts a session, unless the password that was checked is no longer the account's: then undefined. */
+/**
+ * Starts a session, unless the password that was checked is no longer the account's: then undefined. It is one statement,
+ * whose look at the account is as old as its beginning; `for share` looks again once it has the locks.
+ */
 export async function createSession(
   db: Database,
   checked: Secret,
   { deviceName, expiresAt }: { deviceName: string; expiresAt: Date },
 ): Promise<string | undefined> {
-  const id = randomUUID();
-  return db.transaction().execute(async (trx) => {
-    await lockShared(trx, { accounts: [checked.id] });
-    const account = await trx
-      .selectFrom('accounts')
-      .select('token_version')
-      .where('id', '=', checked.id)
-      .forShare()
-      .executeTakeFirst();
-    if (account?.token_version !== checked.tokenVersion) return undefined;
-    await trx
-      .insertInto('sessions')
-      .values({ id, account_id: checked.id, device_name: deviceName, expires_at: expiresAt })
-      .execute();
-    return id;
-  });
+  const { rows } = await sql<{ id: string }>`
+    with locked as materialized (${sharedLocks({ accounts: [checked.id] })})
+    insert into sessions (id, account_id, device_name, expires_at)
+    select ${randomUUID()}::text, accounts.id, ${deviceName}::text, ${expiresAt}::timestamptz
+    from locked, accounts
+    where accounts.id = ${checked.id} and token_version = ${checked.tokenVersion}
+    for share of accounts
+    returning id`.execute(db);
+  return rows[0]?.id;
 }
 
 /** One live session or undefined for each id, in the order of the ids. */
