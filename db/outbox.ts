@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { batched } from './batch.js';
 import type { SocialGraph } from './graph/index.js';
 import type { ImageStore } from './images/index.js';
-import { lockExclusive } from './locks.js';
 import type { Log } from './log.js';
 import { reached } from './moments.js';
+import { createNodeDelivery } from './node-delivery.js';
+import { after, NOW, takeDue } from './outbox-entries.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import type { OutboxTable } from './tables.js';
 import { StoreUnavailable } from './unavailable.js';
@@ -34,8 +36,6 @@ const LONGEST_ABSENCE = 5;
 
 /** What goes to one store: when that is away, the relay goes on with the other's. */
 const KINDS: readonly Kind[][] = [['person', 'post'], ['image']];
-
-const NOW = sql<string>`clock_timestamp()`;
 
 /**
  * Notes, in the transaction that changes a row, that the other stores have yet to follow. Answers the entries to deliver
@@ -72,6 +72,8 @@ interface Stores {
  */
 export function createOutbox({ db, graphDb, graph, images, log }: Stores): Outbox {
   const stopped = new AbortController();
+  const findEntry = batched((ids: number[]) => findEntries(db, ids));
+  const deliverNode = createNodeDelivery({ graphDb, graph });
   const prompt = new Set<Promise<void>>();
   let relay: Promise<void> | undefined;
 
@@ -81,10 +83,10 @@ export function createOutbox({ db, graphDb, graph, images, log }: Stores): Outbo
    * @throws StoreUnavailable when there is no point in trying others for the same store
    */
   async function deliverOne(id: number): Promise<boolean> {
-    const entry = await db.selectFrom('outbox').selectAll().where('id', '=', id).executeTakeFirst();
+    const entry = await findEntry(id);
     if (!entry) return false;
     try {
-      return await (entry.kind === 'image' ? sweepImage(entry.id, entry.key) : settleNode(entry.id));
+      return await (entry.kind === 'image' ? sweepImage(entry.id, entry.key) : deliverNode(entry.id));
     } catch (error) {
       const away = error instanceof StoreUnavailable;
       const seconds = Math.min(2 ** entry.attempts, away ? LONGEST_ABSENCE : LONGEST_BACKOFF);
@@ -100,38 +102,9 @@ export function createOutbox({ db, graphDb, graph, images, log }: Stores): Outbo
     }
   }
 
-  /**
-   * Holds the lock from the look to the mark: two deliveries of one thing must not cross. What is gone is removed twice
-   * where a write that was given up may still come after the first time: the second time is when it is due, however old
-   * the list from which somebody takes it.
-   */
-  async function settleNode(id: number): Promise<boolean> {
-    const marked = await graphDb.transaction().execute(async (trx) => {
-      const entry = await takeDue(trx, id);
-      if (!entry) return false;
-      const key = Number(entry.key);
-      const isPerson = entry.kind === 'person';
-      await lockExclusive(trx, isPerson ? { accounts: [key] } : { posts: [key] });
-      const table = isPerson ? 'accounts' : 'posts';
-      const row = await trx.selectFrom(table).select('id').where('id', '=', key).executeTakeFirst();
-      const nodes = graph.within(trx);
-      if (isPerson) await (row ? nodes.keepPerson(key) : nodes.removePerson(key));
-      else await (row ? nodes.keepPost(key) : nodes.removePost(key));
-      reached('node written');
-      if (row || entry.delivered || graph.lateness === 0) await trx.deleteFrom('outbox').where('id', '=', id).execute();
-      else {
-        const again = { delivered: true, due_at: after(graph.lateness / 1000) };
-        await trx.updateTable('outbox').set(again).where('id', '=', id).execute();
-      }
-      return true;
-    });
-    if (marked) reached('delivery marked');
-    return marked;
-  }
-
   /** Removes bytes that no row names. Names are never given twice, so what is unnamed once its entry is due stays so. */
   async function sweepImage(id: number, name: string): Promise<boolean> {
-    if (!(await takeDue(db, id))) return false;
+    if ((await takeDue(db, [id])).length === 0) return false;
     const { rows } = await sql`
       select from posts where image = ${name} union all select from accounts where picture = ${name}`.execute(db);
     if (rows.length === 0) await images.remove(name);
@@ -200,15 +173,9 @@ export function createOutbox({ db, graphDb, graph, images, log }: Stores): Outbo
   };
 }
 
-/** An entry that is due, unless somebody else is delivering it; locked for as long as the transaction lasts. */
-const takeDue = (db: Database, id: number) =>
-  db
-    .selectFrom('outbox')
-    .select(['kind', 'key', 'delivered'])
-    .where('id', '=', id)
-    .where('due_at', '<=', NOW)
-    .forUpdate()
-    .skipLocked()
-    .executeTakeFirst();
-
-const after = (seconds: number) => sql<string>`clock_timestamp() + ${seconds}::float8 * interval '1 second'`;
+/** One entry or undefined for each id, in the order of the ids. */
+async function findEntries(db: Database, ids: readonly number[]) {
+  const entries = await db.selectFrom('outbox').selectAll().where(sql<boolean>`id = any(${ids}::int8[])`).execute();
+  const byId = new Map(entries.map((entry) => [entry.id, entry]));
+  return ids.map((id) => byId.get(id));
+}

@@ -10,6 +10,8 @@ import { StoreUnavailable } from './unavailable.js';
 export interface PendingImage {
   name: string;
   entry: number;
+  /** Whether a transaction has claimed it, which may yet fail. */
+  claimed?: boolean;
 }
 
 interface Stores {
@@ -38,14 +40,17 @@ export async function withPendingImage<Result>(
     .values({ kind: 'image', key: name, due_at: DUE })
     .returning('id')
     .executeTakeFirstOrThrow();
+  const image: PendingImage = { name, entry };
+  let taken = false;
   try {
     reached('image noted');
     await images.put(name, file.path);
     reached('image stored');
-    return await commit({ name, entry });
+    const result = await commit(image);
+    taken = image.claimed === true;
+    return result;
   } finally {
-    const unclaimed = await makeDue(db, entry);
-    if (unclaimed) await outbox.deliver([entry]);
+    if (!taken && (await makeDue(db, entry))) await outbox.deliver([entry]);
   }
 }
 
@@ -66,11 +71,12 @@ async function makeDue(db: Database, entry: number): Promise<boolean> {
  *
  * @throws StoreUnavailable when it took so long that the bytes are being removed
  */
-export async function claimImage(trx: DatabaseTransaction, { entry }: PendingImage): Promise<void> {
+export async function claimImage(trx: DatabaseTransaction, image: PendingImage): Promise<void> {
   const { numDeletedRows } = await trx
     .deleteFrom('outbox')
-    .where('id', '=', entry)
+    .where('id', '=', image.entry)
     .where('due_at', '>', sql<string>`clock_timestamp()`)
     .executeTakeFirst();
   if (numDeletedRows === 0n) throw new StoreUnavailable('images');
+  image.claimed = true;
 }

@@ -146,7 +146,7 @@ t.test('locks', needsServers, async (t) => {
     const bob = await account();
     const created = await createPost(db, bob, { title: 'A title', text: 'A text' });
     await holdInGraph(t, 'CREATE (:Post {id: $id})', -1);
-    const busy = slow.graph.keepPost(-1);
+    const busy = slow.graph.keep({ people: [], posts: [-1] });
     await until(async () => (await waitingInGraph()) > 0);
     const delivery = slow.outbox.deliver(created?.entries ?? []);
     await until(async () => {

@@ -68,7 +68,12 @@ t.test('Neo4j behind a line that breaks', needsNeo4j, async (t) => {
       proxy.next = undefined;
       await back;
       const post = ids.next();
-      await Promise.all([far.friendsOf(1), far.keepPost(post), far.friendsOf(1), far.friendsOf(1)]);
+      await Promise.all([
+        far.friendsOf(1),
+        far.keep({ people: [], posts: [post] }),
+        far.friendsOf(1),
+        far.friendsOf(1),
+      ]);
       t.strictSame(await graph.inventory.postIds(post - 1, 1), [post]);
     });
   }
@@ -88,7 +93,7 @@ t.test('Neo4j behind a line that breaks', needsNeo4j, async (t) => {
     const { proxy, far } = await openBehindProxy(t);
     const post = ids.next();
     proxy.strike('delay');
-    await t.rejects(far.keepPost(post), StoreUnavailable);
+    await t.rejects(far.keep({ people: [], posts: [post] }), StoreUnavailable);
     await proxy.deliver();
     t.not((await graph.inventory.postIds(post - 1, 1))[0], post);
   });
@@ -97,7 +102,7 @@ t.test('Neo4j behind a line that breaks', needsNeo4j, async (t) => {
     const { far, said } = await openBehindProxy(t);
     said.on('away', () => t.fail('the server does answer'));
     const [ada, bob] = [ids.next(), ids.next()];
-    await graph.keepPerson(ada);
+    await graph.keep({ people: [ada], posts: [] });
     const driver = neo4j.driver(
       neo4jUri,
       neo4j.auth.basic(process.env.NEO4J_USERNAME ?? '', process.env.NEO4J_PASSWORD ?? ''),

@@ -108,7 +108,12 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
   t.test('nodes are kept once and removed with their ties', async (t) => {
     const [ada, bob, cyd] = [ids.next(), ids.next(), ids.next()];
     const post = ids.next();
-    await Promise.all([graph.keepPerson(ada), other.keepPerson(ada), graph.keepPost(post), other.keepPost(post)]);
+    await Promise.all([
+      graph.keep({ people: [ada], posts: [] }),
+      other.keep({ people: [ada], posts: [] }),
+      graph.keep({ people: [], posts: [post] }),
+      other.keep({ people: [], posts: [post] }),
+    ]);
     t.strictSame(await graph.inventory.personIds(ada - 1, 1), [ada]);
     t.strictSame(await graph.inventory.postIds(post - 1, 1), [post]);
     t.equal(await count('MATCH (p {id: $id}) RETURN count(p) AS count', ada), 1);
@@ -143,7 +148,7 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
     };
     await graph.inventory.tie(ties);
     await graph.inventory.tie(ties);
-    await graph.keepPost(last);
+    await graph.keep({ people: [], posts: [last] });
     t.strictSame(await graph.inventory.personIds(ada - 1, 2), [ada, bob]);
     t.strictSame(await graph.inventory.personIds(bob, 1), [cyd]);
     t.strictSame(await graph.inventory.postIds(post - 1, 2), [post, last]);

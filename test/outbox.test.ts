@@ -66,6 +66,18 @@ t.test('delivery looks at the row: what is there stays, what is gone goes, howev
   t.same(await waiting(gone), [], 'and the entries are done');
 });
 
+t.test('of many that are delivered at once each is, once', async (t) => {
+  const [ada, bob] = [await account(), await account()];
+  const kept = [await post(ada), await post(ada), await post(ada)];
+  const gone = kept.map((id) => id + 1000);
+  await graph.like([...kept, ...gone].map((post) => ({ person: bob, post })));
+  const entries = (await Promise.all([...kept, ...gone].map((key) => record('post', key)))).flat();
+  await Promise.all([...entries, ...entries].map((entry) => outbox.deliver([entry])));
+  const left = db.selectFrom('outbox').select('id').where('id', 'in', entries).where('delivered', '=', false);
+  t.same(await left.execute(), []);
+  t.strictSame(await countLikes(graph, [...kept, ...gone]), [1, 1, 1, 0, 0, 0]);
+});
+
 t.test('a deleted account takes its likes, its friendships and its posts likes with it', async (t) => {
   const [ada, bob] = [await account(), await account()];
   const [hers, his] = [await post(ada), await post(bob)];

@@ -123,8 +123,7 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
     cancel: (by, to) => removeWhen(by, to, sql`requester = ${by}`),
     unfriend: (by, friend) => removeWhen(by, friend, sql`requester is null`),
 
-    keepPerson: async () => undefined,
-    keepPost: async () => undefined,
+    keep: async () => undefined,
 
     async removePerson(id) {
       await db.deleteFrom('graph_likes').where('person_id', '=', id).execute();

@@ -96,9 +96,8 @@ export interface SocialGraph {
   cancel(by: number, to: number): Promise<boolean>;
   unfriend(by: number, friend: number): Promise<boolean>;
 
-  /** Makes the node if it is missing. */
-  keepPerson(id: number): Promise<void>;
-  keepPost(id: number): Promise<void>;
+  /** Makes those of these nodes that are missing. */
+  keep(nodes: Nodes): Promise<void>;
   /** Removes the node, if it is there, with all that ties to it. */
   removePerson(id: number): Promise<void>;
   removePost(id: number): Promise<void>;

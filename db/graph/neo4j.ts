@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../log.js';
-import type { Like, LikesOfPost, RequestOutcome, SocialGraph, Ties } from './index.js';
+import type { Like, LikesOfPost, Nodes, RequestOutcome, SocialGraph, Ties } from './index.js';
 import { connectNeo4j, type Neo4jOptions, type Run } from './neo4j-session.js';
 
 export type { Neo4jOptions };
@@ -130,8 +130,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     cancel: (by, to) => changePair(END_REQUEST, by, to),
     unfriend: (by, friend) => changePair(UNFRIEND, by, friend),
 
-    keepPerson: (id) => change('MERGE (:Person {id: $id})', { id }),
-    keepPost: (id) => change('MERGE (:Post {id: $id})', { id }),
+    keep: (nodes) => write(keepNodes(nodes)),
 
     async removePerson(id) {
       const ties = 'MATCH (:Person {id: $id})-[tie]-() WITH tie LIMIT $limit DELETE tie RETURN count(*) AS removed';
@@ -165,11 +164,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
         return ties;
       },
 
-      keep: ({ people, posts }) =>
-        patient.write(async (run) => {
-          await run('UNWIND $people AS id MERGE (:Person {id: id})', { people });
-          await run('UNWIND $posts AS id MERGE (:Post {id: id})', { posts });
-        }),
+      keep: (nodes) => patient.write(keepNodes(nodes)),
 
       tie: ({ friendships, requests, likes }) =>
         patient.write(async (run) => {
@@ -225,6 +220,13 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
 }
 
 const idsOf = (rows: { id: number }[]) => rows.map(({ id }) => id);
+
+const keepNodes =
+  ({ people, posts }: Nodes) =>
+  async (run: Run) => {
+    if (people.length > 0) await run('UNWIND $people AS id MERGE (:Person {id: id})', { people });
+    if (posts.length > 0) await run('UNWIND $posts AS id MERGE (:Post {id: id})', { posts });
+  };
 
 /** By post and then by person: who locks the same nodes does it in the same order. */
 const inOrder = (likes: readonly Like[]) => likes.toSorted((a, b) => a.post - b.post || a.person - b.person);

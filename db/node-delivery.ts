@@ -1,0 +1,88 @@
+import { sql } from 'kysely';
+import { batched } from './batch.js';
+import type { Nodes, SocialGraph } from './graph/index.js';
+import { lockExclusive } from './locks.js';
+import { reached } from './moments.js';
+import { after, takeDue } from './outbox-entries.js';
+import type { Database, DatabaseTransaction } from './postgres/index.js';
+
+interface Stores {
+  graphDb: Database;
+  graph: SocialGraph;
+}
+
+type Entry = Awaited<ReturnType<typeof takeDue>>[number];
+
+/** `elsewhere`: it is gone, is not due, or is under way elsewhere. `alone`: to be delivered by itself. */
+type Outcome = 'delivered' | 'elsewhere' | 'alone';
+
+/**
+ * Delivers entries about people and posts to the graph. False when there was nothing to do. What has come to be goes
+ * together across the requests in flight; what is gone, and may have many ties, goes alone, so that nobody waits for it.
+ */
+export function createNodeDelivery(stores: Stores): (entry: number) => Promise<boolean> {
+  const settle = batched((ids: number[]) => settleNodes(stores, ids));
+  return async (id) => {
+    const outcome = await settle(id);
+    const [last] = outcome === 'alone' ? await settleNodes(stores, [id]) : [outcome];
+    return last === 'delivered';
+  };
+}
+
+/** Holds the locks from the look to the mark: two deliveries of one thing must not cross. */
+async function settleNodes({ graphDb, graph }: Stores, ids: readonly number[]): Promise<Outcome[]> {
+  const outcomes = await graphDb.transaction().execute(async (trx) => {
+    const entries = await takeDue(trx, ids);
+    const keys = (kind: string) => entries.filter((entry) => entry.kind === kind).map(({ key }) => Number(key));
+    const [people, posts] = [keys('person'), keys('post')];
+    await lockExclusive(trx, { accounts: people, posts });
+    const there = {
+      people: await idsThere(trx, 'accounts', people),
+      posts: await idsThere(trx, 'posts', posts),
+    };
+    const isThere = ({ kind, key }: Entry) => (kind === 'person' ? there.people : there.posts).includes(Number(key));
+    const [kept, gone] = [entries.filter(isThere), entries.filter((entry) => !isThere(entry))];
+    const nodes = graph.within(trx);
+    if (kept.length > 0) await keep(trx, nodes, there, kept);
+    const [only] = gone;
+    if (only && entries.length === 1) await remove(trx, nodes, only);
+    const outcomeOfGone = entries.length === 1 ? 'delivered' : 'alone';
+    return new Map<number, Outcome>([
+      ...kept.map(({ id }) => [id, 'delivered'] as const),
+      ...gone.map(({ id }) => [id, outcomeOfGone] as const),
+    ]);
+  });
+  if ([...outcomes.values()].includes('delivered')) reached('delivery marked');
+  return ids.map((id) => outcomes.get(id) ?? 'elsewhere');
+}
+
+async function keep(trx: DatabaseTransaction, graph: SocialGraph, nodes: Nodes, entries: Entry[]): Promise<void> {
+  await graph.keep(nodes);
+  reached('node written');
+  const ids = entries.map(({ id }) => id);
+  await trx.deleteFrom('outbox').where(sql<boolean>`id = any(${ids}::int8[])`).execute();
+}
+
+/**
+ * What is gone is removed twice where a write that was given up may still come after the first time: the second time is when
+ * it is due, however old the list from which somebody takes it.
+ */
+async function remove(
+  trx: DatabaseTransaction,
+  graph: SocialGraph,
+  { id, kind, key, delivered }: Entry,
+): Promise<void> {
+  await (kind === 'person' ? graph.removePerson(Number(key)) : graph.removePost(Number(key)));
+  reached('node written');
+  if (delivered || graph.lateness === 0) await trx.deleteFrom('outbox').where('id', '=', id).execute();
+  else {
+    const again = { delivered: true, due_at: after(graph.lateness / 1000) };
+    await trx.updateTable('outbox').set(again).where('id', '=', id).execute();
+  }
+}
+
+async function idsThere(trx: DatabaseTransaction, table: 'accounts' | 'posts', ids: number[]): Promise<number[]> {
+  if (ids.length === 0) return [];
+  const rows = await trx.selectFrom(table).select('id').where(sql<boolean>`id = any(${ids}::int8[])`).execute();
+  return rows.map(({ id }) => id);
+}
