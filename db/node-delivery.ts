@@ -44,13 +44,10 @@ async function settleNodes({ graphDb, graph }: Stores, ids: readonly number[]): 
     const [kept, gone] = [entries.filter(isThere), entries.filter((entry) => !isThere(entry))];
     const nodes = graph.within(trx);
     if (kept.length > 0) await keep(trx, nodes, there, kept);
-    const [only] = gone;
-    if (only && entries.length === 1) await remove(trx, nodes, only);
-    const outcomeOfGone = entries.length === 1 ? 'delivered' : 'alone';
-    return new Map<number, Outcome>([
-      ...kept.map(({ id }) => [id, 'delivered'] as const),
-      ...gone.map(({ id }) => [id, outcomeOfGone] as const),
-    ]);
+    const isAlone = entries.length === 1;
+    if (isAlone) for (const entry of gone) await remove(trx, nodes, entry);
+    const outcome = (entry: Entry): Outcome => (isAlone || isThere(entry) ? 'delivered' : 'alone');
+    return new Map(entries.map((entry) => [entry.id, outcome(entry)]));
   });
   if ([...outcomes.values()].includes('delivered')) reached('delivery marked');
   return ids.map((id) => outcomes.get(id) ?? 'elsewhere');

@@ -39,8 +39,8 @@ export const sight: Mutant[] = [
   {
     breach: 'a hidden post can be read',
     file: 'handlers/posts.js',
-    find: 'return isSeen && likes ? postView(post, likes) : void 0',
-    replace: 'return likes ? postView(post, likes) : void 0',
+    find: 'return seen && postView(seen.post, seen.likes)',
+    replace: 'return postView(post, seen?.likes ?? { count: 0, liked: false })',
     caughtBy: ['Visibility rules 3: Private account: a stranger reads the post'],
   },
   {
@@ -75,8 +75,8 @@ export const sight: Mutant[] = [
   {
     breach: 'the feed is not filtered',
     file: 'db/feed.js',
-    find: 'return author && sees(author) ?',
-    replace: 'return author ?',
+    find: 'reach.filter((post) => isOpenTo(viewer, authorOf(post)) || friends.has(post.author_id))',
+    replace: '[...reach]',
     caughtBy: ['Visibility rules 3: Others have the post filtered out of the feed'],
   },
 ];
