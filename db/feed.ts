@@ -1,5 +1,5 @@
 import type { Database } from './postgres/index.js';
-import { authorOf, type Page, type PostRow, postsByAuthor, postsPublicOrBy } from './posts.js';
+import { authorOf, type NewestIds, type Page, type PostRow, postsByAuthor, postsPublicOrBy } from './posts.js';
 import { type Readers, WIDE_WINDOW, WINDOW } from './readers.js';
 import type { LikesSeen } from './ties.js';
 import { isOpenTo } from './visibility.js';
@@ -48,12 +48,23 @@ async function fromRows({ read }: Stores, viewer: number, { limit, offset }: Pag
 async function fromIds({ read }: Stores, viewer: number, { limit, offset }: Page): Promise<FeedPage | undefined> {
   const end = offset + limit;
   if (end >= WIDE_WINDOW) return undefined;
-  const [{ ids, closed }, friends] = await Promise.all([read.newestIds(WIDE_WINDOW), read.friendsOf(viewer)]);
-  const known = new Set<number | null>([null, viewer, ...friends]);
-  const visible = ids.filter((_, index) => known.has(closed[index] ?? null));
-  if (visible.length <= end && ids.length >= WIDE_WINDOW) return undefined;
-  const posts = await Promise.all(visible.slice(offset, end).map(read.post));
+  const [newest, friends] = await Promise.all([read.newestIds(WIDE_WINDOW), read.friendsOf(viewer)]);
+  const visible = firstVisible(newest, new Set([viewer, ...friends]), end + 1);
+  if (visible.length <= end && newest.ids.length >= WIDE_WINDOW) return undefined;
+  const posts = await read.posts(visible.slice(offset, end));
   return { posts: await seeAgain(read, viewer, posts), more: visible.length > end };
+}
+
+/** The first `most` of these that are open to all or whose authors are among these people. */
+function firstVisible({ ids, closed }: NewestIds, people: ReadonlySet<number>, most: number): number[] {
+  const visible: number[] = [];
+  for (const [index, id] of ids.entries()) {
+    const author = closed[index] ?? null;
+    if (author !== null && !people.has(author)) continue;
+    visible.push(id);
+    if (visible.length === most) break;
+  }
+  return visible;
 }
 
 async function fromQuery({ db, read }: Stores, viewer: number, page: Page): Promise<FeedPage> {
@@ -72,9 +83,8 @@ export async function readOwnPosts({ db, read }: Stores, viewer: number, page: P
  * What of a page is still there and may still be seen, now that its rows are read: a post may have gone, or a friendship have
  * ended, since it was chosen.
  */
-async function seeAgain(read: Readers, viewer: number, page: readonly (PostRow | undefined)[]): Promise<SeenPost[]> {
-  const rows = page.filter((post) => post !== undefined);
-  return (await see(read, viewer, rows, rows.length)).posts;
+async function seeAgain(read: Readers, viewer: number, page: readonly PostRow[]): Promise<SeenPost[]> {
+  return (await see(read, viewer, page, page.length)).posts;
 }
 
 /** A post as the viewer sees it, unless it is hidden. To be asked after the post was read. */

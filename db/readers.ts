@@ -19,6 +19,8 @@ export interface Readers {
   session(id: string): Promise<LiveSession | undefined>;
   account(id: number): Promise<Account | undefined>;
   post(id: number): Promise<PostRow | undefined>;
+  /** Those of these posts that are there, in their order. */
+  posts(ids: readonly number[]): Promise<PostRow[]>;
   /** The newest posts of all, whoever may see them: as many as asked for, or more. */
   newestPosts(count: number): Promise<readonly PostRow[]>;
   /** Likewise, without the posts themselves. */
@@ -30,11 +32,13 @@ export interface Readers {
 
 export function createReaders(db: Database, graph: SocialGraph, observer: Observer = unobserved): Readers {
   const told = (name: keyof Readers) => (size: number) => observer.batch(name, size);
+  const posts = batched((lists: (readonly number[])[]) => readPosts(db, lists), told('posts'));
   const ties = batched((questions: TiesQuestion[]) => readTies(graph, questions), told('ties'));
   return {
     session: batched((ids) => findSessions(db, ids), told('session')),
     account: batched((ids) => findAccounts(db, ids), told('account')),
-    post: batched((ids) => findPosts(db, ids), told('post')),
+    post: async (id) => (await posts([id]))[0],
+    posts,
     newestPosts: batched(async (counts) => {
       const rows = await newestPosts(db, Math.max(...counts));
       return counts.map(() => rows);
@@ -47,4 +51,11 @@ export function createReaders(db: Database, graph: SocialGraph, observer: Observ
     ties,
     friends: friendsBy(ties),
   };
+}
+
+async function readPosts(db: Database, lists: readonly (readonly number[])[]): Promise<PostRow[][]> {
+  const ids = [...new Set(lists.flat())];
+  const rows = await findPosts(db, ids);
+  const byId = new Map(ids.map((id, index) => [id, rows[index]]));
+  return lists.map((list) => list.flatMap((id) => byId.get(id) ?? []));
 }
