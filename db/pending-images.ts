@@ -10,8 +10,6 @@ import { StoreUnavailable } from './unavailable.js';
 export interface PendingImage {
   name: string;
   entry: number;
-  /** Whether a transaction has claimed it, which may yet fail. */
-  claimed?: boolean;
 }
 
 interface Stores {
@@ -40,17 +38,14 @@ export async function withPendingImage<Result>(
     .values({ kind: 'image', key: name, due_at: DUE })
     .returning('id')
     .executeTakeFirstOrThrow();
-  const image: PendingImage = { name, entry };
-  let taken = false;
   try {
     reached('image noted');
     await images.put(name, file.path);
     reached('image stored');
-    const result = await commit(image);
-    taken = image.claimed === true;
-    return result;
+    return await commit({ name, entry });
   } finally {
-    if (!taken && (await makeDue(db, entry))) await outbox.deliver([entry]);
+    const unclaimed = await makeDue(db, entry);
+    if (unclaimed) await outbox.deliver([entry]);
   }
 }
 
@@ -71,12 +66,11 @@ async function makeDue(db: Database, entry: number): Promise<boolean> {
  *
  * @throws StoreUnavailable when it took so long that the bytes are being removed
  */
-export async function claimImage(trx: DatabaseTransaction, image: PendingImage): Promise<void> {
+export async function claimImage(trx: DatabaseTransaction, { entry }: PendingImage): Promise<void> {
   const { numDeletedRows } = await trx
     .deleteFrom('outbox')
-    .where('id', '=', image.entry)
+    .where('id', '=', entry)
     .where('due_at', '>', sql<string>`clock_timestamp()`)
     .executeTakeFirst();
   if (numDeletedRows === 0n) throw new StoreUnavailable('images');
-  image.claimed = true;
 }
