@@ -1,8 +1,14 @@
 /** How many batches of one kind may be under way. A second one hides the round trip; more would only make them smaller. */
 const IN_FLIGHT = 2;
 
-/** The longest batch: it bounds a statement's parameters and how long one batch keeps the others waiting. */
+/** The longest batch, unless told otherwise: it bounds a statement's parameters and how long one keeps the others waiting. */
 const LONGEST = 500;
+
+interface Options {
+  longest?: number;
+  /** Told the size of each batch as it starts. */
+  onBatch?(size: number): void;
+}
 
 interface Waiting<Key, Value> {
   key: Key;
@@ -15,12 +21,11 @@ interface Waiting<Key, Value> {
  * together. Whatever is called in the same turn of the event loop goes together too. A batch starts after all of its calls
  * were made, so that every answer is as fresh as a query of the caller's own would have been; nothing is kept afterwards.
  *
- * `load` answers one value for each key, in the order of the keys. When it throws, all calls of that batch fail. `onBatch`
- * is told the size of each batch as it starts.
+ * `load` answers one value for each key, in the order of the keys. When it throws, all calls of that batch fail.
  */
 export function batched<Key, Value>(
   load: (keys: Key[]) => Promise<readonly Value[]>,
-  onBatch?: (size: number) => void,
+  { longest = LONGEST, onBatch }: Options = {},
 ): (key: Key) => Promise<Value> {
   const waiting: Waiting<Key, Value>[] = [];
   let inFlight = 0;
@@ -31,7 +36,7 @@ export function batched<Key, Value>(
     scheduled = true;
     setImmediate(() => {
       scheduled = false;
-      void run(waiting.splice(0, LONGEST));
+      void run(waiting.splice(0, longest));
       schedule();
     });
   }

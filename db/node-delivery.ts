@@ -16,21 +16,39 @@ type Entry = Awaited<ReturnType<typeof takeDue>>[number];
 /** `elsewhere`: it is gone, is not due, or is under way elsewhere. `alone`: to be delivered by itself. */
 type Outcome = 'delivered' | 'elsewhere' | 'alone';
 
+/** How many go together: for as long as their transaction lasts, nobody can log in or like a post of theirs. */
+const TOGETHER = 50;
+
 /**
  * Delivers entries about people and posts to the graph. False when there was nothing to do. What has come to be goes
- * together across the requests in flight; what is gone, and may have many ties, goes alone, so that nobody waits for it.
+ * together across the requests in flight; what is gone, and may have many ties, goes alone, so that nobody waits for it, and
+ * so does each where something stood in the way of all.
  */
 export function createNodeDelivery(stores: Stores): (entry: number) => Promise<boolean> {
-  const settle = batched((ids: number[]) => settleNodes(stores, ids));
+  const keepTogether = batched(
+    async (ids: number[]): Promise<Outcome[]> => {
+      try {
+        return await settle(stores, ids, { removing: false });
+      } catch (error) {
+        if (ids.length === 1) throw error;
+        return ids.map(() => 'alone');
+      }
+    },
+    { longest: TOGETHER },
+  );
   return async (id) => {
-    const outcome = await settle(id);
-    const [last] = outcome === 'alone' ? await settleNodes(stores, [id]) : [outcome];
+    const outcome = await keepTogether(id);
+    const [last] = outcome === 'alone' ? await settle(stores, [id], { removing: true }) : [outcome];
     return last === 'delivered';
   };
 }
 
 /** Holds the locks from the look to the mark: two deliveries of one thing must not cross. */
-async function settleNodes({ graphDb, graph }: Stores, ids: readonly number[]): Promise<Outcome[]> {
+async function settle(
+  { graphDb, graph }: Stores,
+  ids: readonly number[],
+  { removing }: { removing: boolean },
+): Promise<Outcome[]> {
   const outcomes = await graphDb.transaction().execute(async (trx) => {
     const entries = await takeDue(trx, ids);
     const keys = (kind: string) => entries.filter((entry) => entry.kind === kind).map(({ key }) => Number(key));
@@ -41,12 +59,11 @@ async function settleNodes({ graphDb, graph }: Stores, ids: readonly number[]): 
       posts: await idsThere(trx, 'posts', posts),
     };
     const isThere = ({ kind, key }: Entry) => (kind === 'person' ? there.people : there.posts).includes(Number(key));
-    const [kept, gone] = [entries.filter(isThere), entries.filter((entry) => !isThere(entry))];
     const nodes = graph.within(trx);
+    const kept = entries.filter(isThere);
     if (kept.length > 0) await keep(trx, nodes, there, kept);
-    const isAlone = entries.length === 1;
-    if (isAlone) for (const entry of gone) await remove(trx, nodes, entry);
-    const outcome = (entry: Entry): Outcome => (isAlone || isThere(entry) ? 'delivered' : 'alone');
+    if (removing) for (const entry of entries.filter((entry) => !isThere(entry))) await remove(trx, nodes, entry);
+    const outcome = (entry: Entry): Outcome => (removing || isThere(entry) ? 'delivered' : 'alone');
     return new Map(entries.map((entry) => [entry.id, outcome(entry)]));
   });
   if ([...outcomes.values()].includes('delivered')) reached('delivery marked');
@@ -80,6 +97,7 @@ async function remove(
 
 async function idsThere(trx: DatabaseTransaction, table: 'accounts' | 'posts', ids: number[]): Promise<number[]> {
   if (ids.length === 0) return [];
-  const rows = await trx.selectFrom(table).select('id').where(sql<boolean>`id = any(${ids}::int8[])`).execute();
+  const found = trx.selectFrom(table).select('id').where(sql<boolean>`id = any(${ids}::int8[])`);
+  const rows = await found.orderBy('id').execute();
   return rows.map(({ id }) => id);
 }

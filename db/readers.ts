@@ -31,7 +31,7 @@ export interface Readers {
 }
 
 export function createReaders(db: Database, graph: SocialGraph, observer: Observer = unobserved): Readers {
-  const told = (name: keyof Readers) => (size: number) => observer.batch(name, size);
+  const told = (name: keyof Readers) => ({ onBatch: (size: number) => observer.batch(name, size) });
   const posts = batched((lists: (readonly number[])[]) => readPosts(db, lists), told('posts'));
   const ties = batched((questions: TiesQuestion[]) => readTies(graph, questions), told('ties'));
   return {

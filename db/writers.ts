@@ -15,7 +15,7 @@ export function createWriters(
   stores: { db: Database; graphDb: Database; graph: SocialGraph },
   observer: Observer = unobserved,
 ): Writers {
-  const told = (name: keyof Writers) => (size: number) => observer.batch(name, size);
+  const told = (name: keyof Writers) => ({ onBatch: (size: number) => observer.batch(name, size) });
   return {
     setLike: batched((wishes) => setLikes(stores, wishes), told('setLike')),
     touchSession: batched(async (ids) => {

@@ -2,13 +2,13 @@ import t from 'tap';
 import { batched } from '../db/batch.js';
 
 /** A loader that answers when the test says so, and remembers what it was asked. */
-function heldLoader() {
+function heldLoader(options = {}) {
   const batches: { keys: number[]; answer(values: number[]): void; fail(error: Error): void }[] = [];
   const load = (keys: number[]) =>
     new Promise<number[]>((answer, fail) => {
       batches.push({ keys, answer, fail });
     });
-  return { batches, ask: batched(load) };
+  return { batches, ask: batched(load, options) };
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -23,6 +23,20 @@ t.test('calls of one turn go together, and each gets the value of its own key', 
   );
   batches[0]?.answer([30, 10, 31]);
   t.same(await Promise.all(answers), [30, 10, 31]);
+});
+
+t.test('no more go together than may', async (t) => {
+  const { batches, ask } = heldLoader({ longest: 2 });
+  const answers = [1, 2, 3].map(ask);
+  await turn();
+  await turn();
+  t.same(
+    batches.map(({ keys }) => keys),
+    [[1, 2], [3]],
+  );
+  batches[0]?.answer([1, 2]);
+  batches[1]?.answer([3]);
+  t.same(await Promise.all(answers), [1, 2, 3]);
 });
 
 t.test('while two batches are under way, those that arrive wait together', async (t) => {

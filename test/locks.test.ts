@@ -162,6 +162,29 @@ t.test('locks', needsServers, async (t) => {
     await agree(t, stores);
   });
 
+  t.test('a delivery that is kept waiting keeps no other one waiting', async (t) => {
+    const hasty = await openTestStores(t, { ...environment, DATABASE_TIMEOUT: '500' });
+    await hasty.outbox.stop();
+    const bob = await account();
+    const stuck = await createPost(db, bob, { title: 'Stuck', text: 'A text' });
+    const free = await createPost(db, bob, { title: 'Free', text: 'A text' });
+    const entries = [...(stuck?.entries ?? []), ...(free?.entries ?? [])];
+    const left = async () => {
+      const rows = await db.selectFrom('outbox').select('id').where('id', 'in', entries).execute();
+      return rows.map(({ id }) => id);
+    };
+    await holdInPostgres(`select pg_advisory_lock(${2 * (stuck?.post.id ?? 0) + 1})`);
+    await Promise.all(entries.map((entry) => hasty.outbox.deliver([entry])));
+    await until(async () => (await left()).length < 2);
+    t.same(await left(), stuck?.entries);
+    await release();
+    await until(async () => {
+      await hasty.outbox.deliver(stuck?.entries ?? []);
+      return (await left()).length === 0;
+    });
+    await agree(t, stores);
+  });
+
   t.test('a removal that is delivered again has its time, whoever still had it on a list', needsNeo4j, async (t) => {
     const bob = await account();
     const entries = (await deletePost(db, bob, await post(bob))) ?? [];
