@@ -18,9 +18,13 @@ import { needsProxy } from './toxiproxy.js';
 const image = () => new Blob([samples.png], { type: 'image/png' });
 const withImage = () => ({ form: { title: 'T', text: 'T', image: image() } });
 
+const DEVICE = 'A device whose login is lost';
+
 interface Write {
   name: string;
   uploads?: true;
+  /** What is sent to PostgreSQL with what it commits; `commit` unless that is a statement by itself. */
+  words?: string;
   /** Arranges what the write needs, and answers the write, and whether it has happened. */
   arrange(service: TestService): Promise<{ ask(): Promise<Answer>; happened(): Promise<boolean> }>;
 }
@@ -56,13 +60,14 @@ const WRITES: Write[] = [
   },
   {
     name: 'login',
+    words: DEVICE,
     async arrange(service) {
       const ada = await service.person();
       const sessions = async () => (await ada.ask('GET', '/auth/sessions')).body.length;
       const before = await sessions();
       const json = { email: ada.email, password: PASSWORD };
       return {
-        ask: () => service.ask('POST', '/auth/login', { json }),
+        ask: () => service.ask('POST', '/auth/login', { json, headers: { 'User-Agent': DEVICE } }),
         happened: async () => (await sessions()) > before,
       };
     },
@@ -159,7 +164,7 @@ t.test('a store does what it is asked, and its answer is lost', needsProxy, asyn
 
   for (const write of WRITES) {
     t.test(`PostgreSQL commits ${write.name}`, async (t) => {
-      t.ok(await lose(t, write, postgres, 'commit'), 'it has happened, and whole');
+      t.ok(await lose(t, write, postgres, write.words ?? 'commit'), 'it has happened, and whole');
     });
   }
   for (const write of WRITES.filter(({ uploads }) => uploads)) {
