@@ -40,8 +40,10 @@ async function fromRows({ read }: Stores, viewer: number, { limit, offset }: Pag
   if (end >= WINDOW) return undefined;
   const wanted = Math.min(SPARE * (end + 1), WINDOW);
   const window = await read.newestPosts(wanted);
-  const { posts, more } = await see(read, viewer, window, end);
-  if (!more && window.length >= wanted) return undefined;
+  const reach = reachOf(viewer, window, end);
+  // Where few are open to all, friends' posts seldom fill the page, and it would be looked for in vain.
+  if (!reach && window.length >= wanted) return undefined;
+  const { posts, more } = await see(read, viewer, reach ?? window, end);
   return { posts: posts.slice(offset), more };
 }
 
@@ -94,23 +96,25 @@ export async function seePost(read: Readers, viewer: number, post: PostRow): Pro
 
 /** Of these posts the first `most` that the viewer may see, with their likes, and whether there are more. */
 async function see(read: Readers, viewer: number, rows: readonly PostRow[], most: number): Promise<FeedPage> {
-  const reach = reachOf(viewer, rows, most);
   const { friends, likesOf } = await read.ties({
     person: viewer,
-    others: reach.filter((post) => !isOpenTo(viewer, authorOf(post))).map(({ author_id }) => author_id),
-    posts: reach.map(({ id }) => id),
+    others: rows.filter((post) => !isOpenTo(viewer, authorOf(post))).map(({ author_id }) => author_id),
+    posts: rows.map(({ id }) => id),
   });
-  const visible = reach.filter((post) => isOpenTo(viewer, authorOf(post)) || friends.has(post.author_id));
+  const visible = rows.filter((post) => isOpenTo(viewer, authorOf(post)) || friends.has(post.author_id));
   const posts = visible.slice(0, most).map((post) => ({ post, likes: likesOf(post.id) }));
   return { posts, more: visible.length > most };
 }
 
-/** Those among which the first `most` that can be seen lie, and one more, whoever is a friend. */
-function reachOf(viewer: number, rows: readonly PostRow[], most: number): readonly PostRow[] {
+/**
+ * Those of the rows among which the first `most` that can be seen lie, and one more, whoever is a friend. Undefined where
+ * no more than `most` of them are open to all.
+ */
+function reachOf(viewer: number, rows: readonly PostRow[], most: number): readonly PostRow[] | undefined {
   let open = 0;
   const last = rows.findIndex((post) => {
     if (isOpenTo(viewer, authorOf(post))) open += 1;
     return open > most;
   });
-  return last === -1 ? rows : rows.slice(0, last + 1);
+  return last === -1 ? undefined : rows.slice(0, last + 1);
 }
