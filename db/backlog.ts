@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { NOW } from './clock.js';
 import type { Database } from './postgres/index.js';
 import type { OutboxTable } from './tables.js';
 
@@ -16,8 +17,8 @@ export interface Backlog {
 export async function readBacklog(db: Database): Promise<Backlog[]> {
   const { rows } = await sql<Backlog>`
     select kind, count(id) as waiting,
-      count(id) filter (where attempts > 0 or due_at <= clock_timestamp()) as overdue,
-      coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0)::float8 as age
+      count(id) filter (where attempts > 0 or due_at <= ${NOW}) as overdue,
+      coalesce(extract(epoch from ${NOW} - min(created_at)), 0)::float8 as age
     from unnest(array['person', 'post', 'image']) as kind left join outbox using (kind)
     group by kind`.execute(db);
   return rows;

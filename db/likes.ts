@@ -28,7 +28,7 @@ export type LikeOutcome = 'done' | 'hidden' | 'gone';
  */
 export async function setLikes({ graphDb, graph }: Stores, wishes: readonly LikeWish[]): Promise<LikeOutcome[]> {
   return graphDb.transaction().execute(async (trx) => {
-    const authors = (await findPosts(trx, postsOf(wishes))).flatMap((post) => post?.author_id ?? []);
+    const authors = [...(await findPosts(trx, postsOf(wishes))).values()].map(({ author_id }) => author_id);
     await lockShared(trx, { accounts: [...wishes.map(({ person }) => person), ...authors], posts: postsOf(wishes) });
     const within = graph.within(trx);
     const outcomes = await judge(trx, within, wishes);
@@ -56,11 +56,11 @@ async function judge(
   const posts = await findPosts(trx, postsOf(wishes));
   const askFriends = friendsBy(batched((questions: TiesQuestion[]) => readTies(graph, questions)));
   return Promise.all(
-    wishes.map(async ({ person }, index) => {
-      const post = posts[index];
+    wishes.map(async (wish, index) => {
+      const post = posts.get(wish.post);
       if (!people[index]) return 'gone';
       if (!post) return 'hidden';
-      return (await canSee(person, authorOf(post), askFriends)) ? 'done' : 'hidden';
+      return (await canSee(wish.person, authorOf(post), askFriends)) ? 'done' : 'hidden';
     }),
   );
 }

@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import { batched } from './batch.js';
+import { after } from './clock.js';
 import type { Nodes, SocialGraph } from './graph/index.js';
 import { lockExclusive } from './locks.js';
 import { reached } from './moments.js';
-import { after, takeDue } from './outbox-entries.js';
+import { takeDue } from './outbox-entries.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 
 interface Stores {

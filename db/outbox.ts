@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { batched } from './batch.js';
+import { after, NOW } from './clock.js';
 import type { SocialGraph } from './graph/index.js';
 import type { ImageStore } from './images/index.js';
 import type { Log } from './log.js';
 import { reached } from './moments.js';
 import { createNodeDelivery } from './node-delivery.js';
-import { after, NOW, takeDue } from './outbox-entries.js';
+import { takeDue } from './outbox-entries.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import type { OutboxTable } from './tables.js';
 import { StoreUnavailable } from './unavailable.js';
@@ -175,7 +176,11 @@ export function createOutbox({ db, graphDb, graph, images, log }: Stores): Outbo
 
 /** One entry or undefined for each id, in the order of the ids. */
 async function findEntries(db: Database, ids: readonly number[]) {
-  const entries = await db.selectFrom('outbox').selectAll().where(sql<boolean>`id = any(${ids}::int8[])`).execute();
+  const entries = await db
+    .selectFrom('outbox')
+    .select(['id', 'kind', 'key', 'attempts'])
+    .where(sql<boolean>`id = any(${ids}::int8[])`)
+    .execute();
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
   return ids.map((id) => byId.get(id));
 }

@@ -54,8 +54,6 @@ export function createReaders(db: Database, graph: SocialGraph, observer: Observ
 }
 
 async function readPosts(db: Database, lists: readonly (readonly number[])[]): Promise<PostRow[][]> {
-  const ids = [...new Set(lists.flat())];
-  const rows = await findPosts(db, ids);
-  const byId = new Map(ids.map((id, index) => [id, rows[index]]));
-  return lists.map((list) => list.flatMap((id) => byId.get(id) ?? []));
+  const found = await findPosts(db, [...new Set(lists.flat())]);
+  return lists.map((list) => list.flatMap((id) => found.get(id) ?? []));
 }

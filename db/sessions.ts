@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { ACCOUNT_COLUMNS, type Account, type Secret } from './accounts.js';
+import { NOW } from './clock.js';
 import { sharedLocks } from './locks.js';
 import type { Database } from './postgres/index.js';
 import type { SessionRow } from './tables.js';
@@ -42,10 +43,10 @@ export async function findSessions(db: Database, ids: readonly string[]): Promis
     .select([
       'sessions.id as sessionId',
       'token_version as tokenVersion',
-      sql<boolean>`last_used_at < clock_timestamp() - interval '1 minute'`.as('lagging'),
+      sql<boolean>`last_used_at < ${NOW} - interval '1 minute'`.as('lagging'),
       ...ACCOUNT_COLUMNS.map((column) => `accounts.${column}` as const),
     ])
-    .where(sql<boolean>`sessions.id = any(${ids}::text[]) and expires_at > clock_timestamp()`)
+    .where(sql<boolean>`sessions.id = any(${ids}::text[]) and expires_at > ${NOW}`)
     .execute();
   const byId = new Map(
     rows.map(({ sessionId, tokenVersion, lagging, ...account }) => [
@@ -57,21 +58,17 @@ export async function findSessions(db: Database, ids: readonly string[]): Promis
 }
 
 export async function touchSessions(db: Database, ids: readonly string[]): Promise<void> {
-  await db
-    .updateTable('sessions')
-    .set({ last_used_at: sql`clock_timestamp()` })
-    .where(sql<boolean>`id = any(${ids}::text[])`)
-    .execute();
+  await db.updateTable('sessions').set({ last_used_at: NOW }).where(sql<boolean>`id = any(${ids}::text[])`).execute();
 }
 
 /** Last used first. The session that asks is in use now, however far its row lags. */
 export async function listSessions(db: Database, accountId: number, current: string): Promise<SessionRow[]> {
-  const lastUsed = sql<string>`case when id = ${current} then clock_timestamp()::timestamptz(3) else last_used_at end`;
+  const lastUsed = sql<string>`case when id = ${current} then ${NOW}::timestamptz(3) else last_used_at end`;
   return db
     .selectFrom('sessions')
     .select(['id', 'account_id', 'device_name', 'created_at', 'expires_at', lastUsed.as('last_used_at')])
     .where('account_id', '=', accountId)
-    .where('expires_at', '>', sql<string>`clock_timestamp()`)
+    .where('expires_at', '>', NOW)
     .orderBy(lastUsed, 'desc')
     .orderBy('id')
     .execute();
@@ -92,5 +89,5 @@ export async function deleteOtherSessions(db: Database, accountId: number, curre
 }
 
 export async function purgeExpiredSessions(db: Database): Promise<void> {
-  await db.deleteFrom('sessions').where('expires_at', '<=', sql<string>`clock_timestamp()`).execute();
+  await db.deleteFrom('sessions').where('expires_at', '<=', NOW).execute();
 }

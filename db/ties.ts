@@ -27,14 +27,11 @@ export async function readTies(graph: SocialGraph, questions: readonly TiesQuest
   const found = await graph.tiesBetween(people, others, posts);
   const friendsOf = new Map(people.map((person) => [person, new Set<number>()]));
   for (const { person, friend } of found.friendships) friendsOf.get(person)?.add(friend);
-  const likesOf = new Map(
-    found.likes.map(({ count, likers }, index) => [posts[index], { count, likers: new Set(likers) }]),
-  );
   return questions.map(({ person }) => ({
     friends: friendsOf.get(person) ?? new Set(),
     likesOf(post) {
-      const likes = likesOf.get(post);
-      return { count: likes?.count ?? 0, liked: likes?.likers.has(person) ?? false };
+      const likes = found.likes.get(post);
+      return { count: likes?.count ?? 0, liked: likes?.likers.includes(person) ?? false };
     },
   }));
 }

@@ -17,7 +17,8 @@ export async function storedTies({ graph }: Pick<Stores, 'graph'>, people?: read
 
 /** How many like each of these posts. */
 export async function countLikes(graph: SocialGraph, posts: readonly number[]): Promise<number[]> {
-  return (await graph.tiesBetween([], [], posts)).likes.map(({ count }) => count);
+  const { likes } = await graph.tiesBetween([], [], posts);
+  return posts.map((post) => likes.get(post)?.count ?? 0);
 }
 
 /** How much of everything there is. */

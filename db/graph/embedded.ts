@@ -53,8 +53,7 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
             ) found
           ) as found`.execute(db);
       const { friendships, found } = rows[0] ?? { friendships: [], found: [] };
-      const likesOf = new Map(found.map(([post, count, likers]) => [post, { count, likers }]));
-      return { friendships, likes: ids.map((id) => likesOf.get(id) ?? { count: 0, likers: [] }) };
+      return { friendships, likes: new Map(found.map(([post, count, likers]) => [post, { count, likers }])) };
     },
 
     async friendsOf(person) {

@@ -20,8 +20,8 @@ export interface LikesOfPost {
 export interface TiesBetween {
   /** Who of the people is a friend of which of the others. */
   friendships: Friendship[];
-  /** Of each post, in the order of the posts. */
-  likes: LikesOfPost[];
+  /** By post. One that nobody likes may be missing. */
+  likes: ReadonlyMap<number, LikesOfPost>;
 }
 
 export interface Request {

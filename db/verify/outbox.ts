@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { NOW } from '../clock.js';
 import type { Database } from '../postgres/index.js';
 import type { OutboxTable } from '../tables.js';
 import type { Inspection } from './inspection.js';
@@ -15,7 +16,7 @@ export interface Waiting {
   since: string;
 }
 
-const OVERDUE = sql<boolean>`due_at < clock_timestamp() - interval '5 minutes'`;
+const OVERDUE = sql<boolean>`due_at < ${NOW} - interval '5 minutes'`;
 
 const HOPELESS = 10;
 
@@ -52,7 +53,7 @@ export async function readWaiting(db: Database): Promise<Waiting[]> {
     from (
       select *, case
         when delivered then 'second delivery'
-        when kind = 'image' and attempts = 0 and due_at > clock_timestamp() then 'its row'
+        when kind = 'image' and attempts = 0 and due_at > ${NOW} then 'its row'
         else 'delivery' end as stage
       from outbox
     ) entry

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { NOW } from '../clock.js';
 import type { Log } from '../log.js';
 import { createOutbox, recordChanges, type Thing } from '../outbox.js';
 import type { Database } from '../postgres/index.js';
@@ -58,7 +59,7 @@ async function entriesDue(db: Database, entries: readonly number[]): Promise<num
   const due = await db
     .selectFrom('outbox')
     .select('id')
-    .where(sql<boolean>`id = any(${entries}::int8[]) and due_at <= clock_timestamp()`)
+    .where(sql<boolean>`id = any(${entries}::int8[]) and due_at <= ${NOW}`)
     .execute();
   return due.map(({ id }) => id);
 }

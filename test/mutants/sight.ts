@@ -75,8 +75,8 @@ export const sight: Mutant[] = [
   {
     breach: 'the feed is not filtered',
     file: 'db/feed.js',
-    find: 'reach.filter((post) => isOpenTo(viewer, authorOf(post)) || friends.has(post.author_id))',
-    replace: '[...reach]',
+    find: 'rows.filter((post) => isOpenTo(viewer, authorOf(post)) || friends.has(post.author_id))',
+    replace: '[...rows]',
     caughtBy: ['Visibility rules 3: Others have the post filtered out of the feed'],
   },
 ];

@@ -1,0 +1,161 @@
+/**
+ * Every Cypher statement of the service. None is put together from pieces.
+ *
+ * Nodes are `Person` and `Post`, and between them LIKES, REQUESTED and, once in each direction, FRIENDS_WITH. `Attempt` marks
+ * a transition that was made, `Installation` whose graph this is.
+ */
+
+/**
+ * Friendships are looked for from the end where fewer are given. A node knows how many relationships of a kind it has. Lists
+ * are read sooner than a record for each post.
+ */
+export const TIES_BETWEEN = `
+  RETURN
+    COLLECT {
+      MATCH (person:Person)-[:FRIENDS_WITH]->(friend)
+      WHERE $fewPeople AND person.id IN $people AND friend.id IN $others
+      RETURN DISTINCT [person.id, friend.id]
+      UNION
+      MATCH (person)-[:FRIENDS_WITH]->(friend:Person)
+      WHERE NOT $fewPeople AND person.id IN $people AND friend.id IN $others
+      RETURN DISTINCT [person.id, friend.id]
+    } AS friendships,
+    COLLECT {
+      MATCH (post:Post)
+      WHERE post.id IN $posts
+      WITH post, COUNT { (post)<-[:LIKES]-() } AS count
+      RETURN [post.id, count, COLLECT {
+        MATCH (post)<-[:LIKES]-(person)
+        WHERE count <= $few AND person.id IN $people
+        RETURN DISTINCT person.id
+      }]
+    } AS found`;
+
+/** Between two nodes that are both given, Neo4j looks through the relationships of the one that has fewer. */
+export const LIKERS_AMONG = `
+  MATCH (post:Post)
+  WHERE post.id IN $posts
+  MATCH (person:Person)
+  WHERE person.id IN $people AND EXISTS { (person)-[:LIKES]->(post) }
+  RETURN post.id AS id, collect(person.id) AS likers`;
+
+export const FRIENDS_OF_EACH = `
+  MATCH (person:Person)-[:FRIENDS_WITH]->(friend)
+  WHERE person.id IN $people AND friend <> person
+  RETURN person.id AS person, collect(DISTINCT friend.id) AS friends`;
+
+export const REQUESTERS_OF = `
+  MATCH (person:Person {id: $person})<-[:REQUESTED]-(requester)
+  WHERE requester <> person
+  RETURN DISTINCT requester.id AS id`;
+
+export const LIKE = `
+  UNWIND $likes AS like
+  MERGE (post:Post {id: like.post})
+  MERGE (person:Person {id: like.person})
+  MERGE (person)-[:LIKES]->(post)`;
+
+/** Of several alike everybody keeps the same one. */
+export const UNLIKE = `
+  UNWIND $likes AS ended
+  MATCH (person:Person {id: ended.person})-[tie:LIKES]->(post:Post {id: ended.post})
+  WITH DISTINCT person, post, tie ORDER BY elementId(tie)
+  WITH person, post, collect(tie) AS ties
+  UNWIND ties[$keep..] AS tie
+  DELETE tie`;
+
+/** Setting a property locks its node until the transaction ends, even to the value that it has. */
+export const LOCK_PEOPLE = `
+  UNWIND $people AS id
+  MERGE (person:Person {id: id})
+  SET person.id = id`;
+
+export const FIND_ATTEMPT = 'MATCH (attempt:Attempt {id: $attempt}) RETURN attempt.id AS id';
+export const MARK_ATTEMPT = 'CREATE (:Attempt {id: $attempt, at: timestamp()})';
+export const FORGET_ATTEMPTS = `
+  MATCH (attempt:Attempt)
+  WHERE attempt.id = $attempt OR attempt.at < timestamp() - $age
+  DELETE attempt`;
+
+/** What is between two people already: friendship, or else a request by either. */
+export const OBSTACLE = `
+  MATCH (:Person {id: $from})-[tie:FRIENDS_WITH|REQUESTED]-(:Person {id: $to})
+  WITH CASE type(tie) WHEN 'FRIENDS_WITH' THEN 'friends' ELSE 'pending' END AS outcome
+  RETURN outcome ORDER BY outcome LIMIT 1`;
+
+export const REQUEST = `
+  UNWIND $requests AS request
+  MERGE (from:Person {id: request.from})
+  MERGE (to:Person {id: request.to})
+  MERGE (from)-[:REQUESTED]->(to)`;
+
+export const ACCEPT = `
+  MATCH (from:Person {id: $from})-[request:REQUESTED]->(to:Person {id: $to})
+  DELETE request
+  MERGE (from)-[:FRIENDS_WITH]->(to)
+  MERGE (to)-[:FRIENDS_WITH]->(from)
+  RETURN true AS changed`;
+
+export const END_REQUEST = `
+  MATCH (:Person {id: $from})-[request:REQUESTED]->(:Person {id: $to})
+  DELETE request
+  RETURN true AS changed`;
+
+export const UNFRIEND = `
+  MATCH (:Person {id: $from})-[friendship:FRIENDS_WITH]-(:Person {id: $to})
+  DELETE friendship
+  RETURN true AS changed`;
+
+export const KEEP_PEOPLE = 'UNWIND $people AS id MERGE (:Person {id: id})';
+export const KEEP_POSTS = 'UNWIND $posts AS id MERGE (:Post {id: id})';
+
+export const REMOVE_TIES_OF_PERSON =
+  'MATCH (:Person {id: $id})-[tie]-() WITH tie LIMIT $limit DELETE tie RETURN count(*) AS removed';
+export const REMOVE_TIES_OF_POST =
+  'MATCH (:Post {id: $id})-[tie]-() WITH tie LIMIT $limit DELETE tie RETURN count(*) AS removed';
+export const REMOVE_PERSON = 'MATCH (person:Person {id: $id}) DETACH DELETE person';
+export const REMOVE_POST = 'MATCH (post:Post {id: $id}) DETACH DELETE post';
+
+export const PERSON_IDS = 'MATCH (p:Person) WHERE p.id > $after RETURN p.id AS id ORDER BY id LIMIT $limit';
+export const POST_IDS = 'MATCH (p:Post) WHERE p.id > $after RETURN p.id AS id ORDER BY id LIMIT $limit';
+
+export const TIES_OF = `
+  MATCH (person:Person)-[tie:FRIENDS_WITH|REQUESTED|LIKES]-()
+  WHERE person.id IN $people
+  WITH DISTINCT tie
+  RETURN type(tie) AS type, startNode(tie).id AS start, endNode(tie).id AS end`;
+
+export const BEFRIEND = `
+  UNWIND $friendships AS friendship
+  MERGE (person:Person {id: friendship.person})
+  MERGE (friend:Person {id: friendship.friend})
+  MERGE (person)-[:FRIENDS_WITH]->(friend)`;
+
+export const PART = `
+  UNWIND $ties AS ended
+  MATCH (from:Person {id: ended.from})-[tie:FRIENDS_WITH|REQUESTED]->(to:Person {id: ended.to})
+  WHERE type(tie) = ended.type
+  WITH DISTINCT from, to, ended.type AS type, tie ORDER BY elementId(tie)
+  WITH from, to, type, collect(tie) AS ties
+  UNWIND ties[$keep..] AS tie
+  DELETE tie`;
+
+export const OWNER = 'MATCH (i:Installation) RETURN i.id AS id LIMIT 1';
+export const DISOWN = 'MATCH (i:Installation) DELETE i';
+
+export const OWN = `
+  MERGE (i:Installation {rank: 1})
+  ON CREATE SET i.id = $installation
+  ON MATCH SET i.id = CASE i.id WHEN $instead THEN $installation ELSE i.id END`;
+
+export const HIGHEST_PERSON = 'MATCH (p:Person) WHERE p.id > 0 RETURN p.id AS id ORDER BY id DESC LIMIT 1';
+export const HIGHEST_POST = 'MATCH (p:Post) WHERE p.id > 0 RETURN p.id AS id ORDER BY id DESC LIMIT 1';
+
+export const CONSTRAINTS = [
+  'CREATE CONSTRAINT person_id IF NOT EXISTS FOR (person:Person) REQUIRE person.id IS UNIQUE',
+  'CREATE CONSTRAINT post_id IF NOT EXISTS FOR (post:Post) REQUIRE post.id IS UNIQUE',
+  'CREATE CONSTRAINT attempt_id IF NOT EXISTS FOR (attempt:Attempt) REQUIRE attempt.id IS UNIQUE',
+  'CREATE CONSTRAINT installation_rank IF NOT EXISTS FOR (i:Installation) REQUIRE i.rank IS UNIQUE',
+];
+
+export const AWAIT_INDEXES = 'CALL db.awaitIndexes($seconds)';

@@ -1,0 +1,53 @@
+import * as cypher from './cypher.js';
+import type { GraphInventory, Like, Nodes, Ties } from './index.js';
+import type { Neo4jConnection, Run } from './neo4j-session.js';
+
+/** All that the graph holds. */
+export function neo4jInventory({ read, write }: Neo4jConnection): GraphInventory {
+  return {
+    personIds: async (after, limit) => idsOf(await read(cypher.PERSON_IDS, { after, limit })),
+    postIds: async (after, limit) => idsOf(await read(cypher.POST_IDS, { after, limit })),
+
+    async tiesOf(people) {
+      const ties: Ties = { friendships: [], requests: [], likes: [] };
+      const rows = await read<{ type: string; start: number; end: number }>(cypher.TIES_OF, { people });
+      for (const { type, start, end } of rows) {
+        if (type === 'FRIENDS_WITH') ties.friendships.push({ person: start, friend: end });
+        else if (type === 'REQUESTED') ties.requests.push({ from: start, to: end });
+        else ties.likes.push({ person: start, post: end });
+      }
+      return ties;
+    },
+
+    keep: (nodes) => write(keepNodes(nodes)),
+
+    tie: ({ friendships, requests, likes }) =>
+      write(async (run) => {
+        await run(cypher.BEFRIEND, { friendships });
+        await run(cypher.REQUEST, { requests });
+        await run(cypher.LIKE, { likes: inOrder(likes) });
+      }),
+
+    untie: ({ friendships, requests, likes }, keep = 0) =>
+      write(async (run) => {
+        const ties = [
+          ...friendships.map(({ person, friend }) => ({ type: 'FRIENDS_WITH', from: person, to: friend })),
+          ...requests.map((request) => ({ type: 'REQUESTED', ...request })),
+        ];
+        await run(cypher.PART, { ties, keep });
+        await run(cypher.UNLIKE, { likes: inOrder(likes), keep });
+      }),
+  };
+}
+
+export const idsOf = (rows: readonly { id: number }[]) => rows.map(({ id }) => id);
+
+/** By post and then by person: who locks the same nodes does it in the same order. */
+export const inOrder = (likes: readonly Like[]) => likes.toSorted((a, b) => a.post - b.post || a.person - b.person);
+
+export const keepNodes =
+  ({ people, posts }: Nodes) =>
+  async (run: Run) => {
+    if (people.length > 0) await run(cypher.KEEP_PEOPLE, { people });
+    if (posts.length > 0) await run(cypher.KEEP_POSTS, { posts });
+  };
