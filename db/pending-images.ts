@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
+import { after, NOW } from './clock.js';
 import type { ImageStore } from './images/index.js';
 import { reached } from './moments.js';
 import type { Outbox } from './outbox.js';
@@ -19,7 +20,7 @@ interface Stores {
 }
 
 /** Far longer than from the first byte written to the row's commit. */
-const DUE = sql<string>`clock_timestamp() + interval '15 minutes'`;
+const DUE = after(15 * 60);
 
 /**
  * Stores the file at `path` before the row that will name it, and passes it on to `commit`, whose transaction has to claim
@@ -52,7 +53,7 @@ export async function withPendingImage<Result>(
 async function makeDue(db: Database, entry: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('outbox')
-    .set({ due_at: sql`clock_timestamp()` })
+    .set({ due_at: NOW })
     .where('id', '=', entry)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
@@ -66,11 +67,10 @@ async function makeDue(db: Database, entry: number): Promise<boolean> {
  *
  * @throws StoreUnavailable when it took so long that the bytes are being removed
  */
-export async function claimImage(trx: DatabaseTransaction, { entry }: PendingImage): Promise<void> {
-  const { numDeletedRows } = await trx
-    .deleteFrom('outbox')
-    .where('id', '=', entry)
-    .where('due_at', '>', sql<string>`clock_timestamp()`)
-    .executeTakeFirst();
-  if (numDeletedRows === 0n) throw new StoreUnavailable('images');
+export async function claimImage(trx: DatabaseTransaction, image: PendingImage): Promise<void> {
+  const { numAffectedRows } = await claimOf(image).execute(trx);
+  if (!numAffectedRows) throw new StoreUnavailable('images');
 }
+
+/** The query that claims it, for a statement that is a transaction by itself: nothing is claimed when it finds no row. */
+export const claimOf = ({ entry }: PendingImage) => sql`delete from outbox where id = ${entry} and due_at > ${NOW}`;

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
-import { lockExclusive, lockShared } from './locks.js';
+import { lockExclusive, lockShared, sharedLocks } from './locks.js';
 import { imagesOf, recordChanges } from './outbox.js';
-import { claimImage, type PendingImage } from './pending-images.js';
+import { claimImage, claimOf, type PendingImage } from './pending-images.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
+import { StoreUnavailable } from './unavailable.js';
 import type { Owner } from './visibility.js';
 
 /** A post with what its author's row says, which is null when that row is missing. */
@@ -44,11 +45,10 @@ function selectPosts(db: Database) {
 
 const newestFirst = sql`posts.created_at desc, posts.id desc`;
 
-/** One post or undefined for each id, in the order of the ids. */
-export async function findPosts(db: Database, ids: readonly number[]): Promise<(PostRow | undefined)[]> {
+/** Those of these that are there, by their ids. */
+export async function findPosts(db: Database, ids: readonly number[]): Promise<Map<number, PostRow>> {
   const rows = await selectPosts(db).where(sql<boolean>`posts.id = any(${ids}::int8[])`).execute();
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => byId.get(id));
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 export async function findPostByImage(db: Database, image: string): Promise<PostRow | undefined> {
@@ -135,28 +135,41 @@ export interface PostContent {
   image?: PendingImage | undefined;
 }
 
-/** Undefined when the author's account is gone. */
+/** `id` is null, and what else a post has with it, where the image was not to be claimed. */
+interface Created extends Omit<PostRow, 'id'> {
+  id: number | null;
+  entry: number;
+}
+
+/**
+ * It is one statement, whose look at the account is as old as its beginning; `for share` looks again once it has the locks.
+ * Undefined when the author's account is gone.
+ *
+ * @throws StoreUnavailable when the image took so long that its bytes are being removed
+ */
 export async function createPost(
   db: Database,
   author: number,
   { title, text, image }: PostContent,
 ): Promise<{ post: PostRow; entries: number[] } | undefined> {
-  return db.transaction().execute(async (trx) => {
-    await lockShared(trx, { accounts: [author] });
-    const account = await trx
-      .selectFrom('accounts')
-      .select(['username as author_username', 'private as author_private'])
-      .where('id', '=', author)
-      .executeTakeFirst();
-    if (!account) return undefined;
-    if (image) await claimImage(trx, image);
-    const row = await trx
-      .insertInto('posts')
-      .values({ author_id: author, title, text, image: image?.name ?? null })
-      .returningAll()
-      .executeTakeFirstOrThrow();
-    return { post: { ...row, ...account }, entries: await recordChanges(trx, [{ kind: 'post', key: row.id }]) };
-  });
+  const { rows } = await sql<Created>`
+    with locked as materialized (${sharedLocks({ accounts: [author] })}),
+    account as (
+      select accounts.id, username as author_username, private as author_private from locked, accounts
+      where accounts.id = ${author} for share of accounts),
+    claimed as (${image ? sql`${claimOf(image)} and exists (select from account) returning id` : sql`select`}),
+    post as (
+      insert into posts (author_id, title, text, image)
+      select account.id, ${title}::text, ${text}::text, ${image?.name ?? null}::text from account, claimed
+      returning id, title, text, image, author_id, created_at),
+    entry as (insert into outbox (kind, key) select 'post', id::text from post returning id as entry)
+    select post.id, title, text, image, author_id, created_at, author_username, author_private, entry
+    from account left join (post cross join entry) on true`.execute(db);
+  const [created] = rows;
+  if (!created) return undefined;
+  const { entry, id, ...rest } = created;
+  if (id === null) throw new StoreUnavailable('images');
+  return { post: { ...rest, id }, entries: [entry] };
 }
 
 export interface PostChange {

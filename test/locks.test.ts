@@ -10,6 +10,7 @@ import { requestFriendship } from '../db/friendships.js';
 import { setLikes } from '../db/likes.js';
 import { lockExclusive } from '../db/locks.js';
 import { claimImage } from '../db/pending-images.js';
+import type { DatabaseTransaction } from '../db/postgres/index.js';
 import { createPost, deletePost } from '../db/posts.js';
 import { createSession } from '../db/sessions.js';
 import { agree } from './agreement.js';
@@ -240,6 +241,28 @@ t.test('locks', needsServers, async (t) => {
     await release();
     t.same(await Promise.all([first, second]), [{ outcome: 'taken' }, { outcome: 'taken' }]);
     await sql`drop index stops`.execute(db);
+  });
+
+  t.test('a new post, and what becomes of its author’s account while it waits', async (t) => {
+    async function postMeanwhile(author: number, change: (trx: DatabaseTransaction) => Promise<unknown>) {
+      let post: ReturnType<typeof createPost> | undefined;
+      await db.transaction().execute(async (trx) => {
+        await lockExclusive(trx, { accounts: [author] });
+        post = createPost(others.db, author, { title: 'T', text: 'T' });
+        await until(async () => (await waitingInPostgres()) === 1);
+        await change(trx);
+      });
+      return post;
+    }
+    const [ada, bob] = [await account(), await account()];
+    const created = await postMeanwhile(ada, (trx) =>
+      trx.updateTable('accounts').set({ private: true }).where('id', '=', ada).execute(),
+    );
+    t.equal(created?.post.author_private, true, 'it has gone private');
+    await others.outbox.deliver(created?.entries ?? []);
+    const none = await postMeanwhile(bob, (trx) => trx.deleteFrom('accounts').where('id', '=', bob).execute());
+    t.equal(none, undefined, 'it is gone');
+    t.same(await db.selectFrom('posts').select('id').where('author_id', '=', bob).execute(), []);
   });
 
   t.test('a login by a password and the change of that password', async (t) => {

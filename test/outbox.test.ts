@@ -139,6 +139,11 @@ t.test('bytes that no row claims go at once, whether the commit declines or fail
     throw new Error('the row could not be written');
   });
   await t.rejects(failing, /row could not/);
+  const nobody = 5_000_000;
+  const created = await withPendingImage(stores, { path: await upload('of nobody'), extension: 'png' }, (image) =>
+    createPost(db, nobody, { title: 'T', text: 'T', image }),
+  );
+  t.equal(created, undefined, 'the author’s account is gone');
   t.same(await stored(), before);
 });
 

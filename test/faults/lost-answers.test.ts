@@ -16,9 +16,9 @@ import { freshStores } from '../stores.js';
 import { needsProxy } from './toxiproxy.js';
 
 const image = () => new Blob([samples.png], { type: 'image/png' });
-const withImage = () => ({ form: { title: 'T', text: 'T', image: image() } });
 
 const DEVICE = 'A device whose login is lost';
+const TITLE = 'A post whose answer is lost';
 
 interface Write {
   name: string;
@@ -74,11 +74,12 @@ const WRITES: Write[] = [
   },
   {
     name: 'a post with an image',
+    words: TITLE,
     uploads: true,
     async arrange(service) {
       const ada = await service.person();
       return {
-        ask: () => ada.ask('POST', '/posts/create', withImage()),
+        ask: () => ada.ask('POST', '/posts/create', { form: { title: TITLE, text: 'T', image: image() } }),
         async happened() {
           const [post] = (await ada.ask('GET', '/posts/me')).body;
           return post !== undefined && (await ada.ask('GET', post.image)).bytes.equals(samples.png);
