@@ -26,6 +26,9 @@ const MARK = '.installation';
 /** How long a connection is kept unused, in milliseconds: less than servers and firewalls keep theirs. */
 const IDLE = 4000;
 
+/** How much of a file is read at a time. */
+const PIECE = 256 * 1024;
+
 const ignore = () => undefined;
 const SILENT = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore };
 
@@ -106,7 +109,7 @@ export async function openS3(options: S3Options, log: Log): Promise<ImageStore> 
         throw new StoreUnavailable('images', { cause });
       });
       // Should reading fail, the request stays short of its length, and ends at its deadline.
-      const Body = file.createReadStream().on('error', ignore);
+      const Body = file.createReadStream({ highWaterMark: PIECE }).on('error', ignore);
       const over = new AbortController();
       try {
         const { size: ContentLength } = await file.stat();

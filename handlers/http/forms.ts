@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { open, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
@@ -116,8 +116,7 @@ async function readImage(part: Part, limits: FormLimits): Promise<Outcome> {
   const path = join(limits.spoolDir, `${randomUUID()}.upload`);
   let outcome: Outcome = {};
   try {
-    await writeFile(path, atMost(limits.fileBytes, part.bytes), { flag: 'wx', mode: 0o600 });
-    outcome = await judgeImage(part, path);
+    outcome = judgeImage(part, await spool(part.bytes, path, limits.fileBytes));
     return outcome;
   } catch (cause) {
     // A disk that is full or gone, if it is not the request's own fault.
@@ -127,32 +126,39 @@ async function readImage(part: Part, limits: FormLimits): Promise<Outcome> {
   }
 }
 
-async function* atMost(maxBytes: number, bytes: Readable): AsyncGenerator<Buffer> {
+interface Spooled {
+  path: string;
+  size: number;
+  /** What it begins with: up to `HEAD_BYTES`. */
+  head: Buffer;
+}
+
+/** Writes the bytes to a file that was not there. */
+async function spool(bytes: Readable, path: string, maxBytes: number): Promise<Spooled> {
   let size = 0;
-  for await (const chunk of bytes) {
-    size += chunk.length;
-    if (size > maxBytes) throw payloadTooLarge('The file is larger than this operation takes.');
-    yield chunk;
+  let head = Buffer.alloc(0);
+  async function* measured(): AsyncGenerator<Buffer> {
+    for await (const chunk of bytes) {
+      size += chunk.length;
+      if (size > maxBytes) throw payloadTooLarge('The file is larger than this operation takes.');
+      if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)]);
+      yield chunk;
+    }
   }
+  await writeFile(path, measured(), { flag: 'wx', mode: 0o600 });
+  return { path, size, head };
 }
 
 /** The signature decides what an image is, and must agree with what the part declares it to be. */
-async function judgeImage(part: Part, path: string): Promise<Outcome> {
-  const file = await open(path);
-  try {
-    const { size } = await file.stat();
-    if (isNoFile(part, size)) return {};
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    const detected = detectImageType(buffer.subarray(0, bytesRead));
-    if (!detected) return { message: 'must be a JPEG, PNG, GIF, WebP or AVIF image' };
-    const { mediaType } = detected;
-    // RFC 2046 section 4.5.1: application/octet-stream declares nothing.
-    const declared = part.mediaType === 'application/octet-stream' ? undefined : part.mediaType;
-    if (declared !== undefined && canonicalMediaType(declared) !== mediaType) {
-      return { message: `is declared as ${declared}, but its bytes are ${mediaType}` };
-    }
-    return { value: { path, size, mediaType } };
-  } finally {
-    await file.close();
+function judgeImage(part: Part, { path, size, head }: Spooled): Outcome {
+  if (isNoFile(part, size)) return {};
+  const detected = detectImageType(head);
+  if (!detected) return { message: 'must be a JPEG, PNG, GIF, WebP or AVIF image' };
+  const { mediaType } = detected;
+  // RFC 2046 section 4.5.1: application/octet-stream declares nothing.
+  const declared = part.mediaType === 'application/octet-stream' ? undefined : part.mediaType;
+  if (declared !== undefined && canonicalMediaType(declared) !== mediaType) {
+    return { message: `is declared as ${declared}, but its bytes are ${mediaType}` };
   }
+  return { value: { path, size, mediaType } };
 }
