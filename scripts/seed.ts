@@ -9,6 +9,7 @@ import { createLogger } from '../handlers/http/logger.js';
 import { hashPassword } from '../handlers/password-hash.js';
 import { passwordProblems } from '../handlers/passwords.js';
 import { explain } from './explain.js';
+import { inPairs } from './pairs.js';
 import { openProgress } from './progress.js';
 
 const USAGE = `npm run seed -- --accounts N [--posts N] [--likes N] [--friends N] [--private PERCENT]
@@ -54,8 +55,7 @@ function readArguments(): { population: Population; password: string | undefined
   return { population, password };
 }
 
-/** In pairs, so that chance makes no sequence and no repeat of it. */
-const madePassword = () => `Seed!${randomBytes(9).toString('hex').replace(/../g, '-$&')}`;
+const madePassword = () => `Seed!${inPairs(randomBytes(9).toString('hex'))}`;
 
 async function main(): Promise<void> {
   const { population, password = madePassword() } = readArguments();

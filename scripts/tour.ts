@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { styleText } from 'node:util';
+import { inPairs } from './pairs.js';
 
 const base = process.env.BASE_URL || 'http://127.0.0.1:3000';
 
@@ -88,8 +89,7 @@ function formData(fields: Fields): FormData {
 /** Somebody whom no service knows yet. */
 function newcomer(name: string): Person {
   const username = `${name.toLowerCase()}-${randomBytes(4).toString('hex')}`;
-  // In pairs, so that chance makes no sequence and no repeat of it.
-  const password = `Tour!${randomBytes(9).toString('hex').replace(/../g, '-$&')}`;
+  const password = `Tour!${inPairs(randomBytes(9).toString('hex'))}`;
   return { name, username, email: `${username}@example.org`, password };
 }
 

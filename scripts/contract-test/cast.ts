@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { inPairs } from '../pairs.js';
 import type { Answer, Ask, Client, Observer, Sent } from './client.js';
 import { Broken, status } from './rule.js';
 
@@ -139,9 +140,9 @@ export function createCast(client: Client, register: Register, seed: string): Ca
 
     identity() {
       const hex = draw();
-      const username = `kit-${hex.slice(0, 12)}`;
-      // In pairs, so that chance makes no sequence and no repeat of it.
-      const password = `Quiet.7${hex.slice(12, 28).replace(/../g, '-$&')}`;
+      // A rule has the username in a password, too.
+      const username = `kit${inPairs(hex.slice(0, 12))}`;
+      const password = `Quiet.7${inPairs(hex.slice(12, 28))}`;
       return { name: 'Contract Tester', username, email: `${username}@example.org`, password };
     },
 
