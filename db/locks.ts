@@ -24,12 +24,16 @@ const keysOf = ({ accounts = [], posts = [] }: Locked): string[] => {
 
 /** For whoever writes about these and needs them to stay: likes, friend transitions, new posts, sessions and uploads. */
 export async function lockShared(trx: DatabaseTransaction, locked: Locked): Promise<void> {
-  await sharedLocks(locked).execute(trx);
+  await sql`select pg_advisory_xact_lock_shared(key) from unnest(${keysOf(locked)}::int8[]) as key`.execute(trx);
 }
 
-/** The query that takes them, for a statement that is a transaction by itself. */
-export const sharedLocks = (locked: Locked) =>
-  sql`select pg_advisory_xact_lock_shared(key) from unnest(${keysOf(locked)}::int8[]) as key`;
+/**
+ * The query that takes them, for a statement that is a transaction by itself. That statement waits for no lock longer than
+ * `patience`, in milliseconds: by then its caller has given it up, and it would hold a connection and go ahead later.
+ */
+export const sharedLocksWithin = (patience: number, locked: Locked) => sql`
+  select pg_advisory_xact_lock_shared(key)
+  from (select set_config('lock_timeout', ${String(patience)}, true)) as patience, unnest(${keysOf(locked)}::int8[]) as key`;
 
 /** For whoever removes these, and for the delivery of a change to another store. */
 export async function lockExclusive(trx: DatabaseTransaction, locked: Locked): Promise<void> {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { batched } from './batch.js';
 import { after, NOW } from './clock.js';
 import type { SocialGraph } from './graph/index.js';
@@ -44,12 +44,14 @@ const KINDS: readonly Kind[][] = [['person', 'post'], ['image']];
  */
 export async function recordChanges(trx: DatabaseTransaction, things: readonly Thing[]): Promise<number[]> {
   if (things.length === 0) return [];
-  const { rows } = await sql<{ id: number }>`
-    insert into outbox (kind, key)
-    select * from unnest(${things.map(({ kind }) => kind)}::text[], ${things.map(({ key }) => String(key))}::text[])
-    returning id`.execute(trx);
+  const [kinds, keys] = [things.map(({ kind }) => kind), things.map(({ key }) => String(key))];
+  const { rows } = await recordFound(sql`select * from unnest(${kinds}::text[], ${keys}::text[])`).execute(trx);
   return rows.map(({ id }) => id);
 }
+
+/** The query that records what another one finds: kinds and keys. */
+export const recordFound = (things: RawBuilder<unknown>) =>
+  sql<{ id: number }>`insert into outbox (kind, key) ${things} returning id`;
 
 export interface Outbox {
   /** Delivers these entries now, as far as that is possible soon: what fails is logged, and left for the relay. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { after, NOW } from './clock.js';
 import type { ImageStore } from './images/index.js';
 import { reached } from './moments.js';
@@ -68,9 +68,10 @@ async function makeDue(db: Database, entry: number): Promise<boolean> {
  * @throws StoreUnavailable when it took so long that the bytes are being removed
  */
 export async function claimImage(trx: DatabaseTransaction, image: PendingImage): Promise<void> {
-  const { numAffectedRows } = await claimOf(image).execute(trx);
-  if (!numAffectedRows) throw new StoreUnavailable('images');
+  const { rows } = await claimWhere(image, sql`true`).execute(trx);
+  if (rows.length === 0) throw new StoreUnavailable('images');
 }
 
-/** The query that claims it, for a statement that is a transaction by itself: nothing is claimed when it finds no row. */
-export const claimOf = ({ entry }: PendingImage) => sql`delete from outbox where id = ${entry} and due_at > ${NOW}`;
+/** The query that claims it if a condition holds. It answers nothing when it has not. */
+export const claimWhere = ({ entry }: PendingImage, condition: RawBuilder<unknown>) =>
+  sql`delete from outbox where id = ${entry} and due_at > ${NOW} and ${condition} returning id`;

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import { lockExclusive, lockShared, sharedLocks } from './locks.js';
-import { imagesOf, recordChanges } from './outbox.js';
-import { claimImage, claimOf, type PendingImage } from './pending-images.js';
-import type { Database, DatabaseTransaction } from './postgres/index.js';
+import { lockExclusive, lockShared, sharedLocksWithin } from './locks.js';
+import { imagesOf, recordChanges, recordFound } from './outbox.js';
+import { claimImage, claimWhere, type PendingImage } from './pending-images.js';
+import type { Database, DatabaseTransaction, Postgres } from './postgres/index.js';
 import { StoreUnavailable } from './unavailable.js';
 import type { Owner } from './visibility.js';
 
@@ -143,27 +143,27 @@ interface Created extends Omit<PostRow, 'id'> {
 
 /**
  * It is one statement, whose look at the account is as old as its beginning; `for share` looks again once it has the locks.
- * Undefined when the author's account is gone.
+ * Whatever is written reads `account`, and so waits for them too. Undefined when the author's account is gone.
  *
  * @throws StoreUnavailable when the image took so long that its bytes are being removed
  */
 export async function createPost(
-  db: Database,
+  { db, deadline }: Pick<Postgres, 'db' | 'deadline'>,
   author: number,
   { title, text, image }: PostContent,
 ): Promise<{ post: PostRow; entries: number[] } | undefined> {
   const { rows } = await sql<Created>`
-    with locked as materialized (${sharedLocks({ accounts: [author] })}),
+    with locked as materialized (${sharedLocksWithin(deadline, { accounts: [author] })}),
     account as (
       select accounts.id, username as author_username, private as author_private from locked, accounts
       where accounts.id = ${author} for share of accounts),
-    claimed as (${image ? sql`${claimOf(image)} and exists (select from account) returning id` : sql`select`}),
+    claimed as (${image ? claimWhere(image, sql`exists (select from account)`) : sql`select`}),
     post as (
       insert into posts (author_id, title, text, image)
       select account.id, ${title}::text, ${text}::text, ${image?.name ?? null}::text from account, claimed
       returning id, title, text, image, author_id, created_at),
-    entry as (insert into outbox (kind, key) select 'post', id::text from post returning id as entry)
-    select post.id, title, text, image, author_id, created_at, author_username, author_private, entry
+    entry as (${recordFound(sql`select 'post', id::text from post`)})
+    select post.id, title, text, image, author_id, created_at, author_username, author_private, entry.id as entry
     from account left join (post cross join entry) on true`.execute(db);
   const [created] = rows;
   if (!created) return undefined;

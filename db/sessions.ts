@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { ACCOUNT_COLUMNS, type Account, type Secret } from './accounts.js';
 import { NOW } from './clock.js';
-import { sharedLocks } from './locks.js';
-import type { Database } from './postgres/index.js';
+import { sharedLocksWithin } from './locks.js';
+import type { Database, Postgres } from './postgres/index.js';
 import type { SessionRow } from './tables.js';
 
 /** A session as every request looks it up: with its account, and what its token has to say. */
@@ -20,12 +20,12 @@ export interface LiveSession {
  * whose look at the account is as old as its beginning; `for share` looks again once it has the locks.
  */
 export async function createSession(
-  db: Database,
+  { db, deadline }: Pick<Postgres, 'db' | 'deadline'>,
   checked: Secret,
   { deviceName, expiresAt }: { deviceName: string; expiresAt: Date },
 ): Promise<string | undefined> {
   const { rows } = await sql<{ id: string }>`
-    with locked as materialized (${sharedLocks({ accounts: [checked.id] })})
+    with locked as materialized (${sharedLocksWithin(deadline, { accounts: [checked.id] })})
     insert into sessions (id, account_id, device_name, expires_at)
     select ${randomUUID()}::text, accounts.id, ${deviceName}::text, ${expiresAt}::timestamptz
     from locked, accounts

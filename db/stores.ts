@@ -29,7 +29,7 @@ export interface StoresConfig {
 }
 
 /** The stores as such, open and nothing more. */
-export interface BareStores extends Pick<Postgres, 'db' | 'graphDb' | 'patientDb' | 'pools'> {
+export interface BareStores extends Pick<Postgres, 'db' | 'graphDb' | 'patientDb' | 'deadline' | 'pools'> {
   graph: SocialGraph;
   images: ImageStore;
   directory: DataDirectory;

@@ -6,7 +6,8 @@ import type { Config } from './http/config.js';
 import type { Tokens } from './tokens.js';
 
 /** All that a handler may use besides its request. */
-export interface App extends Pick<Stores, 'db' | 'graphDb' | 'graph' | 'images' | 'outbox' | 'read' | 'write'> {
+export interface App
+  extends Pick<Stores, 'db' | 'graphDb' | 'deadline' | 'graph' | 'images' | 'outbox' | 'read' | 'write'> {
   config: Config;
   tokens: Tokens;
   /** Where clients reach the service. */

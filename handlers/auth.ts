@@ -32,7 +32,7 @@ export const auth: AuthHandlers = {
     // Whole seconds, as the token can say no less.
     const expiresAt = new Date((Math.floor(Date.now() / 1000) + app.config.tokenTtl) * 1000);
     const sessionId =
-      secret && (await createSession(app.db, secret, { deviceName: deviceName(headers['user-agent']), expiresAt }));
+      secret && (await createSession(app, secret, { deviceName: deviceName(headers['user-agent']), expiresAt }));
     if (!secret || !sessionId) throw unauthorized('The email or password is wrong.');
 
     const claims = { accountId: secret.id, sessionId, tokenVersion: secret.tokenVersion };

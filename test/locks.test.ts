@@ -1,18 +1,20 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import neo4j from 'neo4j-driver';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { createAccount, deleteAccount, findSecret, replaceHash, updateAccount } from '../db/accounts.js';
+import { after, NOW } from '../db/clock.js';
 import { requestFriendship } from '../db/friendships.js';
 import { setLikes } from '../db/likes.js';
 import { lockExclusive } from '../db/locks.js';
-import { claimImage } from '../db/pending-images.js';
+import { claimImage, type PendingImage } from '../db/pending-images.js';
 import type { DatabaseTransaction } from '../db/postgres/index.js';
 import { createPost, deletePost } from '../db/posts.js';
 import { createSession } from '../db/sessions.js';
+import { StoreUnavailable } from '../db/unavailable.js';
 import { agree } from './agreement.js';
 import { storedImages } from './contents.js';
 import { needsNeo4j } from './neo4j-graph.js';
@@ -43,7 +45,7 @@ t.test('locks', needsServers, async (t) => {
   }
 
   async function post(author: number): Promise<number> {
-    const created = await createPost(db, author, { title: 'A title', text: 'A text' });
+    const created = await createPost(stores, author, { title: 'A title', text: 'A text' });
     await outbox.deliver(created?.entries ?? []);
     return created?.post.id ?? 0;
   }
@@ -145,7 +147,7 @@ t.test('locks', needsServers, async (t) => {
     const slow = await openTestStores(t, { ...environment, NEO4J_POOL: '1' });
     await slow.outbox.stop();
     const bob = await account();
-    const created = await createPost(db, bob, { title: 'A title', text: 'A text' });
+    const created = await createPost(stores, bob, { title: 'A title', text: 'A text' });
     await holdInGraph(t, 'CREATE (:Post {id: $id})', -1);
     const busy = slow.graph.keep({ people: [], posts: [-1] });
     await until(async () => (await waitingInGraph()) > 0);
@@ -167,8 +169,8 @@ t.test('locks', needsServers, async (t) => {
     const hasty = await openTestStores(t, { ...environment, DATABASE_TIMEOUT: '500' });
     await hasty.outbox.stop();
     const bob = await account();
-    const stuck = await createPost(db, bob, { title: 'Stuck', text: 'A text' });
-    const free = await createPost(db, bob, { title: 'Free', text: 'A text' });
+    const stuck = await createPost(stores, bob, { title: 'Stuck', text: 'A text' });
+    const free = await createPost(stores, bob, { title: 'Free', text: 'A text' });
     const entries = [...(stuck?.entries ?? []), ...(free?.entries ?? [])];
     const left = async () => {
       const rows = await db.selectFrom('outbox').select('id').where('id', 'in', entries).execute();
@@ -243,17 +245,24 @@ t.test('locks', needsServers, async (t) => {
     await sql`drop index stops`.execute(db);
   });
 
+  /** A post that waits for its author's account while this is done. */
+  async function postMeanwhile(
+    author: number,
+    change: (trx: DatabaseTransaction) => Promise<unknown>,
+    image?: PendingImage,
+  ) {
+    let post: ReturnType<typeof createPost> | undefined;
+    await db.transaction().execute(async (trx) => {
+      await lockExclusive(trx, { accounts: [author] });
+      post = createPost(others, author, { title: 'T', text: 'T', image });
+      post.catch(() => undefined);
+      await until(async () => (await waitingInPostgres()) === 1);
+      await change(trx);
+    });
+    return post;
+  }
+
   t.test('a new post, and what becomes of its author’s account while it waits', async (t) => {
-    async function postMeanwhile(author: number, change: (trx: DatabaseTransaction) => Promise<unknown>) {
-      let post: ReturnType<typeof createPost> | undefined;
-      await db.transaction().execute(async (trx) => {
-        await lockExclusive(trx, { accounts: [author] });
-        post = createPost(others.db, author, { title: 'T', text: 'T' });
-        await until(async () => (await waitingInPostgres()) === 1);
-        await change(trx);
-      });
-      return post;
-    }
     const [ada, bob] = [await account(), await account()];
     const created = await postMeanwhile(ada, (trx) =>
       trx.updateTable('accounts').set({ private: true }).where('id', '=', ada).execute(),
@@ -265,6 +274,41 @@ t.test('locks', needsServers, async (t) => {
     t.same(await db.selectFrom('posts').select('id').where('author_id', '=', bob).execute(), []);
   });
 
+  t.test('a new post, and what becomes of its image’s entry while it waits', async (t) => {
+    const ada = await account();
+    const images = async () => db.selectFrom('posts').select('image').where('author_id', '=', ada).execute();
+    const pending = async (name: string) => {
+      const values = { kind: 'image' as const, key: name, due_at: after(900) };
+      const { entry } = await db.insertInto('outbox').values(values).returning('id as entry').executeTakeFirstOrThrow();
+      const dueAt = (due_at: RawBuilder<string>) => (trx: DatabaseTransaction) =>
+        trx.updateTable('outbox').set({ due_at }).where('id', '=', entry).execute();
+      return { image: { name, entry }, dueAt };
+    };
+    const late = await pending('late.png');
+    await t.rejects(postMeanwhile(ada, late.dueAt(NOW), late.image), StoreUnavailable);
+    t.same(await images(), [], 'no row names what is being removed');
+    const early = await pending('early.png');
+    await postMeanwhile(ada, early.dueAt(after(800)), early.image);
+    t.same(await images(), [{ image: 'early.png' }]);
+  });
+
+  t.test('a statement that was given up goes, and does nothing later', async (t) => {
+    const hasty = await openTestStores(t, { ...environment, DATABASE_TIMEOUT: '500' });
+    await hasty.outbox.stop();
+    const ada = await account();
+    const checked = await secretOf(ada);
+    await holdInPostgres(`select pg_advisory_lock(${2 * ada})`);
+    const given = await Promise.allSettled([
+      createPost(hasty, ada, { title: 'T', text: 'T' }),
+      createSession(hasty, checked, { deviceName: 'x', expiresAt: new Date(Date.now() + 3_600_000) }),
+    ]);
+    for (const one of given) t.ok(one.status === 'rejected' && one.reason instanceof StoreUnavailable);
+    await until(async () => (await waitingInPostgres()) === 0);
+    await release();
+    t.same(await db.selectFrom('posts').select('id').where('author_id', '=', ada).execute(), []);
+    t.same(await db.selectFrom('sessions').select('id').where('account_id', '=', ada).execute(), []);
+  });
+
   t.test('a login by a password and the change of that password', async (t) => {
     const ada = await account();
     const checked = await secretOf(ada);
@@ -274,7 +318,7 @@ t.test('locks', needsServers, async (t) => {
     await sql`create trigger wait_for_test before insert on sessions
       for each row execute function wait_for_test()`.execute(db);
     await holdInPostgres('select pg_advisory_lock(-7)');
-    const login = createSession(db, checked, { deviceName: 'x', expiresAt: new Date(Date.now() + 3_600_000) });
+    const login = createSession(stores, checked, { deviceName: 'x', expiresAt: new Date(Date.now() + 3_600_000) });
     await until(async () => (await waitingInPostgres()) === 1);
     await meet(login, updateAccount(others.db, ada, { password: { hash: 'another', checked } }), 2);
     t.same(await db.selectFrom('sessions').select('id').where('account_id', '=', ada).execute(), []);

@@ -24,7 +24,7 @@ async function account(): Promise<number> {
 }
 
 async function post(author: number): Promise<number> {
-  const created = await createPost(db, author, { title: 'A title', text: 'A text' });
+  const created = await createPost(stores, author, { title: 'A title', text: 'A text' });
   return created?.post.id ?? 0;
 }
 
@@ -123,7 +123,7 @@ t.test('a delivery that fails is kept, tried again later, and done when it can b
 t.test('bytes that a row has claimed stay', async (t) => {
   const ada = await account();
   const name = await withPendingImage(stores, { path: await upload('one'), extension: 'png' }, async (image) => {
-    await createPost(db, ada, { title: 'T', text: 'T', image });
+    await createPost(stores, ada, { title: 'T', text: 'T', image });
     return image.name;
   });
   t.same(await waiting(name), []);
@@ -141,7 +141,7 @@ t.test('bytes that no row claims go at once, whether the commit declines or fail
   await t.rejects(failing, /row could not/);
   const nobody = 5_000_000;
   const created = await withPendingImage(stores, { path: await upload('of nobody'), extension: 'png' }, (image) =>
-    createPost(db, nobody, { title: 'T', text: 'T', image }),
+    createPost(stores, nobody, { title: 'T', text: 'T', image }),
   );
   t.equal(created, undefined, 'the author’s account is gone');
   t.same(await stored(), before);
@@ -154,7 +154,7 @@ t.test('the sweep leaves what is not due, and a claim that comes after it is due
     await outbox.deliver([image.entry]);
     t.ok((await stored()).includes(image.name), 'not due: the bytes are there');
     await db.updateTable('outbox').set({ due_at: sql`clock_timestamp()` }).where('id', '=', image.entry).execute();
-    return createPost(db, ada, { title: 'T', text: 'T', image });
+    return createPost(stores, ada, { title: 'T', text: 'T', image });
   });
   await t.rejects(late, StoreUnavailable);
   t.equal(await count(), 0, 'no row names what is being removed');

@@ -19,7 +19,7 @@ export interface Racer {
 }
 
 interface Options {
-  db: Stores['db'];
+  stores: Stores;
   tokens: Tokens;
   ask: Racer['ask'];
 }
@@ -31,13 +31,14 @@ const CHEAP = { memoryCost: 8, timeCost: 1, parallelism: 1 };
  * Makes people as a registration and a login do, without the time that these spend on a password. With `strong` it is
  * stored as a registration stores it, so that a login need not store it anew.
  */
-export async function racers({ db, tokens, ask }: Options) {
+export async function racers({ stores, tokens, ask }: Options) {
+  const { db } = stores;
   const [usual, cheap] = [await hashPassword(PASSWORD), await argon2.hash(PASSWORD, CHEAP)];
 
   async function withSession(person: Pick<Racer, 'id' | 'username' | 'email'>): Promise<Racer> {
     const secret = await findSecret(db, { id: person.id });
     const expiresAt = new Date(Date.now() + 3_600_000);
-    const sessionId = secret && (await createSession(db, secret, { deviceName: 'a racer', expiresAt }));
+    const sessionId = secret && (await createSession(stores, secret, { deviceName: 'a racer', expiresAt }));
     if (!sessionId) throw new Error('no session could be made');
     const claims = { accountId: person.id, sessionId, tokenVersion: secret.tokenVersion };
     const token = await tokens.issue(claims, expiresAt);

@@ -52,7 +52,7 @@ export async function openRaces(t: Test): Promise<Races> {
   return {
     everyStores: [first.stores, ...others.map(({ stores }) => stores)],
     ask,
-    racer: await racers({ db: first.stores.db, tokens: first.app.tokens, ask }),
+    racer: await racers({ stores: first.stores, tokens: first.app.tokens, ask }),
     async run(t, round) {
       faults = [];
       await rounds(round, IN_FLIGHT);

@@ -23,7 +23,7 @@ async function twoProcesses(t: Test) {
   const environment = await freshStores(t);
   const patient = { ...environment, ...PATIENT };
   const [one, other] = [await startProcess(t, patient), await startProcess(t, patient)];
-  const { db } = await openTestStores(t, environment);
+  const stores = await openTestStores(t, environment);
   const { tokenKeys } = readConfig(environment);
   if (!tokenKeys) throw new Error('processes on servers need token keys');
   const [askOne, askOther] = [asker(t, one.url), asker(t, other.url)];
@@ -31,7 +31,7 @@ async function twoProcesses(t: Test) {
     environment: patient,
     processes: [one, other] as [ServiceProcess, ServiceProcess],
     asks: [askOne, askOther] as const,
-    racer: await racers({ db, tokens: createTokens(tokenKeys), ask: askOne }),
+    racer: await racers({ stores, tokens: createTokens(tokenKeys), ask: askOne }),
   };
 }
 

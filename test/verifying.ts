@@ -38,8 +38,8 @@ export const broken = ({ findings }: Verdict) =>
   );
 
 /** What the stores hold, made as the service makes it. */
-export function population({ db, outbox, images, directory }: Stores) {
-  const stores = { db, outbox, images };
+export function population(stores: Stores) {
+  const { db, outbox, images, directory } = stores;
   let made = 0;
   const upload = async () => {
     const path = join(directory.uploads, randomBytes(8).toString('hex'));
@@ -60,13 +60,13 @@ export function population({ db, outbox, images, directory }: Stores) {
       return created?.id ?? 0;
     },
     async post(author: number): Promise<number> {
-      const created = await createPost(db, author, { title: 'A title', text: 'A text' });
+      const created = await createPost(stores, author, { title: 'A title', text: 'A text' });
       await outbox.deliver(created?.entries ?? []);
       return created?.post.id ?? 0;
     },
     async imaged(author: number): Promise<{ id: number; image: string }> {
       const created = await withPendingImage(stores, await upload(), (image) =>
-        createPost(db, author, { title: 'A title', text: 'A text', image }),
+        createPost(stores, author, { title: 'A title', text: 'A text', image }),
       );
       await outbox.deliver(created?.entries ?? []);
       return { id: created?.post.id ?? 0, image: created?.post.image ?? '' };

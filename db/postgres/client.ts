@@ -47,8 +47,8 @@ function statementName(text: string): string {
 
 /**
  * The same, with a deadline for every statement. A connection on which one was given up is closed: nobody knows what it is
- * still doing, and the server rolls back a transaction that was open on it. One on which the server has answered, be it that
- * it has ended the statement, is still good for the rollback.
+ * still doing. The server rolls back a transaction that was open on it; a statement that was one by itself may go on. One on
+ * which the server has answered, be it that it has ended the statement, is still good for the rollback.
  */
 export function guardedClient(guard: Guard): typeof pg.Client {
   return class extends NamingClient {

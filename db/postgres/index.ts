@@ -19,6 +19,8 @@ export interface Postgres {
   graphDb: Database;
   /** For what may take its time: without a deadline, and of few connections. */
   patientDb: Database;
+  /** How long a statement of a request may take, in milliseconds; 0 where nothing ends one. */
+  deadline: number;
   /** What each pool of connections holds just now, by name. */
   pools(): Record<string, Pool>;
   close(): Promise<void>;

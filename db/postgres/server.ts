@@ -56,6 +56,7 @@ export function openPostgres(
 
   return {
     ...databases,
+    deadline: timeout,
     pools: () =>
       Object.fromEntries(
         Object.entries(pools).map(([name, pool]) => [

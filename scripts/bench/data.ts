@@ -137,15 +137,15 @@ export async function makeData(
 
 /** Logs these in, but for the password. */
 async function openSessions(
-  { db }: BareStores,
+  stores: BareStores,
   tokens: ReturnType<typeof createTokens>,
   ids: readonly number[],
 ): Promise<Caller[]> {
   const expiresAt = new Date(Date.now() + 24 * 60 * 60 * 1000);
   const callers: Caller[] = [];
-  for (const account of await findAccounts(db, ids)) {
-    const secret = account && (await findSecret(db, { id: account.id }));
-    const sessionId = secret && (await createSession(db, secret, { deviceName: 'bench', expiresAt }));
+  for (const account of await findAccounts(stores.db, ids)) {
+    const secret = account && (await findSecret(stores.db, { id: account.id }));
+    const sessionId = secret && (await createSession(stores, secret, { deviceName: 'bench', expiresAt }));
     if (!account || !sessionId) throw new Error('an account has no session');
     const claims = { accountId: account.id, sessionId, tokenVersion: secret.tokenVersion };
     const token = await tokens.issue(claims, expiresAt);
