@@ -2,7 +2,7 @@ import type { Database } from './postgres/index.js';
 import { authorOf, type NewestIds, type Page, type PostRow, postsByAuthor, postsPublicOrBy } from './posts.js';
 import { type Readers, WIDE_WINDOW, WINDOW } from './readers.js';
 import type { LikesSeen } from './ties.js';
-import { isOpenTo } from './visibility.js';
+import { canSee, isOpenTo } from './visibility.js';
 
 /** A post and its likes, as the viewer sees them. */
 export interface SeenPost {
@@ -40,10 +40,12 @@ async function fromRows({ read }: Stores, viewer: number, { limit, offset }: Pag
   if (end >= WINDOW) return undefined;
   const wanted = Math.min(SPARE * (end + 1), WINDOW);
   const window = await read.newestPosts(wanted);
-  const reach = reachOf(viewer, window, end);
-  // Where few are open to all, friends' posts seldom fill the page, and it would be looked for in vain.
-  if (!reach && window.length >= wanted) return undefined;
-  const { posts, more } = await see(read, viewer, reach ?? window, end);
+  const { rows, open } = reachOf(viewer, window, end);
+  const mayFallShort = open <= end && window.length >= wanted;
+  // Friends' posts seldom make up half a page: it would be looked for them in vain.
+  if (mayFallShort && 2 * open < end) return undefined;
+  const { posts, more } = await see(read, viewer, rows, end);
+  if (mayFallShort && !more) return undefined;
   return { posts: posts.slice(offset), more };
 }
 
@@ -89,9 +91,11 @@ async function seeAgain(read: Readers, viewer: number, page: readonly PostRow[])
   return (await see(read, viewer, page, page.length)).posts;
 }
 
-/** A post as the viewer sees it, unless it is hidden. To be asked after the post was read. */
-export async function seePost(read: Readers, viewer: number, post: PostRow): Promise<SeenPost | undefined> {
-  return (await see(read, viewer, [post], 1)).posts[0];
+/** A post as the viewer sees it, unless it is hidden or does not exist. To be asked after the post was read. */
+export async function seePost(read: Readers, viewer: number, post: PostRow | undefined): Promise<SeenPost | undefined> {
+  if (post) return (await see(read, viewer, [post], 1)).posts[0];
+  await canSee(viewer, undefined, read.friends);
+  return undefined;
 }
 
 /** Of these posts the first `most` that the viewer may see, with their likes, and whether there are more. */
@@ -107,14 +111,14 @@ async function see(read: Readers, viewer: number, rows: readonly PostRow[], most
 }
 
 /**
- * Those of the rows among which the first `most` that can be seen lie, and one more, whoever is a friend. Undefined where
- * no more than `most` of them are open to all.
+ * Those of the rows among which the first `most` that can be seen lie, and one more, whoever is a friend; and how many of
+ * them are open to all.
  */
-function reachOf(viewer: number, rows: readonly PostRow[], most: number): readonly PostRow[] | undefined {
+function reachOf(viewer: number, rows: readonly PostRow[], most: number): { rows: readonly PostRow[]; open: number } {
   let open = 0;
   const last = rows.findIndex((post) => {
     if (isOpenTo(viewer, authorOf(post))) open += 1;
     return open > most;
   });
-  return last === -1 ? undefined : rows.slice(0, last + 1);
+  return { rows: last === -1 ? rows : rows.slice(0, last + 1), open };
 }

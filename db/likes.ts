@@ -59,8 +59,7 @@ async function judge(
     wishes.map(async (wish, index) => {
       const post = posts.get(wish.post);
       if (!people[index]) return 'gone';
-      if (!post) return 'hidden';
-      return (await canSee(wish.person, authorOf(post), askFriends)) ? 'done' : 'hidden';
+      return (await canSee(wish.person, post && authorOf(post), askFriends)) ? 'done' : 'hidden';
     }),
   );
 }

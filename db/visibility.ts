@@ -4,6 +4,9 @@ export interface Owner {
   private: boolean | null;
 }
 
+/** Whose what does not exist is: the graph is asked about it too, since its silence would tell what exists and is hidden. */
+const NOBODY: Owner = { id: 0, private: true };
+
 /** Answers who of others is a friend of one person. */
 export type AskFriends = (question: { person: number; others: readonly number[] }) => Promise<ReadonlySet<number>>;
 
@@ -11,10 +14,14 @@ export type AskFriends = (question: { person: number; others: readonly number[] 
 export const isOpenTo = (viewer: number, owner: Owner) => owner.private !== true || owner.id === viewer;
 
 /**
- * Whether the viewer may see what is this owner's. To be asked after the owner's row was read: asked before, a friendship
+ * Whether the viewer may see what is this owner's; undefined is the owner of what does not exist. To be asked after the owner's row was read: asked before, a friendship
  * that has ended since would show what came after it.
  */
-export async function canSee(viewer: number, owner: Owner, askFriends: AskFriends): Promise<boolean> {
+export async function canSee(
+  viewer: number,
+  owner: Owner | undefined = NOBODY,
+  askFriends: AskFriends,
+): Promise<boolean> {
   if (isOpenTo(viewer, owner)) return true;
   return (await askFriends({ person: viewer, others: [owner.id] })).has(owner.id);
 }

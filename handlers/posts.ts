@@ -46,7 +46,7 @@ export const posts: PostHandlers = {
 
   async createPost({ caller, body: { title, text, image: upload } }, app) {
     const created = await withUpload(app, upload, (image) =>
-      createPost(app.db, caller.account.id, { title, text, image }),
+      createPost(app, caller.account.id, { title, text, image }),
     );
     if (!created) throw unauthorized();
     await app.outbox.deliver(created.entries);
@@ -83,9 +83,7 @@ export const posts: PostHandlers = {
 };
 
 async function findVisible({ read }: App, viewer: number, id: number) {
-  const post = await read.post(id);
-  if (!post) return undefined;
-  const seen = await seePost(read, viewer, post);
+  const seen = await seePost(read, viewer, await read.post(id));
   return seen && postView(seen.post, seen.likes);
 }
 

@@ -78,6 +78,9 @@ export async function assemble(service: TestService): Promise<Cast> {
     probe('feed', ['graph'], bob, 'GET', '/posts'),
     probe('own posts', ['graph'], ada, 'GET', '/posts/me'),
     probe('a post', ['graph'], eve, 'GET', `/posts/${post.id}`),
+    // As a hidden one: else what is hidden would be told from what is not there.
+    probe('no post', ['graph'], eve, 'GET', '/posts/9007199254740991', { status: 404 }),
+    probe('a like of no post', ['graph'], eve, 'POST', '/posts/like?id=9007199254740991', { status: 404 }),
     probe('a post is created', [], ada, 'POST', '/posts/create', { status: 201, form: { title: 'T', text: 'T' } }),
     probe('a post with an image', ['images'], ada, 'POST', '/posts/create', {
       status: 201,
