@@ -1,6 +1,7 @@
 import * as cypher from './cypher.js';
-import type { GraphInventory, Like, Nodes, Ties } from './index.js';
-import type { Neo4jConnection, Run } from './neo4j-session.js';
+import type { GraphInventory, Ties } from './index.js';
+import type { Neo4jConnection } from './neo4j-session.js';
+import { idsOf, inOrder, keepNodes } from './neo4j-shared.js';
 
 /** All that the graph holds. */
 export function neo4jInventory({ read, write }: Neo4jConnection): GraphInventory {
@@ -39,15 +40,3 @@ export function neo4jInventory({ read, write }: Neo4jConnection): GraphInventory
       }),
   };
 }
-
-export const idsOf = (rows: readonly { id: number }[]) => rows.map(({ id }) => id);
-
-/** By post and then by person: who locks the same nodes does it in the same order. */
-export const inOrder = (likes: readonly Like[]) => likes.toSorted((a, b) => a.post - b.post || a.person - b.person);
-
-export const keepNodes =
-  ({ people, posts }: Nodes) =>
-  async (run: Run) => {
-    if (people.length > 0) await run(cypher.KEEP_PEOPLE, { people });
-    if (posts.length > 0) await run(cypher.KEEP_POSTS, { posts });
-  };

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Log } from '../log.js';
 import * as cypher from './cypher.js';
 import type { LikesOfPost, RequestOutcome, SocialGraph } from './index.js';
-import { idsOf, inOrder, keepNodes, neo4jInventory } from './neo4j-inventory.js';
+import { neo4jInventory } from './neo4j-inventory.js';
 import { connectNeo4j, type Neo4jOptions, type Run } from './neo4j-session.js';
+import { idsOf, inOrder, keepNodes } from './neo4j-shared.js';
 
 export type { Neo4jOptions };
 
