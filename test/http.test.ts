@@ -100,6 +100,19 @@ t.test('what is no HTTP is answered in the shape of every error', async (t) => {
   }
 });
 
+t.test('a body that breaks off is answered, unless an answer to an earlier request is due', async (t) => {
+  const login = 'POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+  const broken = `${login}Transfer-Encoding: chunked\r\n\r\nzz\r\n`;
+  const answer = parseAnswer(await writeBytes(t, service.url, broken));
+  t.match(answer, { status: '400', type: 'application/json; charset=utf-8', exact: true, fields: ['message'] });
+  const earlier = `${login}Content-Length: 2\r\n\r\n{}`;
+  const { socket, received, closed } = openConnection(t, service.url);
+  // Both come at once: the first one's answer cannot be there yet.
+  socket.write(earlier + broken);
+  await closed;
+  t.notMatch(received(), /not valid HTTP/);
+});
+
 t.test('a URL in absolute form is the same address', async (t) => {
   const received = await writeBytes(
     t,

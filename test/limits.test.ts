@@ -26,7 +26,7 @@ async function limited(t: Test, general: number, strict: number, environment: Re
 }
 
 t.test('all that is not strict shares one bucket, and every refusal counts', async (t) => {
-  const { send } = await limited(t, 10, 100, { RATE_LIMIT_WINDOW: '600' });
+  const { send } = await limited(t, 11, 100, { RATE_LIMIT_WINDOW: '600' });
   const asked: [status: number, method: string, path: string, sent?: Sent][] = [
     [401, 'GET', '/posts'],
     [401, 'HEAD', '/posts'],
@@ -37,20 +37,21 @@ t.test('all that is not strict shares one bucket, and every refusal counts', asy
     [405, 'GET', '/auth/login'],
     [400, 'GET', '/%ff'],
     [204, 'OPTIONS', '/posts'],
+    [204, 'OPTIONS', '/posts', { headers: { 'Access-Control-Request-Method': 'PUT' } }],
     [404, 'OPTIONS', '/nope'],
   ];
   for (const [index, [status, ...request]] of asked.entries()) {
     const answer = await send(...request);
     t.equal(answer.status, status, `${request[0]} ${request[1]}`);
     const { limit, remaining, reset } = standing(answer);
-    t.same([limit, remaining], [10, 9 - index]);
+    t.same([limit, remaining], [11, 10 - index]);
     t.ok(Number.isInteger(reset) && reset > 0 && reset <= 600);
   }
   for (const [, ...request] of asked) {
     const answer = await send(...request);
     t.equal(answer.status, 429, `${request[0]} ${request[1]}`);
     const { limit, remaining, reset } = standing(answer);
-    t.same([limit, remaining], [10, 0]);
+    t.same([limit, remaining], [11, 0]);
     t.equal(answer.headers.get('retry-after'), String(reset));
     t.ok(reset > 0 && reset <= 600);
     t.ok(answer.headers.has('x-request-id'));
@@ -130,6 +131,9 @@ t.test('behind a proxy that the operator trusts every client has buckets of its 
   );
   t.equal((await forwarded('192.0.2.1, 10.1.2.3')).status, 429, 'a second proxy that is trusted is passed over');
   t.equal((await forwarded('::ffff:192.0.2.1')).status, 429, 'the same address, written for IPv6');
+  t.equal((await forwarded('192.0.2.1:4711')).status, 429, 'and with a port');
+  for (const [index, address] of ['2001:db8::1', '[2001:db8::1]', '[2001:db8::2]:4711'].entries())
+    t.equal(remaining(await forwarded(address)), 2 - index, address);
   t.equal(remaining(await send('GET', '/posts')), 2, 'without the header it is the proxy that asks');
 });
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
+import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
@@ -10,15 +10,20 @@ const ANSWERS: Record<string, [status: number, message: string]> = {
 
 /** Where Node keeps the answer that a connection is occupied with. */
 interface Occupied {
-  _httpMessage?: unknown;
+  _httpMessage?: ServerResponse;
 }
 
+/** Whether the answer is an earlier request's, or has been begun. Else it is owed to the one whose body is broken. */
+const isTaken = (answer: ServerResponse) => answer.req.complete || answer.headersSent;
+
 /**
- * Answers what is not HTTP well enough to become a request, in the shape of every other error. While an earlier request's
- * answer is due or under way nothing may be written: it would be taken for that answer, or for a part of it.
+ * Answers what is not HTTP well enough to become a request, or breaks off in its body, in the shape of every other error.
+ * While an earlier request's answer is due or under way nothing may be written: it would be taken for that answer, or for a
+ * part of it.
  */
 export function answerClientError(this: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable || (socket as Occupied)._httpMessage) {
+  const { _httpMessage: answer } = socket as Occupied;
+  if (error.code === 'ECONNRESET' || !socket.writable || (answer && isTaken(answer))) {
     socket.destroy();
     return;
   }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import rateLimit, { normalizeIP, type RateLimitPluginOptions } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { PREFIX, type RedisConnection } from '../../db/redis.js';
@@ -43,6 +44,12 @@ export async function countersInRedis(
   return { general: counter('general'), strict: counter('strict') };
 }
 
+/** Some proxies name the port too: else every connection would be an address of its own. */
+function withoutPort(address: string): string {
+  if (isIP(address)) return address;
+  return /^\[(.+)\](:\d+)?$/.exec(address)?.[1] ?? address.replace(/:\d+$/, '');
+}
+
 /** The plugin keeps one store in each scope, so every counter gets a scope of its own. */
 async function createCounters(
   server: FastifyInstance,
@@ -56,7 +63,7 @@ async function createCounters(
         global: false,
         max: limits[bucket],
         timeWindow: limits.windowSeconds * 1000,
-        keyGenerator: ({ ip }) => normalizeIP(ip),
+        keyGenerator: ({ ip }) => normalizeIP(withoutPort(ip)),
         ...storeOf(bucket),
       });
       count = scope.createRateLimit();

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import cookie from '@fastify/cookie';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyRequest,
+  LogController,
+  type onSendHookHandler,
+} from 'fastify';
 import type { RedisConnection } from '../../db/redis.js';
 import type { App } from '../app.js';
 import { registerBodyParser } from './bodies.js';
@@ -31,8 +37,9 @@ const REQUEST_TIMEOUT = 300_000;
 const NO_HOST = { in: 'header', field: 'Host', message: 'is required' } as const;
 const NOT_DECODED = { in: 'path', field: '', message: 'cannot be decoded' } as const;
 
+/** As the Fetch standard has it. */
 const isPreflight = ({ method, headers }: FastifyRequest) =>
-  method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+  method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 
 /** Longer than any path can be within Node's limit for the head of a request. */
 const LONGEST_PARAMETER = 16 * 1024;
@@ -65,6 +72,11 @@ export async function buildServer(app: App, { document, metrics, redis }: Parts)
     http: { requireHostHeader: false },
     // The router would answer before any hook has run.
     rewriteUrl: ({ url = '' }) => (isDecodable(url) ? url : UNDECODABLE),
+  });
+
+  server.addHook('onRoute', (route) => {
+    // Fastify says how long the body of every HEAD would be, and 0 where there is none. A 304 may not (RFC 9110 section 8.6).
+    if (route.method === 'HEAD') route.onSend = [...[route.onSend ?? []].flat(), withoutLengthOf304];
   });
 
   let closing = false;
@@ -122,6 +134,11 @@ export async function buildServer(app: App, { document, metrics, redis }: Parts)
   server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));
   return server;
 }
+
+const withoutLengthOf304: onSendHookHandler = (_, reply, payload, done) => {
+  if (reply.statusCode === 304) reply.removeHeader('Content-Length');
+  done(null, payload);
+};
 
 function isDecodable(url: string): boolean {
   try {
