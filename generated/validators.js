@@ -130,7 +130,7 @@ var require_generated_code = __commonJS({
     validate21.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
     exports.register_body = validate22;
     var func1 = require_ucs2length().default;
-    var pattern4 = new RegExp("^[\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$", "u");
+    var pattern4 = new RegExp("^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$", "u");
     var pattern5 = new RegExp("^[^\\x00-\\x20\\x7f-\\xa0\\xad\u0600-\u0605\u061C\u06DD\u070F\u0890\u0891\u08E2\u1680\u180E\u2000-\u200F\u2028-\u202F\u205F-\u2064\u2066-\u206F\u3000\uFEFE-\uFF00\uFFF9-\uFFFB]+$", "u");
     var pattern6 = new RegExp("^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$", "u");
     var pattern7 = new RegExp("^[^\\x00]*$", "u");
@@ -214,7 +214,7 @@ var require_generated_code = __commonJS({
               errors++;
             }
             if (!pattern4.test(data0)) {
-              const err7 = { instancePath: instancePath + "/name", schemaPath: "#/properties/name/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$"' };
+              const err7 = { instancePath: instancePath + "/name", schemaPath: "#/properties/name/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$"' };
               if (vErrors === null) {
                 vErrors = [err7];
               } else {
@@ -1398,7 +1398,7 @@ var require_generated_code = __commonJS({
               errors++;
             }
             if (!pattern4.test(data0)) {
-              const err4 = { instancePath: instancePath + "/name", schemaPath: "#/properties/name/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$"' };
+              const err4 = { instancePath: instancePath + "/name", schemaPath: "#/properties/name/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$"' };
               if (vErrors === null) {
                 vErrors = [err4];
               } else {
@@ -2773,7 +2773,7 @@ var require_generated_code = __commonJS({
               errors++;
             }
             if (!pattern4.test(data0)) {
-              const err5 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$"' };
+              const err5 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$"' };
               if (vErrors === null) {
                 vErrors = [err5];
               } else {
@@ -2813,7 +2813,7 @@ var require_generated_code = __commonJS({
               errors++;
             }
             if (!pattern4.test(data1)) {
-              const err9 = { instancePath: instancePath + "/text", schemaPath: "#/properties/text/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$"' };
+              const err9 = { instancePath: instancePath + "/text", schemaPath: "#/properties/text/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$"' };
               if (vErrors === null) {
                 vErrors = [err9];
               } else {
@@ -3009,7 +3009,7 @@ var require_generated_code = __commonJS({
               errors++;
             }
             if (!pattern4.test(data0)) {
-              const err4 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$"' };
+              const err4 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$"' };
               if (vErrors === null) {
                 vErrors = [err4];
               } else {
@@ -3049,7 +3049,7 @@ var require_generated_code = __commonJS({
               errors++;
             }
             if (!pattern4.test(data1)) {
-              const err8 = { instancePath: instancePath + "/text", schemaPath: "#/properties/text/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$"' };
+              const err8 = { instancePath: instancePath + "/text", schemaPath: "#/properties/text/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$"' };
               if (vErrors === null) {
                 vErrors = [err8];
               } else {

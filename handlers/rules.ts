@@ -35,8 +35,8 @@ function personProblems({ username, email, password }: Person, resulting: Person
   ];
 }
 
-function imageProblems({ image, remove_image }: { image?: unknown; remove_image?: boolean }): Problem[] {
-  return image !== undefined && remove_image ? [IMAGE_AND_REMOVAL] : [];
+function imageProblems(sent: readonly string[], { remove_image }: { remove_image?: boolean }): Problem[] {
+  return sent.includes('image') && remove_image ? [IMAGE_AND_REMOVAL] : [];
 }
 
 /** A form that was sent and changes nothing: these fields alone, or a `remove_image` that removes nothing. */
@@ -67,12 +67,12 @@ export const rules: { [Id in OperationId]?: Rule<Id> } = {
       ...(sent.includes('password') && !sent.includes('current_password')
         ? [inBody('current_password')('is required to change the password')]
         : []),
-      ...imageProblems(body),
+      ...imageProblems(sent, body),
       ...emptyChange(sent, body, ['current_password']),
     ];
   },
 
-  editPost: ({ sent, body }) => [...imageProblems(body), ...emptyChange(sent, body)],
+  editPost: ({ sent, body }) => [...imageProblems(sent, body), ...emptyChange(sent, body)],
 
   sendFriendRequest: notOneself('to'),
   createRelationship: notOneself('them'),

@@ -265,6 +265,7 @@ test('the bytes must be an image, of the declared type', async (t) => {
   await mismatch('text/plain', 'text/plain', 'image/png', samples.png);
   await mismatch('image/svg+xml', 'image/svg+xml', 'image/png', samples.png);
   await mismatch('__proto__', '__proto__', 'image/png', samples.png);
+  await mismatch(`image/${'x'.repeat(250)}`, 'another type', 'image/png', samples.png);
   for (const bytes of ['hello', '<svg/>', '\ufeffGIF89a', 'GIF', '']) {
     await expectForm(t, [file('image', bytes, 'image/png')], [['image', NO_IMAGE]], {}, JSON.stringify(bytes));
   }

@@ -92,6 +92,7 @@ t.test('title and text are kept as they were sent', async (t) => {
     'a\nb\r\nc\rd',
     '<b>&amp;</b> \'"\\',
     'e\u0301 \u202e \ufeff 😀\u200d😀',
+    '\ufeff\ufefffirst of all',
     'null',
     '0',
   ];
@@ -104,7 +105,7 @@ t.test('title and text are kept as they were sent', async (t) => {
 
 const withinBounds = { title: ['x', 'x'.repeat(200), '😀'.repeat(200)], text: ['x', '😀'.repeat(10_000)] };
 const outOfBounds = {
-  title: ['', ' ', ' \t\r\n\u00a0\u3000', 'x'.repeat(201), '😀'.repeat(201), 'a\0b', '\0'],
+  title: ['', ' ', ' \t\r\n\u0085\u00a0\u3000', 'x'.repeat(201), '😀'.repeat(201), 'a\0b', '\0'],
   text: ['', '   ', '\u2003', 'x'.repeat(10_001), '😀'.repeat(10_001), 'a\0b'],
 };
 
@@ -349,6 +350,12 @@ t.test('an edit replaces or removes the image, and the old bytes go', async (t) 
 
   const both = await edit(ada, post.id, { image: png(), remove_image: 'true' });
   t.strictSame([both.status, problemsOf(both)], [400, ['body.remove_image']], 'not both at once');
+  const bad = new Blob(['no image'], { type: 'image/png' });
+  t.same(problemsOf(await edit(ada, post.id, { image: bad, remove_image: 'true' })), [
+    'body.image',
+    'body.remove_image',
+  ]);
+  t.same(problemsOf(await edit(ada, post.id, { image: bad, remove_image: 'false' })), ['body.image'], 'nothing more');
   t.equal((await ada.ask('GET', again.body.image)).status, 200, 'which changes nothing');
 
   const removed = await edit(ada, post.id, { remove_image: 'True' });

@@ -31,6 +31,9 @@ interface Outcome {
 // The longest documented field is 10,000 code points, at most 40,000 bytes.
 const FIELD_BYTES = 64 * 1024;
 
+/** The longest media type that a message repeats: no name of one is longer (RFC 6838 section 4.2). */
+const LONGEST_TYPE = 255;
+
 const charsets = ['utf-8', 'utf8', 'us-ascii'];
 const plainEncodings = ['7bit', '8bit', 'binary'];
 
@@ -158,7 +161,8 @@ function judgeImage(part: Part, { path, size, head }: Spooled): Outcome {
   // RFC 2046 section 4.5.1: application/octet-stream declares nothing.
   const declared = part.mediaType === 'application/octet-stream' ? undefined : part.mediaType;
   if (declared !== undefined && canonicalMediaType(declared) !== mediaType) {
-    return { message: `is declared as ${declared}, but its bytes are ${mediaType}` };
+    const type = declared.length > LONGEST_TYPE ? 'another type' : declared;
+    return { message: `is declared as ${type}, but its bytes are ${mediaType}` };
   }
   return { value: { path, size, mediaType } };
 }

@@ -46,7 +46,7 @@ export async function readInput(request: FastifyRequest, operation: Operation, a
     problems.push(...judge(validators[operation.id].query, query, 'query'));
     const body = readBody(bodyOf(request), form, operation, problems);
     const judged = {
-      sent: Object.keys(body ?? {}),
+      sent: [...Object.keys(body ?? {}), ...(form?.problems ?? []).map(({ field }) => field)],
       query: sound(query, problems, 'query'),
       body: sound(body ?? {}, problems, 'body'),
       texts: Object.fromEntries(Object.entries(body ?? {}).filter(([, value]) => typeof value === 'string')),
