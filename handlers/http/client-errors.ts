@@ -8,6 +8,9 @@ const ANSWERS: Record<string, [status: number, message: string]> = {
   HPE_HEADER_OVERFLOW: [431, 'The head of the request is too large.'],
 };
 
+/** How long a sender has for reading the answer before the connection is cut, in milliseconds. */
+const LINGER = 2000;
+
 /** Where Node keeps the answer that a connection is occupied with. */
 interface Occupied {
   _httpMessage?: ServerResponse;
@@ -42,4 +45,14 @@ export function answerClientError(this: FastifyInstance, error: NodeJS.ErrnoExce
       body,
     ].join('\r\n'),
   );
+  // Node looks after it no more: a sender who does not close it would keep it open for ever.
+  const timer = setTimeout(() => socket.destroy(), LINGER);
+  socket.once('close', () => clearTimeout(timer));
+}
+
+/** Ends a connection on which nothing has moved for too long: idle, half sent, or its answer read no further. */
+export function endSilence(server: FastifyInstance, socket: Socket): void {
+  const timeout = Object.assign(new Error('nothing has moved'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+  if ((socket as Occupied)._httpMessage) answerClientError.call(server, timeout, socket);
+  else socket.destroy();
 }
