@@ -66,17 +66,12 @@ export function guardedClient(guard: Guard): typeof pg.Client {
       try {
         return await guard.run(ask);
       } catch (error) {
-        if (error instanceof StoreUnavailable && !answered) cut(this);
+        // It cuts off a connection that still owes an answer, and the pool takes it back no more.
+        if (error instanceof StoreUnavailable && !answered) void this.end();
         throw error;
       }
     }
   };
-}
-
-/** pg's own `end` would wait for the server. */
-function cut(client: pg.Client): void {
-  const { connection } = client as unknown as { connection: { stream: { destroy(): void } } };
-  connection.stream.destroy();
 }
 
 /** The same, and the observer is told how long every statement takes. */
