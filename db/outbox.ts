@@ -99,6 +99,8 @@ export function createOutbox({ db, graphDb, graph, images, log }: Stores): Outbo
         .updateTable('outbox')
         .set({ attempts: entry.attempts + 1, due_at: after(seconds) })
         .where('id', '=', id)
+        // Somebody else may have delivered it meanwhile, and put off its second delivery.
+        .where('due_at', '<=', NOW)
         .execute();
       if (away) throw error;
       return true;

@@ -45,7 +45,8 @@ export async function withPendingImage<Result>(
     reached('image stored');
     return await commit({ name, entry });
   } finally {
-    const unclaimed = await makeDue(db, entry);
+    // What has been committed is done, whether or not this can be asked: unclaimed bytes go when they are due.
+    const unclaimed = await makeDue(db, entry).catch(() => false);
     if (unclaimed) await outbox.deliver([entry]);
   }
 }
@@ -63,7 +64,7 @@ async function makeDue(db: Database, entry: number): Promise<boolean> {
  * Makes the image the row's, in the row's own transaction.
  *
  * The entry may be claimed only before it is due and swept only after, by one clock: whatever either of them sees, never
- * both go ahead.
+ * both go ahead. A sweep that has failed is put off, but it has been tried.
  *
  * @throws StoreUnavailable when it took so long that the bytes are being removed
  */
@@ -74,4 +75,4 @@ export async function claimImage(trx: DatabaseTransaction, image: PendingImage):
 
 /** The query that claims it if a condition holds. It answers nothing when it has not. */
 export const claimWhere = ({ entry }: PendingImage, condition: RawBuilder<unknown>) =>
-  sql`delete from outbox where id = ${entry} and due_at > ${NOW} and ${condition} returning id`;
+  sql`delete from outbox where id = ${entry} and due_at > ${NOW} and attempts = 0 and ${condition} returning id`;

@@ -309,6 +309,40 @@ t.test('locks', needsServers, async (t) => {
     t.same(await db.selectFrom('sessions').select('id').where('account_id', '=', ada).execute(), []);
   });
 
+  t.test('a connection whose statement was given up is nobody else’s', async (t) => {
+    const hasty = await openTestStores(t, { ...environment, DATABASE_TIMEOUT: '500', DATABASE_POOL: '1' });
+    await hasty.outbox.stop();
+    const ada = await account();
+    await holdInPostgres(`select pg_advisory_lock(${2 * ada})`);
+    await t.rejects(createPost(hasty, ada, { title: 'T', text: 'T' }), StoreUnavailable);
+    const next = await hasty.db.selectFrom('accounts').select('id').where('id', '=', ada).execute();
+    t.same(next, [{ id: ada }]);
+    await release();
+  });
+
+  t.test('a delivery that fails, and what somebody else has put off meanwhile', async (t) => {
+    const hasty = await openTestStores(t, { ...environment, DATABASE_TIMEOUT: '500' });
+    await hasty.outbox.stop();
+    const created = await createPost(stores, await account(), { title: 'A title', text: 'A text' });
+    const [entry = 0] = created?.entries ?? [];
+    await holdInPostgres(`select pg_advisory_lock(${2 * (created?.post.id ?? 0) + 1})`);
+    const failing = hasty.outbox.deliver([entry]);
+    await until(async () => (await waitingInPostgres()) === 1);
+    await db
+      .updateTable('outbox')
+      .set({ due_at: after(900) })
+      .where('id', '=', entry)
+      .execute();
+    await failing;
+    await hasty.close();
+    const later = sql<boolean>`due_at > ${after(800)}`.as('later');
+    const left = await db.selectFrom('outbox').select(['attempts', later]).where('id', '=', entry).execute();
+    t.same(left, [{ attempts: 0, later: true }], 'stays as it is');
+    await release();
+    await db.updateTable('outbox').set({ due_at: NOW }).where('id', '=', entry).execute();
+    await outbox.deliver([entry]);
+  });
+
   t.test('a login by a password and the change of that password', async (t) => {
     const ada = await account();
     const checked = await secretOf(ada);

@@ -9,9 +9,10 @@ import { claimImage, withPendingImage } from '../db/pending-images.js';
 import { createPost } from '../db/posts.js';
 import { StoreUnavailable } from '../db/unavailable.js';
 import { countLikes } from './contents.js';
-import { freshDataDirectory, freshStores, openTestStores } from './stores.js';
+import { freshDataDirectory, freshStores, needsServers, openTestStores } from './stores.js';
 
-const stores = await openTestStores(t);
+const environment = await freshStores(t);
+const stores = await openTestStores(t, environment);
 const { db, graph, outbox, images, directory } = stores;
 
 let made = 0;
@@ -158,6 +159,30 @@ t.test('the sweep leaves what is not due, and a claim that comes after it is due
   });
   await t.rejects(late, StoreUnavailable);
   t.equal(await count(), 0, 'no row names what is being removed');
+});
+
+t.test('bytes that were to be swept once are claimed no more, whenever they are due again', async (t) => {
+  const ada = await account();
+  const tried = withPendingImage(stores, { path: await upload('tried'), extension: 'png' }, async (image) => {
+    await db.updateTable('outbox').set({ attempts: 1 }).where('id', '=', image.entry).execute();
+    return createPost(stores, ada, { title: 'T', text: 'T', image });
+  });
+  await t.rejects(tried, StoreUnavailable);
+});
+
+t.test('what has been committed is answered, whatever comes of the look at its entry', needsServers, async (t) => {
+  const ada = await account();
+  const passing = await openTestStores(t, environment);
+  const created = await withPendingImage(
+    { ...stores, db: passing.db },
+    { path: await upload('committed'), extension: 'png' },
+    async (image) => {
+      const post = await createPost(stores, ada, { title: 'T', text: 'T', image });
+      await passing.close();
+      return post;
+    },
+  );
+  t.ok(created?.post.image);
 });
 
 t.test('an image is claimed once', async (t) => {
