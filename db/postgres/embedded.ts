@@ -41,8 +41,8 @@ function readByPg(pglite: PGlite): PGlite {
     waitReady: pglite.waitReady,
     async execProtocolStream(question: Uint8Array) {
       const answers: unknown[] = [];
-      const { buffer } = await pglite.execProtocolRaw(question);
-      parser.parse(Buffer.from(buffer), (answer) => answers.push(answer));
+      const onRawData = (bytes: Uint8Array) => parser.parse(Buffer.from(bytes), (answer) => answers.push(answer));
+      await pglite.execProtocolRawStream(question, { onRawData });
       return answers;
     },
   };
