@@ -1,4 +1,5 @@
 import { dictionary } from '@zxcvbn-ts/language-common';
+import { usernameKey } from '../db/accounts.js';
 
 interface Account {
   username?: string | undefined;
@@ -33,13 +34,9 @@ const RULES: Rule[] = [
   ],
 ];
 
+/** Whatever the case and Unicode form of either. */
 function contains(password: string, part = ''): boolean {
-  return part !== '' && fold(password).includes(fold(part));
-}
-
-/** Equal for texts that differ in case or Unicode form alone. Ends in upper case, where ß is SS and σ and ς are one. */
-function fold(text: string): string {
-  return text.normalize('NFKC').toLowerCase().toUpperCase().normalize('NFKC');
+  return part !== '' && usernameKey(password).includes(usernameKey(part));
 }
 
 /** What people write for a letter. `1` and `!` serve for i and for l, so these two count as one letter. */

@@ -44,6 +44,9 @@ export async function countersInRedis(
   return { general: counter('general'), strict: counter('strict') };
 }
 
+/** A client that has reset its connection has no address any more, whatever the type says. */
+const keyGenerator = ({ ip }: { ip: string | undefined }) => normalizeIP(withoutPort(ip ?? ''));
+
 /** Some proxies name the port too: else every connection would be an address of its own. */
 function withoutPort(address: string): string {
   if (isIP(address)) return address;
@@ -63,7 +66,7 @@ async function createCounters(
         global: false,
         max: limits[bucket],
         timeWindow: limits.windowSeconds * 1000,
-        keyGenerator: ({ ip }) => normalizeIP(withoutPort(ip)),
+        keyGenerator,
         ...storeOf(bucket),
       });
       count = scope.createRateLimit();
