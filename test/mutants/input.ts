@@ -95,7 +95,7 @@ export const input: Mutant[] = [
   {
     breach: 'a password may hold the username in another case',
     file: 'handlers/passwords.js',
-    find: 'fold(password).includes(fold(part))',
+    find: 'usernameKey(password).includes(usernameKey(part))',
     replace: 'password.includes(part)',
     caughtBy: ['Input rules, password policy: must not contain the username'],
   },
