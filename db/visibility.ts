@@ -14,8 +14,8 @@ export type AskFriends = (question: { person: number; others: readonly number[] 
 export const isOpenTo = (viewer: number, owner: Owner) => owner.private !== true || owner.id === viewer;
 
 /**
- * Whether the viewer may see what is this owner's; undefined is the owner of what does not exist. To be asked after the owner's row was read: asked before, a friendship
- * that has ended since would show what came after it.
+ * Whether the viewer may see what is this owner's; undefined is the owner of what does not exist. To be asked after the
+ * owner's row was read: asked before, a friendship that has ended since would show what came after it.
  */
 export async function canSee(
   viewer: number,
