@@ -4,7 +4,7 @@ import { PGlite } from '@electric-sql/pglite';
 import { createPgConfig } from '@electric-sql/pglite/node-postgres';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { Parser } from 'pg-protocol/dist/parser.js';
+import { Parser } from 'pg-protocol/dist/parser';
 import { OWNER_ONLY } from '../data-directory.js';
 import type { Observer } from '../observer.js';
 import type { Tables } from '../tables.js';
