@@ -49,10 +49,3 @@ export function answerClientError(this: FastifyInstance, error: NodeJS.ErrnoExce
   const timer = setTimeout(() => socket.destroy(), LINGER);
   socket.once('close', () => clearTimeout(timer));
 }
-
-/** Ends a connection on which nothing has moved for too long: idle, half sent, or its answer read no further. */
-export function endSilence(server: FastifyInstance, socket: Socket): void {
-  const timeout = Object.assign(new Error('nothing has moved'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
-  if ((socket as Occupied)._httpMessage) answerClientError.call(server, timeout, socket);
-  else socket.destroy();
-}

@@ -7,6 +7,7 @@ import type { App, Caller } from '../app.js';
 import { handlers } from '../index.js';
 import { authenticate } from './authenticate.js';
 import { refuseCrossSite } from './cross-site.js';
+import { boundReading } from './drain.js';
 import { readInput } from './input.js';
 
 declare module 'fastify' {
@@ -59,7 +60,10 @@ async function run(operation: Operation, request: FastifyRequest, reply: Fastify
   const answer = await handle({ caller, path, query, body, headers: request.headers }, app).finally(discard);
   reply.code(answer.status).headers(answer.headers ?? {});
   const serialize = serializers[operation.id][answer.status];
-  if (!serialize) return answer.body ?? reply.send();
+  if (!serialize) {
+    boundReading(reply.raw);
+    return answer.body ?? reply.send();
+  }
   reply.type('application/json; charset=utf-8');
   // What the contract does not name does not get out.
   return serialize(answer.body);

@@ -10,7 +10,7 @@ import Fastify, {
 import type { RedisConnection } from '../../db/redis.js';
 import type { App } from '../app.js';
 import { registerBodyParser } from './bodies.js';
-import { answerClientError, endSilence } from './client-errors.js';
+import { answerClientError } from './client-errors.js';
 import { registerCors } from './cors.js';
 import { type ContractDocument, registerDocs } from './docs.js';
 import { boundDrain } from './drain.js';
@@ -33,9 +33,6 @@ const DEFAULT_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options':
 
 /** How long a request may take to arrive, in milliseconds: the largest upload over a slow line. */
 const REQUEST_TIMEOUT = 300_000;
-
-/** How long nothing may move on a connection, either way, in milliseconds: whoever stops reading holds an image's too. */
-const SILENCE = 60_000;
 
 const NO_HOST = { in: 'header', field: 'Host', message: 'is required' } as const;
 const NOT_DECODED = { in: 'path', field: '', message: 'cannot be decoded' } as const;
@@ -68,7 +65,6 @@ export async function buildServer(app: App, { document, metrics, redis }: Parts)
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     routerOptions: { maxParamLength: LONGEST_PARAMETER },
     requestTimeout: REQUEST_TIMEOUT,
-    connectionTimeout: SILENCE,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     clientErrorHandler: answerClientError,
@@ -134,7 +130,6 @@ export async function buildServer(app: App, { document, metrics, redis }: Parts)
   await registerDocs(server, document);
   await registerOperations(server, document.parsed, app, new Set([...config.corsOrigins, publicUrl.origin]));
   closeMethods();
-  server.server.on('timeout', (socket) => endSilence(server, socket));
   // RFC 9110 section 10.1.1 lets an expectation that we do not know be ignored; Node alone would refuse it without a body.
   server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));
   return server;
