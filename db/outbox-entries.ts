@@ -2,7 +2,10 @@ import { sql } from 'kysely';
 import { NOW } from './clock.js';
 import type { Database } from './postgres/index.js';
 
-/** Those of these entries that are due, unless somebody else is delivering them; locked for as long as the transaction lasts, if there is one. */
+/**
+ * Those of these entries that are due, unless somebody else is delivering them; locked for as long as the transaction lasts,
+ * if there is one.
+ */
 export const takeDue = (db: Database, ids: readonly number[]) =>
   db
     .selectFrom('outbox')
