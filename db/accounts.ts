@@ -3,17 +3,29 @@ import { lockExclusive, lockShared } from './locks.js';
 import { imagesOf, recordChanges } from './outbox.js';
 import { claimImage, type PendingImage } from './pending-images.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
+import { changeStoredBytes } from './storage-quota.js';
 import type { AccountRow } from './tables.js';
 import { StoreUnavailable } from './unavailable.js';
+import type { Owner } from './visibility.js';
 
 /** An account without what only the password checks need. */
 export type Account = Pick<AccountRow, 'id' | 'name' | 'username' | 'email' | 'private' | 'picture'>;
 
 export const ACCOUNT_COLUMNS = ['id', 'name', 'username', 'email', 'private', 'picture'] as const;
 
-/** What two usernames may not share: the same letters whatever their case and Unicode form (NFKC). Both ß and ẞ are SS. */
+/**
+ * Returns what no two usernames may share: equal for those that are equal under NFKC case folding. JavaScript has no case
+ * folding. Lower case, then upper case, makes the same equal (ß, ẞ and ss; σ and ς), except that it takes ı for i.
+ */
 export function usernameKey(username: string): string {
-  return username.normalize('NFKC').toLowerCase().toUpperCase().normalize('NFKC');
+  return username
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .normalize('NFKC')
+    .toLowerCase()
+    .split('ı')
+    .map((part) => part.toUpperCase())
+    .join('ı')
+    .normalize('NFKC');
 }
 
 export interface Registration {
@@ -51,8 +63,9 @@ export async function findAccounts(db: Database, ids: readonly number[]): Promis
   return ids.map((id) => byId.get(id));
 }
 
-export async function findAccountByPicture(db: Database, picture: string): Promise<Account | undefined> {
-  return db.selectFrom('accounts').select(ACCOUNT_COLUMNS).where('picture', '=', picture).executeTakeFirst();
+/** Whose profile picture this is. Reads nothing else: this decides who may see it. */
+export async function findPictureOwner(db: Database, picture: string): Promise<Owner | undefined> {
+  return db.selectFrom('accounts').select(['id', 'private']).where('picture', '=', picture).executeTakeFirst();
 }
 
 /**
@@ -100,6 +113,7 @@ export type AccountUpdate =
   /** The username or email is another's, the password is no longer the one that was checked, the account is gone. */
   | { outcome: 'taken' | 'stale' | 'gone' };
 
+/** @throws StorageQuotaExceededError */
 export async function updateAccount(db: Database, id: number, change: AccountChange): Promise<AccountUpdate> {
   try {
     return await db.transaction().execute((trx) => updateWithin(trx, id, change));
@@ -115,7 +129,7 @@ async function updateWithin(trx: DatabaseTransaction, id: number, change: Accoun
   await lockShared(trx, { accounts: [id] });
   const old = await trx
     .selectFrom('accounts')
-    .select(['picture', 'token_version'])
+    .select(['picture', 'picture_bytes', 'token_version'])
     .where('id', '=', id)
     .forUpdate()
     .executeTakeFirst();
@@ -123,6 +137,7 @@ async function updateWithin(trx: DatabaseTransaction, id: number, change: Accoun
   const { name, username, email, password, picture } = change;
   if (password && password.checked.tokenVersion !== old.token_version) return { outcome: 'stale' };
   if (picture) await claimImage(trx, picture);
+  if (picture !== undefined) await changeStoredBytes(trx, id, picture, old.picture_bytes);
 
   const account = await trx
     .updateTable('accounts')
@@ -131,7 +146,7 @@ async function updateWithin(trx: DatabaseTransaction, id: number, change: Accoun
       ...(username !== undefined && { username, username_key: usernameKey(username) }),
       ...(email !== undefined && { email }),
       ...(change.private !== undefined && { private: change.private }),
-      ...(picture !== undefined && { picture: picture === null ? null : picture.name }),
+      ...(picture !== undefined && { picture: picture?.name ?? null, picture_bytes: picture?.bytes ?? 0 }),
       ...(password && { password_hash: password.hash, token_version: old.token_version + 1 }),
       id,
     })

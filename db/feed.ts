@@ -1,6 +1,8 @@
+import { DEEP_OFFSET, readDeepPage } from './deep-pages.js';
 import type { Database } from './postgres/index.js';
 import { authorOf, type NewestIds, type Page, type PostRow, postsByAuthor, postsPublicOrBy } from './posts.js';
 import { type Readers, WIDE_WINDOW, WINDOW } from './readers.js';
+import type { Lane } from './support/lane.js';
 import type { LikesSeen } from './ties.js';
 import { canSee, isOpenTo } from './visibility.js';
 
@@ -22,16 +24,26 @@ const SPARE = 3;
 interface Stores {
   db: Database;
   read: Readers;
+  deepPages: Lane;
+  largePages: Lane;
+}
+
+/** Who waits for a page. The signal is read for deep pages alone, and aborts when the client leaves. */
+interface Client {
+  readonly signal: AbortSignal;
 }
 
 /**
  * A page of what the viewer may see, newest first. The newest posts are the same for everybody, so one window of them serves
  * all who ask at once: of their rows, if a page can be expected there; of many more ids, for a viewer who may see few of
- * them. What lies beyond takes the viewer's own query.
+ * them. What lies beyond takes the viewer's own query. Rows are read before they are filtered: a list refuses nobody, so its
+ * time does not tell whether a certain post exists.
  */
-export async function readFeed(stores: Stores, viewer: number, page: Page): Promise<FeedPage> {
+export async function readFeed(stores: Stores, viewer: number, page: Page, client?: Client): Promise<FeedPage> {
   return (
-    (await fromRows(stores, viewer, page)) ?? (await fromIds(stores, viewer, page)) ?? fromQuery(stores, viewer, page)
+    (await fromRows(stores, viewer, page)) ??
+    (await fromIds(stores, viewer, page)) ??
+    fromQuery(stores, viewer, page, client)
   );
 }
 
@@ -71,15 +83,35 @@ function firstVisible({ ids, closed }: NewestIds, people: ReadonlySet<number>, m
   return visible;
 }
 
-async function fromQuery({ db, read }: Stores, viewer: number, page: Page): Promise<FeedPage> {
+async function fromQuery(stores: Stores, viewer: number, page: Page, client?: Client): Promise<FeedPage> {
+  const { read } = stores;
   const friends = await read.friendsOf(viewer);
-  const rows = await postsPublicOrBy(db, [viewer, ...friends], { ...page, limit: page.limit + 1 });
+  const authors = [viewer, ...friends];
+  const query = { ...page, limit: page.limit + 1 };
+  const rows = await (page.offset < DEEP_OFFSET
+    ? postsPublicOrBy(stores.db, authors, query)
+    : readDeepPage(stores, { publicOrBy: authors }, query, client?.signal));
   return { posts: await seeAgain(read, viewer, rows.slice(0, page.limit)), more: rows.length > page.limit };
 }
 
-/** A page of the viewer's own posts, newest first. */
-export async function readOwnPosts({ db, read }: Stores, viewer: number, page: Page): Promise<FeedPage> {
-  const rows = await postsByAuthor(db, viewer, { ...page, limit: page.limit + 1 });
+/** Up to this limit a page is at most a megabyte. */
+const USUAL_LIMIT = 20;
+
+/**
+ * Returns a page of the viewer's own posts, newest first. The feed's rows are shared by all who read it, but these are not:
+ * only a few large pages are read at a time, or their rows would fill the memory.
+ */
+export async function readOwnPosts(stores: Stores, viewer: number, page: Page, client?: Client): Promise<FeedPage> {
+  const readPage = () => readOwnPage(stores, viewer, page, client);
+  return page.limit > USUAL_LIMIT ? stores.largePages.run(readPage, client?.signal) : readPage();
+}
+
+async function readOwnPage(stores: Stores, viewer: number, page: Page, client?: Client): Promise<FeedPage> {
+  const { read } = stores;
+  const query = { ...page, limit: page.limit + 1 };
+  const rows = await (page.offset < DEEP_OFFSET
+    ? postsByAuthor(stores.db, viewer, query)
+    : readDeepPage(stores, { by: viewer }, query, client?.signal));
   return { posts: await seeAgain(read, viewer, rows.slice(0, page.limit)), more: rows.length > page.limit };
 }
 
@@ -91,11 +123,21 @@ async function seeAgain(read: Readers, viewer: number, page: readonly PostRow[])
   return (await see(read, viewer, page, page.length)).posts;
 }
 
-/** A post as the viewer sees it, unless it is hidden or does not exist. To be asked after the post was read. */
-export async function seePost(read: Readers, viewer: number, post: PostRow | undefined): Promise<SeenPost | undefined> {
-  if (post) return (await see(read, viewer, [post], 1)).posts[0];
-  await canSee(viewer, undefined, read.friends);
-  return undefined;
+/**
+ * Returns a post as the viewer sees it, or undefined if it is hidden or does not exist. Until the viewer is known to be
+ * allowed, no content is read, and both refusals take the same two look-ups. A friend's post takes two more: its content,
+ * and the friendship once again, which has to be read after the content.
+ */
+export async function findVisiblePost(read: Readers, viewer: number, id: number): Promise<SeenPost | undefined> {
+  const found = await read.openPost({ id, viewer });
+  if (found?.post) return recheckOne(read, viewer, found.post);
+  if (!(await canSee(viewer, found?.owner, read.friends))) return undefined;
+  const [post] = await read.posts([id]);
+  return post && recheckOne(read, viewer, post);
+}
+
+async function recheckOne(read: Readers, viewer: number, post: PostRow): Promise<SeenPost | undefined> {
+  return (await see(read, viewer, [post], 1)).posts[0];
 }
 
 /** Of these posts the first `most` that the viewer may see, with their likes, and whether there are more. */

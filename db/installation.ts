@@ -1,7 +1,7 @@
 import type { SocialGraph } from './graph/index.js';
 import type { ImageStore } from './images/index.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
-import { raiseSequence } from './sequences.js';
+import { raiseSequence, skipIds } from './sequences.js';
 
 /** The stores that were named are not those that belong together. */
 export class StoresDisagree extends Error {
@@ -20,14 +20,18 @@ export async function foundInstallation(db: Database): Promise<void> {
     .execute();
 }
 
+type Store = Pick<SocialGraph | ImageStore, 'kind' | 'owner' | 'own'>;
+type Role = 'graph' | 'images';
+
+const NAMES = { graph: 'social graph', images: 'image store' };
+
 /**
- * Makes sure that these stores belong together, and marks them if they are new. Nobody's friends, likes and pictures vanish,
- * and nobody inherits another's, by a variable that was changed.
+ * Checks what PostgreSQL alone can tell: that nothing is being moved, and that these stores are of the kinds it belongs to.
  *
  * @throws StoresDisagree
  */
-export async function joinStores(trx: DatabaseTransaction, graph: SocialGraph, images: ImageStore): Promise<void> {
-  const installation = await trx.selectFrom('installation').selectAll().executeTakeFirstOrThrow();
+export async function checkInstallation(db: Database, stores: Partial<Record<Role, Store>>): Promise<Installation> {
+  const installation = await db.selectFrom('installation').selectAll().executeTakeFirstOrThrow();
   if (installation.moving) {
     throw new StoresDisagree('A move into these stores has not been finished: run it again');
   }
@@ -41,10 +45,46 @@ export async function joinStores(trx: DatabaseTransaction, graph: SocialGraph, i
       `Everything here was moved to ${installation.moved_to} and lives on there; npm run move brings it from there into empty stores`,
     );
   }
-  await join('graph', graph, installation);
-  await join('images', images, installation);
-  await trx.updateTable('installation').set({ graph: graph.kind, images: images.kind }).execute();
-  await raiseIds(trx, graph);
+  for (const role of ['graph', 'images'] as const) {
+    const [remembered, kind] = [installation[role], stores[role]?.kind];
+    if (kind !== undefined && remembered !== null && remembered !== kind) {
+      throw new StoresDisagree(
+        `PostgreSQL belongs to the ${NAMES[role]} of kind ${remembered}, and another, ${kind}, is configured; npm run move carries everything over`,
+      );
+    }
+  }
+  return installation;
+}
+
+/**
+ * Makes sure that this graph belongs to PostgreSQL, and marks it if it is new. Nobody's friends and likes vanish, and nobody
+ * inherits another's, by a variable that was changed.
+ *
+ * @throws StoresDisagree
+ */
+export async function joinGraph(trx: DatabaseTransaction, graph: SocialGraph): Promise<void> {
+  await join(trx, 'graph', graph);
+  // A backup may have brought back a PostgreSQL older than the graph: no new post may inherit the likes of an old one.
+  const { person, post } = await graph.highestIds();
+  await raiseSequence(trx, 'accounts', person);
+  await raiseSequence(trx, 'posts', post);
+}
+
+/** Does the same for the images. @throws StoresDisagree */
+export async function joinImages(trx: DatabaseTransaction, images: ImageStore): Promise<void> {
+  await join(trx, 'images', images);
+}
+
+/** More than the rows that a restored backup of PostgreSQL may lack. Ids have room for nine billion of these steps. */
+const RESERVED_IDS = 1_000_000;
+
+/**
+ * Skips ids while nobody can ask the graph which ones it knows: should a backup have brought back an older PostgreSQL, the
+ * graph still has nodes of rows that came after it.
+ */
+export async function reserveIds(trx: DatabaseTransaction): Promise<void> {
+  await skipIds(trx, 'accounts', RESERVED_IDS);
+  await skipIds(trx, 'posts', RESERVED_IDS);
 }
 
 interface Installation {
@@ -53,34 +93,21 @@ interface Installation {
   images: string | null;
 }
 
-async function join(
-  role: 'graph' | 'images',
-  store: Pick<SocialGraph | ImageStore, 'kind' | 'owner' | 'own'>,
-  installation: Installation,
-): Promise<void> {
-  const remembered = installation[role];
-  const names = { graph: 'social graph', images: 'image store' };
-  if (remembered !== null && remembered !== store.kind) {
-    throw new StoresDisagree(
-      `PostgreSQL belongs to the ${names[role]} of kind ${remembered}, and another, ${store.kind}, is configured; npm run move carries everything over`,
-    );
-  }
+async function join(trx: DatabaseTransaction, role: Role, store: Store): Promise<void> {
+  const installation = await checkInstallation(trx, { [role]: store });
   let owner = await store.owner();
-  if (owner === undefined && remembered === null) {
+  if (owner === undefined && installation[role] === null) {
     await store.own(installation.id);
     // Another one may have been quicker.
     owner = await store.owner();
   }
-  if (owner === installation.id) return;
-  if (owner !== undefined) throw new StoresDisagree(`The ${names[role]} (${store.kind}) belongs to another PostgreSQL`);
-  throw new StoresDisagree(
-    `The ${names[role]} (${store.kind}) is not the one that PostgreSQL belongs to: it is unmarked`,
-  );
-}
-
-/** A backup may have brought back a PostgreSQL older than the graph: no new post may inherit the likes of an old one. */
-async function raiseIds(trx: DatabaseTransaction, graph: SocialGraph): Promise<void> {
-  const { person, post } = await graph.highestIds();
-  await raiseSequence(trx, 'accounts', person);
-  await raiseSequence(trx, 'posts', post);
+  if (owner !== installation.id) {
+    const named = `The ${NAMES[role]} (${store.kind})`;
+    if (owner !== undefined) throw new StoresDisagree(`${named} belongs to another PostgreSQL`);
+    throw new StoresDisagree(`${named} is not the one that PostgreSQL belongs to: it is unmarked`);
+  }
+  await trx
+    .updateTable('installation')
+    .set({ [role]: store.kind })
+    .execute();
 }

@@ -4,7 +4,7 @@ import type { SocialGraph } from './graph/index.js';
 import { lockShared } from './locks.js';
 import { reached } from './moments.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
-import { authorOf, findPosts } from './posts.js';
+import { findPostOwners } from './posts.js';
 import { friendsBy, readTies, type TiesQuestion } from './ties.js';
 import { canSee } from './visibility.js';
 
@@ -28,7 +28,7 @@ export type LikeOutcome = 'done' | 'hidden' | 'gone';
  */
 export async function setLikes({ graphDb, graph }: Stores, wishes: readonly LikeWish[]): Promise<LikeOutcome[]> {
   return graphDb.transaction().execute(async (trx) => {
-    const authors = [...(await findPosts(trx, postsOf(wishes))).values()].map(({ author_id }) => author_id);
+    const authors = [...(await findPostOwners(trx, postsOf(wishes))).values()].map(({ id }) => id);
     await lockShared(trx, { accounts: [...wishes.map(({ person }) => person), ...authors], posts: postsOf(wishes) });
     const within = graph.within(trx);
     const outcomes = await judge(trx, within, wishes);
@@ -53,13 +53,12 @@ async function judge(
     trx,
     wishes.map(({ person }) => person),
   );
-  const posts = await findPosts(trx, postsOf(wishes));
+  const owners = await findPostOwners(trx, postsOf(wishes));
   const askFriends = friendsBy(batched((questions: TiesQuestion[]) => readTies(graph, questions)));
   return Promise.all(
     wishes.map(async (wish, index) => {
-      const post = posts.get(wish.post);
       if (!people[index]) return 'gone';
-      return (await canSee(wish.person, post && authorOf(post), askFriends)) ? 'done' : 'hidden';
+      return (await canSee(wish.person, owners.get(wish.post), askFriends)) ? 'done' : 'hidden';
     }),
   );
 }

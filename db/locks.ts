@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { DatabaseTransaction } from './postgres/index.js';
 
@@ -38,4 +39,18 @@ export const sharedLocksWithin = (patience: number, locked: Locked) => sql`
 /** For whoever removes these, and for the delivery of a change to another store. */
 export async function lockExclusive(trx: DatabaseTransaction, locked: Locked): Promise<void> {
   await sql`select pg_advisory_xact_lock(key) from unnest(${keysOf(locked)}::int8[]) as key`.execute(trx);
+}
+
+/**
+ * Takes a lock that any text may name, held until the transaction ends, or returns false when another transaction holds it.
+ * It never waits. Locks of two numbers are apart from those of one, which are the ids above; two texts with the same 64 bits
+ * of SHA-256 would share a lock.
+ */
+export async function tryLock(trx: DatabaseTransaction, text: string): Promise<boolean> {
+  const hash = createHash('sha256').update(text).digest();
+  const { rows } = await sql<{ locked: boolean }>`
+    select pg_try_advisory_xact_lock(${hash.readInt32BE(0)}::int4, ${hash.readInt32BE(4)}::int4) as locked`.execute(
+    trx,
+  );
+  return rows[0]?.locked === true;
 }

@@ -1,9 +1,9 @@
 import { type Kysely, Migrator, sql } from 'kysely';
 import type { SocialGraph } from './graph/index.js';
 import type { ImageStore } from './images/index.js';
-import { foundInstallation, joinStores } from './installation.js';
+import { checkInstallation, foundInstallation, joinGraph, joinImages, reserveIds } from './installation.js';
 import { migrations } from './migrations/index.js';
-import type { Database } from './postgres/index.js';
+import type { Database, DatabaseTransaction } from './postgres/index.js';
 import type { Tables } from './tables.js';
 
 /** Beside those of people and posts, which are positive: see `locks.ts`. */
@@ -22,18 +22,46 @@ interface MigratedStores {
  * @param applied is told each of PostgreSQL's migrations that was due
  * @throws StoresDisagree
  */
-export async function migrate(
+export async function migrate(stores: MigratedStores, applied?: (migration: string) => void): Promise<void> {
+  await migrateDatabase(stores, applied);
+  await verifyGraph(stores);
+  await verifyImages(stores);
+}
+
+/** Does what needs PostgreSQL alone. @throws StoresDisagree */
+export async function migrateDatabase(
   { patientDb: db, graph, images }: MigratedStores,
   applied: (migration: string) => void = () => undefined,
 ): Promise<void> {
   for (const migration of await migratePostgres(db)) applied(migration);
   await foundInstallation(db);
-  await db.transaction().execute(async (trx) => {
-    await sql`select pg_advisory_xact_lock(${STORES_LOCK})`.execute(trx);
+  await checkInstallation(db, { graph, images });
+}
+
+/** Brings the graph's schema up to date and joins it with PostgreSQL. @throws StoresDisagree */
+export async function verifyGraph({ patientDb: db, graph }: Omit<MigratedStores, 'images'>): Promise<void> {
+  // One that is unavailable must not keep the lock from others.
+  await graph.owner();
+  await locked(db, async (trx) => {
     await graph.migrate();
-    await joinStores(trx, graph.within(trx), images);
+    await joinGraph(trx, graph.within(trx));
   });
 }
+
+/** Joins the images with PostgreSQL. @throws StoresDisagree */
+export async function verifyImages({ patientDb: db, images }: Omit<MigratedStores, 'graph'>): Promise<void> {
+  await images.owner();
+  await locked(db, (trx) => joinImages(trx, images));
+}
+
+/** For starts without the graph: see `reserveIds`. */
+export const skipUnknownIds = (db: Database) => locked(db, reserveIds);
+
+const locked = (db: Database, work: (trx: DatabaseTransaction) => Promise<void>): Promise<void> =>
+  db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(${STORES_LOCK})`.execute(trx);
+    await work(trx);
+  });
 
 /** The migrator takes a lock of its own. Answers the names of the migrations that were due. */
 export async function migratePostgres(db: Kysely<Tables>): Promise<string[]> {

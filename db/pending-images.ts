@@ -5,10 +5,11 @@ import type { ImageStore } from './images/index.js';
 import { reached } from './moments.js';
 import type { Outbox } from './outbox.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
+import type { Sized } from './storage-quota.js';
 import { StoreUnavailable } from './unavailable.js';
 
 /** Bytes that are stored, and are removed when `due` comes before a row has claimed them. */
-export interface PendingImage {
+export interface PendingImage extends Sized {
   name: string;
   entry: number;
 }
@@ -30,10 +31,10 @@ const DUE = after(15 * 60);
  */
 export async function withPendingImage<Result>(
   { db, images, outbox }: Stores,
-  file: { path: string; extension: string },
+  { path, extension, bytes, storageMaxBytes }: Sized & { path: string; extension: string },
   commit: (image: PendingImage) => Promise<Result>,
 ): Promise<Result> {
-  const name = `${randomBytes(16).toString('hex')}.${file.extension}`;
+  const name = `${randomBytes(16).toString('hex')}.${extension}`;
   const { id: entry } = await db
     .insertInto('outbox')
     .values({ kind: 'image', key: name, due_at: DUE })
@@ -41,9 +42,9 @@ export async function withPendingImage<Result>(
     .executeTakeFirstOrThrow();
   try {
     reached('image noted');
-    await images.put(name, file.path);
+    await images.put(name, path);
     reached('image stored');
-    return await commit({ name, entry });
+    return await commit({ name, entry, bytes, storageMaxBytes });
   } finally {
     // What has been committed is done, whether or not this can be asked: unclaimed bytes go when they are due.
     const unclaimed = await makeDue(db, entry).catch(() => false);

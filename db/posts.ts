@@ -1,8 +1,9 @@
-import { sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import { lockExclusive, lockShared, sharedLocksWithin } from './locks.js';
 import { imagesOf, recordChanges, recordFound } from './outbox.js';
 import { claimImage, claimWhere, type PendingImage } from './pending-images.js';
 import type { Database, DatabaseTransaction, Postgres } from './postgres/index.js';
+import { changeStoredBytes, StorageQuotaExceededError } from './storage-quota.js';
 import { StoreUnavailable } from './unavailable.js';
 import type { Owner } from './visibility.js';
 
@@ -43,7 +44,7 @@ function selectPosts(db: Database) {
     ]);
 }
 
-const newestFirst = sql`posts.created_at desc, posts.id desc`;
+export const newestFirst = sql`posts.created_at desc, posts.id desc`;
 
 /** Those of these that are there, by their ids. */
 export async function findPosts(db: Database, ids: readonly number[]): Promise<Map<number, PostRow>> {
@@ -51,8 +52,68 @@ export async function findPosts(db: Database, ids: readonly number[]): Promise<M
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-export async function findPostByImage(db: Database, image: string): Promise<PostRow | undefined> {
-  return selectPosts(db).where('posts.image', '=', image).executeTakeFirst();
+/** Who owns each of these posts. Reads no content: this decides who may see it. */
+export async function findPostOwners(db: Database, ids: readonly number[]): Promise<Map<number, Owner>> {
+  const rows = await db
+    .selectFrom('posts')
+    .leftJoin('accounts', 'accounts.id', 'posts.author_id')
+    .select(['posts.id as post', 'posts.author_id as id', 'accounts.private'])
+    .where(sql<boolean>`posts.id = any(${ids}::int8[])`)
+    .execute();
+  return new Map(rows.map(({ post, ...owner }) => [post, owner]));
+}
+
+/** Who owns the post with this image. Reads no content: this decides who may see it. */
+export async function findPostImageOwner(db: Database, image: string): Promise<Owner | undefined> {
+  return db
+    .selectFrom('posts')
+    .leftJoin('accounts', 'accounts.id', 'posts.author_id')
+    .select(['posts.author_id as id', 'accounts.private'])
+    .where('posts.image', '=', image)
+    .executeTakeFirst();
+}
+
+export interface PostQuestion {
+  id: number;
+  viewer: number;
+}
+
+/** A post that exists. `post` is undefined if only a friend of the owner may see it. */
+export interface FoundPost {
+  owner: Owner;
+  post: PostRow | undefined;
+}
+
+/** No account has this id. */
+const NO_VIEWER = 0;
+
+/**
+ * Returns one post or undefined for each question, in the order of the questions. A row carries content only if the viewer
+ * may see it whoever their friends are, so that the time of a refusal does not depend on what is hidden. A private post for
+ * which several viewers ask in one batch carries none, not even for its author.
+ */
+export async function findOpenPosts(
+  db: Database,
+  questions: readonly PostQuestion[],
+): Promise<(FoundPost | undefined)[]> {
+  const viewers = new Map<number, number>();
+  for (const { id, viewer } of questions) {
+    viewers.set(id, (viewers.get(id) ?? viewer) === viewer ? viewer : NO_VIEWER);
+  }
+  const isOpen = sql`(accounts.private is not true or posts.author_id = question.viewer)`;
+  const ifOpen = (column: string) => sql`case when ${isOpen} then ${sql.ref(column)} end`;
+  const { rows } = await sql<PostRow & { is_open: boolean }>`
+    select posts.id, posts.author_id, accounts.private as author_private, ${isOpen} as is_open,
+      ${ifOpen('posts.title')} as title, ${ifOpen('posts.text')} as text, ${ifOpen('posts.image')} as image,
+      ${ifOpen('posts.created_at')} as created_at, ${ifOpen('accounts.username')} as author_username
+    from unnest(${[...viewers.keys()]}::int8[], ${[...viewers.values()]}::int8[]) as question (id, viewer)
+    join posts on posts.id = question.id
+    left join accounts on accounts.id = posts.author_id`.execute(db);
+  const found = new Map<number, FoundPost>();
+  for (const { is_open, ...post } of rows) {
+    found.set(post.id, { owner: authorOf(post), post: is_open ? post : undefined });
+  }
+  return questions.map(({ id }) => found.get(id));
 }
 
 /** The newest posts of all, whoever may see them. */
@@ -64,7 +125,7 @@ export async function newestPosts(db: Database, limit: number): Promise<PostRow[
  * A join that leaves an index's order alone: by its limit it has to be made post by post, and PostgreSQL remembers each
  * author's answer meanwhile (Memoize). A plain one is planned with a sort of all posts, or looks every author up again.
  */
-const withPrivacy = sql`
+export const withPrivacy = sql`
   left join lateral (select private from accounts where accounts.id = posts.author_id limit 1) author on true`;
 
 /** The newest posts of all, told by their ids, and beside each its author's id where that account is private. */
@@ -89,19 +150,15 @@ export async function postsByAuthor(db: Database, author: number, { limit, offse
   return selectPosts(db).where('author_id', '=', author).orderBy(newestFirst).limit(limit).offset(offset).execute();
 }
 
-/** From this offset on a page is found by going through all that comes before it. */
-const DEEP = 1000;
-
 /**
  * A page of what is public and of what these authors wrote. Only the page itself is joined and sorted whole. The numbers
  * stand in the statement's text: how it is best done depends on how deep the page lies, so it is planned each time.
  */
 export async function postsPublicOrBy(db: Database, authors: readonly number[], page: Page): Promise<PostRow[]> {
-  const ids = page.offset < DEEP ? mergedPage(authors, page) : scannedPage(authors, page);
-  return selectPosts(db).where('posts.id', 'in', ids).orderBy(newestFirst).execute();
+  return selectPosts(db).where('posts.id', 'in', mergedPage(authors, page)).orderBy(newestFirst).execute();
 }
 
-const listed = (authors: readonly number[]) => sql.lit(`{${authors.join(',')}}`);
+export const listed = (authors: readonly number[]) => sql.lit(`{${authors.join(',')}}`);
 
 /** Each author's newest, by index, and the newest public ones: quick where nearly every account is private. */
 function mergedPage(authors: readonly number[], { limit, offset }: Page) {
@@ -121,30 +178,27 @@ function mergedPage(authors: readonly number[], { limit, offset }: Page) {
     ) page)`;
 }
 
-/** In one go through an index: quick where a page lies deep. */
-function scannedPage(authors: readonly number[], { limit, offset }: Page) {
-  return sql<number>`(
-    select posts.id from posts ${withPrivacy}
-    where private is not true or author_id = any(${listed(authors)}::int8[])
-    order by ${newestFirst} limit ${sql.lit(limit)} offset ${sql.lit(offset)})`;
-}
-
 export interface PostContent {
   title: string;
   text: string;
   image?: PendingImage | undefined;
 }
 
-/** `id` is null, and what else a post has with it, where the image was not to be claimed. */
+/** `id` is null, and what else a post has with it, where the image does not fit or was not to be claimed. */
 interface Created extends Omit<PostRow, 'id'> {
   id: number | null;
   entry: number;
+  fits: boolean;
 }
 
 /**
  * It is one statement, whose look at the account is as old as its beginning; `for share` looks again once it has the locks.
  * Whatever is written reads `account`, and so waits for them too. Undefined when the author's account is gone.
  *
+ * An image counts towards the account's quota. Then the account's row is locked for the update that follows: of two posts
+ * at the same time the second one is checked against what the first one has left.
+ *
+ * @throws StorageQuotaExceededError
  * @throws StoreUnavailable when the image took so long that its bytes are being removed
  */
 export async function createPost(
@@ -155,19 +209,30 @@ export async function createPost(
   const { rows } = await sql<Created>`
     with locked as materialized (${sharedLocksWithin(deadline, { accounts: [author] })}),
     account as (
-      select accounts.id, username as author_username, private as author_private from locked, accounts
-      where accounts.id = ${author} for share of accounts),
-    claimed as (${image ? claimWhere(image, sql`exists (select from account)`) : sql`select`}),
+      select accounts.id, username as author_username, private as author_private,
+        ${image ? sql`stored_bytes + ${image.bytes}::int8 <= ${image.storageMaxBytes}::int8` : sql`true`} as fits
+      from locked, accounts
+      where accounts.id = ${author} for ${image ? sql`no key update` : sql`share`} of accounts),
+    claimed as (${image ? claimWhere(image, sql`exists (select from account where fits)`) : sql`select`}),
+    ${
+      image
+        ? sql`counted as (
+      update accounts set stored_bytes = stored_bytes + ${image.bytes}::int8 from claimed where accounts.id = ${author}),`
+        : sql``
+    }
     post as (
-      insert into posts (author_id, title, text, image)
-      select account.id, ${title}::text, ${text}::text, ${image?.name ?? null}::text from account, claimed
+      insert into posts (author_id, title, text, image, image_bytes)
+      select account.id, ${title}::text, ${text}::text, ${image?.name ?? null}::text, ${image ? sql`${image.bytes}::int8` : sql`0`}
+      from account, claimed
       returning id, title, text, image, author_id, created_at),
     entry as (${recordFound(sql`select 'post', id::text from post`)})
-    select post.id, title, text, image, author_id, created_at, author_username, author_private, entry.id as entry
+    select post.id, title, text, image, author_id, created_at, author_username, author_private, fits,
+      entry.id as entry
     from account left join (post cross join entry) on true`.execute(db);
   const [created] = rows;
   if (!created) return undefined;
-  const { entry, id, ...rest } = created;
+  const { entry, id, fits, ...rest } = created;
+  if (!fits) throw new StorageQuotaExceededError();
   if (id === null) throw new StoreUnavailable('images');
   return { post: { ...rest, id }, entries: [entry] };
 }
@@ -179,7 +244,20 @@ export interface PostChange {
   image?: PendingImage | null | undefined;
 }
 
-/** Undefined when there is no such post of this author's. */
+const isOwn = (author: number, id: number) => sql<SqlBool>`id = ${id} and author_id = ${author}`;
+
+/** Whether the post exists and is this author's. Reads no content, and waits for no lock on another author's post. */
+export async function isPostOf(db: Database, author: number, id: number): Promise<boolean> {
+  const found = await db.selectFrom('posts').select('id').where(isOwn(author, id)).executeTakeFirst();
+  return found !== undefined;
+}
+
+/**
+ * Undefined when there is no such post of this author's.
+ *
+ * @throws StorageQuotaExceededError
+ * @throws StoreUnavailable when the image took so long that its bytes are being removed
+ */
 export async function updatePost(
   db: Database,
   author: number,
@@ -191,12 +269,13 @@ export async function updatePost(
     const old = await ownPost(trx, author, id);
     if (!old) return undefined;
     if (image) await claimImage(trx, image);
+    if (image !== undefined) await changeStoredBytes(trx, author, image, old.image_bytes);
     await trx
       .updateTable('posts')
       .set({
         ...(title !== undefined && { title }),
         ...(text !== undefined && { text }),
-        ...(image !== undefined && { image: image === null ? null : image.name }),
+        ...(image !== undefined && { image: image?.name ?? null, image_bytes: image?.bytes ?? 0 }),
         id,
       })
       .where('id', '=', id)
@@ -207,26 +286,21 @@ export async function updatePost(
 
 /** Locks the row, so that of two edits at once the second one sees the first one's image. */
 async function ownPost(trx: DatabaseTransaction, author: number, id: number) {
-  return trx
-    .selectFrom('posts')
-    .select('image')
-    .where('id', '=', id)
-    .where('author_id', '=', author)
-    .forUpdate()
-    .executeTakeFirst();
+  const row = trx.selectFrom('posts').select(['image', 'image_bytes']).where(isOwn(author, id));
+  return row.forUpdate().executeTakeFirst();
 }
 
 /** Undefined when there is no such post of this author's. */
 export async function deletePost(db: Database, author: number, id: number): Promise<number[] | undefined> {
+  if (!(await isPostOf(db, author, id))) return undefined;
   return db.transaction().execute(async (trx) => {
+    // The account first: its deletion locks its row before those of its posts.
+    await lockShared(trx, { accounts: [author] });
     await lockExclusive(trx, { posts: [id] });
-    const post = await trx
-      .deleteFrom('posts')
-      .where('id', '=', id)
-      .where('author_id', '=', author)
-      .returning('image')
-      .executeTakeFirst();
+    const deleted = trx.deleteFrom('posts').where(isOwn(author, id)).returning(['image', 'image_bytes']);
+    const post = await deleted.executeTakeFirst();
     if (!post) return undefined;
+    await changeStoredBytes(trx, author, null, post.image_bytes);
     return recordChanges(trx, [{ kind: 'post', key: id }, ...imagesOf(post.image)]);
   });
 }

@@ -3,7 +3,16 @@ import { batched } from './batch.js';
 import type { SocialGraph } from './graph/index.js';
 import { type Observer, unobserved } from './observer.js';
 import type { Database } from './postgres/index.js';
-import { findPosts, type NewestIds, newestIds, newestPosts, type PostRow } from './posts.js';
+import {
+  type FoundPost,
+  findOpenPosts,
+  findPosts,
+  type NewestIds,
+  newestIds,
+  newestPosts,
+  type PostQuestion,
+  type PostRow,
+} from './posts.js';
 import { findSessions, type LiveSession } from './sessions.js';
 import { friendsBy, readTies, type TiesQuestion, type TiesSeen } from './ties.js';
 import type { AskFriends } from './visibility.js';
@@ -18,7 +27,8 @@ export const WIDE_WINDOW = 2000;
 export interface Readers {
   session(id: string): Promise<LiveSession | undefined>;
   account(id: number): Promise<Account | undefined>;
-  post(id: number): Promise<PostRow | undefined>;
+  /** A post with its content, if the viewer may see that whoever their friends are. */
+  openPost(question: PostQuestion): Promise<FoundPost | undefined>;
   /** Those of these posts that are there, in their order. */
   posts(ids: readonly number[]): Promise<PostRow[]>;
   /** The newest posts of all, whoever may see them: as many as asked for, or more. */
@@ -32,13 +42,12 @@ export interface Readers {
 
 export function createReaders(db: Database, graph: SocialGraph, observer: Observer = unobserved): Readers {
   const told = (name: keyof Readers) => ({ onBatch: (size: number) => observer.batch(name, size) });
-  const posts = batched((lists: (readonly number[])[]) => readPosts(db, lists), told('posts'));
   const ties = batched((questions: TiesQuestion[]) => readTies(graph, questions), told('ties'));
   return {
     session: batched((ids) => findSessions(db, ids), told('session')),
     account: batched((ids) => findAccounts(db, ids), told('account')),
-    post: async (id) => (await posts([id]))[0],
-    posts,
+    openPost: batched((questions: PostQuestion[]) => findOpenPosts(db, questions), told('openPost')),
+    posts: batched((lists: (readonly number[])[]) => readPosts(db, lists), told('posts')),
     newestPosts: batched(async (counts) => {
       const rows = await newestPosts(db, Math.max(...counts));
       return counts.map(() => rows);

@@ -39,6 +39,8 @@ export async function openRedis({ url, timeout }: Options, log: Log, observer: O
     lazyConnect: true,
     // What cannot be asked now is not asked later: by then nobody waits for the answer.
     enableOfflineQueue: false,
+    // All commands of one turn of the event loop in one write.
+    enableAutoPipelining: true,
     maxRetriesPerRequest: 0,
     connectTimeout: PATIENCE,
     socketTimeout: Math.max(PATIENCE, timeout),

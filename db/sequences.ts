@@ -19,3 +19,10 @@ export async function raiseSequence(trx: DatabaseTransaction, table: Numbered, u
     trx,
   );
 }
+
+/** Skips this many ids. It blocks no other transaction: a sequence only ever rises. */
+export async function skipIds(trx: DatabaseTransaction, table: Numbered, count: number): Promise<void> {
+  await sql`select setval(${`${table}_id_seq`}::regclass, nextval(${`${table}_id_seq`}::regclass) + ${count}::int8)`.execute(
+    trx,
+  );
+}

@@ -15,6 +15,12 @@ export interface LiveSession {
   account: Account;
 }
 
+export interface NewSession {
+  id: string;
+  /** How many live sessions the account has now, without those that concurrent logins create. */
+  live: number;
+}
+
 /**
  * Starts a session, unless the password that was checked is no longer the account's: then undefined. It is one statement,
  * whose look at the account is as old as its beginning; `for share` looks again once it has the locks.
@@ -23,16 +29,45 @@ export async function createSession(
   { db, deadline }: Pick<Postgres, 'db' | 'deadline'>,
   checked: Secret,
   { deviceName, expiresAt }: { deviceName: string; expiresAt: Date },
-): Promise<string | undefined> {
-  const { rows } = await sql<{ id: string }>`
+): Promise<NewSession | undefined> {
+  const { rows } = await sql<{ id: string; others: number }>`
     with locked as materialized (${sharedLocksWithin(deadline, { accounts: [checked.id] })})
     insert into sessions (id, account_id, device_name, expires_at)
     select ${randomUUID()}::text, accounts.id, ${deviceName}::text, ${expiresAt}::timestamptz
     from locked, accounts
     where accounts.id = ${checked.id} and token_version = ${checked.tokenVersion}
     for share of accounts
-    returning id`.execute(db);
-  return rows[0]?.id;
+    returning id, (
+      select count(*)::int from sessions where account_id = ${checked.id} and expires_at > ${NOW}
+    ) as others`.execute(db);
+  return rows[0] && { id: rows[0].id, live: rows[0].others + 1 };
+}
+
+/** More logins of one account than can be between their two statements at the same time. */
+const CONCURRENT_LOGINS = 50;
+
+/**
+ * Ends the least recently used sessions of an account beyond `max`, and returns how many. It needs no statement while the
+ * account is far from its maximum. Concurrent logins each do this after they have committed, so the last of them sees all
+ * sessions and leaves `max`.
+ */
+export async function trimSessions(
+  db: Database,
+  accountId: number,
+  { live }: NewSession,
+  max: number,
+): Promise<number> {
+  if (live + CONCURRENT_LOGINS <= max) return 0;
+  // Locked in one order, so that two of these do not wait for each other.
+  const { numAffectedRows } = await sql`
+    delete from sessions where id in (
+      select id from sessions
+      where account_id = ${accountId} and expires_at > ${NOW}
+      order by last_used_at desc, id
+      offset ${max}
+      for update
+    )`.execute(db);
+  return Number(numAffectedRows);
 }
 
 /** One live session or undefined for each id, in the order of the ids. */

@@ -17,6 +17,10 @@ export interface AccountsTable {
   private: Generated<boolean>;
   /** The stored image's name. */
   picture: string | null;
+  /** The picture's size; 0 without one, and for a picture from before sizes were kept. */
+  picture_bytes: Generated<number>;
+  /** The sizes of the picture and of all images of posts together. */
+  stored_bytes: Generated<number>;
   created_at: CreatedAt;
 }
 
@@ -37,7 +41,22 @@ export interface PostsTable {
   text: string;
   /** The stored image's name. */
   image: string | null;
+  /** The image's size; 0 without one, and for an image from before sizes were kept. */
+  image_bytes: Generated<number>;
   created_at: CreatedAt;
+}
+
+/** A request that may be repeated without effect, and what its response was made of: see `idempotency-keys.ts`. */
+export interface IdempotencyKeysTable {
+  account_id: number;
+  key: string;
+  /** SHA-256 of the form, in base64url. */
+  form_hash: string;
+  post_id: number;
+  /** What the post's fields of these names held when it was created. */
+  image: string | null;
+  author_username: string | null;
+  created_at: ColumnType<Time, Time, Time>;
 }
 
 /** What another store has yet to agree with. */
@@ -91,6 +110,7 @@ export interface Tables {
   accounts: AccountsTable;
   sessions: SessionsTable;
   posts: PostsTable;
+  idempotency_keys: IdempotencyKeysTable;
   outbox: OutboxTable;
   installation: InstallationTable;
   graph_likes: GraphLikesTable;

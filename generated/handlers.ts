@@ -16,16 +16,31 @@ type BodyOf<Operation> = Operation extends { requestBody: { content: infer Conte
       : never
   : undefined;
 
+/** The client that sent a request. */
+export interface Client {
+  /** Its IP address, as trusted proxies report it. */
+  readonly address: string;
+  /** Writes log lines with the request's id. */
+  readonly log: { info(details: object, message: string): void };
+  /** Whether it reached the service over https, as far as trusted proxies report it. */
+  readonly https: boolean;
+  /** Aborts when the client closes its connection before it has the response. */
+  readonly signal: AbortSignal;
+}
+
 /** What a handler gets: parsed, authenticated and valid by the contract. */
 export interface Request<Id extends OperationId, Caller> {
   path: Parameters<Id>['path'] extends infer Path extends object ? Path : Record<never, never>;
   /** Defaults are filled in. */
   query: Required<NonNullable<Parameters<Id>['query']>>;
+  /** Those that the contract declares, by its spelling of their names. */
+  headerParameters: Readonly<NonNullable<Parameters<Id>['header']>>;
   body: BodyOf<operations[Id]>;
   /** Known wherever the operation needs credentials. */
   caller: Id extends OpenOperationId ? undefined : Caller;
   /** As they were sent, names in lower case. */
   headers: Readonly<Record<string, string | string[] | undefined>>;
+  client: Client;
 }
 
 type Responses<Id extends OperationId> = operations[Id]['responses'];

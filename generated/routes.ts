@@ -14,6 +14,8 @@ export interface Operation {
   /** The bucket that counts its requests. */
   rateLimit: 'strict' | 'general';
   query: Readonly<Record<string, Kind>>;
+  /** The header parameters, by the contract's spelling of their names. */
+  headers?: Readonly<Record<string, Kind>>;
   body?: {
     mediaType: 'application/json' | 'multipart/form-data';
     fields: Readonly<Record<string, Kind>>;
@@ -37,12 +39,12 @@ export const operations: Readonly<Record<OperationId, Operation>> = {
   updateProfile: {"id":"updateProfile","method":"PUT","path":"/profiles/me","secured":true,"rateLimit":"general","query":{},"body":{"mediaType":"multipart/form-data","fields":{"name":"string","username":"string","email":"string","password":"string","current_password":"string","private":"boolean","image":"file","remove_image":"boolean"},"emails":["email"]},"refusesEmptyObject":false},
   deleteAccount: {"id":"deleteAccount","method":"DELETE","path":"/profiles/me","secured":true,"rateLimit":"strict","query":{},"body":{"mediaType":"application/json","fields":{"password":"string"},"emails":[]},"refusesEmptyObject":false},
   getProfile: {"id":"getProfile","method":"GET","path":"/profiles/{id}","secured":true,"rateLimit":"general","query":{},"refusesEmptyObject":false},
-  getProfileImage: {"id":"getProfileImage","method":"GET","path":"/profiles/image/{filename}","secured":true,"rateLimit":"general","query":{},"refusesEmptyObject":false},
+  getProfileImage: {"id":"getProfileImage","method":"GET","path":"/profiles/image/{filename}","secured":true,"rateLimit":"general","query":{},"headers":{"If-None-Match":"string"},"refusesEmptyObject":false},
   listPosts: {"id":"listPosts","method":"GET","path":"/posts","secured":true,"rateLimit":"general","query":{"limit":"integer","offset":"integer"},"refusesEmptyObject":false},
   listOwnPosts: {"id":"listOwnPosts","method":"GET","path":"/posts/me","secured":true,"rateLimit":"general","query":{"limit":"integer","offset":"integer"},"refusesEmptyObject":false},
   getPost: {"id":"getPost","method":"GET","path":"/posts/{id}","secured":true,"rateLimit":"general","query":{},"refusesEmptyObject":false},
-  getPostImage: {"id":"getPostImage","method":"GET","path":"/posts/image/{filename}","secured":true,"rateLimit":"general","query":{},"refusesEmptyObject":false},
-  createPost: {"id":"createPost","method":"POST","path":"/posts/create","secured":true,"rateLimit":"general","query":{},"body":{"mediaType":"multipart/form-data","fields":{"title":"string","text":"string","image":"file"},"emails":[]},"refusesEmptyObject":false},
+  getPostImage: {"id":"getPostImage","method":"GET","path":"/posts/image/{filename}","secured":true,"rateLimit":"general","query":{},"headers":{"If-None-Match":"string"},"refusesEmptyObject":false},
+  createPost: {"id":"createPost","method":"POST","path":"/posts/create","secured":true,"rateLimit":"general","query":{},"headers":{"Idempotency-Key":"string"},"body":{"mediaType":"multipart/form-data","fields":{"title":"string","text":"string","image":"file"},"emails":[]},"refusesEmptyObject":false},
   editPost: {"id":"editPost","method":"PUT","path":"/posts/edit","secured":true,"rateLimit":"general","query":{"id":"integer"},"body":{"mediaType":"multipart/form-data","fields":{"title":"string","text":"string","image":"file","remove_image":"boolean"},"emails":[]},"refusesEmptyObject":false},
   deletePost: {"id":"deletePost","method":"DELETE","path":"/posts/delete","secured":true,"rateLimit":"general","query":{"id":"integer"},"refusesEmptyObject":false},
   likePost: {"id":"likePost","method":"POST","path":"/posts/like","secured":true,"rateLimit":"general","query":{"id":"integer"},"refusesEmptyObject":false},

@@ -17,7 +17,7 @@ export interface paths {
         put?: never;
         /**
          * Make an account
-         * @description Makes a public account. It is not logged in by this: that is what login is for. Usernames are compared without regard to case and Unicode form (NFKC), email addresses as trimmed and lower-cased.
+         * @description Makes a public account. It is not logged in by this: that is what login is for. Usernames are compared without regard to case and Unicode form (NFKC case folding), email addresses as trimmed and lower-cased.
          */
         post: operations["register"];
         delete?: never;
@@ -37,7 +37,7 @@ export interface paths {
         put?: never;
         /**
          * Start a session
-         * @description Starts a session and answers the token that stands for it, also as the cookie `fc_session_token`. The session is listed under the request's `User-Agent`. An unknown address, an ill-formed one and a wrong password are the same 401, after the same time.
+         * @description Starts a session and answers the token that stands for it, also as the cookie `fc_session_token`. The session is listed under the request's `User-Agent`. An unknown address, an ill-formed one and a wrong password are the same 401, after the same time. An account has at most 100 sessions unless the operator has chosen otherwise: a login beyond that ends the least recently used one.
          */
         post: operations["login"];
         delete?: never;
@@ -313,7 +313,7 @@ export interface paths {
         put?: never;
         /**
          * Write a post
-         * @description Publishes a post of the caller's. Its author is always the caller; `author_id` is not a field of the form.
+         * @description Publishes a post of the caller's. Its author is always the caller; `author_id` is not a field of the form. With an `Idempotency-Key` the request can be retried without publishing the post twice.
          */
         post: operations["createPost"];
         delete?: never;
@@ -537,7 +537,7 @@ export interface paths {
         put?: never;
         /**
          * Ask for somebody's friendship, naming both
-         * @description Does what `POST /friends/request?to=<them>` does, under the same conditions. `me` must be the caller's own id. It makes nobody a friend without the other's consent.
+         * @description Does what `POST /friends/request?to=<them>` does, under the same conditions. `me` must be the authenticated user's own id: with any other id the response is 403, whatever `them` is. It makes no two people friends without the other's consent.
          */
         post: operations["createRelationship"];
         delete?: never;
@@ -568,7 +568,12 @@ export interface components {
          */
         DisplayName: string;
         /**
-         * @description The name that an account is known by, unique without regard to case and Unicode form (NFKC). It holds no white space, no control characters (Cc) and no format characters (Cf). The pattern lists those of the Basic Multilingual Plane; format characters beyond it, such as U+E0001, are refused as well.
+         * @description The name that an account is to be known by, unique under NFKC case folding. It must not contain white space, control characters (Cc), format characters (Cf), code points that are ignored by default (Default_Ignorable_Code_Point) or letters that are blank, such as U+2800. The pattern lists those of the Basic Multilingual Plane; those beyond it, such as U+E0001, are refused as well.
+         * @example mira
+         */
+        ChosenUsername: string;
+        /**
+         * @description The name that an account is known by. Accounts from before version 1.1 may have names that can no longer be chosen.
          * @example mira
          */
         Username: string;
@@ -612,7 +617,7 @@ export interface components {
         /** @description Who registers. */
         Registration: {
             name: components["schemas"]["DisplayName"];
-            username: components["schemas"]["Username"];
+            username: components["schemas"]["ChosenUsername"];
             email: components["schemas"]["Email"];
             password: components["schemas"]["Password"];
         };
@@ -637,7 +642,7 @@ export interface components {
         /** @description What to change of the caller's account and profile. Fields that are left out stay as they are. */
         ProfileUpdate: {
             name?: components["schemas"]["DisplayName"];
-            username?: components["schemas"]["Username"];
+            username?: components["schemas"]["ChosenUsername"];
             email?: components["schemas"]["Email"];
             password?: components["schemas"]["Password"];
             current_password?: components["schemas"]["CurrentPassword"];
@@ -792,7 +797,7 @@ export interface components {
              * @example The request is not valid.
              */
             message: string;
-            /** @description Everything that is wrong with the request, in a 400 that concerns its fields. */
+            /** @description Everything that is wrong with the request, in a 400 that concerns its fields; the first 100 problems where there are more. */
             errors?: components["schemas"]["FieldProblem"][];
         };
         /** @description One thing that is wrong with a request. */
@@ -816,7 +821,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description The image's bytes, exactly as they were sent, under the type that their signature tells. */
+        /** @description The image's bytes, as they were sent but for metadata, under the type that their signature tells. */
         StoredImage: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -826,6 +831,7 @@ export interface components {
                 ETag: components["headers"]["ETag"];
                 "Cache-Control": components["headers"]["CacheControl"];
                 "Content-Security-Policy": components["headers"]["ContentSecurityPolicy"];
+                "Cross-Origin-Resource-Policy": components["headers"]["ResourcePolicy"];
                 "X-Content-Type-Options": components["headers"]["ContentTypeOptions"];
                 [name: string]: unknown;
             };
@@ -851,6 +857,7 @@ export interface components {
                 "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
                 ETag: components["headers"]["ETag"];
                 "Cache-Control": components["headers"]["CacheControl"];
+                "Cross-Origin-Resource-Policy": components["headers"]["ResourcePolicy"];
                 [name: string]: unknown;
             };
             content?: never;
@@ -1092,7 +1099,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description A page of another site has made the browser send this request, with nothing but the session cookie. */
+        /** @description A page of another site has made a browser send this request, without an `Authorization` header. */
         CrossSite: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1105,7 +1112,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description `me` is not the caller's own id; or a page of another site has made the browser send this request, with nothing but the session cookie. */
+        /** @description `me` is not the caller's own id; or a page of another site has made a browser send this request, without an `Authorization` header. */
         NotTheCaller: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1248,6 +1255,32 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
+        /** @description A request with the same `Idempotency-Key` is still in progress. Retry after a moment. */
+        IdempotencyKeyInProgress: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
+        /** @description The `Idempotency-Key` was used with another form in the last 24 hours. Send a new key with a new post. */
+        IdempotencyKeyReused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
+                "X-RateLimit-Remaining": components["headers"]["RateLimitRemaining"];
+                "X-RateLimit-Reset": components["headers"]["RateLimitReset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ApiError"];
+            };
+        };
         /** @description The body is larger than 64 KiB. */
         JsonTooLarge: {
             headers: {
@@ -1274,7 +1307,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The file is larger than an image may be, or the form as a whole than that and 256 KiB more. */
+        /** @description The file is larger than an image may be, the form as a whole is larger than that and 256 KiB more, or the image would exceed the account's storage quota. Nothing is stored. */
         FormTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1300,7 +1333,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The rate limit is exceeded. */
+        /** @description The rate limit is exceeded, or too many passwords of this account have failed. */
         TooManyRequests: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1327,7 +1360,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description Something that this operation depends on does not answer. Trying again is safe. */
+        /** @description Something that this operation depends on does not answer, or the service is busy. Whether a write has happened may be unknown: see Retries. */
         Unavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1399,7 +1432,8 @@ export interface components {
          */
         Limit: number;
         /**
-         * @description How many of the newest posts to leave out.
+         * @description How many of the newest posts to leave out. Deep pages (from 1000 on) are expensive and are read one after another:
+         *     one whose turn does not come within a few seconds returns 503.
          * @example 0
          */
         Offset: number;
@@ -1408,6 +1442,8 @@ export interface components {
          * @example "3f9c1d7ae05b4286b1c4d2e97a60f385.jpg"
          */
         IfNoneMatch: string;
+        /** @description Makes the request safe to retry: send a new random value, such as a UUID, with each new post, and the same value with each retry. Compared exactly, quotes included. Keys belong to the account and live for 24 hours. */
+        IdempotencyKey: string;
     };
     requestBodies: never;
     headers: {
@@ -1437,10 +1473,10 @@ export interface components {
          */
         RetryAfter: number;
         /**
-         * @description The scheme of the credentials that the service takes (RFC 6750).
-         * @example Bearer
+         * @description The scheme of the credentials that the service takes (RFC 6750). With `error="invalid_token"` when a token was sent and refused, which tells it from a wrong password.
+         * @example Bearer error="invalid_token"
          */
-        WwwAuthenticate: "Bearer";
+        WwwAuthenticate: string;
         /**
          * @description The token as the cookie `fc_session_token`, which expires with it. `Secure` is there when the service is reached over https.
          * @example fc_session_token=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI3In0.c2lnbmF0dXJl; Path=/; Expires=Sat, 07 Feb 2026 09:12:00 GMT; HttpOnly; SameSite=Lax
@@ -1471,6 +1507,11 @@ export interface components {
          * @example default-src 'none'; sandbox
          */
         ContentSecurityPolicy: string;
+        /**
+         * @description Lets pages of the same site embed the image; also pages of other sites if the request's `Origin` is one that the operator trusts.
+         * @example same-site
+         */
+        ResourcePolicy: "same-site" | "cross-origin";
         /**
          * @description Keeps browsers from taking the bytes for anything but what `Content-Type` says.
          * @example nosniff
@@ -1509,6 +1550,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["InvalidRegistration"];
+            403: components["responses"]["CrossSite"];
             409: components["responses"]["AccountTaken"];
             413: components["responses"]["JsonTooLarge"];
             415: components["responses"]["JsonExpected"];
@@ -1547,6 +1589,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidLogin"];
             401: components["responses"]["LoginFailed"];
+            403: components["responses"]["CrossSite"];
             413: components["responses"]["JsonTooLarge"];
             415: components["responses"]["JsonExpected"];
             429: components["responses"]["TooManyRequests"];
@@ -1922,7 +1965,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description How many of the newest posts to leave out.
+                 * @description How many of the newest posts to leave out. Deep pages (from 1000 on) are expensive and are read one after another:
+                 *     one whose turn does not come within a few seconds returns 503.
                  * @example 0
                  */
                 offset?: components["parameters"]["Offset"];
@@ -1963,7 +2007,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description How many of the newest posts to leave out.
+                 * @description How many of the newest posts to leave out. Deep pages (from 1000 on) are expensive and are read one after another:
+                 *     one whose turn does not come within a few seconds returns 503.
                  * @example 0
                  */
                 offset?: components["parameters"]["Offset"];
@@ -2065,7 +2110,10 @@ export interface operations {
     createPost: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Makes the request safe to retry: send a new random value, such as a UUID, with each new post, and the same value with each retry. Compared exactly, quotes included. Keys belong to the account and live for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -2076,7 +2124,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The post as it was published. */
+            /** @description The post as it was published. A retry with the same `Idempotency-Key` gets the same response, also after the post was edited or deleted. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2092,8 +2140,10 @@ export interface operations {
             400: components["responses"]["InvalidPost"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["CrossSite"];
+            409: components["responses"]["IdempotencyKeyInProgress"];
             413: components["responses"]["FormTooLarge"];
             415: components["responses"]["FormExpected"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["ServiceFault"];
             503: components["responses"]["Unavailable"];

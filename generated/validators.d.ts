@@ -8,4 +8,12 @@ export interface Validate {
   errors?: ErrorObject[] | null;
 }
 
-export declare const validators: Readonly<Record<OperationId, Readonly<Record<'query' | 'path' | 'body', Validate>>>>;
+export interface Validators {
+  readonly query: Validate;
+  readonly path: Validate;
+  readonly body: Validate;
+  /** Only where the operation declares header parameters. */
+  readonly header?: Validate;
+}
+
+export declare const validators: Readonly<Record<OperationId, Validators>>;

@@ -131,7 +131,7 @@ var require_generated_code = __commonJS({
     exports.register_body = validate22;
     var func1 = require_ucs2length().default;
     var pattern4 = new RegExp("^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$", "u");
-    var pattern5 = new RegExp("^[^\\x00-\\x20\\x7f-\\xa0\\xad\u0600-\u0605\u061C\u06DD\u070F\u0890\u0891\u08E2\u1680\u180E\u2000-\u200F\u2028-\u202F\u205F-\u2064\u2066-\u206F\u3000\uFEFE-\uFF00\uFFF9-\uFFFB]+$", "u");
+    var pattern5 = new RegExp("^[^\\x00-\\x20\\x7f-\\xa0\\xad\u034F\u0600-\u0605\u061C\u06DD\u070F\u0890\u0891\u08E2\u115F\u1160\u1680\u17B4\u17B5\u180B-\u180F\u2000-\u200F\u2028-\u202F\u205F-\u206F\u2800\u3000\u3164\uFE00-\uFE0F\uFEFE-\uFF00\uFFA0\uFFF0-\uFFFB]+$", "u");
     var pattern6 = new RegExp("^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$", "u");
     var pattern7 = new RegExp("^[^\\x00]*$", "u");
     function validate22(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
@@ -194,18 +194,21 @@ var require_generated_code = __commonJS({
         }
         if (data.name !== void 0) {
           let data0 = data.name;
+          if (typeof data0 !== "string") {
+            const err5 = { instancePath: instancePath + "/name", schemaPath: "#/properties/name/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err5];
+            } else {
+              vErrors.push(err5);
+            }
+            errors++;
+          }
+          const _errs4 = errors;
+          let valid1 = true;
+          const _errs5 = errors;
           if (typeof data0 === "string") {
             if (func1(data0) > 100) {
-              const err5 = { instancePath: instancePath + "/name", schemaPath: "#/properties/name/maxLength", keyword: "maxLength", params: { limit: 100 }, message: "must NOT have more than 100 characters" };
-              if (vErrors === null) {
-                vErrors = [err5];
-              } else {
-                vErrors.push(err5);
-              }
-              errors++;
-            }
-            if (func1(data0) < 1) {
-              const err6 = { instancePath: instancePath + "/name", schemaPath: "#/properties/name/minLength", keyword: "minLength", params: { limit: 1 }, message: "must NOT have fewer than 1 characters" };
+              const err6 = {};
               if (vErrors === null) {
                 vErrors = [err6];
               } else {
@@ -213,97 +216,148 @@ var require_generated_code = __commonJS({
               }
               errors++;
             }
-            if (!pattern4.test(data0)) {
-              const err7 = { instancePath: instancePath + "/name", schemaPath: "#/properties/name/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$"' };
-              if (vErrors === null) {
-                vErrors = [err7];
-              } else {
-                vErrors.push(err7);
-              }
-              errors++;
-            }
-          } else {
-            const err8 = { instancePath: instancePath + "/name", schemaPath: "#/properties/name/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-            if (vErrors === null) {
-              vErrors = [err8];
+          }
+          var _valid0 = _errs5 === errors;
+          errors = _errs4;
+          if (vErrors !== null) {
+            if (_errs4) {
+              vErrors.length = _errs4;
             } else {
-              vErrors.push(err8);
+              vErrors = null;
+            }
+          }
+          let ifClause0;
+          if (_valid0) {
+            const _errs6 = errors;
+            if (typeof data0 === "string") {
+              if (func1(data0) < 1) {
+                const err7 = { instancePath: instancePath + "/name", schemaPath: "#/properties/name/then/minLength", keyword: "minLength", params: { limit: 1 }, message: "must NOT have fewer than 1 characters" };
+                if (vErrors === null) {
+                  vErrors = [err7];
+                } else {
+                  vErrors.push(err7);
+                }
+                errors++;
+              }
+              if (!pattern4.test(data0)) {
+                const err8 = { instancePath: instancePath + "/name", schemaPath: "#/properties/name/then/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$"' };
+                if (vErrors === null) {
+                  vErrors = [err8];
+                } else {
+                  vErrors.push(err8);
+                }
+                errors++;
+              }
+            }
+            var _valid0 = _errs6 === errors;
+            valid1 = _valid0;
+            ifClause0 = "then";
+          } else {
+            const _errs7 = errors;
+            if (typeof data0 === "string") {
+              if (func1(data0) > 100) {
+                const err9 = { instancePath: instancePath + "/name", schemaPath: "#/properties/name/else/maxLength", keyword: "maxLength", params: { limit: 100 }, message: "must NOT have more than 100 characters" };
+                if (vErrors === null) {
+                  vErrors = [err9];
+                } else {
+                  vErrors.push(err9);
+                }
+                errors++;
+              }
+            }
+            var _valid0 = _errs7 === errors;
+            valid1 = _valid0;
+            ifClause0 = "else";
+          }
+          if (!valid1) {
+            const err10 = { instancePath: instancePath + "/name", schemaPath: "#/properties/name/if", keyword: "if", params: { failingKeyword: ifClause0 }, message: 'must match "' + ifClause0 + '" schema' };
+            if (vErrors === null) {
+              vErrors = [err10];
+            } else {
+              vErrors.push(err10);
             }
             errors++;
           }
         }
         if (data.username !== void 0) {
           let data1 = data.username;
-          if (typeof data1 === "string") {
-            if (func1(data1) > 50) {
-              const err9 = { instancePath: instancePath + "/username", schemaPath: "#/properties/username/maxLength", keyword: "maxLength", params: { limit: 50 }, message: "must NOT have more than 50 characters" };
-              if (vErrors === null) {
-                vErrors = [err9];
-              } else {
-                vErrors.push(err9);
-              }
-              errors++;
-            }
-            if (func1(data1) < 1) {
-              const err10 = { instancePath: instancePath + "/username", schemaPath: "#/properties/username/minLength", keyword: "minLength", params: { limit: 1 }, message: "must NOT have fewer than 1 characters" };
-              if (vErrors === null) {
-                vErrors = [err10];
-              } else {
-                vErrors.push(err10);
-              }
-              errors++;
-            }
-            if (!pattern5.test(data1)) {
-              const err11 = { instancePath: instancePath + "/username", schemaPath: "#/properties/username/pattern", keyword: "pattern", params: { pattern: "^[^\\x00-\\x20\\x7f-\\xa0\\xad\u0600-\u0605\u061C\u06DD\u070F\u0890\u0891\u08E2\u1680\u180E\u2000-\u200F\u2028-\u202F\u205F-\u2064\u2066-\u206F\u3000\uFEFE-\uFF00\uFFF9-\uFFFB]+$" }, message: 'must match pattern "^[^\\x00-\\x20\\x7f-\\xa0\\xad\u0600-\u0605\u061C\u06DD\u070F\u0890\u0891\u08E2\u1680\u180E\u2000-\u200F\u2028-\u202F\u205F-\u2064\u2066-\u206F\u3000\uFEFE-\uFF00\uFFF9-\uFFFB]+$"' };
-              if (vErrors === null) {
-                vErrors = [err11];
-              } else {
-                vErrors.push(err11);
-              }
-              errors++;
-            }
-          } else {
-            const err12 = { instancePath: instancePath + "/username", schemaPath: "#/properties/username/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+          if (typeof data1 !== "string") {
+            const err11 = { instancePath: instancePath + "/username", schemaPath: "#/properties/username/type", keyword: "type", params: { type: "string" }, message: "must be string" };
             if (vErrors === null) {
-              vErrors = [err12];
+              vErrors = [err11];
             } else {
-              vErrors.push(err12);
+              vErrors.push(err11);
             }
             errors++;
           }
-        }
-        if (data.email !== void 0) {
-          let data2 = data.email;
-          if (typeof data2 === "string") {
-            if (func1(data2) > 254) {
-              const err13 = { instancePath: instancePath + "/email", schemaPath: "#/properties/email/maxLength", keyword: "maxLength", params: { limit: 254 }, message: "must NOT have more than 254 characters" };
+          const _errs10 = errors;
+          let valid2 = true;
+          const _errs11 = errors;
+          if (typeof data1 === "string") {
+            if (func1(data1) > 50) {
+              const err12 = {};
               if (vErrors === null) {
-                vErrors = [err13];
+                vErrors = [err12];
               } else {
-                vErrors.push(err13);
+                vErrors.push(err12);
               }
               errors++;
             }
-            if (func1(data2) < 1) {
-              const err14 = { instancePath: instancePath + "/email", schemaPath: "#/properties/email/minLength", keyword: "minLength", params: { limit: 1 }, message: "must NOT have fewer than 1 characters" };
-              if (vErrors === null) {
-                vErrors = [err14];
-              } else {
-                vErrors.push(err14);
-              }
-              errors++;
+          }
+          var _valid1 = _errs11 === errors;
+          errors = _errs10;
+          if (vErrors !== null) {
+            if (_errs10) {
+              vErrors.length = _errs10;
+            } else {
+              vErrors = null;
             }
-            if (!pattern6.test(data2)) {
-              const err15 = { instancePath: instancePath + "/email", schemaPath: "#/properties/email/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$" }, message: "must match pattern \"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$\"" };
-              if (vErrors === null) {
-                vErrors = [err15];
-              } else {
-                vErrors.push(err15);
+          }
+          let ifClause1;
+          if (_valid1) {
+            const _errs12 = errors;
+            if (typeof data1 === "string") {
+              if (func1(data1) < 1) {
+                const err13 = { instancePath: instancePath + "/username", schemaPath: "#/properties/username/then/minLength", keyword: "minLength", params: { limit: 1 }, message: "must NOT have fewer than 1 characters" };
+                if (vErrors === null) {
+                  vErrors = [err13];
+                } else {
+                  vErrors.push(err13);
+                }
+                errors++;
               }
-              errors++;
+              if (!pattern5.test(data1)) {
+                const err14 = { instancePath: instancePath + "/username", schemaPath: "#/properties/username/then/pattern", keyword: "pattern", params: { pattern: "^[^\\x00-\\x20\\x7f-\\xa0\\xad\u034F\u0600-\u0605\u061C\u06DD\u070F\u0890\u0891\u08E2\u115F\u1160\u1680\u17B4\u17B5\u180B-\u180F\u2000-\u200F\u2028-\u202F\u205F-\u206F\u2800\u3000\u3164\uFE00-\uFE0F\uFEFE-\uFF00\uFFA0\uFFF0-\uFFFB]+$" }, message: 'must match pattern "^[^\\x00-\\x20\\x7f-\\xa0\\xad\u034F\u0600-\u0605\u061C\u06DD\u070F\u0890\u0891\u08E2\u115F\u1160\u1680\u17B4\u17B5\u180B-\u180F\u2000-\u200F\u2028-\u202F\u205F-\u206F\u2800\u3000\u3164\uFE00-\uFE0F\uFEFE-\uFF00\uFFA0\uFFF0-\uFFFB]+$"' };
+                if (vErrors === null) {
+                  vErrors = [err14];
+                } else {
+                  vErrors.push(err14);
+                }
+                errors++;
+              }
             }
+            var _valid1 = _errs12 === errors;
+            valid2 = _valid1;
+            ifClause1 = "then";
           } else {
-            const err16 = { instancePath: instancePath + "/email", schemaPath: "#/properties/email/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            const _errs13 = errors;
+            if (typeof data1 === "string") {
+              if (func1(data1) > 50) {
+                const err15 = { instancePath: instancePath + "/username", schemaPath: "#/properties/username/else/maxLength", keyword: "maxLength", params: { limit: 50 }, message: "must NOT have more than 50 characters" };
+                if (vErrors === null) {
+                  vErrors = [err15];
+                } else {
+                  vErrors.push(err15);
+                }
+                errors++;
+              }
+            }
+            var _valid1 = _errs13 === errors;
+            valid2 = _valid1;
+            ifClause1 = "else";
+          }
+          if (!valid2) {
+            const err16 = { instancePath: instancePath + "/username", schemaPath: "#/properties/username/if", keyword: "if", params: { failingKeyword: ifClause1 }, message: 'must match "' + ifClause1 + '" schema' };
             if (vErrors === null) {
               vErrors = [err16];
             } else {
@@ -312,20 +366,23 @@ var require_generated_code = __commonJS({
             errors++;
           }
         }
-        if (data.password !== void 0) {
-          let data3 = data.password;
-          if (typeof data3 === "string") {
-            if (func1(data3) > 128) {
-              const err17 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/maxLength", keyword: "maxLength", params: { limit: 128 }, message: "must NOT have more than 128 characters" };
-              if (vErrors === null) {
-                vErrors = [err17];
-              } else {
-                vErrors.push(err17);
-              }
-              errors++;
+        if (data.email !== void 0) {
+          let data2 = data.email;
+          if (typeof data2 !== "string") {
+            const err17 = { instancePath: instancePath + "/email", schemaPath: "#/properties/email/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err17];
+            } else {
+              vErrors.push(err17);
             }
-            if (func1(data3) < 12) {
-              const err18 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/minLength", keyword: "minLength", params: { limit: 12 }, message: "must NOT have fewer than 12 characters" };
+            errors++;
+          }
+          const _errs16 = errors;
+          let valid3 = true;
+          const _errs17 = errors;
+          if (typeof data2 === "string") {
+            if (func1(data2) > 254) {
+              const err18 = {};
               if (vErrors === null) {
                 vErrors = [err18];
               } else {
@@ -333,31 +390,162 @@ var require_generated_code = __commonJS({
               }
               errors++;
             }
-            if (!pattern7.test(data3)) {
-              const err19 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/pattern", keyword: "pattern", params: { pattern: "^[^\\x00]*$" }, message: 'must match pattern "^[^\\x00]*$"' };
+          }
+          var _valid2 = _errs17 === errors;
+          errors = _errs16;
+          if (vErrors !== null) {
+            if (_errs16) {
+              vErrors.length = _errs16;
+            } else {
+              vErrors = null;
+            }
+          }
+          let ifClause2;
+          if (_valid2) {
+            const _errs18 = errors;
+            if (typeof data2 === "string") {
+              if (func1(data2) < 1) {
+                const err19 = { instancePath: instancePath + "/email", schemaPath: "#/properties/email/then/minLength", keyword: "minLength", params: { limit: 1 }, message: "must NOT have fewer than 1 characters" };
+                if (vErrors === null) {
+                  vErrors = [err19];
+                } else {
+                  vErrors.push(err19);
+                }
+                errors++;
+              }
+              if (!pattern6.test(data2)) {
+                const err20 = { instancePath: instancePath + "/email", schemaPath: "#/properties/email/then/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$" }, message: "must match pattern \"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$\"" };
+                if (vErrors === null) {
+                  vErrors = [err20];
+                } else {
+                  vErrors.push(err20);
+                }
+                errors++;
+              }
+            }
+            var _valid2 = _errs18 === errors;
+            valid3 = _valid2;
+            ifClause2 = "then";
+          } else {
+            const _errs19 = errors;
+            if (typeof data2 === "string") {
+              if (func1(data2) > 254) {
+                const err21 = { instancePath: instancePath + "/email", schemaPath: "#/properties/email/else/maxLength", keyword: "maxLength", params: { limit: 254 }, message: "must NOT have more than 254 characters" };
+                if (vErrors === null) {
+                  vErrors = [err21];
+                } else {
+                  vErrors.push(err21);
+                }
+                errors++;
+              }
+            }
+            var _valid2 = _errs19 === errors;
+            valid3 = _valid2;
+            ifClause2 = "else";
+          }
+          if (!valid3) {
+            const err22 = { instancePath: instancePath + "/email", schemaPath: "#/properties/email/if", keyword: "if", params: { failingKeyword: ifClause2 }, message: 'must match "' + ifClause2 + '" schema' };
+            if (vErrors === null) {
+              vErrors = [err22];
+            } else {
+              vErrors.push(err22);
+            }
+            errors++;
+          }
+        }
+        if (data.password !== void 0) {
+          let data3 = data.password;
+          const _errs22 = errors;
+          let valid4 = true;
+          const _errs23 = errors;
+          if (typeof data3 === "string") {
+            if (func1(data3) > 128) {
+              const err23 = {};
               if (vErrors === null) {
-                vErrors = [err19];
+                vErrors = [err23];
               } else {
-                vErrors.push(err19);
+                vErrors.push(err23);
               }
               errors++;
             }
-          } else {
-            const err20 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-            if (vErrors === null) {
-              vErrors = [err20];
+          }
+          var _valid3 = _errs23 === errors;
+          errors = _errs22;
+          if (vErrors !== null) {
+            if (_errs22) {
+              vErrors.length = _errs22;
             } else {
-              vErrors.push(err20);
+              vErrors = null;
+            }
+          }
+          let ifClause3;
+          if (_valid3) {
+            const _errs24 = errors;
+            if (typeof data3 === "string") {
+              if (func1(data3) < 12) {
+                const err24 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/then/minLength", keyword: "minLength", params: { limit: 12 }, message: "must NOT have fewer than 12 characters" };
+                if (vErrors === null) {
+                  vErrors = [err24];
+                } else {
+                  vErrors.push(err24);
+                }
+                errors++;
+              }
+              if (!pattern7.test(data3)) {
+                const err25 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/then/pattern", keyword: "pattern", params: { pattern: "^[^\\x00]*$" }, message: 'must match pattern "^[^\\x00]*$"' };
+                if (vErrors === null) {
+                  vErrors = [err25];
+                } else {
+                  vErrors.push(err25);
+                }
+                errors++;
+              }
+            }
+            var _valid3 = _errs24 === errors;
+            valid4 = _valid3;
+            ifClause3 = "then";
+          } else {
+            const _errs25 = errors;
+            if (typeof data3 === "string") {
+              if (func1(data3) > 128) {
+                const err26 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/else/maxLength", keyword: "maxLength", params: { limit: 128 }, message: "must NOT have more than 128 characters" };
+                if (vErrors === null) {
+                  vErrors = [err26];
+                } else {
+                  vErrors.push(err26);
+                }
+                errors++;
+              }
+            }
+            var _valid3 = _errs25 === errors;
+            valid4 = _valid3;
+            ifClause3 = "else";
+          }
+          if (!valid4) {
+            const err27 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/if", keyword: "if", params: { failingKeyword: ifClause3 }, message: 'must match "' + ifClause3 + '" schema' };
+            if (vErrors === null) {
+              vErrors = [err27];
+            } else {
+              vErrors.push(err27);
+            }
+            errors++;
+          }
+          if (!(typeof data3 === "string")) {
+            const err28 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err28];
+            } else {
+              vErrors.push(err28);
             }
             errors++;
           }
         }
       } else {
-        const err21 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err29 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
-          vErrors = [err21];
+          vErrors = [err29];
         } else {
-          vErrors.push(err21);
+          vErrors.push(err29);
         }
         errors++;
       }
@@ -498,9 +686,12 @@ var require_generated_code = __commonJS({
         }
         if (data.password !== void 0) {
           let data1 = data.password;
+          const _errs6 = errors;
+          let valid1 = true;
+          const _errs7 = errors;
           if (typeof data1 === "string") {
             if (func1(data1) > 128) {
-              const err5 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/maxLength", keyword: "maxLength", params: { limit: 128 }, message: "must NOT have more than 128 characters" };
+              const err5 = {};
               if (vErrors === null) {
                 vErrors = [err5];
               } else {
@@ -508,31 +699,75 @@ var require_generated_code = __commonJS({
               }
               errors++;
             }
-            if (!pattern7.test(data1)) {
-              const err6 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/pattern", keyword: "pattern", params: { pattern: "^[^\\x00]*$" }, message: 'must match pattern "^[^\\x00]*$"' };
-              if (vErrors === null) {
-                vErrors = [err6];
-              } else {
-                vErrors.push(err6);
-              }
-              errors++;
-            }
-          } else {
-            const err7 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-            if (vErrors === null) {
-              vErrors = [err7];
+          }
+          var _valid0 = _errs7 === errors;
+          errors = _errs6;
+          if (vErrors !== null) {
+            if (_errs6) {
+              vErrors.length = _errs6;
             } else {
-              vErrors.push(err7);
+              vErrors = null;
+            }
+          }
+          let ifClause0;
+          if (_valid0) {
+            const _errs8 = errors;
+            if (typeof data1 === "string") {
+              if (!pattern7.test(data1)) {
+                const err6 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/then/pattern", keyword: "pattern", params: { pattern: "^[^\\x00]*$" }, message: 'must match pattern "^[^\\x00]*$"' };
+                if (vErrors === null) {
+                  vErrors = [err6];
+                } else {
+                  vErrors.push(err6);
+                }
+                errors++;
+              }
+            }
+            var _valid0 = _errs8 === errors;
+            valid1 = _valid0;
+            ifClause0 = "then";
+          } else {
+            const _errs9 = errors;
+            if (typeof data1 === "string") {
+              if (func1(data1) > 128) {
+                const err7 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/else/maxLength", keyword: "maxLength", params: { limit: 128 }, message: "must NOT have more than 128 characters" };
+                if (vErrors === null) {
+                  vErrors = [err7];
+                } else {
+                  vErrors.push(err7);
+                }
+                errors++;
+              }
+            }
+            var _valid0 = _errs9 === errors;
+            valid1 = _valid0;
+            ifClause0 = "else";
+          }
+          if (!valid1) {
+            const err8 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/if", keyword: "if", params: { failingKeyword: ifClause0 }, message: 'must match "' + ifClause0 + '" schema' };
+            if (vErrors === null) {
+              vErrors = [err8];
+            } else {
+              vErrors.push(err8);
+            }
+            errors++;
+          }
+          if (!(typeof data1 === "string")) {
+            const err9 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err9];
+            } else {
+              vErrors.push(err9);
             }
             errors++;
           }
         }
       } else {
-        const err8 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err10 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
-          vErrors = [err8];
+          vErrors = [err10];
         } else {
-          vErrors.push(err8);
+          vErrors.push(err10);
         }
         errors++;
       }
@@ -710,41 +945,7 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate30.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.verifySession_body = validate28;
-    function validate28(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate28.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate28.errors = vErrors;
-      return errors === 0;
-    }
-    validate28.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.logout_query = validate31;
+    exports.verifySession_body = validate31;
     function validate31(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -778,7 +979,7 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate31.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.logout_path = validate32;
+    exports.logout_query = validate32;
     function validate32(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -812,41 +1013,7 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate32.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.logout_body = validate28;
-    function validate28(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate28.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate28.errors = vErrors;
-      return errors === 0;
-    }
-    validate28.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.listSessions_query = validate33;
+    exports.logout_path = validate33;
     function validate33(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -880,7 +1047,7 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate33.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.listSessions_path = validate34;
+    exports.logout_body = validate34;
     function validate34(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -914,41 +1081,7 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate34.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.listSessions_body = validate28;
-    function validate28(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate28.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate28.errors = vErrors;
-      return errors === 0;
-    }
-    validate28.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.deleteOtherSessions_query = validate35;
+    exports.listSessions_query = validate35;
     function validate35(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -982,7 +1115,7 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate35.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.deleteOtherSessions_path = validate36;
+    exports.listSessions_path = validate36;
     function validate36(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -1016,41 +1149,7 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate36.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.deleteOtherSessions_body = validate28;
-    function validate28(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate28.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate28.errors = vErrors;
-      return errors === 0;
-    }
-    validate28.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.deleteSession_query = validate37;
+    exports.listSessions_body = validate37;
     function validate37(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -1084,11 +1183,147 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate37.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.deleteSession_path = validate38;
+    exports.deleteOtherSessions_query = validate38;
     function validate38(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
       const evaluated0 = validate38.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate38.errors = vErrors;
+      return errors === 0;
+    }
+    validate38.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.deleteOtherSessions_path = validate39;
+    function validate39(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate39.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate39.errors = vErrors;
+      return errors === 0;
+    }
+    validate39.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.deleteOtherSessions_body = validate40;
+    function validate40(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate40.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate40.errors = vErrors;
+      return errors === 0;
+    }
+    validate40.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.deleteSession_query = validate41;
+    function validate41(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate41.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate41.errors = vErrors;
+      return errors === 0;
+    }
+    validate41.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.deleteSession_path = validate42;
+    function validate42(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate42.evaluated;
       if (evaluated0.dynamicProps) {
         evaluated0.props = void 0;
       }
@@ -1136,215 +1371,11 @@ var require_generated_code = __commonJS({
         }
         errors++;
       }
-      validate38.errors = vErrors;
-      return errors === 0;
-    }
-    validate38.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.deleteSession_body = validate28;
-    function validate28(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate28.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate28.errors = vErrors;
-      return errors === 0;
-    }
-    validate28.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.getOwnProfile_query = validate39;
-    function validate39(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate39.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate39.errors = vErrors;
-      return errors === 0;
-    }
-    validate39.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.getOwnProfile_path = validate40;
-    function validate40(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate40.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate40.errors = vErrors;
-      return errors === 0;
-    }
-    validate40.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.getOwnProfile_body = validate28;
-    function validate28(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate28.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate28.errors = vErrors;
-      return errors === 0;
-    }
-    validate28.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.updateProfile_query = validate41;
-    function validate41(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate41.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate41.errors = vErrors;
-      return errors === 0;
-    }
-    validate41.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.updateProfile_path = validate42;
-    function validate42(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate42.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
       validate42.errors = vErrors;
       return errors === 0;
     }
     validate42.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.updateProfile_body = validate43;
+    exports.deleteSession_body = validate43;
     function validate43(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -1356,8 +1387,8 @@ var require_generated_code = __commonJS({
         evaluated0.items = void 0;
       }
       if (data && typeof data == "object" && !Array.isArray(data)) {
-        if (Object.keys(data).length < 1) {
-          const err0 = { instancePath, schemaPath: "#/minProperties", keyword: "minProperties", params: { limit: 1 }, message: "must NOT have fewer than 1 properties" };
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
           if (vErrors === null) {
             vErrors = [err0];
           } else {
@@ -1365,245 +1396,12 @@ var require_generated_code = __commonJS({
           }
           errors++;
         }
-        for (const key0 in data) {
-          if (!(key0 === "name" || key0 === "username" || key0 === "email" || key0 === "password" || key0 === "current_password" || key0 === "private" || key0 === "image" || key0 === "remove_image")) {
-            const err1 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-            if (vErrors === null) {
-              vErrors = [err1];
-            } else {
-              vErrors.push(err1);
-            }
-            errors++;
-          }
-        }
-        if (data.name !== void 0) {
-          let data0 = data.name;
-          if (typeof data0 === "string") {
-            if (func1(data0) > 100) {
-              const err2 = { instancePath: instancePath + "/name", schemaPath: "#/properties/name/maxLength", keyword: "maxLength", params: { limit: 100 }, message: "must NOT have more than 100 characters" };
-              if (vErrors === null) {
-                vErrors = [err2];
-              } else {
-                vErrors.push(err2);
-              }
-              errors++;
-            }
-            if (func1(data0) < 1) {
-              const err3 = { instancePath: instancePath + "/name", schemaPath: "#/properties/name/minLength", keyword: "minLength", params: { limit: 1 }, message: "must NOT have fewer than 1 characters" };
-              if (vErrors === null) {
-                vErrors = [err3];
-              } else {
-                vErrors.push(err3);
-              }
-              errors++;
-            }
-            if (!pattern4.test(data0)) {
-              const err4 = { instancePath: instancePath + "/name", schemaPath: "#/properties/name/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$"' };
-              if (vErrors === null) {
-                vErrors = [err4];
-              } else {
-                vErrors.push(err4);
-              }
-              errors++;
-            }
-          } else {
-            const err5 = { instancePath: instancePath + "/name", schemaPath: "#/properties/name/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-            if (vErrors === null) {
-              vErrors = [err5];
-            } else {
-              vErrors.push(err5);
-            }
-            errors++;
-          }
-        }
-        if (data.username !== void 0) {
-          let data1 = data.username;
-          if (typeof data1 === "string") {
-            if (func1(data1) > 50) {
-              const err6 = { instancePath: instancePath + "/username", schemaPath: "#/properties/username/maxLength", keyword: "maxLength", params: { limit: 50 }, message: "must NOT have more than 50 characters" };
-              if (vErrors === null) {
-                vErrors = [err6];
-              } else {
-                vErrors.push(err6);
-              }
-              errors++;
-            }
-            if (func1(data1) < 1) {
-              const err7 = { instancePath: instancePath + "/username", schemaPath: "#/properties/username/minLength", keyword: "minLength", params: { limit: 1 }, message: "must NOT have fewer than 1 characters" };
-              if (vErrors === null) {
-                vErrors = [err7];
-              } else {
-                vErrors.push(err7);
-              }
-              errors++;
-            }
-            if (!pattern5.test(data1)) {
-              const err8 = { instancePath: instancePath + "/username", schemaPath: "#/properties/username/pattern", keyword: "pattern", params: { pattern: "^[^\\x00-\\x20\\x7f-\\xa0\\xad\u0600-\u0605\u061C\u06DD\u070F\u0890\u0891\u08E2\u1680\u180E\u2000-\u200F\u2028-\u202F\u205F-\u2064\u2066-\u206F\u3000\uFEFE-\uFF00\uFFF9-\uFFFB]+$" }, message: 'must match pattern "^[^\\x00-\\x20\\x7f-\\xa0\\xad\u0600-\u0605\u061C\u06DD\u070F\u0890\u0891\u08E2\u1680\u180E\u2000-\u200F\u2028-\u202F\u205F-\u2064\u2066-\u206F\u3000\uFEFE-\uFF00\uFFF9-\uFFFB]+$"' };
-              if (vErrors === null) {
-                vErrors = [err8];
-              } else {
-                vErrors.push(err8);
-              }
-              errors++;
-            }
-          } else {
-            const err9 = { instancePath: instancePath + "/username", schemaPath: "#/properties/username/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-            if (vErrors === null) {
-              vErrors = [err9];
-            } else {
-              vErrors.push(err9);
-            }
-            errors++;
-          }
-        }
-        if (data.email !== void 0) {
-          let data2 = data.email;
-          if (typeof data2 === "string") {
-            if (func1(data2) > 254) {
-              const err10 = { instancePath: instancePath + "/email", schemaPath: "#/properties/email/maxLength", keyword: "maxLength", params: { limit: 254 }, message: "must NOT have more than 254 characters" };
-              if (vErrors === null) {
-                vErrors = [err10];
-              } else {
-                vErrors.push(err10);
-              }
-              errors++;
-            }
-            if (func1(data2) < 1) {
-              const err11 = { instancePath: instancePath + "/email", schemaPath: "#/properties/email/minLength", keyword: "minLength", params: { limit: 1 }, message: "must NOT have fewer than 1 characters" };
-              if (vErrors === null) {
-                vErrors = [err11];
-              } else {
-                vErrors.push(err11);
-              }
-              errors++;
-            }
-            if (!pattern6.test(data2)) {
-              const err12 = { instancePath: instancePath + "/email", schemaPath: "#/properties/email/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$" }, message: "must match pattern \"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$\"" };
-              if (vErrors === null) {
-                vErrors = [err12];
-              } else {
-                vErrors.push(err12);
-              }
-              errors++;
-            }
-          } else {
-            const err13 = { instancePath: instancePath + "/email", schemaPath: "#/properties/email/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-            if (vErrors === null) {
-              vErrors = [err13];
-            } else {
-              vErrors.push(err13);
-            }
-            errors++;
-          }
-        }
-        if (data.password !== void 0) {
-          let data3 = data.password;
-          if (typeof data3 === "string") {
-            if (func1(data3) > 128) {
-              const err14 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/maxLength", keyword: "maxLength", params: { limit: 128 }, message: "must NOT have more than 128 characters" };
-              if (vErrors === null) {
-                vErrors = [err14];
-              } else {
-                vErrors.push(err14);
-              }
-              errors++;
-            }
-            if (func1(data3) < 12) {
-              const err15 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/minLength", keyword: "minLength", params: { limit: 12 }, message: "must NOT have fewer than 12 characters" };
-              if (vErrors === null) {
-                vErrors = [err15];
-              } else {
-                vErrors.push(err15);
-              }
-              errors++;
-            }
-            if (!pattern7.test(data3)) {
-              const err16 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/pattern", keyword: "pattern", params: { pattern: "^[^\\x00]*$" }, message: 'must match pattern "^[^\\x00]*$"' };
-              if (vErrors === null) {
-                vErrors = [err16];
-              } else {
-                vErrors.push(err16);
-              }
-              errors++;
-            }
-          } else {
-            const err17 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-            if (vErrors === null) {
-              vErrors = [err17];
-            } else {
-              vErrors.push(err17);
-            }
-            errors++;
-          }
-        }
-        if (data.current_password !== void 0) {
-          let data4 = data.current_password;
-          if (typeof data4 === "string") {
-            if (func1(data4) > 128) {
-              const err18 = { instancePath: instancePath + "/current_password", schemaPath: "#/properties/current_password/maxLength", keyword: "maxLength", params: { limit: 128 }, message: "must NOT have more than 128 characters" };
-              if (vErrors === null) {
-                vErrors = [err18];
-              } else {
-                vErrors.push(err18);
-              }
-              errors++;
-            }
-            if (func1(data4) < 1) {
-              const err19 = { instancePath: instancePath + "/current_password", schemaPath: "#/properties/current_password/minLength", keyword: "minLength", params: { limit: 1 }, message: "must NOT have fewer than 1 characters" };
-              if (vErrors === null) {
-                vErrors = [err19];
-              } else {
-                vErrors.push(err19);
-              }
-              errors++;
-            }
-            if (!pattern7.test(data4)) {
-              const err20 = { instancePath: instancePath + "/current_password", schemaPath: "#/properties/current_password/pattern", keyword: "pattern", params: { pattern: "^[^\\x00]*$" }, message: 'must match pattern "^[^\\x00]*$"' };
-              if (vErrors === null) {
-                vErrors = [err20];
-              } else {
-                vErrors.push(err20);
-              }
-              errors++;
-            }
-          } else {
-            const err21 = { instancePath: instancePath + "/current_password", schemaPath: "#/properties/current_password/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-            if (vErrors === null) {
-              vErrors = [err21];
-            } else {
-              vErrors.push(err21);
-            }
-            errors++;
-          }
-        }
-        if (data.private !== void 0) {
-          if (typeof data.private !== "boolean") {
-            const err22 = { instancePath: instancePath + "/private", schemaPath: "#/properties/private/type", keyword: "type", params: { type: "boolean" }, message: "must be boolean" };
-            if (vErrors === null) {
-              vErrors = [err22];
-            } else {
-              vErrors.push(err22);
-            }
-            errors++;
-          }
-        }
-        if (data.remove_image !== void 0) {
-          if (typeof data.remove_image !== "boolean") {
-            const err23 = { instancePath: instancePath + "/remove_image", schemaPath: "#/properties/remove_image/type", keyword: "type", params: { type: "boolean" }, message: "must be boolean" };
-            if (vErrors === null) {
-              vErrors = [err23];
-            } else {
-              vErrors.push(err23);
-            }
-            errors++;
-          }
-        }
       } else {
-        const err24 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
-          vErrors = [err24];
+          vErrors = [err1];
         } else {
-          vErrors.push(err24);
+          vErrors.push(err1);
         }
         errors++;
       }
@@ -1611,7 +1409,7 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate43.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.deleteAccount_query = validate44;
+    exports.getOwnProfile_query = validate44;
     function validate44(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -1645,7 +1443,7 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate44.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.deleteAccount_path = validate45;
+    exports.getOwnProfile_path = validate45;
     function validate45(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -1679,7 +1477,7 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate45.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.deleteAccount_body = validate46;
+    exports.getOwnProfile_body = validate46;
     function validate46(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -1691,8 +1489,8 @@ var require_generated_code = __commonJS({
         evaluated0.items = void 0;
       }
       if (data && typeof data == "object" && !Array.isArray(data)) {
-        if (data.password === void 0) {
-          const err0 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "password" }, message: "must have required property 'password'" };
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
           if (vErrors === null) {
             vErrors = [err0];
           } else {
@@ -1700,63 +1498,12 @@ var require_generated_code = __commonJS({
           }
           errors++;
         }
-        for (const key0 in data) {
-          if (!(key0 === "password")) {
-            const err1 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-            if (vErrors === null) {
-              vErrors = [err1];
-            } else {
-              vErrors.push(err1);
-            }
-            errors++;
-          }
-        }
-        if (data.password !== void 0) {
-          let data0 = data.password;
-          if (typeof data0 === "string") {
-            if (func1(data0) > 128) {
-              const err2 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/maxLength", keyword: "maxLength", params: { limit: 128 }, message: "must NOT have more than 128 characters" };
-              if (vErrors === null) {
-                vErrors = [err2];
-              } else {
-                vErrors.push(err2);
-              }
-              errors++;
-            }
-            if (func1(data0) < 1) {
-              const err3 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/minLength", keyword: "minLength", params: { limit: 1 }, message: "must NOT have fewer than 1 characters" };
-              if (vErrors === null) {
-                vErrors = [err3];
-              } else {
-                vErrors.push(err3);
-              }
-              errors++;
-            }
-            if (!pattern7.test(data0)) {
-              const err4 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/pattern", keyword: "pattern", params: { pattern: "^[^\\x00]*$" }, message: 'must match pattern "^[^\\x00]*$"' };
-              if (vErrors === null) {
-                vErrors = [err4];
-              } else {
-                vErrors.push(err4);
-              }
-              errors++;
-            }
-          } else {
-            const err5 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-            if (vErrors === null) {
-              vErrors = [err5];
-            } else {
-              vErrors.push(err5);
-            }
-            errors++;
-          }
-        }
       } else {
-        const err6 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
-          vErrors = [err6];
+          vErrors = [err1];
         } else {
-          vErrors.push(err6);
+          vErrors.push(err1);
         }
         errors++;
       }
@@ -1764,7 +1511,7 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate46.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.getProfile_query = validate47;
+    exports.updateProfile_query = validate47;
     function validate47(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -1798,11 +1545,781 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate47.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.getProfile_path = validate48;
+    exports.updateProfile_path = validate48;
     function validate48(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
       const evaluated0 = validate48.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate48.errors = vErrors;
+      return errors === 0;
+    }
+    validate48.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.updateProfile_body = validate49;
+    function validate49(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate49.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        if (Object.keys(data).length < 1) {
+          const err0 = { instancePath, schemaPath: "#/minProperties", keyword: "minProperties", params: { limit: 1 }, message: "must NOT have fewer than 1 properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+        for (const key0 in data) {
+          if (!(key0 === "name" || key0 === "username" || key0 === "email" || key0 === "password" || key0 === "current_password" || key0 === "private" || key0 === "image" || key0 === "remove_image")) {
+            const err1 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err1];
+            } else {
+              vErrors.push(err1);
+            }
+            errors++;
+          }
+        }
+        if (data.name !== void 0) {
+          let data0 = data.name;
+          if (typeof data0 !== "string") {
+            const err2 = { instancePath: instancePath + "/name", schemaPath: "#/properties/name/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err2];
+            } else {
+              vErrors.push(err2);
+            }
+            errors++;
+          }
+          const _errs4 = errors;
+          let valid1 = true;
+          const _errs5 = errors;
+          if (typeof data0 === "string") {
+            if (func1(data0) > 100) {
+              const err3 = {};
+              if (vErrors === null) {
+                vErrors = [err3];
+              } else {
+                vErrors.push(err3);
+              }
+              errors++;
+            }
+          }
+          var _valid0 = _errs5 === errors;
+          errors = _errs4;
+          if (vErrors !== null) {
+            if (_errs4) {
+              vErrors.length = _errs4;
+            } else {
+              vErrors = null;
+            }
+          }
+          let ifClause0;
+          if (_valid0) {
+            const _errs6 = errors;
+            if (typeof data0 === "string") {
+              if (func1(data0) < 1) {
+                const err4 = { instancePath: instancePath + "/name", schemaPath: "#/properties/name/then/minLength", keyword: "minLength", params: { limit: 1 }, message: "must NOT have fewer than 1 characters" };
+                if (vErrors === null) {
+                  vErrors = [err4];
+                } else {
+                  vErrors.push(err4);
+                }
+                errors++;
+              }
+              if (!pattern4.test(data0)) {
+                const err5 = { instancePath: instancePath + "/name", schemaPath: "#/properties/name/then/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$"' };
+                if (vErrors === null) {
+                  vErrors = [err5];
+                } else {
+                  vErrors.push(err5);
+                }
+                errors++;
+              }
+            }
+            var _valid0 = _errs6 === errors;
+            valid1 = _valid0;
+            ifClause0 = "then";
+          } else {
+            const _errs7 = errors;
+            if (typeof data0 === "string") {
+              if (func1(data0) > 100) {
+                const err6 = { instancePath: instancePath + "/name", schemaPath: "#/properties/name/else/maxLength", keyword: "maxLength", params: { limit: 100 }, message: "must NOT have more than 100 characters" };
+                if (vErrors === null) {
+                  vErrors = [err6];
+                } else {
+                  vErrors.push(err6);
+                }
+                errors++;
+              }
+            }
+            var _valid0 = _errs7 === errors;
+            valid1 = _valid0;
+            ifClause0 = "else";
+          }
+          if (!valid1) {
+            const err7 = { instancePath: instancePath + "/name", schemaPath: "#/properties/name/if", keyword: "if", params: { failingKeyword: ifClause0 }, message: 'must match "' + ifClause0 + '" schema' };
+            if (vErrors === null) {
+              vErrors = [err7];
+            } else {
+              vErrors.push(err7);
+            }
+            errors++;
+          }
+        }
+        if (data.username !== void 0) {
+          let data1 = data.username;
+          if (typeof data1 !== "string") {
+            const err8 = { instancePath: instancePath + "/username", schemaPath: "#/properties/username/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err8];
+            } else {
+              vErrors.push(err8);
+            }
+            errors++;
+          }
+          const _errs10 = errors;
+          let valid2 = true;
+          const _errs11 = errors;
+          if (typeof data1 === "string") {
+            if (func1(data1) > 50) {
+              const err9 = {};
+              if (vErrors === null) {
+                vErrors = [err9];
+              } else {
+                vErrors.push(err9);
+              }
+              errors++;
+            }
+          }
+          var _valid1 = _errs11 === errors;
+          errors = _errs10;
+          if (vErrors !== null) {
+            if (_errs10) {
+              vErrors.length = _errs10;
+            } else {
+              vErrors = null;
+            }
+          }
+          let ifClause1;
+          if (_valid1) {
+            const _errs12 = errors;
+            if (typeof data1 === "string") {
+              if (func1(data1) < 1) {
+                const err10 = { instancePath: instancePath + "/username", schemaPath: "#/properties/username/then/minLength", keyword: "minLength", params: { limit: 1 }, message: "must NOT have fewer than 1 characters" };
+                if (vErrors === null) {
+                  vErrors = [err10];
+                } else {
+                  vErrors.push(err10);
+                }
+                errors++;
+              }
+              if (!pattern5.test(data1)) {
+                const err11 = { instancePath: instancePath + "/username", schemaPath: "#/properties/username/then/pattern", keyword: "pattern", params: { pattern: "^[^\\x00-\\x20\\x7f-\\xa0\\xad\u034F\u0600-\u0605\u061C\u06DD\u070F\u0890\u0891\u08E2\u115F\u1160\u1680\u17B4\u17B5\u180B-\u180F\u2000-\u200F\u2028-\u202F\u205F-\u206F\u2800\u3000\u3164\uFE00-\uFE0F\uFEFE-\uFF00\uFFA0\uFFF0-\uFFFB]+$" }, message: 'must match pattern "^[^\\x00-\\x20\\x7f-\\xa0\\xad\u034F\u0600-\u0605\u061C\u06DD\u070F\u0890\u0891\u08E2\u115F\u1160\u1680\u17B4\u17B5\u180B-\u180F\u2000-\u200F\u2028-\u202F\u205F-\u206F\u2800\u3000\u3164\uFE00-\uFE0F\uFEFE-\uFF00\uFFA0\uFFF0-\uFFFB]+$"' };
+                if (vErrors === null) {
+                  vErrors = [err11];
+                } else {
+                  vErrors.push(err11);
+                }
+                errors++;
+              }
+            }
+            var _valid1 = _errs12 === errors;
+            valid2 = _valid1;
+            ifClause1 = "then";
+          } else {
+            const _errs13 = errors;
+            if (typeof data1 === "string") {
+              if (func1(data1) > 50) {
+                const err12 = { instancePath: instancePath + "/username", schemaPath: "#/properties/username/else/maxLength", keyword: "maxLength", params: { limit: 50 }, message: "must NOT have more than 50 characters" };
+                if (vErrors === null) {
+                  vErrors = [err12];
+                } else {
+                  vErrors.push(err12);
+                }
+                errors++;
+              }
+            }
+            var _valid1 = _errs13 === errors;
+            valid2 = _valid1;
+            ifClause1 = "else";
+          }
+          if (!valid2) {
+            const err13 = { instancePath: instancePath + "/username", schemaPath: "#/properties/username/if", keyword: "if", params: { failingKeyword: ifClause1 }, message: 'must match "' + ifClause1 + '" schema' };
+            if (vErrors === null) {
+              vErrors = [err13];
+            } else {
+              vErrors.push(err13);
+            }
+            errors++;
+          }
+        }
+        if (data.email !== void 0) {
+          let data2 = data.email;
+          if (typeof data2 !== "string") {
+            const err14 = { instancePath: instancePath + "/email", schemaPath: "#/properties/email/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err14];
+            } else {
+              vErrors.push(err14);
+            }
+            errors++;
+          }
+          const _errs16 = errors;
+          let valid3 = true;
+          const _errs17 = errors;
+          if (typeof data2 === "string") {
+            if (func1(data2) > 254) {
+              const err15 = {};
+              if (vErrors === null) {
+                vErrors = [err15];
+              } else {
+                vErrors.push(err15);
+              }
+              errors++;
+            }
+          }
+          var _valid2 = _errs17 === errors;
+          errors = _errs16;
+          if (vErrors !== null) {
+            if (_errs16) {
+              vErrors.length = _errs16;
+            } else {
+              vErrors = null;
+            }
+          }
+          let ifClause2;
+          if (_valid2) {
+            const _errs18 = errors;
+            if (typeof data2 === "string") {
+              if (func1(data2) < 1) {
+                const err16 = { instancePath: instancePath + "/email", schemaPath: "#/properties/email/then/minLength", keyword: "minLength", params: { limit: 1 }, message: "must NOT have fewer than 1 characters" };
+                if (vErrors === null) {
+                  vErrors = [err16];
+                } else {
+                  vErrors.push(err16);
+                }
+                errors++;
+              }
+              if (!pattern6.test(data2)) {
+                const err17 = { instancePath: instancePath + "/email", schemaPath: "#/properties/email/then/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$" }, message: "must match pattern \"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$\"" };
+                if (vErrors === null) {
+                  vErrors = [err17];
+                } else {
+                  vErrors.push(err17);
+                }
+                errors++;
+              }
+            }
+            var _valid2 = _errs18 === errors;
+            valid3 = _valid2;
+            ifClause2 = "then";
+          } else {
+            const _errs19 = errors;
+            if (typeof data2 === "string") {
+              if (func1(data2) > 254) {
+                const err18 = { instancePath: instancePath + "/email", schemaPath: "#/properties/email/else/maxLength", keyword: "maxLength", params: { limit: 254 }, message: "must NOT have more than 254 characters" };
+                if (vErrors === null) {
+                  vErrors = [err18];
+                } else {
+                  vErrors.push(err18);
+                }
+                errors++;
+              }
+            }
+            var _valid2 = _errs19 === errors;
+            valid3 = _valid2;
+            ifClause2 = "else";
+          }
+          if (!valid3) {
+            const err19 = { instancePath: instancePath + "/email", schemaPath: "#/properties/email/if", keyword: "if", params: { failingKeyword: ifClause2 }, message: 'must match "' + ifClause2 + '" schema' };
+            if (vErrors === null) {
+              vErrors = [err19];
+            } else {
+              vErrors.push(err19);
+            }
+            errors++;
+          }
+        }
+        if (data.password !== void 0) {
+          let data3 = data.password;
+          const _errs22 = errors;
+          let valid4 = true;
+          const _errs23 = errors;
+          if (typeof data3 === "string") {
+            if (func1(data3) > 128) {
+              const err20 = {};
+              if (vErrors === null) {
+                vErrors = [err20];
+              } else {
+                vErrors.push(err20);
+              }
+              errors++;
+            }
+          }
+          var _valid3 = _errs23 === errors;
+          errors = _errs22;
+          if (vErrors !== null) {
+            if (_errs22) {
+              vErrors.length = _errs22;
+            } else {
+              vErrors = null;
+            }
+          }
+          let ifClause3;
+          if (_valid3) {
+            const _errs24 = errors;
+            if (typeof data3 === "string") {
+              if (func1(data3) < 12) {
+                const err21 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/then/minLength", keyword: "minLength", params: { limit: 12 }, message: "must NOT have fewer than 12 characters" };
+                if (vErrors === null) {
+                  vErrors = [err21];
+                } else {
+                  vErrors.push(err21);
+                }
+                errors++;
+              }
+              if (!pattern7.test(data3)) {
+                const err22 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/then/pattern", keyword: "pattern", params: { pattern: "^[^\\x00]*$" }, message: 'must match pattern "^[^\\x00]*$"' };
+                if (vErrors === null) {
+                  vErrors = [err22];
+                } else {
+                  vErrors.push(err22);
+                }
+                errors++;
+              }
+            }
+            var _valid3 = _errs24 === errors;
+            valid4 = _valid3;
+            ifClause3 = "then";
+          } else {
+            const _errs25 = errors;
+            if (typeof data3 === "string") {
+              if (func1(data3) > 128) {
+                const err23 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/else/maxLength", keyword: "maxLength", params: { limit: 128 }, message: "must NOT have more than 128 characters" };
+                if (vErrors === null) {
+                  vErrors = [err23];
+                } else {
+                  vErrors.push(err23);
+                }
+                errors++;
+              }
+            }
+            var _valid3 = _errs25 === errors;
+            valid4 = _valid3;
+            ifClause3 = "else";
+          }
+          if (!valid4) {
+            const err24 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/if", keyword: "if", params: { failingKeyword: ifClause3 }, message: 'must match "' + ifClause3 + '" schema' };
+            if (vErrors === null) {
+              vErrors = [err24];
+            } else {
+              vErrors.push(err24);
+            }
+            errors++;
+          }
+          if (!(typeof data3 === "string")) {
+            const err25 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err25];
+            } else {
+              vErrors.push(err25);
+            }
+            errors++;
+          }
+        }
+        if (data.current_password !== void 0) {
+          let data4 = data.current_password;
+          const _errs28 = errors;
+          let valid5 = true;
+          const _errs29 = errors;
+          if (typeof data4 === "string") {
+            if (func1(data4) > 128) {
+              const err26 = {};
+              if (vErrors === null) {
+                vErrors = [err26];
+              } else {
+                vErrors.push(err26);
+              }
+              errors++;
+            }
+          }
+          var _valid4 = _errs29 === errors;
+          errors = _errs28;
+          if (vErrors !== null) {
+            if (_errs28) {
+              vErrors.length = _errs28;
+            } else {
+              vErrors = null;
+            }
+          }
+          let ifClause4;
+          if (_valid4) {
+            const _errs30 = errors;
+            if (typeof data4 === "string") {
+              if (func1(data4) < 1) {
+                const err27 = { instancePath: instancePath + "/current_password", schemaPath: "#/properties/current_password/then/minLength", keyword: "minLength", params: { limit: 1 }, message: "must NOT have fewer than 1 characters" };
+                if (vErrors === null) {
+                  vErrors = [err27];
+                } else {
+                  vErrors.push(err27);
+                }
+                errors++;
+              }
+              if (!pattern7.test(data4)) {
+                const err28 = { instancePath: instancePath + "/current_password", schemaPath: "#/properties/current_password/then/pattern", keyword: "pattern", params: { pattern: "^[^\\x00]*$" }, message: 'must match pattern "^[^\\x00]*$"' };
+                if (vErrors === null) {
+                  vErrors = [err28];
+                } else {
+                  vErrors.push(err28);
+                }
+                errors++;
+              }
+            }
+            var _valid4 = _errs30 === errors;
+            valid5 = _valid4;
+            ifClause4 = "then";
+          } else {
+            const _errs31 = errors;
+            if (typeof data4 === "string") {
+              if (func1(data4) > 128) {
+                const err29 = { instancePath: instancePath + "/current_password", schemaPath: "#/properties/current_password/else/maxLength", keyword: "maxLength", params: { limit: 128 }, message: "must NOT have more than 128 characters" };
+                if (vErrors === null) {
+                  vErrors = [err29];
+                } else {
+                  vErrors.push(err29);
+                }
+                errors++;
+              }
+            }
+            var _valid4 = _errs31 === errors;
+            valid5 = _valid4;
+            ifClause4 = "else";
+          }
+          if (!valid5) {
+            const err30 = { instancePath: instancePath + "/current_password", schemaPath: "#/properties/current_password/if", keyword: "if", params: { failingKeyword: ifClause4 }, message: 'must match "' + ifClause4 + '" schema' };
+            if (vErrors === null) {
+              vErrors = [err30];
+            } else {
+              vErrors.push(err30);
+            }
+            errors++;
+          }
+          if (!(typeof data4 === "string")) {
+            const err31 = { instancePath: instancePath + "/current_password", schemaPath: "#/properties/current_password/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err31];
+            } else {
+              vErrors.push(err31);
+            }
+            errors++;
+          }
+        }
+        if (data.private !== void 0) {
+          if (typeof data.private !== "boolean") {
+            const err32 = { instancePath: instancePath + "/private", schemaPath: "#/properties/private/type", keyword: "type", params: { type: "boolean" }, message: "must be boolean" };
+            if (vErrors === null) {
+              vErrors = [err32];
+            } else {
+              vErrors.push(err32);
+            }
+            errors++;
+          }
+        }
+        if (data.remove_image !== void 0) {
+          if (typeof data.remove_image !== "boolean") {
+            const err33 = { instancePath: instancePath + "/remove_image", schemaPath: "#/properties/remove_image/type", keyword: "type", params: { type: "boolean" }, message: "must be boolean" };
+            if (vErrors === null) {
+              vErrors = [err33];
+            } else {
+              vErrors.push(err33);
+            }
+            errors++;
+          }
+        }
+      } else {
+        const err34 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err34];
+        } else {
+          vErrors.push(err34);
+        }
+        errors++;
+      }
+      validate49.errors = vErrors;
+      return errors === 0;
+    }
+    validate49.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.deleteAccount_query = validate50;
+    function validate50(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate50.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate50.errors = vErrors;
+      return errors === 0;
+    }
+    validate50.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.deleteAccount_path = validate51;
+    function validate51(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate51.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate51.errors = vErrors;
+      return errors === 0;
+    }
+    validate51.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.deleteAccount_body = validate52;
+    function validate52(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate52.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        if (data.password === void 0) {
+          const err0 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "password" }, message: "must have required property 'password'" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+        for (const key0 in data) {
+          if (!(key0 === "password")) {
+            const err1 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err1];
+            } else {
+              vErrors.push(err1);
+            }
+            errors++;
+          }
+        }
+        if (data.password !== void 0) {
+          let data0 = data.password;
+          const _errs4 = errors;
+          let valid1 = true;
+          const _errs5 = errors;
+          if (typeof data0 === "string") {
+            if (func1(data0) > 128) {
+              const err2 = {};
+              if (vErrors === null) {
+                vErrors = [err2];
+              } else {
+                vErrors.push(err2);
+              }
+              errors++;
+            }
+          }
+          var _valid0 = _errs5 === errors;
+          errors = _errs4;
+          if (vErrors !== null) {
+            if (_errs4) {
+              vErrors.length = _errs4;
+            } else {
+              vErrors = null;
+            }
+          }
+          let ifClause0;
+          if (_valid0) {
+            const _errs6 = errors;
+            if (typeof data0 === "string") {
+              if (func1(data0) < 1) {
+                const err3 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/then/minLength", keyword: "minLength", params: { limit: 1 }, message: "must NOT have fewer than 1 characters" };
+                if (vErrors === null) {
+                  vErrors = [err3];
+                } else {
+                  vErrors.push(err3);
+                }
+                errors++;
+              }
+              if (!pattern7.test(data0)) {
+                const err4 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/then/pattern", keyword: "pattern", params: { pattern: "^[^\\x00]*$" }, message: 'must match pattern "^[^\\x00]*$"' };
+                if (vErrors === null) {
+                  vErrors = [err4];
+                } else {
+                  vErrors.push(err4);
+                }
+                errors++;
+              }
+            }
+            var _valid0 = _errs6 === errors;
+            valid1 = _valid0;
+            ifClause0 = "then";
+          } else {
+            const _errs7 = errors;
+            if (typeof data0 === "string") {
+              if (func1(data0) > 128) {
+                const err5 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/else/maxLength", keyword: "maxLength", params: { limit: 128 }, message: "must NOT have more than 128 characters" };
+                if (vErrors === null) {
+                  vErrors = [err5];
+                } else {
+                  vErrors.push(err5);
+                }
+                errors++;
+              }
+            }
+            var _valid0 = _errs7 === errors;
+            valid1 = _valid0;
+            ifClause0 = "else";
+          }
+          if (!valid1) {
+            const err6 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/if", keyword: "if", params: { failingKeyword: ifClause0 }, message: 'must match "' + ifClause0 + '" schema' };
+            if (vErrors === null) {
+              vErrors = [err6];
+            } else {
+              vErrors.push(err6);
+            }
+            errors++;
+          }
+          if (!(typeof data0 === "string")) {
+            const err7 = { instancePath: instancePath + "/password", schemaPath: "#/properties/password/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err7];
+            } else {
+              vErrors.push(err7);
+            }
+            errors++;
+          }
+        }
+      } else {
+        const err8 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err8];
+        } else {
+          vErrors.push(err8);
+        }
+        errors++;
+      }
+      validate52.errors = vErrors;
+      return errors === 0;
+    }
+    validate52.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.getProfile_query = validate53;
+    function validate53(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate53.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate53.errors = vErrors;
+      return errors === 0;
+    }
+    validate53.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.getProfile_path = validate54;
+    function validate54(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate54.evaluated;
       if (evaluated0.dynamicProps) {
         evaluated0.props = void 0;
       }
@@ -1871,509 +2388,11 @@ var require_generated_code = __commonJS({
         }
         errors++;
       }
-      validate48.errors = vErrors;
-      return errors === 0;
-    }
-    validate48.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.getProfile_body = validate28;
-    function validate28(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate28.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate28.errors = vErrors;
-      return errors === 0;
-    }
-    validate28.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.getProfileImage_query = validate49;
-    function validate49(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate49.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate49.errors = vErrors;
-      return errors === 0;
-    }
-    validate49.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.getProfileImage_path = validate50;
-    function validate50(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate50.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        if (data.filename === void 0) {
-          const err0 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "filename" }, message: "must have required property 'filename'" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-        for (const key0 in data) {
-          if (!(key0 === "filename")) {
-            const err1 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-            if (vErrors === null) {
-              vErrors = [err1];
-            } else {
-              vErrors.push(err1);
-            }
-            errors++;
-          }
-        }
-        if (data.filename !== void 0) {
-          if (typeof data.filename !== "string") {
-            const err2 = { instancePath: instancePath + "/filename", schemaPath: "#/properties/filename/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-            if (vErrors === null) {
-              vErrors = [err2];
-            } else {
-              vErrors.push(err2);
-            }
-            errors++;
-          }
-        }
-      } else {
-        const err3 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err3];
-        } else {
-          vErrors.push(err3);
-        }
-        errors++;
-      }
-      validate50.errors = vErrors;
-      return errors === 0;
-    }
-    validate50.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.getProfileImage_body = validate28;
-    function validate28(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate28.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate28.errors = vErrors;
-      return errors === 0;
-    }
-    validate28.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.listPosts_query = validate51;
-    function validate51(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate51.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        if (data.limit === void 0) {
-          data.limit = 20;
-        }
-        if (data.offset === void 0) {
-          data.offset = 0;
-        }
-        for (const key0 in data) {
-          if (!(key0 === "limit" || key0 === "offset")) {
-            const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-            if (vErrors === null) {
-              vErrors = [err0];
-            } else {
-              vErrors.push(err0);
-            }
-            errors++;
-          }
-        }
-        let data0 = data.limit;
-        if (!(typeof data0 == "number" && (!(data0 % 1) && !isNaN(data0)) && isFinite(data0))) {
-          const err1 = { instancePath: instancePath + "/limit", schemaPath: "#/properties/limit/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
-          if (vErrors === null) {
-            vErrors = [err1];
-          } else {
-            vErrors.push(err1);
-          }
-          errors++;
-        }
-        if (typeof data0 == "number" && isFinite(data0)) {
-          if (data0 > 100 || isNaN(data0)) {
-            const err2 = { instancePath: instancePath + "/limit", schemaPath: "#/properties/limit/maximum", keyword: "maximum", params: { comparison: "<=", limit: 100 }, message: "must be <= 100" };
-            if (vErrors === null) {
-              vErrors = [err2];
-            } else {
-              vErrors.push(err2);
-            }
-            errors++;
-          }
-          if (data0 < 1 || isNaN(data0)) {
-            const err3 = { instancePath: instancePath + "/limit", schemaPath: "#/properties/limit/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-            if (vErrors === null) {
-              vErrors = [err3];
-            } else {
-              vErrors.push(err3);
-            }
-            errors++;
-          }
-        }
-        let data1 = data.offset;
-        if (!(typeof data1 == "number" && (!(data1 % 1) && !isNaN(data1)) && isFinite(data1))) {
-          const err4 = { instancePath: instancePath + "/offset", schemaPath: "#/properties/offset/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
-          if (vErrors === null) {
-            vErrors = [err4];
-          } else {
-            vErrors.push(err4);
-          }
-          errors++;
-        }
-        if (typeof data1 == "number" && isFinite(data1)) {
-          if (data1 > 2147483647 || isNaN(data1)) {
-            const err5 = { instancePath: instancePath + "/offset", schemaPath: "#/properties/offset/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2147483647 }, message: "must be <= 2147483647" };
-            if (vErrors === null) {
-              vErrors = [err5];
-            } else {
-              vErrors.push(err5);
-            }
-            errors++;
-          }
-          if (data1 < 0 || isNaN(data1)) {
-            const err6 = { instancePath: instancePath + "/offset", schemaPath: "#/properties/offset/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
-            if (vErrors === null) {
-              vErrors = [err6];
-            } else {
-              vErrors.push(err6);
-            }
-            errors++;
-          }
-        }
-      } else {
-        const err7 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err7];
-        } else {
-          vErrors.push(err7);
-        }
-        errors++;
-      }
-      validate51.errors = vErrors;
-      return errors === 0;
-    }
-    validate51.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.listPosts_path = validate52;
-    function validate52(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate52.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate52.errors = vErrors;
-      return errors === 0;
-    }
-    validate52.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.listPosts_body = validate28;
-    function validate28(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate28.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate28.errors = vErrors;
-      return errors === 0;
-    }
-    validate28.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.listOwnPosts_query = validate53;
-    function validate53(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate53.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        if (data.limit === void 0) {
-          data.limit = 20;
-        }
-        if (data.offset === void 0) {
-          data.offset = 0;
-        }
-        for (const key0 in data) {
-          if (!(key0 === "limit" || key0 === "offset")) {
-            const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-            if (vErrors === null) {
-              vErrors = [err0];
-            } else {
-              vErrors.push(err0);
-            }
-            errors++;
-          }
-        }
-        let data0 = data.limit;
-        if (!(typeof data0 == "number" && (!(data0 % 1) && !isNaN(data0)) && isFinite(data0))) {
-          const err1 = { instancePath: instancePath + "/limit", schemaPath: "#/properties/limit/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
-          if (vErrors === null) {
-            vErrors = [err1];
-          } else {
-            vErrors.push(err1);
-          }
-          errors++;
-        }
-        if (typeof data0 == "number" && isFinite(data0)) {
-          if (data0 > 100 || isNaN(data0)) {
-            const err2 = { instancePath: instancePath + "/limit", schemaPath: "#/properties/limit/maximum", keyword: "maximum", params: { comparison: "<=", limit: 100 }, message: "must be <= 100" };
-            if (vErrors === null) {
-              vErrors = [err2];
-            } else {
-              vErrors.push(err2);
-            }
-            errors++;
-          }
-          if (data0 < 1 || isNaN(data0)) {
-            const err3 = { instancePath: instancePath + "/limit", schemaPath: "#/properties/limit/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-            if (vErrors === null) {
-              vErrors = [err3];
-            } else {
-              vErrors.push(err3);
-            }
-            errors++;
-          }
-        }
-        let data1 = data.offset;
-        if (!(typeof data1 == "number" && (!(data1 % 1) && !isNaN(data1)) && isFinite(data1))) {
-          const err4 = { instancePath: instancePath + "/offset", schemaPath: "#/properties/offset/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
-          if (vErrors === null) {
-            vErrors = [err4];
-          } else {
-            vErrors.push(err4);
-          }
-          errors++;
-        }
-        if (typeof data1 == "number" && isFinite(data1)) {
-          if (data1 > 2147483647 || isNaN(data1)) {
-            const err5 = { instancePath: instancePath + "/offset", schemaPath: "#/properties/offset/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2147483647 }, message: "must be <= 2147483647" };
-            if (vErrors === null) {
-              vErrors = [err5];
-            } else {
-              vErrors.push(err5);
-            }
-            errors++;
-          }
-          if (data1 < 0 || isNaN(data1)) {
-            const err6 = { instancePath: instancePath + "/offset", schemaPath: "#/properties/offset/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
-            if (vErrors === null) {
-              vErrors = [err6];
-            } else {
-              vErrors.push(err6);
-            }
-            errors++;
-          }
-        }
-      } else {
-        const err7 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err7];
-        } else {
-          vErrors.push(err7);
-        }
-        errors++;
-      }
-      validate53.errors = vErrors;
-      return errors === 0;
-    }
-    validate53.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.listOwnPosts_path = validate54;
-    function validate54(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate54.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
       validate54.errors = vErrors;
       return errors === 0;
     }
     validate54.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.listOwnPosts_body = validate28;
-    function validate28(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate28.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate28.errors = vErrors;
-      return errors === 0;
-    }
-    validate28.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.getPost_query = validate55;
+    exports.getProfile_body = validate55;
     function validate55(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -2407,7 +2426,7 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate55.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.getPost_path = validate56;
+    exports.getProfileImage_query = validate56;
     function validate56(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -2419,8 +2438,8 @@ var require_generated_code = __commonJS({
         evaluated0.items = void 0;
       }
       if (data && typeof data == "object" && !Array.isArray(data)) {
-        if (data.id === void 0) {
-          const err0 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "id" }, message: "must have required property 'id'" };
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
           if (vErrors === null) {
             vErrors = [err0];
           } else {
@@ -2428,55 +2447,12 @@ var require_generated_code = __commonJS({
           }
           errors++;
         }
-        for (const key0 in data) {
-          if (!(key0 === "id")) {
-            const err1 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-            if (vErrors === null) {
-              vErrors = [err1];
-            } else {
-              vErrors.push(err1);
-            }
-            errors++;
-          }
-        }
-        if (data.id !== void 0) {
-          let data0 = data.id;
-          if (!(typeof data0 == "number" && (!(data0 % 1) && !isNaN(data0)) && isFinite(data0))) {
-            const err2 = { instancePath: instancePath + "/id", schemaPath: "#/properties/id/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
-            if (vErrors === null) {
-              vErrors = [err2];
-            } else {
-              vErrors.push(err2);
-            }
-            errors++;
-          }
-          if (typeof data0 == "number" && isFinite(data0)) {
-            if (data0 > 9007199254740991 || isNaN(data0)) {
-              const err3 = { instancePath: instancePath + "/id", schemaPath: "#/properties/id/maximum", keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 }, message: "must be <= 9007199254740991" };
-              if (vErrors === null) {
-                vErrors = [err3];
-              } else {
-                vErrors.push(err3);
-              }
-              errors++;
-            }
-            if (data0 < 1 || isNaN(data0)) {
-              const err4 = { instancePath: instancePath + "/id", schemaPath: "#/properties/id/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-              if (vErrors === null) {
-                vErrors = [err4];
-              } else {
-                vErrors.push(err4);
-              }
-              errors++;
-            }
-          }
-        }
       } else {
-        const err5 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
-          vErrors = [err5];
+          vErrors = [err1];
         } else {
-          vErrors.push(err5);
+          vErrors.push(err1);
         }
         errors++;
       }
@@ -2484,79 +2460,11 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate56.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.getPost_body = validate28;
-    function validate28(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate28.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate28.errors = vErrors;
-      return errors === 0;
-    }
-    validate28.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.getPostImage_query = validate57;
+    exports.getProfileImage_path = validate57;
     function validate57(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
       const evaluated0 = validate57.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate57.errors = vErrors;
-      return errors === 0;
-    }
-    validate57.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.getPostImage_path = validate58;
-    function validate58(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate58.evaluated;
       if (evaluated0.dynamicProps) {
         evaluated0.props = void 0;
       }
@@ -2604,15 +2512,15 @@ var require_generated_code = __commonJS({
         }
         errors++;
       }
-      validate58.errors = vErrors;
+      validate57.errors = vErrors;
       return errors === 0;
     }
-    validate58.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.getPostImage_body = validate28;
-    function validate28(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+    validate57.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.getProfileImage_header = validate58;
+    function validate58(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
-      const evaluated0 = validate28.evaluated;
+      const evaluated0 = validate58.evaluated;
       if (evaluated0.dynamicProps) {
         evaluated0.props = void 0;
       }
@@ -2621,28 +2529,41 @@ var require_generated_code = __commonJS({
       }
       if (data && typeof data == "object" && !Array.isArray(data)) {
         for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
+          if (!(key0 === "If-None-Match")) {
+            const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err0];
+            } else {
+              vErrors.push(err0);
+            }
+            errors++;
           }
-          errors++;
+        }
+        if (data["If-None-Match"] !== void 0) {
+          if (typeof data["If-None-Match"] !== "string") {
+            const err1 = { instancePath: instancePath + "/If-None-Match", schemaPath: "#/properties/If-None-Match/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err1];
+            } else {
+              vErrors.push(err1);
+            }
+            errors++;
+          }
         }
       } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err2 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
-          vErrors = [err1];
+          vErrors = [err2];
         } else {
-          vErrors.push(err1);
+          vErrors.push(err2);
         }
         errors++;
       }
-      validate28.errors = vErrors;
+      validate58.errors = vErrors;
       return errors === 0;
     }
-    validate28.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.createPost_query = validate59;
+    validate58.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.getProfileImage_body = validate59;
     function validate59(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -2676,7 +2597,7 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate59.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.createPost_path = validate60;
+    exports.listPosts_query = validate60;
     function validate60(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -2688,21 +2609,89 @@ var require_generated_code = __commonJS({
         evaluated0.items = void 0;
       }
       if (data && typeof data == "object" && !Array.isArray(data)) {
+        if (data.limit === void 0) {
+          data.limit = 20;
+        }
+        if (data.offset === void 0) {
+          data.offset = 0;
+        }
         for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (!(key0 === "limit" || key0 === "offset")) {
+            const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err0];
+            } else {
+              vErrors.push(err0);
+            }
+            errors++;
+          }
+        }
+        let data0 = data.limit;
+        if (!(typeof data0 == "number" && (!(data0 % 1) && !isNaN(data0)) && isFinite(data0))) {
+          const err1 = { instancePath: instancePath + "/limit", schemaPath: "#/properties/limit/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
           if (vErrors === null) {
-            vErrors = [err0];
+            vErrors = [err1];
           } else {
-            vErrors.push(err0);
+            vErrors.push(err1);
           }
           errors++;
         }
+        if (typeof data0 == "number" && isFinite(data0)) {
+          if (data0 > 100 || isNaN(data0)) {
+            const err2 = { instancePath: instancePath + "/limit", schemaPath: "#/properties/limit/maximum", keyword: "maximum", params: { comparison: "<=", limit: 100 }, message: "must be <= 100" };
+            if (vErrors === null) {
+              vErrors = [err2];
+            } else {
+              vErrors.push(err2);
+            }
+            errors++;
+          }
+          if (data0 < 1 || isNaN(data0)) {
+            const err3 = { instancePath: instancePath + "/limit", schemaPath: "#/properties/limit/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+            if (vErrors === null) {
+              vErrors = [err3];
+            } else {
+              vErrors.push(err3);
+            }
+            errors++;
+          }
+        }
+        let data1 = data.offset;
+        if (!(typeof data1 == "number" && (!(data1 % 1) && !isNaN(data1)) && isFinite(data1))) {
+          const err4 = { instancePath: instancePath + "/offset", schemaPath: "#/properties/offset/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
+          if (vErrors === null) {
+            vErrors = [err4];
+          } else {
+            vErrors.push(err4);
+          }
+          errors++;
+        }
+        if (typeof data1 == "number" && isFinite(data1)) {
+          if (data1 > 2147483647 || isNaN(data1)) {
+            const err5 = { instancePath: instancePath + "/offset", schemaPath: "#/properties/offset/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2147483647 }, message: "must be <= 2147483647" };
+            if (vErrors === null) {
+              vErrors = [err5];
+            } else {
+              vErrors.push(err5);
+            }
+            errors++;
+          }
+          if (data1 < 0 || isNaN(data1)) {
+            const err6 = { instancePath: instancePath + "/offset", schemaPath: "#/properties/offset/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
+            if (vErrors === null) {
+              vErrors = [err6];
+            } else {
+              vErrors.push(err6);
+            }
+            errors++;
+          }
+        }
       } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err7 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
-          vErrors = [err1];
+          vErrors = [err7];
         } else {
-          vErrors.push(err1);
+          vErrors.push(err7);
         }
         errors++;
       }
@@ -2710,7 +2699,7 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate60.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.createPost_body = validate61;
+    exports.listPosts_path = validate61;
     function validate61(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -2722,8 +2711,8 @@ var require_generated_code = __commonJS({
         evaluated0.items = void 0;
       }
       if (data && typeof data == "object" && !Array.isArray(data)) {
-        if (data.title === void 0) {
-          const err0 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "title" }, message: "must have required property 'title'" };
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
           if (vErrors === null) {
             vErrors = [err0];
           } else {
@@ -2731,112 +2720,12 @@ var require_generated_code = __commonJS({
           }
           errors++;
         }
-        if (data.text === void 0) {
-          const err1 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "text" }, message: "must have required property 'text'" };
-          if (vErrors === null) {
-            vErrors = [err1];
-          } else {
-            vErrors.push(err1);
-          }
-          errors++;
-        }
-        for (const key0 in data) {
-          if (!(key0 === "title" || key0 === "text" || key0 === "image")) {
-            const err2 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-            if (vErrors === null) {
-              vErrors = [err2];
-            } else {
-              vErrors.push(err2);
-            }
-            errors++;
-          }
-        }
-        if (data.title !== void 0) {
-          let data0 = data.title;
-          if (typeof data0 === "string") {
-            if (func1(data0) > 200) {
-              const err3 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/maxLength", keyword: "maxLength", params: { limit: 200 }, message: "must NOT have more than 200 characters" };
-              if (vErrors === null) {
-                vErrors = [err3];
-              } else {
-                vErrors.push(err3);
-              }
-              errors++;
-            }
-            if (func1(data0) < 1) {
-              const err4 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/minLength", keyword: "minLength", params: { limit: 1 }, message: "must NOT have fewer than 1 characters" };
-              if (vErrors === null) {
-                vErrors = [err4];
-              } else {
-                vErrors.push(err4);
-              }
-              errors++;
-            }
-            if (!pattern4.test(data0)) {
-              const err5 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$"' };
-              if (vErrors === null) {
-                vErrors = [err5];
-              } else {
-                vErrors.push(err5);
-              }
-              errors++;
-            }
-          } else {
-            const err6 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-            if (vErrors === null) {
-              vErrors = [err6];
-            } else {
-              vErrors.push(err6);
-            }
-            errors++;
-          }
-        }
-        if (data.text !== void 0) {
-          let data1 = data.text;
-          if (typeof data1 === "string") {
-            if (func1(data1) > 1e4) {
-              const err7 = { instancePath: instancePath + "/text", schemaPath: "#/properties/text/maxLength", keyword: "maxLength", params: { limit: 1e4 }, message: "must NOT have more than 10000 characters" };
-              if (vErrors === null) {
-                vErrors = [err7];
-              } else {
-                vErrors.push(err7);
-              }
-              errors++;
-            }
-            if (func1(data1) < 1) {
-              const err8 = { instancePath: instancePath + "/text", schemaPath: "#/properties/text/minLength", keyword: "minLength", params: { limit: 1 }, message: "must NOT have fewer than 1 characters" };
-              if (vErrors === null) {
-                vErrors = [err8];
-              } else {
-                vErrors.push(err8);
-              }
-              errors++;
-            }
-            if (!pattern4.test(data1)) {
-              const err9 = { instancePath: instancePath + "/text", schemaPath: "#/properties/text/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$"' };
-              if (vErrors === null) {
-                vErrors = [err9];
-              } else {
-                vErrors.push(err9);
-              }
-              errors++;
-            }
-          } else {
-            const err10 = { instancePath: instancePath + "/text", schemaPath: "#/properties/text/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-            if (vErrors === null) {
-              vErrors = [err10];
-            } else {
-              vErrors.push(err10);
-            }
-            errors++;
-          }
-        }
       } else {
-        const err11 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
-          vErrors = [err11];
+          vErrors = [err1];
         } else {
-          vErrors.push(err11);
+          vErrors.push(err1);
         }
         errors++;
       }
@@ -2844,88 +2733,11 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate61.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.editPost_query = validate62;
+    exports.listPosts_body = validate62;
     function validate62(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
       const evaluated0 = validate62.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        if (data.id === void 0) {
-          const err0 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "id" }, message: "must have required property 'id'" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-        for (const key0 in data) {
-          if (!(key0 === "id")) {
-            const err1 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-            if (vErrors === null) {
-              vErrors = [err1];
-            } else {
-              vErrors.push(err1);
-            }
-            errors++;
-          }
-        }
-        if (data.id !== void 0) {
-          let data0 = data.id;
-          if (!(typeof data0 == "number" && (!(data0 % 1) && !isNaN(data0)) && isFinite(data0))) {
-            const err2 = { instancePath: instancePath + "/id", schemaPath: "#/properties/id/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
-            if (vErrors === null) {
-              vErrors = [err2];
-            } else {
-              vErrors.push(err2);
-            }
-            errors++;
-          }
-          if (typeof data0 == "number" && isFinite(data0)) {
-            if (data0 > 9007199254740991 || isNaN(data0)) {
-              const err3 = { instancePath: instancePath + "/id", schemaPath: "#/properties/id/maximum", keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 }, message: "must be <= 9007199254740991" };
-              if (vErrors === null) {
-                vErrors = [err3];
-              } else {
-                vErrors.push(err3);
-              }
-              errors++;
-            }
-            if (data0 < 1 || isNaN(data0)) {
-              const err4 = { instancePath: instancePath + "/id", schemaPath: "#/properties/id/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-              if (vErrors === null) {
-                vErrors = [err4];
-              } else {
-                vErrors.push(err4);
-              }
-              errors++;
-            }
-          }
-        }
-      } else {
-        const err5 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err5];
-        } else {
-          vErrors.push(err5);
-        }
-        errors++;
-      }
-      validate62.errors = vErrors;
-      return errors === 0;
-    }
-    validate62.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.editPost_path = validate63;
-    function validate63(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate63.evaluated;
       if (evaluated0.dynamicProps) {
         evaluated0.props = void 0;
       }
@@ -2951,11 +2763,113 @@ var require_generated_code = __commonJS({
         }
         errors++;
       }
+      validate62.errors = vErrors;
+      return errors === 0;
+    }
+    validate62.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.listOwnPosts_query = validate63;
+    function validate63(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate63.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        if (data.limit === void 0) {
+          data.limit = 20;
+        }
+        if (data.offset === void 0) {
+          data.offset = 0;
+        }
+        for (const key0 in data) {
+          if (!(key0 === "limit" || key0 === "offset")) {
+            const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err0];
+            } else {
+              vErrors.push(err0);
+            }
+            errors++;
+          }
+        }
+        let data0 = data.limit;
+        if (!(typeof data0 == "number" && (!(data0 % 1) && !isNaN(data0)) && isFinite(data0))) {
+          const err1 = { instancePath: instancePath + "/limit", schemaPath: "#/properties/limit/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
+          if (vErrors === null) {
+            vErrors = [err1];
+          } else {
+            vErrors.push(err1);
+          }
+          errors++;
+        }
+        if (typeof data0 == "number" && isFinite(data0)) {
+          if (data0 > 100 || isNaN(data0)) {
+            const err2 = { instancePath: instancePath + "/limit", schemaPath: "#/properties/limit/maximum", keyword: "maximum", params: { comparison: "<=", limit: 100 }, message: "must be <= 100" };
+            if (vErrors === null) {
+              vErrors = [err2];
+            } else {
+              vErrors.push(err2);
+            }
+            errors++;
+          }
+          if (data0 < 1 || isNaN(data0)) {
+            const err3 = { instancePath: instancePath + "/limit", schemaPath: "#/properties/limit/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+            if (vErrors === null) {
+              vErrors = [err3];
+            } else {
+              vErrors.push(err3);
+            }
+            errors++;
+          }
+        }
+        let data1 = data.offset;
+        if (!(typeof data1 == "number" && (!(data1 % 1) && !isNaN(data1)) && isFinite(data1))) {
+          const err4 = { instancePath: instancePath + "/offset", schemaPath: "#/properties/offset/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
+          if (vErrors === null) {
+            vErrors = [err4];
+          } else {
+            vErrors.push(err4);
+          }
+          errors++;
+        }
+        if (typeof data1 == "number" && isFinite(data1)) {
+          if (data1 > 2147483647 || isNaN(data1)) {
+            const err5 = { instancePath: instancePath + "/offset", schemaPath: "#/properties/offset/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2147483647 }, message: "must be <= 2147483647" };
+            if (vErrors === null) {
+              vErrors = [err5];
+            } else {
+              vErrors.push(err5);
+            }
+            errors++;
+          }
+          if (data1 < 0 || isNaN(data1)) {
+            const err6 = { instancePath: instancePath + "/offset", schemaPath: "#/properties/offset/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 }, message: "must be >= 0" };
+            if (vErrors === null) {
+              vErrors = [err6];
+            } else {
+              vErrors.push(err6);
+            }
+            errors++;
+          }
+        }
+      } else {
+        const err7 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err7];
+        } else {
+          vErrors.push(err7);
+        }
+        errors++;
+      }
       validate63.errors = vErrors;
       return errors === 0;
     }
     validate63.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.editPost_body = validate64;
+    exports.listOwnPosts_path = validate64;
     function validate64(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -2967,8 +2881,8 @@ var require_generated_code = __commonJS({
         evaluated0.items = void 0;
       }
       if (data && typeof data == "object" && !Array.isArray(data)) {
-        if (Object.keys(data).length < 1) {
-          const err0 = { instancePath, schemaPath: "#/minProperties", keyword: "minProperties", params: { limit: 1 }, message: "must NOT have fewer than 1 properties" };
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
           if (vErrors === null) {
             vErrors = [err0];
           } else {
@@ -2976,114 +2890,12 @@ var require_generated_code = __commonJS({
           }
           errors++;
         }
-        for (const key0 in data) {
-          if (!(key0 === "title" || key0 === "text" || key0 === "image" || key0 === "remove_image")) {
-            const err1 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-            if (vErrors === null) {
-              vErrors = [err1];
-            } else {
-              vErrors.push(err1);
-            }
-            errors++;
-          }
-        }
-        if (data.title !== void 0) {
-          let data0 = data.title;
-          if (typeof data0 === "string") {
-            if (func1(data0) > 200) {
-              const err2 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/maxLength", keyword: "maxLength", params: { limit: 200 }, message: "must NOT have more than 200 characters" };
-              if (vErrors === null) {
-                vErrors = [err2];
-              } else {
-                vErrors.push(err2);
-              }
-              errors++;
-            }
-            if (func1(data0) < 1) {
-              const err3 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/minLength", keyword: "minLength", params: { limit: 1 }, message: "must NOT have fewer than 1 characters" };
-              if (vErrors === null) {
-                vErrors = [err3];
-              } else {
-                vErrors.push(err3);
-              }
-              errors++;
-            }
-            if (!pattern4.test(data0)) {
-              const err4 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$"' };
-              if (vErrors === null) {
-                vErrors = [err4];
-              } else {
-                vErrors.push(err4);
-              }
-              errors++;
-            }
-          } else {
-            const err5 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-            if (vErrors === null) {
-              vErrors = [err5];
-            } else {
-              vErrors.push(err5);
-            }
-            errors++;
-          }
-        }
-        if (data.text !== void 0) {
-          let data1 = data.text;
-          if (typeof data1 === "string") {
-            if (func1(data1) > 1e4) {
-              const err6 = { instancePath: instancePath + "/text", schemaPath: "#/properties/text/maxLength", keyword: "maxLength", params: { limit: 1e4 }, message: "must NOT have more than 10000 characters" };
-              if (vErrors === null) {
-                vErrors = [err6];
-              } else {
-                vErrors.push(err6);
-              }
-              errors++;
-            }
-            if (func1(data1) < 1) {
-              const err7 = { instancePath: instancePath + "/text", schemaPath: "#/properties/text/minLength", keyword: "minLength", params: { limit: 1 }, message: "must NOT have fewer than 1 characters" };
-              if (vErrors === null) {
-                vErrors = [err7];
-              } else {
-                vErrors.push(err7);
-              }
-              errors++;
-            }
-            if (!pattern4.test(data1)) {
-              const err8 = { instancePath: instancePath + "/text", schemaPath: "#/properties/text/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$"' };
-              if (vErrors === null) {
-                vErrors = [err8];
-              } else {
-                vErrors.push(err8);
-              }
-              errors++;
-            }
-          } else {
-            const err9 = { instancePath: instancePath + "/text", schemaPath: "#/properties/text/type", keyword: "type", params: { type: "string" }, message: "must be string" };
-            if (vErrors === null) {
-              vErrors = [err9];
-            } else {
-              vErrors.push(err9);
-            }
-            errors++;
-          }
-        }
-        if (data.remove_image !== void 0) {
-          if (typeof data.remove_image !== "boolean") {
-            const err10 = { instancePath: instancePath + "/remove_image", schemaPath: "#/properties/remove_image/type", keyword: "type", params: { type: "boolean" }, message: "must be boolean" };
-            if (vErrors === null) {
-              vErrors = [err10];
-            } else {
-              vErrors.push(err10);
-            }
-            errors++;
-          }
-        }
       } else {
-        const err11 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
-          vErrors = [err11];
+          vErrors = [err1];
         } else {
-          vErrors.push(err11);
+          vErrors.push(err1);
         }
         errors++;
       }
@@ -3091,7 +2903,7 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate64.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.deletePost_query = validate65;
+    exports.listOwnPosts_body = validate65;
     function validate65(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -3103,8 +2915,8 @@ var require_generated_code = __commonJS({
         evaluated0.items = void 0;
       }
       if (data && typeof data == "object" && !Array.isArray(data)) {
-        if (data.id === void 0) {
-          const err0 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "id" }, message: "must have required property 'id'" };
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
           if (vErrors === null) {
             vErrors = [err0];
           } else {
@@ -3112,55 +2924,12 @@ var require_generated_code = __commonJS({
           }
           errors++;
         }
-        for (const key0 in data) {
-          if (!(key0 === "id")) {
-            const err1 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-            if (vErrors === null) {
-              vErrors = [err1];
-            } else {
-              vErrors.push(err1);
-            }
-            errors++;
-          }
-        }
-        if (data.id !== void 0) {
-          let data0 = data.id;
-          if (!(typeof data0 == "number" && (!(data0 % 1) && !isNaN(data0)) && isFinite(data0))) {
-            const err2 = { instancePath: instancePath + "/id", schemaPath: "#/properties/id/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
-            if (vErrors === null) {
-              vErrors = [err2];
-            } else {
-              vErrors.push(err2);
-            }
-            errors++;
-          }
-          if (typeof data0 == "number" && isFinite(data0)) {
-            if (data0 > 9007199254740991 || isNaN(data0)) {
-              const err3 = { instancePath: instancePath + "/id", schemaPath: "#/properties/id/maximum", keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 }, message: "must be <= 9007199254740991" };
-              if (vErrors === null) {
-                vErrors = [err3];
-              } else {
-                vErrors.push(err3);
-              }
-              errors++;
-            }
-            if (data0 < 1 || isNaN(data0)) {
-              const err4 = { instancePath: instancePath + "/id", schemaPath: "#/properties/id/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-              if (vErrors === null) {
-                vErrors = [err4];
-              } else {
-                vErrors.push(err4);
-              }
-              errors++;
-            }
-          }
-        }
       } else {
-        const err5 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
-          vErrors = [err5];
+          vErrors = [err1];
         } else {
-          vErrors.push(err5);
+          vErrors.push(err1);
         }
         errors++;
       }
@@ -3168,7 +2937,7 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate65.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.deletePost_path = validate66;
+    exports.getPost_query = validate66;
     function validate66(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -3202,41 +2971,7 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate66.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.deletePost_body = validate28;
-    function validate28(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate28.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate28.errors = vErrors;
-      return errors === 0;
-    }
-    validate28.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.likePost_query = validate67;
+    exports.getPost_path = validate67;
     function validate67(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -3313,7 +3048,7 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate67.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.likePost_path = validate68;
+    exports.getPost_body = validate68;
     function validate68(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -3347,11 +3082,11 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate68.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.likePost_body = validate28;
-    function validate28(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+    exports.getPostImage_query = validate69;
+    function validate69(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
-      const evaluated0 = validate28.evaluated;
+      const evaluated0 = validate69.evaluated;
       if (evaluated0.dynamicProps) {
         evaluated0.props = void 0;
       }
@@ -3377,15 +3112,572 @@ var require_generated_code = __commonJS({
         }
         errors++;
       }
-      validate28.errors = vErrors;
+      validate69.errors = vErrors;
       return errors === 0;
     }
-    validate28.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.unlikePost_query = validate69;
-    function validate69(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+    validate69.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.getPostImage_path = validate70;
+    function validate70(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
-      const evaluated0 = validate69.evaluated;
+      const evaluated0 = validate70.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        if (data.filename === void 0) {
+          const err0 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "filename" }, message: "must have required property 'filename'" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+        for (const key0 in data) {
+          if (!(key0 === "filename")) {
+            const err1 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err1];
+            } else {
+              vErrors.push(err1);
+            }
+            errors++;
+          }
+        }
+        if (data.filename !== void 0) {
+          if (typeof data.filename !== "string") {
+            const err2 = { instancePath: instancePath + "/filename", schemaPath: "#/properties/filename/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err2];
+            } else {
+              vErrors.push(err2);
+            }
+            errors++;
+          }
+        }
+      } else {
+        const err3 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err3];
+        } else {
+          vErrors.push(err3);
+        }
+        errors++;
+      }
+      validate70.errors = vErrors;
+      return errors === 0;
+    }
+    validate70.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.getPostImage_header = validate71;
+    function validate71(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate71.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          if (!(key0 === "If-None-Match")) {
+            const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err0];
+            } else {
+              vErrors.push(err0);
+            }
+            errors++;
+          }
+        }
+        if (data["If-None-Match"] !== void 0) {
+          if (typeof data["If-None-Match"] !== "string") {
+            const err1 = { instancePath: instancePath + "/If-None-Match", schemaPath: "#/properties/If-None-Match/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err1];
+            } else {
+              vErrors.push(err1);
+            }
+            errors++;
+          }
+        }
+      } else {
+        const err2 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err2];
+        } else {
+          vErrors.push(err2);
+        }
+        errors++;
+      }
+      validate71.errors = vErrors;
+      return errors === 0;
+    }
+    validate71.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.getPostImage_body = validate72;
+    function validate72(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate72.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate72.errors = vErrors;
+      return errors === 0;
+    }
+    validate72.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.createPost_query = validate73;
+    function validate73(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate73.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate73.errors = vErrors;
+      return errors === 0;
+    }
+    validate73.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.createPost_path = validate74;
+    function validate74(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate74.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate74.errors = vErrors;
+      return errors === 0;
+    }
+    validate74.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.createPost_header = validate75;
+    var pattern16 = new RegExp("^[!-~]*$", "u");
+    function validate75(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate75.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          if (!(key0 === "Idempotency-Key")) {
+            const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err0];
+            } else {
+              vErrors.push(err0);
+            }
+            errors++;
+          }
+        }
+        if (data["Idempotency-Key"] !== void 0) {
+          let data0 = data["Idempotency-Key"];
+          if (typeof data0 !== "string") {
+            const err1 = { instancePath: instancePath + "/Idempotency-Key", schemaPath: "#/properties/Idempotency-Key/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err1];
+            } else {
+              vErrors.push(err1);
+            }
+            errors++;
+          }
+          const _errs4 = errors;
+          let valid1 = true;
+          const _errs5 = errors;
+          if (typeof data0 === "string") {
+            if (func1(data0) > 255) {
+              const err2 = {};
+              if (vErrors === null) {
+                vErrors = [err2];
+              } else {
+                vErrors.push(err2);
+              }
+              errors++;
+            }
+          }
+          var _valid0 = _errs5 === errors;
+          errors = _errs4;
+          if (vErrors !== null) {
+            if (_errs4) {
+              vErrors.length = _errs4;
+            } else {
+              vErrors = null;
+            }
+          }
+          let ifClause0;
+          if (_valid0) {
+            const _errs6 = errors;
+            if (typeof data0 === "string") {
+              if (func1(data0) < 1) {
+                const err3 = { instancePath: instancePath + "/Idempotency-Key", schemaPath: "#/properties/Idempotency-Key/then/minLength", keyword: "minLength", params: { limit: 1 }, message: "must NOT have fewer than 1 characters" };
+                if (vErrors === null) {
+                  vErrors = [err3];
+                } else {
+                  vErrors.push(err3);
+                }
+                errors++;
+              }
+              if (!pattern16.test(data0)) {
+                const err4 = { instancePath: instancePath + "/Idempotency-Key", schemaPath: "#/properties/Idempotency-Key/then/pattern", keyword: "pattern", params: { pattern: "^[!-~]*$" }, message: 'must match pattern "^[!-~]*$"' };
+                if (vErrors === null) {
+                  vErrors = [err4];
+                } else {
+                  vErrors.push(err4);
+                }
+                errors++;
+              }
+            }
+            var _valid0 = _errs6 === errors;
+            valid1 = _valid0;
+            ifClause0 = "then";
+          } else {
+            const _errs7 = errors;
+            if (typeof data0 === "string") {
+              if (func1(data0) > 255) {
+                const err5 = { instancePath: instancePath + "/Idempotency-Key", schemaPath: "#/properties/Idempotency-Key/else/maxLength", keyword: "maxLength", params: { limit: 255 }, message: "must NOT have more than 255 characters" };
+                if (vErrors === null) {
+                  vErrors = [err5];
+                } else {
+                  vErrors.push(err5);
+                }
+                errors++;
+              }
+            }
+            var _valid0 = _errs7 === errors;
+            valid1 = _valid0;
+            ifClause0 = "else";
+          }
+          if (!valid1) {
+            const err6 = { instancePath: instancePath + "/Idempotency-Key", schemaPath: "#/properties/Idempotency-Key/if", keyword: "if", params: { failingKeyword: ifClause0 }, message: 'must match "' + ifClause0 + '" schema' };
+            if (vErrors === null) {
+              vErrors = [err6];
+            } else {
+              vErrors.push(err6);
+            }
+            errors++;
+          }
+        }
+      } else {
+        const err7 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err7];
+        } else {
+          vErrors.push(err7);
+        }
+        errors++;
+      }
+      validate75.errors = vErrors;
+      return errors === 0;
+    }
+    validate75.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.createPost_body = validate76;
+    function validate76(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate76.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        if (data.title === void 0) {
+          const err0 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "title" }, message: "must have required property 'title'" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+        if (data.text === void 0) {
+          const err1 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "text" }, message: "must have required property 'text'" };
+          if (vErrors === null) {
+            vErrors = [err1];
+          } else {
+            vErrors.push(err1);
+          }
+          errors++;
+        }
+        for (const key0 in data) {
+          if (!(key0 === "title" || key0 === "text" || key0 === "image")) {
+            const err2 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err2];
+            } else {
+              vErrors.push(err2);
+            }
+            errors++;
+          }
+        }
+        if (data.title !== void 0) {
+          let data0 = data.title;
+          if (typeof data0 !== "string") {
+            const err3 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err3];
+            } else {
+              vErrors.push(err3);
+            }
+            errors++;
+          }
+          const _errs4 = errors;
+          let valid1 = true;
+          const _errs5 = errors;
+          if (typeof data0 === "string") {
+            if (func1(data0) > 200) {
+              const err4 = {};
+              if (vErrors === null) {
+                vErrors = [err4];
+              } else {
+                vErrors.push(err4);
+              }
+              errors++;
+            }
+          }
+          var _valid0 = _errs5 === errors;
+          errors = _errs4;
+          if (vErrors !== null) {
+            if (_errs4) {
+              vErrors.length = _errs4;
+            } else {
+              vErrors = null;
+            }
+          }
+          let ifClause0;
+          if (_valid0) {
+            const _errs6 = errors;
+            if (typeof data0 === "string") {
+              if (func1(data0) < 1) {
+                const err5 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/then/minLength", keyword: "minLength", params: { limit: 1 }, message: "must NOT have fewer than 1 characters" };
+                if (vErrors === null) {
+                  vErrors = [err5];
+                } else {
+                  vErrors.push(err5);
+                }
+                errors++;
+              }
+              if (!pattern4.test(data0)) {
+                const err6 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/then/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$"' };
+                if (vErrors === null) {
+                  vErrors = [err6];
+                } else {
+                  vErrors.push(err6);
+                }
+                errors++;
+              }
+            }
+            var _valid0 = _errs6 === errors;
+            valid1 = _valid0;
+            ifClause0 = "then";
+          } else {
+            const _errs7 = errors;
+            if (typeof data0 === "string") {
+              if (func1(data0) > 200) {
+                const err7 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/else/maxLength", keyword: "maxLength", params: { limit: 200 }, message: "must NOT have more than 200 characters" };
+                if (vErrors === null) {
+                  vErrors = [err7];
+                } else {
+                  vErrors.push(err7);
+                }
+                errors++;
+              }
+            }
+            var _valid0 = _errs7 === errors;
+            valid1 = _valid0;
+            ifClause0 = "else";
+          }
+          if (!valid1) {
+            const err8 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/if", keyword: "if", params: { failingKeyword: ifClause0 }, message: 'must match "' + ifClause0 + '" schema' };
+            if (vErrors === null) {
+              vErrors = [err8];
+            } else {
+              vErrors.push(err8);
+            }
+            errors++;
+          }
+        }
+        if (data.text !== void 0) {
+          let data1 = data.text;
+          if (typeof data1 !== "string") {
+            const err9 = { instancePath: instancePath + "/text", schemaPath: "#/properties/text/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err9];
+            } else {
+              vErrors.push(err9);
+            }
+            errors++;
+          }
+          const _errs10 = errors;
+          let valid2 = true;
+          const _errs11 = errors;
+          if (typeof data1 === "string") {
+            if (func1(data1) > 1e4) {
+              const err10 = {};
+              if (vErrors === null) {
+                vErrors = [err10];
+              } else {
+                vErrors.push(err10);
+              }
+              errors++;
+            }
+          }
+          var _valid1 = _errs11 === errors;
+          errors = _errs10;
+          if (vErrors !== null) {
+            if (_errs10) {
+              vErrors.length = _errs10;
+            } else {
+              vErrors = null;
+            }
+          }
+          let ifClause1;
+          if (_valid1) {
+            const _errs12 = errors;
+            if (typeof data1 === "string") {
+              if (func1(data1) < 1) {
+                const err11 = { instancePath: instancePath + "/text", schemaPath: "#/properties/text/then/minLength", keyword: "minLength", params: { limit: 1 }, message: "must NOT have fewer than 1 characters" };
+                if (vErrors === null) {
+                  vErrors = [err11];
+                } else {
+                  vErrors.push(err11);
+                }
+                errors++;
+              }
+              if (!pattern4.test(data1)) {
+                const err12 = { instancePath: instancePath + "/text", schemaPath: "#/properties/text/then/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$"' };
+                if (vErrors === null) {
+                  vErrors = [err12];
+                } else {
+                  vErrors.push(err12);
+                }
+                errors++;
+              }
+            }
+            var _valid1 = _errs12 === errors;
+            valid2 = _valid1;
+            ifClause1 = "then";
+          } else {
+            const _errs13 = errors;
+            if (typeof data1 === "string") {
+              if (func1(data1) > 1e4) {
+                const err13 = { instancePath: instancePath + "/text", schemaPath: "#/properties/text/else/maxLength", keyword: "maxLength", params: { limit: 1e4 }, message: "must NOT have more than 10000 characters" };
+                if (vErrors === null) {
+                  vErrors = [err13];
+                } else {
+                  vErrors.push(err13);
+                }
+                errors++;
+              }
+            }
+            var _valid1 = _errs13 === errors;
+            valid2 = _valid1;
+            ifClause1 = "else";
+          }
+          if (!valid2) {
+            const err14 = { instancePath: instancePath + "/text", schemaPath: "#/properties/text/if", keyword: "if", params: { failingKeyword: ifClause1 }, message: 'must match "' + ifClause1 + '" schema' };
+            if (vErrors === null) {
+              vErrors = [err14];
+            } else {
+              vErrors.push(err14);
+            }
+            errors++;
+          }
+        }
+      } else {
+        const err15 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err15];
+        } else {
+          vErrors.push(err15);
+        }
+        errors++;
+      }
+      validate76.errors = vErrors;
+      return errors === 0;
+    }
+    validate76.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.editPost_query = validate77;
+    function validate77(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate77.evaluated;
       if (evaluated0.dynamicProps) {
         evaluated0.props = void 0;
       }
@@ -3454,505 +3746,11 @@ var require_generated_code = __commonJS({
         }
         errors++;
       }
-      validate69.errors = vErrors;
-      return errors === 0;
-    }
-    validate69.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.unlikePost_path = validate70;
-    function validate70(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate70.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate70.errors = vErrors;
-      return errors === 0;
-    }
-    validate70.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.unlikePost_body = validate28;
-    function validate28(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate28.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate28.errors = vErrors;
-      return errors === 0;
-    }
-    validate28.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.listFriends_query = validate71;
-    function validate71(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate71.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate71.errors = vErrors;
-      return errors === 0;
-    }
-    validate71.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.listFriends_path = validate72;
-    function validate72(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate72.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate72.errors = vErrors;
-      return errors === 0;
-    }
-    validate72.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.listFriends_body = validate28;
-    function validate28(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate28.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate28.errors = vErrors;
-      return errors === 0;
-    }
-    validate28.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.listFriendRequests_query = validate73;
-    function validate73(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate73.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate73.errors = vErrors;
-      return errors === 0;
-    }
-    validate73.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.listFriendRequests_path = validate74;
-    function validate74(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate74.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate74.errors = vErrors;
-      return errors === 0;
-    }
-    validate74.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.listFriendRequests_body = validate28;
-    function validate28(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate28.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate28.errors = vErrors;
-      return errors === 0;
-    }
-    validate28.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.sendFriendRequest_query = validate75;
-    function validate75(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate75.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        if (data.to === void 0) {
-          const err0 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "to" }, message: "must have required property 'to'" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-        for (const key0 in data) {
-          if (!(key0 === "to")) {
-            const err1 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-            if (vErrors === null) {
-              vErrors = [err1];
-            } else {
-              vErrors.push(err1);
-            }
-            errors++;
-          }
-        }
-        if (data.to !== void 0) {
-          let data0 = data.to;
-          if (!(typeof data0 == "number" && (!(data0 % 1) && !isNaN(data0)) && isFinite(data0))) {
-            const err2 = { instancePath: instancePath + "/to", schemaPath: "#/properties/to/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
-            if (vErrors === null) {
-              vErrors = [err2];
-            } else {
-              vErrors.push(err2);
-            }
-            errors++;
-          }
-          if (typeof data0 == "number" && isFinite(data0)) {
-            if (data0 > 9007199254740991 || isNaN(data0)) {
-              const err3 = { instancePath: instancePath + "/to", schemaPath: "#/properties/to/maximum", keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 }, message: "must be <= 9007199254740991" };
-              if (vErrors === null) {
-                vErrors = [err3];
-              } else {
-                vErrors.push(err3);
-              }
-              errors++;
-            }
-            if (data0 < 1 || isNaN(data0)) {
-              const err4 = { instancePath: instancePath + "/to", schemaPath: "#/properties/to/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-              if (vErrors === null) {
-                vErrors = [err4];
-              } else {
-                vErrors.push(err4);
-              }
-              errors++;
-            }
-          }
-        }
-      } else {
-        const err5 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err5];
-        } else {
-          vErrors.push(err5);
-        }
-        errors++;
-      }
-      validate75.errors = vErrors;
-      return errors === 0;
-    }
-    validate75.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.sendFriendRequest_path = validate76;
-    function validate76(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate76.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate76.errors = vErrors;
-      return errors === 0;
-    }
-    validate76.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.sendFriendRequest_body = validate28;
-    function validate28(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate28.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate28.errors = vErrors;
-      return errors === 0;
-    }
-    validate28.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.acceptFriendRequest_query = validate77;
-    function validate77(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate77.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        if (data.from === void 0) {
-          const err0 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "from" }, message: "must have required property 'from'" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-        for (const key0 in data) {
-          if (!(key0 === "from")) {
-            const err1 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-            if (vErrors === null) {
-              vErrors = [err1];
-            } else {
-              vErrors.push(err1);
-            }
-            errors++;
-          }
-        }
-        if (data.from !== void 0) {
-          let data0 = data.from;
-          if (!(typeof data0 == "number" && (!(data0 % 1) && !isNaN(data0)) && isFinite(data0))) {
-            const err2 = { instancePath: instancePath + "/from", schemaPath: "#/properties/from/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
-            if (vErrors === null) {
-              vErrors = [err2];
-            } else {
-              vErrors.push(err2);
-            }
-            errors++;
-          }
-          if (typeof data0 == "number" && isFinite(data0)) {
-            if (data0 > 9007199254740991 || isNaN(data0)) {
-              const err3 = { instancePath: instancePath + "/from", schemaPath: "#/properties/from/maximum", keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 }, message: "must be <= 9007199254740991" };
-              if (vErrors === null) {
-                vErrors = [err3];
-              } else {
-                vErrors.push(err3);
-              }
-              errors++;
-            }
-            if (data0 < 1 || isNaN(data0)) {
-              const err4 = { instancePath: instancePath + "/from", schemaPath: "#/properties/from/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
-              if (vErrors === null) {
-                vErrors = [err4];
-              } else {
-                vErrors.push(err4);
-              }
-              errors++;
-            }
-          }
-        }
-      } else {
-        const err5 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err5];
-        } else {
-          vErrors.push(err5);
-        }
-        errors++;
-      }
       validate77.errors = vErrors;
       return errors === 0;
     }
     validate77.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.acceptFriendRequest_path = validate78;
+    exports.editPost_path = validate78;
     function validate78(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -3986,41 +3784,7 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate78.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.acceptFriendRequest_body = validate28;
-    function validate28(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate28.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate28.errors = vErrors;
-      return errors === 0;
-    }
-    validate28.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.declineFriendRequest_query = validate79;
+    exports.editPost_body = validate79;
     function validate79(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -4032,8 +3796,8 @@ var require_generated_code = __commonJS({
         evaluated0.items = void 0;
       }
       if (data && typeof data == "object" && !Array.isArray(data)) {
-        if (data.from === void 0) {
-          const err0 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "from" }, message: "must have required property 'from'" };
+        if (Object.keys(data).length < 1) {
+          const err0 = { instancePath, schemaPath: "#/minProperties", keyword: "minProperties", params: { limit: 1 }, message: "must NOT have fewer than 1 properties" };
           if (vErrors === null) {
             vErrors = [err0];
           } else {
@@ -4042,7 +3806,7 @@ var require_generated_code = __commonJS({
           errors++;
         }
         for (const key0 in data) {
-          if (!(key0 === "from")) {
+          if (!(key0 === "title" || key0 === "text" || key0 === "image" || key0 === "remove_image")) {
             const err1 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
             if (vErrors === null) {
               vErrors = [err1];
@@ -4052,10 +3816,10 @@ var require_generated_code = __commonJS({
             errors++;
           }
         }
-        if (data.from !== void 0) {
-          let data0 = data.from;
-          if (!(typeof data0 == "number" && (!(data0 % 1) && !isNaN(data0)) && isFinite(data0))) {
-            const err2 = { instancePath: instancePath + "/from", schemaPath: "#/properties/from/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
+        if (data.title !== void 0) {
+          let data0 = data.title;
+          if (typeof data0 !== "string") {
+            const err2 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/type", keyword: "type", params: { type: "string" }, message: "must be string" };
             if (vErrors === null) {
               vErrors = [err2];
             } else {
@@ -4063,9 +3827,12 @@ var require_generated_code = __commonJS({
             }
             errors++;
           }
-          if (typeof data0 == "number" && isFinite(data0)) {
-            if (data0 > 9007199254740991 || isNaN(data0)) {
-              const err3 = { instancePath: instancePath + "/from", schemaPath: "#/properties/from/maximum", keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 }, message: "must be <= 9007199254740991" };
+          const _errs4 = errors;
+          let valid1 = true;
+          const _errs5 = errors;
+          if (typeof data0 === "string") {
+            if (func1(data0) > 200) {
+              const err3 = {};
               if (vErrors === null) {
                 vErrors = [err3];
               } else {
@@ -4073,23 +3840,173 @@ var require_generated_code = __commonJS({
               }
               errors++;
             }
-            if (data0 < 1 || isNaN(data0)) {
-              const err4 = { instancePath: instancePath + "/from", schemaPath: "#/properties/from/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+          }
+          var _valid0 = _errs5 === errors;
+          errors = _errs4;
+          if (vErrors !== null) {
+            if (_errs4) {
+              vErrors.length = _errs4;
+            } else {
+              vErrors = null;
+            }
+          }
+          let ifClause0;
+          if (_valid0) {
+            const _errs6 = errors;
+            if (typeof data0 === "string") {
+              if (func1(data0) < 1) {
+                const err4 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/then/minLength", keyword: "minLength", params: { limit: 1 }, message: "must NOT have fewer than 1 characters" };
+                if (vErrors === null) {
+                  vErrors = [err4];
+                } else {
+                  vErrors.push(err4);
+                }
+                errors++;
+              }
+              if (!pattern4.test(data0)) {
+                const err5 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/then/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$"' };
+                if (vErrors === null) {
+                  vErrors = [err5];
+                } else {
+                  vErrors.push(err5);
+                }
+                errors++;
+              }
+            }
+            var _valid0 = _errs6 === errors;
+            valid1 = _valid0;
+            ifClause0 = "then";
+          } else {
+            const _errs7 = errors;
+            if (typeof data0 === "string") {
+              if (func1(data0) > 200) {
+                const err6 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/else/maxLength", keyword: "maxLength", params: { limit: 200 }, message: "must NOT have more than 200 characters" };
+                if (vErrors === null) {
+                  vErrors = [err6];
+                } else {
+                  vErrors.push(err6);
+                }
+                errors++;
+              }
+            }
+            var _valid0 = _errs7 === errors;
+            valid1 = _valid0;
+            ifClause0 = "else";
+          }
+          if (!valid1) {
+            const err7 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/if", keyword: "if", params: { failingKeyword: ifClause0 }, message: 'must match "' + ifClause0 + '" schema' };
+            if (vErrors === null) {
+              vErrors = [err7];
+            } else {
+              vErrors.push(err7);
+            }
+            errors++;
+          }
+        }
+        if (data.text !== void 0) {
+          let data1 = data.text;
+          if (typeof data1 !== "string") {
+            const err8 = { instancePath: instancePath + "/text", schemaPath: "#/properties/text/type", keyword: "type", params: { type: "string" }, message: "must be string" };
+            if (vErrors === null) {
+              vErrors = [err8];
+            } else {
+              vErrors.push(err8);
+            }
+            errors++;
+          }
+          const _errs10 = errors;
+          let valid2 = true;
+          const _errs11 = errors;
+          if (typeof data1 === "string") {
+            if (func1(data1) > 1e4) {
+              const err9 = {};
               if (vErrors === null) {
-                vErrors = [err4];
+                vErrors = [err9];
               } else {
-                vErrors.push(err4);
+                vErrors.push(err9);
               }
               errors++;
             }
           }
+          var _valid1 = _errs11 === errors;
+          errors = _errs10;
+          if (vErrors !== null) {
+            if (_errs10) {
+              vErrors.length = _errs10;
+            } else {
+              vErrors = null;
+            }
+          }
+          let ifClause1;
+          if (_valid1) {
+            const _errs12 = errors;
+            if (typeof data1 === "string") {
+              if (func1(data1) < 1) {
+                const err10 = { instancePath: instancePath + "/text", schemaPath: "#/properties/text/then/minLength", keyword: "minLength", params: { limit: 1 }, message: "must NOT have fewer than 1 characters" };
+                if (vErrors === null) {
+                  vErrors = [err10];
+                } else {
+                  vErrors.push(err10);
+                }
+                errors++;
+              }
+              if (!pattern4.test(data1)) {
+                const err11 = { instancePath: instancePath + "/text", schemaPath: "#/properties/text/then/pattern", keyword: "pattern", params: { pattern: "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$" }, message: 'must match pattern "^[\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00]*[^\\x00\\x09-\\x0d \\x85\\xa0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFE-\uFF00][^\\x00]*$"' };
+                if (vErrors === null) {
+                  vErrors = [err11];
+                } else {
+                  vErrors.push(err11);
+                }
+                errors++;
+              }
+            }
+            var _valid1 = _errs12 === errors;
+            valid2 = _valid1;
+            ifClause1 = "then";
+          } else {
+            const _errs13 = errors;
+            if (typeof data1 === "string") {
+              if (func1(data1) > 1e4) {
+                const err12 = { instancePath: instancePath + "/text", schemaPath: "#/properties/text/else/maxLength", keyword: "maxLength", params: { limit: 1e4 }, message: "must NOT have more than 10000 characters" };
+                if (vErrors === null) {
+                  vErrors = [err12];
+                } else {
+                  vErrors.push(err12);
+                }
+                errors++;
+              }
+            }
+            var _valid1 = _errs13 === errors;
+            valid2 = _valid1;
+            ifClause1 = "else";
+          }
+          if (!valid2) {
+            const err13 = { instancePath: instancePath + "/text", schemaPath: "#/properties/text/if", keyword: "if", params: { failingKeyword: ifClause1 }, message: 'must match "' + ifClause1 + '" schema' };
+            if (vErrors === null) {
+              vErrors = [err13];
+            } else {
+              vErrors.push(err13);
+            }
+            errors++;
+          }
+        }
+        if (data.remove_image !== void 0) {
+          if (typeof data.remove_image !== "boolean") {
+            const err14 = { instancePath: instancePath + "/remove_image", schemaPath: "#/properties/remove_image/type", keyword: "type", params: { type: "boolean" }, message: "must be boolean" };
+            if (vErrors === null) {
+              vErrors = [err14];
+            } else {
+              vErrors.push(err14);
+            }
+            errors++;
+          }
         }
       } else {
-        const err5 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        const err15 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
         if (vErrors === null) {
-          vErrors = [err5];
+          vErrors = [err15];
         } else {
-          vErrors.push(err5);
+          vErrors.push(err15);
         }
         errors++;
       }
@@ -4097,7 +4014,7 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate79.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.declineFriendRequest_path = validate80;
+    exports.deletePost_query = validate80;
     function validate80(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -4109,76 +4026,8 @@ var require_generated_code = __commonJS({
         evaluated0.items = void 0;
       }
       if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate80.errors = vErrors;
-      return errors === 0;
-    }
-    validate80.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.declineFriendRequest_body = validate28;
-    function validate28(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate28.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate28.errors = vErrors;
-      return errors === 0;
-    }
-    validate28.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.cancelFriendRequest_query = validate81;
-    function validate81(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate81.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        if (data.to === void 0) {
-          const err0 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "to" }, message: "must have required property 'to'" };
+        if (data.id === void 0) {
+          const err0 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "id" }, message: "must have required property 'id'" };
           if (vErrors === null) {
             vErrors = [err0];
           } else {
@@ -4187,7 +4036,7 @@ var require_generated_code = __commonJS({
           errors++;
         }
         for (const key0 in data) {
-          if (!(key0 === "to")) {
+          if (!(key0 === "id")) {
             const err1 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
             if (vErrors === null) {
               vErrors = [err1];
@@ -4197,10 +4046,10 @@ var require_generated_code = __commonJS({
             errors++;
           }
         }
-        if (data.to !== void 0) {
-          let data0 = data.to;
+        if (data.id !== void 0) {
+          let data0 = data.id;
           if (!(typeof data0 == "number" && (!(data0 % 1) && !isNaN(data0)) && isFinite(data0))) {
-            const err2 = { instancePath: instancePath + "/to", schemaPath: "#/properties/to/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
+            const err2 = { instancePath: instancePath + "/id", schemaPath: "#/properties/id/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
             if (vErrors === null) {
               vErrors = [err2];
             } else {
@@ -4210,7 +4059,7 @@ var require_generated_code = __commonJS({
           }
           if (typeof data0 == "number" && isFinite(data0)) {
             if (data0 > 9007199254740991 || isNaN(data0)) {
-              const err3 = { instancePath: instancePath + "/to", schemaPath: "#/properties/to/maximum", keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 }, message: "must be <= 9007199254740991" };
+              const err3 = { instancePath: instancePath + "/id", schemaPath: "#/properties/id/maximum", keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 }, message: "must be <= 9007199254740991" };
               if (vErrors === null) {
                 vErrors = [err3];
               } else {
@@ -4219,7 +4068,7 @@ var require_generated_code = __commonJS({
               errors++;
             }
             if (data0 < 1 || isNaN(data0)) {
-              const err4 = { instancePath: instancePath + "/to", schemaPath: "#/properties/to/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              const err4 = { instancePath: instancePath + "/id", schemaPath: "#/properties/id/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
               if (vErrors === null) {
                 vErrors = [err4];
               } else {
@@ -4238,11 +4087,45 @@ var require_generated_code = __commonJS({
         }
         errors++;
       }
+      validate80.errors = vErrors;
+      return errors === 0;
+    }
+    validate80.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.deletePost_path = validate81;
+    function validate81(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate81.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
       validate81.errors = vErrors;
       return errors === 0;
     }
     validate81.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.cancelFriendRequest_path = validate82;
+    exports.deletePost_body = validate82;
     function validate82(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -4276,41 +4159,7 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate82.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.cancelFriendRequest_body = validate28;
-    function validate28(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-      let vErrors = null;
-      let errors = 0;
-      const evaluated0 = validate28.evaluated;
-      if (evaluated0.dynamicProps) {
-        evaluated0.props = void 0;
-      }
-      if (evaluated0.dynamicItems) {
-        evaluated0.items = void 0;
-      }
-      if (data && typeof data == "object" && !Array.isArray(data)) {
-        for (const key0 in data) {
-          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
-          if (vErrors === null) {
-            vErrors = [err0];
-          } else {
-            vErrors.push(err0);
-          }
-          errors++;
-        }
-      } else {
-        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
-        if (vErrors === null) {
-          vErrors = [err1];
-        } else {
-          vErrors.push(err1);
-        }
-        errors++;
-      }
-      validate28.errors = vErrors;
-      return errors === 0;
-    }
-    validate28.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.removeFriend_query = validate83;
+    exports.likePost_query = validate83;
     function validate83(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -4387,7 +4236,7 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate83.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.removeFriend_path = validate84;
+    exports.likePost_path = validate84;
     function validate84(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
@@ -4421,11 +4270,11 @@ var require_generated_code = __commonJS({
       return errors === 0;
     }
     validate84.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.removeFriend_body = validate28;
-    function validate28(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+    exports.likePost_body = validate85;
+    function validate85(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
-      const evaluated0 = validate28.evaluated;
+      const evaluated0 = validate85.evaluated;
       if (evaluated0.dynamicProps) {
         evaluated0.props = void 0;
       }
@@ -4451,15 +4300,1089 @@ var require_generated_code = __commonJS({
         }
         errors++;
       }
-      validate28.errors = vErrors;
+      validate85.errors = vErrors;
       return errors === 0;
     }
-    validate28.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.createRelationship_query = validate85;
-    function validate85(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+    validate85.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.unlikePost_query = validate86;
+    function validate86(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
-      const evaluated0 = validate85.evaluated;
+      const evaluated0 = validate86.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        if (data.id === void 0) {
+          const err0 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "id" }, message: "must have required property 'id'" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+        for (const key0 in data) {
+          if (!(key0 === "id")) {
+            const err1 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err1];
+            } else {
+              vErrors.push(err1);
+            }
+            errors++;
+          }
+        }
+        if (data.id !== void 0) {
+          let data0 = data.id;
+          if (!(typeof data0 == "number" && (!(data0 % 1) && !isNaN(data0)) && isFinite(data0))) {
+            const err2 = { instancePath: instancePath + "/id", schemaPath: "#/properties/id/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
+            if (vErrors === null) {
+              vErrors = [err2];
+            } else {
+              vErrors.push(err2);
+            }
+            errors++;
+          }
+          if (typeof data0 == "number" && isFinite(data0)) {
+            if (data0 > 9007199254740991 || isNaN(data0)) {
+              const err3 = { instancePath: instancePath + "/id", schemaPath: "#/properties/id/maximum", keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 }, message: "must be <= 9007199254740991" };
+              if (vErrors === null) {
+                vErrors = [err3];
+              } else {
+                vErrors.push(err3);
+              }
+              errors++;
+            }
+            if (data0 < 1 || isNaN(data0)) {
+              const err4 = { instancePath: instancePath + "/id", schemaPath: "#/properties/id/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err4];
+              } else {
+                vErrors.push(err4);
+              }
+              errors++;
+            }
+          }
+        }
+      } else {
+        const err5 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err5];
+        } else {
+          vErrors.push(err5);
+        }
+        errors++;
+      }
+      validate86.errors = vErrors;
+      return errors === 0;
+    }
+    validate86.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.unlikePost_path = validate87;
+    function validate87(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate87.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate87.errors = vErrors;
+      return errors === 0;
+    }
+    validate87.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.unlikePost_body = validate88;
+    function validate88(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate88.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate88.errors = vErrors;
+      return errors === 0;
+    }
+    validate88.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.listFriends_query = validate89;
+    function validate89(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate89.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate89.errors = vErrors;
+      return errors === 0;
+    }
+    validate89.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.listFriends_path = validate90;
+    function validate90(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate90.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate90.errors = vErrors;
+      return errors === 0;
+    }
+    validate90.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.listFriends_body = validate91;
+    function validate91(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate91.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate91.errors = vErrors;
+      return errors === 0;
+    }
+    validate91.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.listFriendRequests_query = validate92;
+    function validate92(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate92.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate92.errors = vErrors;
+      return errors === 0;
+    }
+    validate92.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.listFriendRequests_path = validate93;
+    function validate93(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate93.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate93.errors = vErrors;
+      return errors === 0;
+    }
+    validate93.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.listFriendRequests_body = validate94;
+    function validate94(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate94.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate94.errors = vErrors;
+      return errors === 0;
+    }
+    validate94.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.sendFriendRequest_query = validate95;
+    function validate95(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate95.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        if (data.to === void 0) {
+          const err0 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "to" }, message: "must have required property 'to'" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+        for (const key0 in data) {
+          if (!(key0 === "to")) {
+            const err1 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err1];
+            } else {
+              vErrors.push(err1);
+            }
+            errors++;
+          }
+        }
+        if (data.to !== void 0) {
+          let data0 = data.to;
+          if (!(typeof data0 == "number" && (!(data0 % 1) && !isNaN(data0)) && isFinite(data0))) {
+            const err2 = { instancePath: instancePath + "/to", schemaPath: "#/properties/to/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
+            if (vErrors === null) {
+              vErrors = [err2];
+            } else {
+              vErrors.push(err2);
+            }
+            errors++;
+          }
+          if (typeof data0 == "number" && isFinite(data0)) {
+            if (data0 > 9007199254740991 || isNaN(data0)) {
+              const err3 = { instancePath: instancePath + "/to", schemaPath: "#/properties/to/maximum", keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 }, message: "must be <= 9007199254740991" };
+              if (vErrors === null) {
+                vErrors = [err3];
+              } else {
+                vErrors.push(err3);
+              }
+              errors++;
+            }
+            if (data0 < 1 || isNaN(data0)) {
+              const err4 = { instancePath: instancePath + "/to", schemaPath: "#/properties/to/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err4];
+              } else {
+                vErrors.push(err4);
+              }
+              errors++;
+            }
+          }
+        }
+      } else {
+        const err5 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err5];
+        } else {
+          vErrors.push(err5);
+        }
+        errors++;
+      }
+      validate95.errors = vErrors;
+      return errors === 0;
+    }
+    validate95.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.sendFriendRequest_path = validate96;
+    function validate96(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate96.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate96.errors = vErrors;
+      return errors === 0;
+    }
+    validate96.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.sendFriendRequest_body = validate97;
+    function validate97(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate97.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate97.errors = vErrors;
+      return errors === 0;
+    }
+    validate97.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.acceptFriendRequest_query = validate98;
+    function validate98(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate98.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        if (data.from === void 0) {
+          const err0 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "from" }, message: "must have required property 'from'" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+        for (const key0 in data) {
+          if (!(key0 === "from")) {
+            const err1 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err1];
+            } else {
+              vErrors.push(err1);
+            }
+            errors++;
+          }
+        }
+        if (data.from !== void 0) {
+          let data0 = data.from;
+          if (!(typeof data0 == "number" && (!(data0 % 1) && !isNaN(data0)) && isFinite(data0))) {
+            const err2 = { instancePath: instancePath + "/from", schemaPath: "#/properties/from/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
+            if (vErrors === null) {
+              vErrors = [err2];
+            } else {
+              vErrors.push(err2);
+            }
+            errors++;
+          }
+          if (typeof data0 == "number" && isFinite(data0)) {
+            if (data0 > 9007199254740991 || isNaN(data0)) {
+              const err3 = { instancePath: instancePath + "/from", schemaPath: "#/properties/from/maximum", keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 }, message: "must be <= 9007199254740991" };
+              if (vErrors === null) {
+                vErrors = [err3];
+              } else {
+                vErrors.push(err3);
+              }
+              errors++;
+            }
+            if (data0 < 1 || isNaN(data0)) {
+              const err4 = { instancePath: instancePath + "/from", schemaPath: "#/properties/from/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err4];
+              } else {
+                vErrors.push(err4);
+              }
+              errors++;
+            }
+          }
+        }
+      } else {
+        const err5 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err5];
+        } else {
+          vErrors.push(err5);
+        }
+        errors++;
+      }
+      validate98.errors = vErrors;
+      return errors === 0;
+    }
+    validate98.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.acceptFriendRequest_path = validate99;
+    function validate99(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate99.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate99.errors = vErrors;
+      return errors === 0;
+    }
+    validate99.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.acceptFriendRequest_body = validate100;
+    function validate100(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate100.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate100.errors = vErrors;
+      return errors === 0;
+    }
+    validate100.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.declineFriendRequest_query = validate101;
+    function validate101(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate101.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        if (data.from === void 0) {
+          const err0 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "from" }, message: "must have required property 'from'" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+        for (const key0 in data) {
+          if (!(key0 === "from")) {
+            const err1 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err1];
+            } else {
+              vErrors.push(err1);
+            }
+            errors++;
+          }
+        }
+        if (data.from !== void 0) {
+          let data0 = data.from;
+          if (!(typeof data0 == "number" && (!(data0 % 1) && !isNaN(data0)) && isFinite(data0))) {
+            const err2 = { instancePath: instancePath + "/from", schemaPath: "#/properties/from/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
+            if (vErrors === null) {
+              vErrors = [err2];
+            } else {
+              vErrors.push(err2);
+            }
+            errors++;
+          }
+          if (typeof data0 == "number" && isFinite(data0)) {
+            if (data0 > 9007199254740991 || isNaN(data0)) {
+              const err3 = { instancePath: instancePath + "/from", schemaPath: "#/properties/from/maximum", keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 }, message: "must be <= 9007199254740991" };
+              if (vErrors === null) {
+                vErrors = [err3];
+              } else {
+                vErrors.push(err3);
+              }
+              errors++;
+            }
+            if (data0 < 1 || isNaN(data0)) {
+              const err4 = { instancePath: instancePath + "/from", schemaPath: "#/properties/from/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err4];
+              } else {
+                vErrors.push(err4);
+              }
+              errors++;
+            }
+          }
+        }
+      } else {
+        const err5 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err5];
+        } else {
+          vErrors.push(err5);
+        }
+        errors++;
+      }
+      validate101.errors = vErrors;
+      return errors === 0;
+    }
+    validate101.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.declineFriendRequest_path = validate102;
+    function validate102(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate102.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate102.errors = vErrors;
+      return errors === 0;
+    }
+    validate102.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.declineFriendRequest_body = validate103;
+    function validate103(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate103.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate103.errors = vErrors;
+      return errors === 0;
+    }
+    validate103.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.cancelFriendRequest_query = validate104;
+    function validate104(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate104.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        if (data.to === void 0) {
+          const err0 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "to" }, message: "must have required property 'to'" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+        for (const key0 in data) {
+          if (!(key0 === "to")) {
+            const err1 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err1];
+            } else {
+              vErrors.push(err1);
+            }
+            errors++;
+          }
+        }
+        if (data.to !== void 0) {
+          let data0 = data.to;
+          if (!(typeof data0 == "number" && (!(data0 % 1) && !isNaN(data0)) && isFinite(data0))) {
+            const err2 = { instancePath: instancePath + "/to", schemaPath: "#/properties/to/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
+            if (vErrors === null) {
+              vErrors = [err2];
+            } else {
+              vErrors.push(err2);
+            }
+            errors++;
+          }
+          if (typeof data0 == "number" && isFinite(data0)) {
+            if (data0 > 9007199254740991 || isNaN(data0)) {
+              const err3 = { instancePath: instancePath + "/to", schemaPath: "#/properties/to/maximum", keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 }, message: "must be <= 9007199254740991" };
+              if (vErrors === null) {
+                vErrors = [err3];
+              } else {
+                vErrors.push(err3);
+              }
+              errors++;
+            }
+            if (data0 < 1 || isNaN(data0)) {
+              const err4 = { instancePath: instancePath + "/to", schemaPath: "#/properties/to/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err4];
+              } else {
+                vErrors.push(err4);
+              }
+              errors++;
+            }
+          }
+        }
+      } else {
+        const err5 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err5];
+        } else {
+          vErrors.push(err5);
+        }
+        errors++;
+      }
+      validate104.errors = vErrors;
+      return errors === 0;
+    }
+    validate104.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.cancelFriendRequest_path = validate105;
+    function validate105(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate105.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate105.errors = vErrors;
+      return errors === 0;
+    }
+    validate105.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.cancelFriendRequest_body = validate106;
+    function validate106(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate106.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate106.errors = vErrors;
+      return errors === 0;
+    }
+    validate106.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.removeFriend_query = validate107;
+    function validate107(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate107.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        if (data.id === void 0) {
+          const err0 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "id" }, message: "must have required property 'id'" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+        for (const key0 in data) {
+          if (!(key0 === "id")) {
+            const err1 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+            if (vErrors === null) {
+              vErrors = [err1];
+            } else {
+              vErrors.push(err1);
+            }
+            errors++;
+          }
+        }
+        if (data.id !== void 0) {
+          let data0 = data.id;
+          if (!(typeof data0 == "number" && (!(data0 % 1) && !isNaN(data0)) && isFinite(data0))) {
+            const err2 = { instancePath: instancePath + "/id", schemaPath: "#/properties/id/type", keyword: "type", params: { type: "integer" }, message: "must be integer" };
+            if (vErrors === null) {
+              vErrors = [err2];
+            } else {
+              vErrors.push(err2);
+            }
+            errors++;
+          }
+          if (typeof data0 == "number" && isFinite(data0)) {
+            if (data0 > 9007199254740991 || isNaN(data0)) {
+              const err3 = { instancePath: instancePath + "/id", schemaPath: "#/properties/id/maximum", keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 }, message: "must be <= 9007199254740991" };
+              if (vErrors === null) {
+                vErrors = [err3];
+              } else {
+                vErrors.push(err3);
+              }
+              errors++;
+            }
+            if (data0 < 1 || isNaN(data0)) {
+              const err4 = { instancePath: instancePath + "/id", schemaPath: "#/properties/id/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 }, message: "must be >= 1" };
+              if (vErrors === null) {
+                vErrors = [err4];
+              } else {
+                vErrors.push(err4);
+              }
+              errors++;
+            }
+          }
+        }
+      } else {
+        const err5 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err5];
+        } else {
+          vErrors.push(err5);
+        }
+        errors++;
+      }
+      validate107.errors = vErrors;
+      return errors === 0;
+    }
+    validate107.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.removeFriend_path = validate108;
+    function validate108(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate108.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate108.errors = vErrors;
+      return errors === 0;
+    }
+    validate108.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.removeFriend_body = validate109;
+    function validate109(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate109.evaluated;
+      if (evaluated0.dynamicProps) {
+        evaluated0.props = void 0;
+      }
+      if (evaluated0.dynamicItems) {
+        evaluated0.items = void 0;
+      }
+      if (data && typeof data == "object" && !Array.isArray(data)) {
+        for (const key0 in data) {
+          const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 }, message: "must NOT have additional properties" };
+          if (vErrors === null) {
+            vErrors = [err0];
+          } else {
+            vErrors.push(err0);
+          }
+          errors++;
+        }
+      } else {
+        const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" }, message: "must be object" };
+        if (vErrors === null) {
+          vErrors = [err1];
+        } else {
+          vErrors.push(err1);
+        }
+        errors++;
+      }
+      validate109.errors = vErrors;
+      return errors === 0;
+    }
+    validate109.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.createRelationship_query = validate110;
+    function validate110(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+      let vErrors = null;
+      let errors = 0;
+      const evaluated0 = validate110.evaluated;
       if (evaluated0.dynamicProps) {
         evaluated0.props = void 0;
       }
@@ -4569,15 +5492,15 @@ var require_generated_code = __commonJS({
         }
         errors++;
       }
-      validate85.errors = vErrors;
+      validate110.errors = vErrors;
       return errors === 0;
     }
-    validate85.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.createRelationship_path = validate86;
-    function validate86(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+    validate110.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.createRelationship_path = validate111;
+    function validate111(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
-      const evaluated0 = validate86.evaluated;
+      const evaluated0 = validate111.evaluated;
       if (evaluated0.dynamicProps) {
         evaluated0.props = void 0;
       }
@@ -4603,15 +5526,15 @@ var require_generated_code = __commonJS({
         }
         errors++;
       }
-      validate86.errors = vErrors;
+      validate111.errors = vErrors;
       return errors === 0;
     }
-    validate86.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-    exports.createRelationship_body = validate28;
-    function validate28(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+    validate111.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    exports.createRelationship_body = validate112;
+    function validate112(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
       let vErrors = null;
       let errors = 0;
-      const evaluated0 = validate28.evaluated;
+      const evaluated0 = validate112.evaluated;
       if (evaluated0.dynamicProps) {
         evaluated0.props = void 0;
       }
@@ -4637,10 +5560,10 @@ var require_generated_code = __commonJS({
         }
         errors++;
       }
-      validate28.errors = vErrors;
+      validate112.errors = vErrors;
       return errors === 0;
     }
-    validate28.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+    validate112.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
   }
 });
 
@@ -4659,12 +5582,12 @@ var validators = {
   updateProfile: { query: import_generated_code.default.updateProfile_query, path: import_generated_code.default.updateProfile_path, body: import_generated_code.default.updateProfile_body },
   deleteAccount: { query: import_generated_code.default.deleteAccount_query, path: import_generated_code.default.deleteAccount_path, body: import_generated_code.default.deleteAccount_body },
   getProfile: { query: import_generated_code.default.getProfile_query, path: import_generated_code.default.getProfile_path, body: import_generated_code.default.getProfile_body },
-  getProfileImage: { query: import_generated_code.default.getProfileImage_query, path: import_generated_code.default.getProfileImage_path, body: import_generated_code.default.getProfileImage_body },
+  getProfileImage: { query: import_generated_code.default.getProfileImage_query, path: import_generated_code.default.getProfileImage_path, header: import_generated_code.default.getProfileImage_header, body: import_generated_code.default.getProfileImage_body },
   listPosts: { query: import_generated_code.default.listPosts_query, path: import_generated_code.default.listPosts_path, body: import_generated_code.default.listPosts_body },
   listOwnPosts: { query: import_generated_code.default.listOwnPosts_query, path: import_generated_code.default.listOwnPosts_path, body: import_generated_code.default.listOwnPosts_body },
   getPost: { query: import_generated_code.default.getPost_query, path: import_generated_code.default.getPost_path, body: import_generated_code.default.getPost_body },
-  getPostImage: { query: import_generated_code.default.getPostImage_query, path: import_generated_code.default.getPostImage_path, body: import_generated_code.default.getPostImage_body },
-  createPost: { query: import_generated_code.default.createPost_query, path: import_generated_code.default.createPost_path, body: import_generated_code.default.createPost_body },
+  getPostImage: { query: import_generated_code.default.getPostImage_query, path: import_generated_code.default.getPostImage_path, header: import_generated_code.default.getPostImage_header, body: import_generated_code.default.getPostImage_body },
+  createPost: { query: import_generated_code.default.createPost_query, path: import_generated_code.default.createPost_path, header: import_generated_code.default.createPost_header, body: import_generated_code.default.createPost_body },
   editPost: { query: import_generated_code.default.editPost_query, path: import_generated_code.default.editPost_path, body: import_generated_code.default.editPost_body },
   deletePost: { query: import_generated_code.default.deletePost_query, path: import_generated_code.default.deletePost_path, body: import_generated_code.default.deletePost_body },
   likePost: { query: import_generated_code.default.likePost_query, path: import_generated_code.default.likePost_path, body: import_generated_code.default.likePost_body },

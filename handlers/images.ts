@@ -1,9 +1,10 @@
 import type { Readable } from 'node:stream';
-import type { ImageStore } from '../db/images/index.js';
 import { type PendingImage, withPendingImage } from '../db/pending-images.js';
+import { hasRoomFor, type Replaced, StorageQuotaExceededError } from '../db/storage-quota.js';
 import type { Upload } from '../generated/handlers.js';
 import type { App } from './app.js';
 import { matches } from './etags.js';
+import { payloadTooLarge } from './http/errors.js';
 import { extensionOf, mediaTypeOf } from './image-types.js';
 
 type ImageAnswer =
@@ -13,20 +14,27 @@ type ImageAnswer =
 
 export const NO_SUCH_IMAGE = { status: 404, body: { message: 'There is no such image.' } } as const;
 
+type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
 /**
- * Answers the bytes of an image that the caller has been found to see: before that, not even a 304 may go out. A name is
+ * Returns the bytes of an image, or 304. To be called only for a user who may see the image: a 304 reveals it too. A name is
  * given once and its bytes never change, so the name is the entity tag.
  */
 export async function imageAnswer(
-  images: ImageStore,
+  { images, config }: Pick<App, 'config' | 'images'>,
   name: string,
-  ifNoneMatch: string | string[] | undefined,
+  { origin, 'if-none-match': ifNoneMatch }: RequestHeaders,
 ): Promise<ImageAnswer> {
   const type = mediaTypeOf(name);
   const image = type && (await images.get(name));
   if (!image) return NO_SUCH_IMAGE;
   const etag = `"${name}"`;
-  const caching = { ETag: etag, 'Cache-Control': 'private, no-cache' };
+  const trusted = typeof origin === 'string' && config.corsOrigins.includes(origin);
+  const caching = {
+    ETag: etag,
+    'Cache-Control': 'private, no-cache',
+    'Cross-Origin-Resource-Policy': trusted ? 'cross-origin' : 'same-site',
+  };
   if (matches(ifNoneMatch, etag)) {
     image.stream.destroy();
     return { status: 304, headers: caching };
@@ -44,12 +52,38 @@ export async function imageAnswer(
   };
 }
 
-/** Stores what was uploaded, if anything was, for `commit` to claim. */
+/** An upload, if there is one, and what has to be known of it before its bytes are stored. */
+interface UploadContext<Result> {
+  account: number;
+  upload: Upload | undefined;
+  replaced?: Replaced;
+  /** Returns the result of an earlier request that this one repeats: then nothing is stored. */
+  findEarlier?: (() => Promise<Result | undefined>) | undefined;
+}
+
+/**
+ * Stores what was uploaded, if anything was, for `commit` to claim.
+ *
+ * @throws HttpError 413 when the account's storage quota would be exceeded
+ */
 export async function withUpload<Result>(
   app: App,
-  upload: Upload | undefined,
+  { account, upload, replaced, findEarlier }: UploadContext<Result>,
   commit: (image: PendingImage | undefined) => Promise<Result>,
 ): Promise<Result> {
   if (!upload) return commit(undefined);
-  return withPendingImage(app, { path: upload.path, extension: extensionOf(upload.mediaType) }, commit);
+  const sized = { bytes: upload.size, storageMaxBytes: app.config.account.storageMaxBytes };
+  const hasRoom = await hasRoomFor(app.db, account, sized, replaced);
+  // After that look: a request that has used up the room meanwhile may be the one that this one repeats.
+  const earlier = await findEarlier?.();
+  if (earlier) return earlier;
+  try {
+    if (!hasRoom) throw new StorageQuotaExceededError();
+    const file = { path: upload.path, extension: extensionOf(upload.mediaType), ...sized };
+    return await withPendingImage(app, file, commit);
+  } catch (error) {
+    if (!(error instanceof StorageQuotaExceededError)) throw error;
+    app.metrics.quotaExceeded('storage');
+    throw payloadTooLarge('The image would exceed the storage quota of your account. Delete or replace other images.');
+  }
 }

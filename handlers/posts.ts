@@ -1,7 +1,11 @@
-import { readFeed, readOwnPosts, type SeenPost, seePost } from '../db/feed.js';
-import { authorOf, createPost, deletePost, findPostByImage, type Page, updatePost } from '../db/posts.js';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { findVisiblePost, readFeed, readOwnPosts, type SeenPost } from '../db/feed.js';
+import { createPostOnce, findEarlierCreation, type PostCreation } from '../db/idempotency-keys.js';
+import { createPost, deletePost, findPostImageOwner, isPostOf, type Page, updatePost } from '../db/posts.js';
 import { canSee } from '../db/visibility.js';
-import type { App, Handlers } from './app.js';
+import type { Request } from '../generated/handlers.js';
+import type { App, Caller, Handlers } from './app.js';
 import { unauthorized } from './http/errors.js';
 import { imageAnswer, NO_SUCH_IMAGE, withUpload } from './images.js';
 import { postView } from './views.js';
@@ -23,13 +27,13 @@ type PostHandlers = Pick<
 const NO_SUCH_POST = { status: 404, body: { message: 'There is no such post.' } } as const;
 
 export const posts: PostHandlers = {
-  async listPosts({ caller, query }, app) {
-    const { posts, more } = await readFeed(app, caller.account.id, query);
+  async listPosts({ caller, query, client }, app) {
+    const { posts, more } = await readFeed(app, caller.account.id, query, client);
     return pageOf('/posts', query, posts, more);
   },
 
-  async listOwnPosts({ caller, query }, app) {
-    const { posts, more } = await readOwnPosts(app, caller.account.id, query);
+  async listOwnPosts({ caller, query, client }, app) {
+    const { posts, more } = await readOwnPosts(app, caller.account.id, query, client);
     return pageOf('/posts/me', query, posts, more);
   },
 
@@ -38,26 +42,34 @@ export const posts: PostHandlers = {
     return post ? { status: 200, body: { ...post, comments: [] } } : NO_SUCH_POST;
   },
 
-  async getPostImage({ caller, path, headers }, { db, images, read }) {
-    const post = await findPostByImage(db, path.filename);
-    if (!post || !(await canSee(caller.account.id, authorOf(post), read.friends))) return NO_SUCH_IMAGE;
-    return imageAnswer(images, path.filename, headers['if-none-match']);
+  async getPostImage({ caller, path, headers }, app) {
+    const owner = await findPostImageOwner(app.db, path.filename);
+    if (!(await canSee(caller.account.id, owner, app.read.friends))) return NO_SUCH_IMAGE;
+    return imageAnswer(app, path.filename, headers);
   },
 
-  async createPost({ caller, body: { title, text, image: upload } }, app) {
-    const created = await withUpload(app, upload, (image) =>
-      createPost(app, caller.account.id, { title, text, image }),
-    );
-    if (!created) throw unauthorized();
-    await app.outbox.deliver(created.entries);
-    return { status: 201, body: postView(created.post, { count: 0, liked: false }) };
+  async createPost({ caller, headerParameters, body }, app) {
+    const account = caller.account.id;
+    const key = headerParameters['Idempotency-Key'];
+    const creation = await (key === undefined ? publish(app, account, body) : publishOnce(app, account, body, key));
+    switch (creation.outcome) {
+      case 'accountDeleted':
+        throw unauthorized();
+      case 'otherForm':
+        return { status: 422, body: { message: 'The Idempotency-Key was already used with another form.' } };
+      case 'inProgress':
+        return { status: 409, body: { message: 'A request with this Idempotency-Key is still in progress.' } };
+      case 'created':
+        await app.outbox.deliver(creation.entries);
+        return { status: 201, body: postView(creation.post, { count: 0, liked: false }) };
+    }
   },
 
   async editPost({ caller, query, body: { title, text, image: upload, remove_image } }, app) {
     // Looked at first, so that the bytes of a refused edit are never stored.
-    const post = await app.read.post(query.id);
-    if (post?.author_id !== caller.account.id) return NO_SUCH_POST;
-    const updated = await withUpload(app, upload, (image) =>
+    if (!(await isPostOf(app.db, caller.account.id, query.id))) return NO_SUCH_POST;
+    const uploadContext = { account: caller.account.id, upload, replaced: { post: query.id } };
+    const updated = await withUpload(app, uploadContext, (image) =>
       updatePost(app.db, caller.account.id, query.id, { title, text, image: remove_image ? null : image }),
     );
     if (!updated) return NO_SUCH_POST;
@@ -82,8 +94,33 @@ export const posts: PostHandlers = {
   },
 };
 
+type PostForm = Request<'createPost', Caller>['body'];
+
+async function publish(app: App, account: number, { title, text, image: upload }: PostForm): Promise<PostCreation> {
+  const created = await withUpload(app, { account, upload }, (image) =>
+    createPost(app, account, { title, text, image }),
+  );
+  return created ? { outcome: 'created', ...created } : { outcome: 'accountDeleted' };
+}
+
+async function publishOnce(app: App, account: number, form: PostForm, key: string): Promise<PostCreation> {
+  const { title, text, image: upload } = form;
+  const request = { account, key, formHash: await hashForm(form) };
+  const findEarlier = () => findEarlierCreation(app.db, request, form);
+  return withUpload(app, { account, upload, findEarlier }, (image) =>
+    createPostOnce(app, request, { title, text, image }),
+  );
+}
+
+/** Returns a text that is equal for equal forms: a hash of the fields, and of the image's bytes as they were spooled. */
+async function hashForm({ title, text, image }: PostForm): Promise<string> {
+  const hash = createHash('sha256').update(JSON.stringify([title, text, image?.mediaType]));
+  if (image) for await (const chunk of createReadStream(image.path)) hash.update(chunk);
+  return hash.digest('base64url');
+}
+
 async function findVisible({ read }: App, viewer: number, id: number) {
-  const seen = await seePost(read, viewer, await read.post(id));
+  const seen = await findVisiblePost(read, viewer, id);
   return seen && postView(seen.post, seen.likes);
 }
 

@@ -11,7 +11,10 @@ interface Judged<Id extends OperationId> {
   /** The part of the request that its schemas have found nothing wrong with. */
   query: Partial<Request<Id, Caller>['query']>;
   body: Partial<NonNullable<Request<Id, Caller>['body']>>;
-  /** The body's texts, sound or not: for a rule that has more to say about a text than its schema has said. */
+  /**
+   * The body's texts, sound or not: for a rule that has more to say about a text than its schema has said. Texts that are too
+   * long or ill-formed are left out.
+   */
   texts: Readonly<Record<string, string>>;
 }
 
@@ -51,10 +54,8 @@ function emptyChange(
   return sent.length > 0 && changes.length === 0 ? [NOTHING_TO_CHANGE] : [];
 }
 
-const notOneself =
-  <Name extends string>(name: Name) =>
-  ({ query }: { query: Partial<Record<Name, number>> }, caller: Caller): Problem[] =>
-    query[name] === caller.account.id ? [{ in: 'query', field: name, message: 'must not be your own id' }] : [];
+const notOwnId = (field: string, id: number | undefined, { account }: Caller): Problem[] =>
+  id === account.id ? [{ in: 'query', field, message: 'must not be your own id' }] : [];
 
 /** What the contract says in words because no JSON Schema can: judged with the schemas, so that all problems come at once. */
 export const rules: { [Id in OperationId]?: Rule<Id> } = {
@@ -74,6 +75,8 @@ export const rules: { [Id in OperationId]?: Rule<Id> } = {
 
   editPost: ({ sent, body }) => [...imageProblems(sent, body), ...emptyChange(sent, body)],
 
-  sendFriendRequest: notOneself('to'),
-  createRelationship: notOneself('them'),
+  sendFriendRequest: ({ query }, caller) => notOwnId('to', query.to, caller),
+  // With another user's id as `me` the request is forbidden, whatever `them` is.
+  createRelationship: ({ query: { me, them } }, caller) =>
+    me === caller.account.id ? notOwnId('them', them, caller) : [],
 };

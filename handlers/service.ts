@@ -7,11 +7,12 @@ import { openRedis } from '../db/redis.js';
 import { openStores, type Stores } from '../db/stores.js';
 import type { App } from './app.js';
 import type { Config } from './http/config.js';
+import { configWarnings } from './http/config-warnings.js';
+import { listenForCommands } from './http/control.js';
 import { readDocument } from './http/docs.js';
 import { createMetrics } from './http/metrics.js';
-import { buildOpsServer } from './http/ops.js';
-import { buildServer } from './http/server.js';
 import { keptTokenKeys } from './http/token-keys.js';
+import { createFailedPasswords } from './security/failed-passwords.js';
 import { createTokens } from './tokens.js';
 
 export interface Service {
@@ -35,8 +36,14 @@ const GRACE = 7000;
  * @throws StoreUnavailable
  */
 export async function startService(config: Config, log: Logger): Promise<Service> {
+  for (const warning of configWarnings(config)) log.warn(warning);
   const metrics = createMetrics();
-  const stores = await openStores(config.stores, log, metrics);
+  // The servers' modules are loaded while the embedded database starts in its thread.
+  const [stores, { buildServer }, { buildOpsServer }] = await Promise.all([
+    openStores(config.stores, log, metrics),
+    import('./http/server.js'),
+    import('./http/ops.js'),
+  ]);
   const redis = config.redis && (await openRedis(config.redis, log, metrics));
   const { db, graph, images, directory } = stores;
   const app: App = {
@@ -44,10 +51,17 @@ export async function startService(config: Config, log: Logger): Promise<Service
     config,
     log,
     tokens: createTokens(config.tokenKeys ?? (await keptTokenKeys(directory.tokenKeys))),
+    failedPasswords: createFailedPasswords(config.account.failedPasswordsMax, redis),
     publicUrl: config.publicUrl ?? new URL(urlOf(config.host, config.port)),
     uploadsDir: directory.uploads,
+    metrics,
   };
-  metrics.watch({ pools: stores.pools, backlog: () => readBacklog(db) });
+  const { embedded } = stores;
+  metrics.watch({
+    pools: stores.pools,
+    backlog: () => readBacklog(db),
+    embedded: embedded && (async () => ({ ...(await embedded.usage()), freeBytes: embedded.freeSpace.freeBytes })),
+  });
   const server = await buildServer(app, { document: await readDocument(), metrics, redis });
   const checks = {
     postgres: () => sql`select 1`.execute(db),
@@ -56,7 +70,9 @@ export async function startService(config: Config, log: Logger): Promise<Service
     ...(redis && { redis: redis.check }),
   };
   const ops = buildOpsServer(checks, metrics);
+  const control = embedded && (await listenForCommands(directory.control, embedded.backup, log));
   const close = async () => {
+    await control?.close();
     await ops.server.close();
     await redis?.close();
     await stores.close();

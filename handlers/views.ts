@@ -33,7 +33,7 @@ export const sessionView = (session: SessionRow, current: string): Schemas['Sess
   current: session.id === current,
 });
 
-export const postView = (post: PostRow, likes: LikesSeen): Schemas['Post'] => ({
+export const postView = (post: Omit<PostRow, 'author_private'>, likes: LikesSeen): Schemas['Post'] => ({
   id: post.id,
   title: post.title,
   text: post.text,

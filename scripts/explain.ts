@@ -1,13 +1,28 @@
-import { DataDirectoryInUse } from '../db/data-directory.js';
+import { BadArchiveError } from '../db/backup/archive.js';
+import { DataDirectoryNotEmptyError } from '../db/backup/restore.js';
+import { DataDirectoryInUse, UnfinishedRestoreError } from '../db/data-directory.js';
+import { DiskFullError } from '../db/free-space.js';
 import { StoresDisagree } from '../db/installation.js';
+import { DatabaseNotOpenedError } from '../db/postgres/embedded/server.js';
 import { StoreUnavailable } from '../db/unavailable.js';
 import { ConfigError } from '../handlers/http/config.js';
+import { PlainError } from './plain-error.js';
+
+const FOR_OPERATORS = [
+  BadArchiveError,
+  ConfigError,
+  DataDirectoryInUse,
+  DataDirectoryNotEmptyError,
+  DatabaseNotOpenedError,
+  DiskFullError,
+  PlainError,
+  StoresDisagree,
+  UnfinishedRestoreError,
+];
 
 /** What an operator can mend is said in one line; all else is a fault, and keeps its stack. */
 export function explain(error: unknown): unknown {
-  if (error instanceof ConfigError || error instanceof DataDirectoryInUse || error instanceof StoresDisagree) {
-    return error.message;
-  }
+  if (FOR_OPERATORS.some((kind) => error instanceof kind)) return (error as Error).message;
   if (error instanceof StoreUnavailable) {
     return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
   }

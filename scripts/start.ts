@@ -20,19 +20,24 @@ try {
   const config = readConfig(process.env);
   const service = await startService(config, createLogger(config.logLevel));
   let stopping = false;
-  const stop = () => {
+  const stop = (code = 0) => {
     // A Ctrl-C comes twice, from the terminal and from npm.
     if (stopping) return;
     stopping = true;
     service.stop().then(
-      () => process.exit(0),
+      () => process.exit(code),
       (error) => {
         console.error(error);
         process.exit(1);
       },
     );
   };
-  process.on('SIGTERM', stop).on('SIGINT', stop);
+  process.on('SIGTERM', () => stop()).on('SIGINT', () => stop());
+  // A store that has returned after the start may turn out to be another installation's.
+  service.stores.verified.catch((error) => {
+    console.error(explain(error));
+    stop(1);
+  });
   console.log(
     [
       '',

@@ -1,47 +1,120 @@
-import { stat } from 'node:fs/promises';
-import t from 'tap';
-import { samples } from '../scripts/contract-test/images.js';
-import { PASSWORD, startTestService } from './harness.js';
-import { onServices } from './stores.js';
-import { openConnection } from './wire.js';
+import { subscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import t, { type Test } from 'tap';
+import { PASSWORD, startTestService } from './support/harness.js';
+import { openConnection, writeBytes } from './support/wire.js';
+
+/* What the service makes of bytes that no HTTP client sends, or not at that time. */
 
 const service = await startTestService(t);
-const BOUNDARY = 'a-boundary';
-const part = (name: string, value: string) =>
-  `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+const { token } = await service.person();
+const write = (t: Test, bytes: string) => writeBytes(t, service.url, bytes);
 
-/** Sends the head and the first half of a form, and answers a function that sends the rest and reads the status. */
-async function halfSent(method: string, path: string, token: string, fields: Record<string, string>) {
-  const body = `${Object.entries(fields)
-    .map(([name, value]) => part(name, value))
-    .join('')}--${BOUNDARY}--\r\n`;
-  const half = body.length >> 1;
-  const { socket, received, until } = openConnection(t, service.url);
-  const type = `multipart/form-data; boundary=${BOUNDARY}`;
-  const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: ${type}`;
-  // The interim answer tells that the request is under way, and so authenticated for the first time or about to be.
-  socket.write(`${head}\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`);
-  await until(/100 Continue\r\n\r\n/);
-  socket.write(body.slice(0, half));
-  return async () => {
-    socket.write(body.slice(half));
-    await until(/100 Continue\r\n\r\nHTTP\/1.1 \d{3}/);
-    return Number(/100 Continue\r\n\r\nHTTP\/1.1 (\d{3})/.exec(received())?.[1]);
-  };
+/** The parts of a response as it was received. It must contain exactly as many bytes as it says. */
+function parseResponse(received: string) {
+  const [head = '', body = ''] = received.split('\r\n\r\n');
+  const [, status] = /^HTTP\/1\.1 (\d{3}) \w/.exec(head) ?? [];
+  const [, type] = /^content-type: (.+)$/im.exec(head) ?? [];
+  const [, length] = /^content-length: (\d+)$/im.exec(head) ?? [];
+  const [, id] = /^x-request-id: (\S+)$/im.exec(head) ?? [];
+  return { status, type, id, exact: Number(length) === Buffer.byteLength(body), body: JSON.parse(body) };
 }
 
-t.test('a session that ends while its request is still being sent does nothing more', async (t) => {
-  const ada = await service.person();
-  const create = await halfSent('POST', '/posts/create', ada.token, { title: 'late', text: 'late' });
-  const rename = await halfSent('PUT', '/profiles/me', ada.token, { name: 'Somebody else' });
-  const form = { password: 'Other-Lantern-81!', current_password: PASSWORD };
-  t.equal((await ada.ask('PUT', '/profiles/me', { form })).status, 200);
-  t.equal(await create(), 401);
-  t.equal(await rename(), 401);
-  const row = await service.stores.read.account(ada.id);
-  t.equal(row?.name, ada.name);
-  const posts = await service.stores.db.selectFrom('posts').select('id').where('author_id', '=', ada.id).execute();
-  t.same(posts, []);
+const padding = 'x'.repeat(20_000);
+const LOGIN = 'POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+const BROKEN_LOGIN = `${LOGIN}Transfer-Encoding: chunked\r\n\r\nzz\r\n`;
+
+t.test('bytes that are not HTTP get an error of the usual shape, with a request id that is in the log', async (t) => {
+  for (const [what, status, bytes] of [
+    ['no HTTP at all', '400', 'hello\r\n\r\n'],
+    ['a TLS handshake', '400', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+    ['another version', '400', 'GET /posts HTTP/9.9\r\nHost: x\r\n\r\n'],
+    ['an unknown method', '400', 'FETCH /posts HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a header without a colon', '400', 'GET /posts HTTP/1.1\r\nHost: x\r\nnonsense\r\n\r\n'],
+    ['no host', '400', 'GET /posts HTTP/1.1\r\nConnection: close\r\n\r\n'],
+    [
+      'two framings at once',
+      '400',
+      'POST /posts HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+    ['a length that is no number', '400', 'POST /posts HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n'],
+    ['a body that breaks off', '400', BROKEN_LOGIN],
+    ['a header that is too long', '431', `GET /posts HTTP/1.1\r\nHost: x\r\nX-Padding: ${padding}\r\n\r\n`],
+    ['a URL that is too long', '431', `GET /${padding} HTTP/1.1\r\nHost: x\r\n\r\n`],
+  ] as const) {
+    const { body, id = 'none', ...response } = parseResponse(await write(t, bytes));
+    t.same(response, { status, type: 'application/json; charset=utf-8', exact: true }, what);
+    t.type(body.message, 'string', what);
+    t.ok(service.logged().includes(id), what);
+  }
+});
+
+t.test('bytes that are not HTTP get no response in place of an earlier request', async (t) => {
+  const json = JSON.stringify({ email: 'nobody@people.example', password: PASSWORD });
+  for (const bytes of [
+    `${LOGIN}Content-Length: 2\r\n\r\n{}${BROKEN_LOGIN}`,
+    `${LOGIN}Content-Length: ${json.length}\r\n\r\n${json}GARBAGE\r\n\r\n`,
+  ]) {
+    t.notMatch(await write(t, bytes), /400 Bad Request|not valid HTTP/);
+  }
+});
+
+t.test('a URL in absolute form is the same address, and an unknown expectation is ignored', async (t) => {
+  for (const head of ['GET http://x/auth/me HTTP/1.1', 'GET /auth/me HTTP/1.1\r\nExpect: a miracle']) {
+    t.match(await write(t, `${head}\r\nHost: x\r\nConnection: close\r\n\r\n`), /^HTTP\/1\.1 401 /);
+  }
+});
+
+t.test('a path may be as long as the head of a request', async (t) => {
+  for (const path of [`/posts/${'7'.repeat(14_000)}`, `/posts/image/${'x'.repeat(14_000)}`]) {
+    t.equal((await service.ask('GET', path, { token })).status, 404);
+  }
+});
+
+t.test('two Host headers return 400, equal ones too', async (t) => {
+  for (const other of ['x', 'y', '']) {
+    const head = `GET /auth/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nhOST: ${other}`;
+    const { status, body } = parseResponse(await write(t, `${head}\r\nConnection: close\r\n\r\n`));
+    t.match({ status, body }, { status: '400', body: { errors: [{ in: 'header', field: 'Host' }] } });
+  }
+});
+
+t.test('two Authorization headers, or session cookies in two headers, return 401', async (t) => {
+  const bearer = `Authorization: Bearer ${token}`;
+  for (const lines of [
+    [bearer, bearer],
+    [bearer, 'AUTHORIZATION: Bearer stale'],
+    ['authorization: Basic bWlyYTptaXJh', bearer],
+    ['Authorization:', bearer],
+    [`Cookie: fc_session_token=${token}`, 'Cookie: \tfc_session_token = stale'],
+  ]) {
+    const head = ['GET /auth/me HTTP/1.1', 'Host: x', 'Connection: close', ...lines].join('\r\n');
+    const received = await write(t, `${head}\r\n\r\n`);
+    t.match(
+      received,
+      /^HTTP\/1\.1 401 [\s\S]*\r\nwww-authenticate: Bearer error="invalid_token"\r\n/i,
+      lines.join('; '),
+    );
+  }
+});
+
+t.test('a response to a body that is refused unread is sent, and the connection serves on', async (t) => {
+  const large = 'x'.repeat(900 * 1024);
+  for (const [status, type] of [
+    [413, 'application/json'],
+    [415, 'text/plain'],
+  ]) {
+    const head = `POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${large.length}\r\n\r\n`;
+    const next = 'GET /openapi.yaml HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+    t.match(await write(t, head + large + next), new RegExp(`^HTTP/1.1 ${status} [\\s\\S]*HTTP/1.1 200 `));
+  }
+});
+
+t.test('a connection that pipelines too many requests is closed after the last one that is processed', async (t) => {
+  const received = await write(t, 'GET /nope HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(200));
+  t.equal(received.match(/HTTP\/1\.1 404 /g)?.length, 33);
+  t.equal(received.match(/^connection: close\r$/gim)?.length, 1);
 });
 
 t.test('an endless body is cut off once its request has been answered', async (t) => {
@@ -54,47 +127,83 @@ t.test('an endless body is cut off once its request has been answered', async (t
   socket.on('drain', send);
   send();
   await closed;
-  t.match(received(), /^HTTP\/1.1 404/, 'its sender has the answer');
+  t.match(received(), /^HTTP\/1.1 404/, 'its sender has the response');
 });
 
-t.test('garbage behind a request is never answered in place of it', async (t) => {
-  const json = JSON.stringify({ email: 'nobody@people.example', password: PASSWORD });
-  const head = `POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${json.length}`;
-  const { socket, received, closed } = openConnection(t, service.url);
-  socket.write(`${head}\r\n\r\n${json}GARBAGE\r\n\r\n`);
+t.test('a client that keeps its end open after a refusal is cut off', async (t) => {
+  const { hostname, port } = new URL(service.url);
+  const accepted = new Promise<Socket>((resolve) => {
+    subscribe('net.server.socket', (message) => resolve((message as { socket: Socket }).socket));
+  });
+  const client = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+  t.teardown(() => client.destroy());
+  const closed = once(await accepted, 'close');
+  client.write('GARBAGE\r\n\r\n');
+  const [response] = await once(client, 'data');
   await closed;
-  t.notMatch(received(), /400 Bad Request/);
+  t.match(String(response), /^HTTP\/1.1 400 /);
 });
 
-t.test('bytes that are no HTTP are answered in the shape of every error, with an id that is in the log', async (t) => {
-  const { socket, received, closed } = openConnection(t, service.url);
-  socket.write('GARBAGE\r\n\r\n');
-  await closed;
-  const [, id = 'none'] = /X-Request-Id: (\S+)/.exec(received()) ?? [];
-  t.match(received(), /^HTTP\/1.1 400 [\s\S]*\{"message":"[^"]+"\}$/);
-  t.ok(service.logged().includes(id));
-});
-
-t.test('a client that hangs up in the middle of its body is no fault of the service', async (t) => {
+t.test('a client that hangs up in the middle of its body causes no error in the log', async (t) => {
   const { socket, until } = openConnection(t, service.url);
-  const head = 'POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n';
-  socket.write(`${head}Expect: 100-continue\r\n\r\n`);
+  socket.write(`${LOGIN}Content-Length: 50\r\nExpect: 100-continue\r\n\r\n`);
   await until(/100 Continue/);
   const before = service.logged().length;
   socket.write('{"email"');
   socket.destroy();
-  // By the time that others have had their answers, the service has seen it go.
+  // By the time that others have had their responses, the service has seen it go.
   for (let asked = 0; asked < 3; asked += 1) await service.person();
   t.notMatch(service.logged().slice(before), /"level":50/);
 });
 
-t.test('what is stored is for the owner of the process alone', async (t) => {
-  const { directory } = service.stores;
-  const ada = await service.person();
-  const image = new Blob([samples.png], { type: 'image/png' });
-  await ada.ask('POST', '/posts/create', { form: { title: 'T', text: 'T', image } });
-  const own = onServices ? [] : [directory.postgres];
-  for (const path of [...own, directory.images, directory.uploads]) {
-    t.equal((await stat(path)).mode & 0o777, 0o700, path);
-  }
+const BOUNDARY = 'a-boundary';
+const part = (name: string, value: string) =>
+  `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+
+/** Sends the head and the first half of a form, and returns a function that sends the rest and reads the status. */
+async function sendHalf(t: Test, method: string, path: string, token: string, fields: Record<string, string>) {
+  const parts = Object.entries(fields).map(([name, value]) => part(name, value));
+  const body = `${parts.join('')}--${BOUNDARY}--\r\n`;
+  const half = body.length >> 1;
+  const { socket, received, until } = openConnection(t, service.url);
+  const type = `multipart/form-data; boundary=${BOUNDARY}`;
+  const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: ${type}`;
+  // The interim response tells that the request is under way, and so authenticated for the first time or about to be.
+  socket.write(`${head}\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`);
+  await until(/100 Continue\r\n\r\n/);
+  socket.write(body.slice(0, half));
+  return async () => {
+    socket.write(body.slice(half));
+    await until(/100 Continue\r\n\r\nHTTP\/1.1 \d{3}/);
+    return Number(/100 Continue\r\n\r\nHTTP\/1.1 (\d{3})/.exec(received())?.[1]);
+  };
+}
+
+t.test('a session that ends while its request is still being sent does nothing more', async (t) => {
+  const user = await service.person();
+  const create = await sendHalf(t, 'POST', '/posts/create', user.token, { title: 'late', text: 'late' });
+  const rename = await sendHalf(t, 'PUT', '/profiles/me', user.token, { name: 'Another Name' });
+  const form = { password: 'Other-Lantern-81!', current_password: PASSWORD };
+  t.equal((await user.ask('PUT', '/profiles/me', { form })).status, 200);
+  t.equal(await create(), 401);
+  t.equal(await rename(), 401);
+  const row = await service.stores.read.account(user.id);
+  t.equal(row?.name, user.name);
+  const posts = await service.stores.db.selectFrom('posts').select('id').where('author_id', '=', user.id).execute();
+  t.same(posts, []);
+});
+
+t.test('a service that stops answers what is under way, and closes the connection', async (t) => {
+  const stopping = await startTestService(t);
+  const { socket, received, until, closed } = openConnection(t, stopping.url);
+  const body = JSON.stringify({ email: 'nobody@people.example', password: 'x' });
+  socket.write(`${LOGIN}Content-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`);
+  await until(/100 Continue/);
+  const stopped = stopping.stop();
+  t.equal((await fetch(`${stopping.opsUrl}/readyz`)).status, 503);
+  socket.write(body);
+  await closed;
+  t.match(received(), /HTTP\/1.1 401 [\s\S]*\}$/);
+  t.match(received(), /connection: close/i);
+  await stopped;
 });

@@ -1,19 +1,22 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer, request as httpRequest, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import t, { type Test } from 'tap';
-import { createClient } from '../scripts/contract-test/client.js';
-import { contract } from '../scripts/contract-test/document.js';
+import { createClient, type Sent } from '../scripts/contract-test/client.js';
+import { contract, version } from '../scripts/contract-test/document.js';
+import { describeExchange, maskSecrets } from '../scripts/contract-test/exchange.js';
 import { createLimits } from '../scripts/contract-test/limits.js';
-import { ruleNames, WHOLE_RUN } from '../scripts/contract-test/run.js';
-import { holdings, nothing } from './contents.js';
-import { checkContract } from './contract-run.js';
-import { startTestService } from './harness.js';
-import { runCommand, script, spawnNode } from './processes.js';
-import { temporaryDirectory } from './stores.js';
+import { allRules, type Run, WHOLE_RUN } from '../scripts/contract-test/run.js';
+import { holdings, nothing } from './support/contents.js';
+import { checkContract } from './support/contract-run.js';
+import { startTestService } from './support/harness.js';
+import { runCommand, script, spawnNode } from './support/processes.js';
+import { temporaryDirectory } from './support/stores.js';
 
 const COMMAND = 'contract-test/index';
 
@@ -22,35 +25,53 @@ const command = (t: Test, ...parameters: string[]) => runCommand(t, [COMMAND, ..
 
 const SECRET = /eyJ[\w-]{20}|Quiet\.7|fc_session_token=e/;
 
-t.test('every rule has a name of its own, and every operation rules that name it', async (t) => {
-  const names = ruleNames();
-  t.equal(new Set(names).size, names.length);
-  t.ok(names.length >= 150, `${names.length}`);
-  for (const { id, method, path } of contract) {
-    t.ok(
-      names.some((name) => name.endsWith(`: ${method} ${path}`)),
-      `${method} ${path}`,
-    );
-    t.ok(
-      names.some((name) => name.startsWith(`openapi.yaml, ${id}: `)),
-      id,
-    );
+/** Lower-case words; a part that names an operation is its id in the document. */
+const OPERATIONS = new Set(contract.map(({ id }) => id));
+const isPart = (part: string) => /^[a-z0-9_]+(-[a-z0-9_]+)*$/.test(part) || OPERATIONS.has(part);
+
+t.test('every rule has an id of its own and a sentence, and every operation has rules', async (t) => {
+  const ids = allRules.map(({ id }) => id);
+  t.equal(new Set(ids).size, ids.length);
+  t.ok(ids.length >= 150, `${ids.length}`);
+  t.same(
+    ids.filter((id) => !/^[a-z].*\../.test(id) || !id.split('.').every(isPart)),
+    [],
+  );
+  t.same(
+    allRules.filter(({ sentence }) => !/^\S.{20,}(\.|: [A-Z]+ \/\S*)$/.test(sentence)),
+    [],
+  );
+  for (const { id: operation } of contract) {
+    const named = ids.filter((id) => id.split('.').includes(operation));
+    t.ok(named.length > 1 && named.includes(`document.${operation}`), operation);
   }
 });
 
-t.test('the service keeps all rules, and nothing is left behind', async (t) => {
+t.test('the service passes all rules, and nothing is left behind', async (t) => {
   const service = await startTestService(t);
-  const { outcomes, counts, people, left } = await checkContract(service.url);
+  let posts = 0;
+  const checked = async (run: Run) => {
+    posts = (await holdings(service.stores)).posts;
+    t.equal(run.outcomes.length, allRules.filter(({ slow }) => !slow).length);
+  };
+  const { outcomes, counts, people, left } = await checkContract(service.url, { checked });
+  t.ok(posts > 0, 'a report can be written before the accounts are deleted');
   t.same(
-    outcomes.filter(({ verdict }) => verdict === 'broken'),
+    outcomes.filter(({ verdict }) => verdict === 'failed'),
     [],
   );
-  // The limit is too high to be used up.
+  // The limits are too high to be used up.
   t.same(
-    outcomes.flatMap(({ rule, verdict }) => (verdict === 'skipped' ? [rule.split(':')[0]] : [])),
-    ['Limits'],
+    outcomes.flatMap(({ id, verdict }) => (verdict === 'skipped' ? [id] : [])),
+    ['limits.exceeded.strict', 'limits.exceeded.general'],
   );
-  t.same(outcomes.map(({ rule }) => rule).sort(), ruleNames().sort());
+  t.same(
+    outcomes.map(({ id }) => id).sort(),
+    allRules
+      .filter(({ slow }) => !slow)
+      .map(({ id }) => id)
+      .sort(),
+  );
   t.ok(people > 10);
   t.same(left, []);
   t.same(await holdings(service.stores), nothing);
@@ -60,107 +81,312 @@ t.test('the service keeps all rules, and nothing is left behind', async (t) => {
   }
 });
 
-t.test('a run that keeps all rules ends with 0, and writes JUnit XML', async (t) => {
+/** A failure on a service that lets the pages of another origin in: two rules with a cause of their own, and two alike. */
+const FAILING = ['http.cors.closed', 'sites.likePost', 'sites.unlikePost'];
+const LENIENT = { CORS_ORIGINS: 'https://elsewhere.example' };
+
+const only = (...patterns: string[]) => patterns.flatMap((pattern) => ['--only', pattern]);
+
+/** Report files in a folder of their own, with the arguments that ask for them. */
+async function reportFiles(t: Test) {
+  const folder = await temporaryDirectory(t);
+  const [junit, json, markdown] = ['junit.xml', 'report.json', 'summary.md'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  return {
+    folder,
+    json,
+    parameters: ['--junit', junit, '--json', json, '--markdown', markdown],
+    read: async () => {
+      const xml = await readFile(junit, 'utf8');
+      t.equal(XMLValidator.validate(xml), true);
+      const { testsuites } = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: '' }).parse(xml);
+      return {
+        xml,
+        testsuites,
+        json: JSON.parse(await readFile(json, 'utf8')),
+        markdown: await readFile(markdown, 'utf8'),
+      };
+    },
+  };
+}
+
+t.test('a run whose rules pass ends with 0, and writes reports', async (t) => {
   const service = await startTestService(t);
-  const file = join(await temporaryDirectory(t), 'report.xml');
+  const files = await reportFiles(t);
+  const selection = only('visibility.like.p*', 'limits.exceeded.strict', 'document.listPosts');
   const { code, output } = await command(
     t,
     '--base-url',
     service.url,
-    '--only',
-    '^Visibility rules 4|^Limits: Exceeding',
+    ...selection,
     '--seed',
     'abc',
-    '--junit',
-    file,
+    ...files.parameters,
   );
   t.equal(code, 0, output);
-  t.match(output, `The contract at ${service.url}, seed abc`);
+  t.match(output, `Contract ${version} at ${service.url}, seed abc`);
   t.match(output, /^3 rules need about \d+ strict requests \(1000000 in a window\) and .*: no waiting\.$/m);
-  t.match(output, /^ {2}Visibility +2 kept$/m);
-  t.match(output, /^Skipped {2}Limits: Exceeding/m);
-  t.match(output, /; \d+ requests \(\d+ strict\), \d+ people, \d+\.\d s$/m);
+  t.match(output, /^ {2}Visibility +2 passed$/m);
+  t.match(output, /^Skipped {2}limits.exceeded.strict: As many.*\n {2}the strict limit of 1000000 is too high/m);
+  t.match(output, /^Skipped {2}document.listPosts: .*\n {2}none of the selected rules requests this operation$/m);
+  t.match(output, /^2 passed, 2 skipped; \d+ requests \(\d+ strict\), \d+ accounts, \d+\.\d s$/m);
   t.notMatch(output, SECRET);
   t.same(await holdings(service.stores), nothing);
 
-  const xml = await readFile(file, 'utf8');
-  t.equal(XMLValidator.validate(xml), true);
-  const { testsuites } = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: '' }).parse(xml);
-  t.match(testsuites, { tests: '3', failures: '0', skipped: '1' });
+  const { testsuites, json, markdown } = await files.read();
+  t.match(testsuites, { tests: '4', failures: '0', skipped: '2' });
   t.same(
     testsuites.testsuite.map(({ name }: { name: string }) => name),
-    ['Visibility', 'Rate limits'],
+    ['Visibility', 'Rate limits', 'The document'],
   );
+  t.match(testsuites.testsuite[1].testcase.skipped.message, /^the strict limit of 1000000 is too high/);
+  t.match(json, { contract: version, baseUrl: service.url, seed: 'abc', ended: 'complete', left: [] });
+  t.match(markdown, /^## Contract tests: passed$/m);
+  t.match(markdown, /^\| All \| 2 \| 0 \| 0 \| 2 \| 0 \|$/m);
+  t.match(markdown, /^Skipped `limits.exceeded.strict`: the strict limit/m);
 });
 
-t.test('a broken rule ends it with 1: what was sent, what came, what is wanted; nothing is left behind', async (t) => {
-  const service = await startTestService(t, { CORS_ORIGINS: 'https://elsewhere.example' });
-  const file = join(await temporaryDirectory(t), 'report.xml');
-  const { code, output } = await command(
-    t,
-    '--base-url',
-    `${service.url}/`,
-    '--only',
-    'CORS is closed|another site: 403: POST /posts/create',
-    '--junit',
-    file,
-  );
+t.test('a failure ends it with 1: the request, the response and what was expected are reported', async (t) => {
+  const service = await startTestService(t, LENIENT);
+  const files = await reportFiles(t);
+  const { code, output } = await command(t, '--base-url', `${service.url}/`, ...only(...FAILING), ...files.parameters);
   t.equal(code, 1);
-  t.match(output, /^Broken {3}Beyond the contract: CORS is closed unless CORS_ORIGINS names origins$/m);
-  t.match(output, /^ {2}sent {4}GET \/auth\/me {2}with a token {2}Origin="https:\/\/elsewhere\.example"$/m);
-  t.match(output, /^ {2}came {4}200 {2}\{"id":\d+,"name":"Contract Tester"/m);
-  t.match(output, /^ {2}wanted {2}no leave for a page of elsewhere$/m);
-  t.match(output, /^0 kept, 2 broken; /m);
-  t.notMatch(output, SECRET);
+  t.match(output, /^Failed {3}http.cors.closed: CORS is closed unless CORS_ORIGINS names origins.$/m);
+  t.match(output, `curl -i -X GET '${service.url}/auth/me' \\\n`);
+  t.match(output, /^ {6}-H 'Authorization: Bearer '"\$TOKEN" \\\n {6}-H 'Origin: https:\/\/elsewhere.example'$/m);
+  t.match(output, /^ {2}Response:\n {4}200\n {4}access-control-allow-credentials: true\n/m);
+  t.match(output, /^ {4}\{"id":\d+,"name":"Contract Tester"/m);
+  t.match(output, /^ {2}Expected: no leave for a page of elsewhere$/m);
+  t.match(output, /^Failed {3}sites.likePost: .*\n {2}Expected: status 403\n {2}Got: {6}status 400$/m);
+  t.match(output, /^ {2}Fail in the same way: sites.unlikePost$/m);
+  t.match(output, /^0 passed, 3 failed; /m);
   t.same(await holdings(service.stores), nothing);
 
-  const xml = await readFile(file, 'utf8');
-  t.equal(XMLValidator.validate(xml), true);
-  t.match(xml, /<testsuites tests="2" failures="2"/);
-  t.match(xml, /no leave for a page of elsewhere/);
-  t.notMatch(xml, SECRET);
+  const { testsuites, xml, json, markdown } = await files.read();
+  t.match(testsuites, { tests: '3', failures: '3', skipped: '0' });
+  const [likePost, , cors] = testsuites.testsuite.flatMap(({ testcase }: { testcase: unknown }) => testcase);
+  t.match(cors, { classname: 'HTTP, cookies and browsers', failure: { type: 'ContractFailure' } });
+  t.match(cors.failure['#text'], /curl -i -X GET[\s\S]*Origin: https[\s\S]*Contract Tester/);
+  t.equal(likePost.failure.message, 'expected status 403, got status 400');
+  t.match(json.rules[2].failure.response, { status: 200 });
+  t.match(markdown, /<summary><code>sites.likePost<\/code> and 1 more<\/summary>\n\n```text\nFailed/);
+  for (const text of [output, xml, JSON.stringify(json), markdown]) t.notMatch(text, SECRET);
+
+  t.test('--only-failed checks what failed in a report', async (t) => {
+    const { output } = await command(t, '--list', '--only-failed', files.json);
+    t.match(output, /^sites.likePost: .*\nsites.unlikePost: .*\nhttp.cors.closed: .*\n$/);
+  });
+
+  t.test('--bail stops after the first failure', async (t) => {
+    const again = await reportFiles(t);
+    const bail = ['--bail', '--skip', 'http.cors', ...again.parameters];
+    const { code, output } = await command(t, '--base-url', service.url, ...only(...FAILING), ...bail);
+    t.equal(code, 1);
+    t.match(output, /^Stopped after the first failure: the other rules were not checked\.$/m);
+    t.match(output, /^0 passed, 1 failed, 1 not run; /m);
+    const [, skipped] = (await again.read()).testsuites.testsuite.testcase;
+    t.equal(skipped.skipped.message, 'not run: an earlier rule failed');
+  });
+
+  t.test('a known failure does not fail the run, and one that passes now is reported', async (t) => {
+    const again = await reportFiles(t);
+    const list = join(again.folder, 'known.txt');
+    await writeFile(list, '# Not yet.\n\nhttp.cors.closed # since spring\nhttp.docs.open\nno.such.rule\n');
+    const known = ['--known-failures', list, '--bail', ...again.parameters];
+    const { code, output } = await command(t, '--base-url', service.url, ...only('http.cors', 'http.docs'), ...known);
+    t.equal(code, 0, output);
+    t.match(output, `${list}: no rule has the id no.such.rule\n`);
+    t.match(output, /^Known failures: http.cors.closed$/m);
+    t.match(output, `Pass now, and can be removed from ${list}: http.docs.open\n`);
+    t.match(output, /^2 passed, 1 failed as known; /m);
+    t.notMatch(output, /^Failed/m);
+    const { testsuites, markdown } = await again.read();
+    t.match(testsuites, { failures: '0', skipped: '1' });
+    t.match(markdown, /^Known failures: http.cors.closed$/m);
+  });
 });
 
-t.test('an implementation that answers nonsense breaks rules, each for itself', async (t) => {
-  const server = createServer((_, response) => response.setHeader('Content-Type', 'application/json').end('{'));
-  server.listen(0, '127.0.0.1');
+t.test('a request is reported as a command that the shell reads as the request', async (t) => {
+  const argumentsOf = async (sent: Sent) => {
+    const received = { status: 200, headers: new Headers(), body: undefined, bytes: Buffer.alloc(0) };
+    const { request } = await describeExchange({ method: 'POST', url: 'http://host/a/../b?c=[1]', sent, received });
+    // Shows the arguments, with what a substituted file contains.
+    const show = `curl() { for a; do case $a in *@/dev/fd/*) f=\${a#*@}; echo "<\${a%%@*}> $(base64 -w0 "\${f%%;*}") \${f#*;}";; *) echo "<$a>";; esac; done; }`;
+    const secrets = { TOKEN: 'the token', PASSWORD: 'the password', CURRENT_PASSWORD: 'the old one' };
+    const { stdout } = await promisify(execFile)('bash', ['-c', `${show}\n${request}`], {
+      env: { ...process.env, ...secrets },
+    });
+    return stdout;
+  };
+  t.match(
+    await argumentsOf({ token: 'eyJhbGciOiJIUzI1NiJ9.e30.abc' }),
+    /^<-i>\n<-X>\n<POST>\n<-g>\n<--path-as-is>\n<http:\/\/host\/a\/\.\.\/b\?c=\[1\]>\n<-H>\n<Authorization: Bearer the token>\n$/,
+  );
+  t.match(
+    await argumentsOf({ json: { name: "O'Neil $HOME", password: 'Quiet.7\\"', n: 1 } }),
+    '<{"name":"O\'Neil $HOME","password":"the password","n":1}>',
+  );
+  t.match(
+    await argumentsOf({ form: { title: 'a\tb\n\\', current_password: 'x' } }),
+    '<title=a\tb\n\\>\n<--form-string>\n<current_password=the old one>',
+  );
+  t.equal(maskSecrets('of eyJhbGciOiJIUzI1NiJ9.e30.abc: 1'), 'of $TOKEN: 1');
+  const image = new File([Buffer.from([0, 1, 255])], 'a.png', { type: 'image/png' });
+  t.match(await argumentsOf({ form: { image } }), '<image=> AAH/ filename="a.png";type=image/png');
+  t.match(
+    await argumentsOf({ body: Buffer.from([0, 255]), headers: { Cookie: '' } }),
+    /<Cookie;>\n<--data-binary>\n<> AP8= /,
+  );
+  t.match(
+    await argumentsOf({ body: '--kit\r\nContent-Disposition: form-data; name="password"\r\n\r\nsecret\r\n--kit--' }),
+    /the password\r\n--kit--/,
+  );
+});
+
+/** A server that ends with the test. */
+async function serve(t: Test, listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(() => server.close());
-  const { port } = server.address() as AddressInfo;
-  const { outcomes, people, left } = await checkContract(`http://127.0.0.1:${port}`);
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Sends a response, as `http.ServerResponse` does not in one call. */
+const send = (response: ServerResponse, status: number, body: unknown, headers = {}) => {
+  const isText = typeof body === 'string';
+  response
+    .writeHead(status, { 'Content-Type': isText ? 'text/html' : 'application/json', ...headers })
+    .end(isText ? body : JSON.stringify(body));
+};
+
+t.test('an implementation that responds with nonsense fails rules, each for itself', async (t) => {
+  let requests = 0;
+  const url = await serve(t, (_, response) => {
+    requests += 1;
+    const errors = ['email', 'password'].map((field) => ({ in: 'body', field }));
+    if (requests === 1) send(response, 400, { message: 'no', errors });
+    else response.setHeader('Content-Type', 'application/json').end('{');
+  });
+  const { outcomes, people, left } = await checkContract(url);
   t.same(
-    outcomes.filter(({ verdict }) => verdict !== 'broken'),
+    outcomes.filter(({ verdict }) => verdict !== 'failed'),
     [],
   );
   t.ok(outcomes.length > 400);
   t.same([people, left], [0, []]);
 });
 
+t.test('what is not this service is recognized before an account is made', async (t) => {
+  const noted: string[] = [];
+  for (const [listener, message] of [
+    [(_, response) => send(response, 200, '<!doctype html>'), /GET \/auth\/me returned 200 with text\/html, where 401/],
+    [
+      (_, response) => send(response, 404, { message: 'Not found' }),
+      /GET \/auth\/me returned 404 with application\/json/,
+    ],
+    // A gateway that knows nobody.
+    [(_, response) => send(response, 401, { message: 'Unauthorized' }), /is not an implementation of this contract/],
+    // An API of the same paths.
+    [
+      ({ url }, response) => send(response, /^\/auth/.test(`${url}`) ? 401 : 404, { message: 'no', errors: ['email'] }),
+      /is not an implementation of this contract/,
+    ],
+    [(_, response) => send(response, 301, '', { Location: 'https://there/v1' }), / redirects to https:\/\/there\/v1: /],
+    [
+      (_, response) => send(response, 503, 'no', { 'Retry-After': '0.01' }),
+      / responds with 503 to POST \/auth\/login: try again later$/,
+    ],
+    [
+      (_, response) => send(response, 429, 'no', { 'Retry-After': '0.01' }),
+      / responds with 429 to POST \/auth\/login: try again later$/,
+    ],
+  ] as [RequestListener, RegExp][]) {
+    const url = await serve(t, (request, response) => {
+      noted.push(`${request.method} ${request.url}`);
+      listener(request, response);
+    });
+    await t.rejects(checkContract(url), { code: 'plain', message });
+  }
+  t.same(
+    new Set(noted),
+    new Set(['POST /auth/login', 'GET /auth/me', 'GET /friends', 'GET /contract-test/no-such-path']),
+  );
+});
+
+t.test('a base URL with a path works', async (t) => {
+  const service = await startTestService(t);
+  const { port } = new URL(service.url);
+  const url = await serve(t, (request, response) => {
+    const path = /^\/api\/v1(\/.*)$/.exec(request.url ?? '')?.[1];
+    if (path === undefined) return send(response, 404, { message: 'outside of the base path' });
+    const { method, headers } = request;
+    const onward = httpRequest({ host: '127.0.0.1', port, path, method, headers }, (answer) => {
+      // As it links where the path is known.
+      const { link } = answer.headers;
+      const linked = link === undefined ? {} : { link: `${link}`.replace('<', '</api/v1') };
+      response.writeHead(answer.statusCode ?? 0, { ...answer.headers, ...linked });
+      answer.pipe(response);
+    });
+    request.pipe(onward);
+  });
+  const paths = /^(posts\.list\.(link|last)|http\.|images\.|document\.list)/;
+  const { outcomes } = await checkContract(`${url}/api/v1/`, { selects: (id) => paths.test(id) });
+  t.ok(outcomes.length > 30);
+  t.same(
+    outcomes.filter(({ verdict }) => verdict === 'failed'),
+    [],
+  );
+});
+
 t.test('what cannot be run ends it with 2 and one line', async (t) => {
   const none = 'http://127.0.0.1:1';
   for (const [parameters, line] of [
-    [[], /^--base-url is missing: /],
+    [[], /^--base-url is missing; /],
     [['--base-url', 'here'], /^--base-url: "here" is not an http or https address/],
     [['--base-url', 'ftp://here'], /^--base-url: /],
-    [['--base-url', 'http://here/v1'], /^--base-url: .* without a path$/],
-    [['--base-url', none, '--only', '('], /^--only: "\(" is not a regular expression$/],
-    [['--base-url', none, '--only', 'no such rule'], /^--only: no rule has such a name$/],
+    [['--base-url', 'http://here/v1?x'], /^--base-url: .* without query and credentials$/],
+    [['--base-url', none, '--only', 'no.such*'], /^no rule has an id like "no.such\*"$/],
+    [['--base-url', none, '--only', 'likes', '--skip', '*'], /^no rule is selected; slow rules need --slow$/],
+    [['--base-url', none, '--known-failures', 'no.txt'], /^ENOENT: .*no.txt/],
+    [['--base-url', none, '--only-failed', 'README.md'], /^README.md is not a JSON report of a run$/],
     [['--base-url', none, '--timeout', 'long'], /^--timeout: /],
     [['--nonsense'], /nonsense/],
-    [['--base-url', none], /^The contract at .*\nno answer to GET \/auth\/me: .*ECONNREFUSED/],
+    [['--base-url', none], /^Contract .*\nno answer to POST \/auth\/login: .*ECONNREFUSED/],
   ] as [string[], RegExp][]) {
     const { code, output } = await command(t, ...parameters);
     t.equal(code, 2, parameters.join(' '));
     t.match(output.trimEnd(), line);
-    t.equal(output.trimEnd().split('\n').length, output.startsWith('The contract at') ? 2 : 1, output);
+    t.equal(output.trimEnd().split('\n').length, output.startsWith('Contract') ? 2 : 1, output);
   }
 });
 
-t.test('--list tells the names of the rules, and needs no service', async (t) => {
-  const { code, output } = await command(t, '--list', '--only', '^likes|^visibility rules 4');
-  t.equal(code, 0);
-  t.match(output, 'Visibility rules 4: Only posts the requester can see can be liked or unliked. Others give 404\n');
-  t.equal(output.trimEnd().split('\n').length, 2);
+t.test('--list, --version and --help print what they say, and need no service', async (t) => {
+  const listed = async (...parameters: string[]) => {
+    const { code, output } = await command(t, '--list', ...parameters);
+    t.equal(code, 0);
+    return output.trimEnd().split('\n');
+  };
+  t.same(await listed(...only('likes.like', 'Visibility.lik*.private'), '--skip', '*.i*'), [
+    'likes.like.missing-post: POST /posts/like returns 404 if the post is not found.',
+    ...['likes.like.survives-hiding', 'visibility.like.private'].map(
+      (id) => `${id}: ${allRules.find((rule) => rule.id === id)?.sentence}`,
+    ),
+  ]);
+  const ids = (lines: string[]) => lines.map((line) => line.split(':')[0]);
+  t.same(
+    ids(await listed('--slow')),
+    allRules.map(({ id }) => id),
+  );
+  t.same(
+    ids(await listed()),
+    allRules.filter(({ slow }) => !slow).map(({ id }) => id),
+  );
+  t.equal((await command(t, '--version')).output, `${version}\n`);
+  const { output } = await command(t, '--help');
+  for (const name of ['base-url', 'only', 'skip', 'bail', 'slow', 'json']) t.match(output, `--${name}`);
 });
 
 t.test('a limit that is used up is waited for, never a failure', async (t) => {
@@ -169,38 +395,26 @@ t.test('a limit that is used up is waited for, never a failure', async (t) => {
     RATE_LIMIT_MAX: '40',
     RATE_LIMIT_WINDOW: '1',
   });
-  const { code, output } = await command(
-    t,
-    '--base-url',
-    service.url,
-    '--only',
-    '^Visibility rules [45]|^Limits: Exceeding',
-  );
+  const { code, output } = await command(t, '--base-url', service.url, ...only('visibility.like', 'limits.exceeded'));
   t.equal(code, 0, output);
-  t.match(output, /rules need about .* of waiting\. RATE_LIMIT_MAX and RATE_LIMIT_STRICT_MAX, /);
+  t.match(output, /rules need about .* of waiting, less with higher RATE_LIMIT_MAX and RATE_LIMIT_STRICT_MAX\.$/m);
   t.match(output, /^The strict rate limit of 6 is used up: waiting \d+ s, until \d\d:\d\d:\d\d\.$/m);
-  t.match(output, /^ {2}Rate limits +1 kept$/m, 'the limit is low enough to see what exceeding it gives');
-  t.notMatch(output, /skipped|broken/);
+  t.match(output, /^ {2}Rate limits +2 passed$/m, 'the limits are low enough to be exceeded');
+  t.notMatch(output, /skipped|failed/);
   t.same(await holdings(service.stores), nothing);
 });
 
 t.test('a 503 is asked again, as it says, and is an answer in the end', async (t) => {
   let refusals = 0;
-  const server = createServer((_, response) => {
+  const url = await serve(t, (_, response) => {
     refusals -= 1;
-    response
-      .writeHead(refusals >= 0 ? 503 : 404, { 'Retry-After': '0.01', 'Content-Type': 'application/json' })
-      .end('{}');
+    send(response, refusals >= 0 ? 503 : 404, {}, { 'Retry-After': '0.01' });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close());
-  const { port } = server.address() as AddressInfo;
   const lines: string[] = [];
   const say = (line: string) => lines.push(line);
   const { signal } = new AbortController();
   const { ask, counts, close } = createClient({
-    baseUrl: new URL(`http://127.0.0.1:${port}`),
+    baseUrl: new URL(url),
     timeout: 30_000,
     limits: createLimits(say, signal),
     observer: { answered: () => undefined, exchanged: () => undefined },
@@ -217,9 +431,10 @@ t.test('a 503 is asked again, as it says, and is an answer in the end', async (t
   t.same(counts, { strict: 0, general: 7 });
 });
 
-t.test('Ctrl-C ends it, but not before the accounts are deleted', async (t) => {
+t.test('Ctrl-C ends it, but not before reports are written and the accounts are deleted', async (t) => {
   const service = await startTestService(t);
-  const { child, output } = spawnNode(t, [script(COMMAND), '--base-url', service.url], {});
+  const files = await reportFiles(t);
+  const { child, output } = spawnNode(t, [script(COMMAND), '--base-url', service.url, ...files.parameters], {});
   while ((await holdings(service.stores)).posts === 0) await new Promise((resolve) => setTimeout(resolve, 20));
   child.kill('SIGINT');
   const [code] = await once(child, 'close');
@@ -228,4 +443,8 @@ t.test('Ctrl-C ends it, but not before the accounts are deleted', async (t) => {
   t.match(output(), /^Interrupted: the other rules were not checked\.$/m);
   t.notMatch(output(), /Accounts that could not be deleted/);
   t.same(await holdings(service.stores), nothing);
+  const { json, xml, markdown } = await files.read();
+  t.match(json, { ended: 'interrupted', left: [] });
+  t.match(xml, /<skipped message="not run: the run was interrupted">/);
+  t.match(markdown, /^## Contract tests: interrupted$/m);
 });

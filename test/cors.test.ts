@@ -1,40 +1,31 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import t from 'tap';
 import { contract } from '../scripts/contract-test/document.js';
-import { type Answer, startTestService } from './harness.js';
-import { wire } from './wire.js';
+import { samples } from '../scripts/contract-test/images.js';
+import { type Answer, startTestService, writePost } from './support/harness.js';
+import { wire, writeBytes } from './support/wire.js';
+
+/* What pages of the origins in CORS_ORIGINS and PUBLIC_URL may do, and what pages of other origins may not. */
 
 const ALLOWED = 'https://app.example';
 const ALSO_ALLOWED = 'http://localhost:5173';
 const REFUSED = ['https://other.example', 'http://app.example', 'https://app.example.evil', `${ALLOWED}:8443`, 'null'];
+const PUBLIC = 'https://api.example';
 
-const closed = await startTestService(t);
-const open = await startTestService(t, { CORS_ORIGINS: `${ALLOWED},${ALSO_ALLOWED}` });
-const sendClosed = wire(t, closed.url);
-const send = wire(t, open.url);
+const service = await startTestService(t, { CORS_ORIGINS: `${ALLOWED},${ALSO_ALLOWED}`, PUBLIC_URL: PUBLIC });
+const send = wire(t, service.url);
+const user = await service.person();
+const { token } = user;
 
-const addresses = [...new Set(contract.map(({ path }) => path.replace(/\{\w+\}/, '1')))];
 const from = (origin: string, more: OutgoingHttpHeaders = {}) => ({ headers: { Origin: origin, ...more } });
-const preflight = (origin: string, method = 'PUT') =>
-  from(origin, { 'Access-Control-Request-Method': method, 'Access-Control-Request-Headers': 'authorization' });
+const preflight = (origin: string) =>
+  from(origin, { 'Access-Control-Request-Method': 'PUT', 'Access-Control-Request-Headers': 'authorization' });
 
 const allowedOrigin = ({ headers }: Answer) => headers.get('access-control-allow-origin');
-const corsHeaders = ({ headers }: Answer) => [...headers.keys()].filter((name) => name.startsWith('access-control-'));
 const listOf = (header: string | null) => (header ?? '').split(', ');
 
-t.test('without CORS_ORIGINS no origin may read an answer', async (t) => {
-  for (const path of [...addresses, '/nope', '/docs', '/%ff']) {
-    t.same(corsHeaders(await sendClosed('GET', path, from(ALLOWED))), [], path);
-    t.same(corsHeaders(await sendClosed('OPTIONS', path, preflight(ALLOWED))), [], `preflight of ${path}`);
-  }
-  const answer = await sendClosed('OPTIONS', '/profiles/me', preflight(ALLOWED));
-  t.equal(answer.status, 204);
-  t.ok(answer.headers.has('allow'));
-});
-
-t.test('an origin that is named may read every answer, with credentials, and no other may', async (t) => {
-  const { token } = await open.person();
-  for (const [status, method, path, asked] of [
+t.test('an origin that is named may read every response, with credentials, and no other may', async (t) => {
+  for (const [status, method, path, sent] of [
     [200, 'GET', '/auth/me', { token }],
     [401, 'GET', '/auth/me', {}],
     [400, 'GET', '/auth/me?page=1', { token }],
@@ -44,7 +35,7 @@ t.test('an origin that is named may read every answer, with credentials, and no 
     [405, 'PATCH', '/posts', {}],
   ] as const) {
     for (const origin of [ALLOWED, ALSO_ALLOWED]) {
-      const answer = await send(method, path, { ...asked, ...from(origin) });
+      const answer = await send(method, path, { ...sent, ...from(origin) });
       t.equal(answer.status, status, `${method} ${path}`);
       t.equal(allowedOrigin(answer), origin);
       t.equal(answer.headers.get('access-control-allow-credentials'), 'true');
@@ -55,7 +46,7 @@ t.test('an origin that is named may read every answer, with credentials, and no 
       t.match(answer.headers.get('vary'), /\bOrigin\b/i);
     }
     for (const origin of REFUSED) {
-      const answer = await send(method, path, { ...asked, ...from(origin) });
+      const answer = await send(method, path, { ...sent, ...from(origin) });
       t.equal(answer.status, status);
       t.equal(allowedOrigin(answer), null, `${method} ${path} from ${origin}`);
       t.match(answer.headers.get('vary'), /\bOrigin\b/i, 'a cache keeps the two apart');
@@ -64,7 +55,8 @@ t.test('an origin that is named may read every answer, with credentials, and no 
 });
 
 t.test('a preflight is 204, tells what may be sent, and needs no credentials', async (t) => {
-  for (const path of addresses) {
+  const paths = [...new Set(contract.map(({ path }) => path.replace(/\{\w+\}/, '1')))];
+  for (const path of paths) {
     const answer = await send('OPTIONS', path, preflight(ALLOWED));
     t.equal(answer.status, 204, path);
     t.equal(answer.bytes.length, 0);
@@ -74,47 +66,81 @@ t.test('a preflight is 204, tells what may be sent, and needs no credentials', a
     const methods = listOf(answer.headers.get('access-control-allow-methods'));
     for (const { method } of contract) t.ok(methods.includes(method));
     const headers = listOf(answer.headers.get('access-control-allow-headers'));
-    for (const name of ['Authorization', 'Content-Type', 'If-None-Match']) t.ok(headers.includes(name), name);
-    t.ok(Number(answer.headers.get('access-control-max-age')) > 0);
-    for (const origin of REFUSED) t.equal(allowedOrigin(await send('OPTIONS', path, preflight(origin))), null);
-  }
-  const answer = await send('OPTIONS', '/nope', preflight(ALLOWED));
-  t.equal(answer.status, 404, 'an address that is none is none for a preflight too');
-  t.equal((await send('OPTIONS', '/nope')).status, 404);
-});
-
-t.test('the document is open to all, without credentials, and the explorer to its own pages alone', async (t) => {
-  for (const ask of [send, sendClosed]) {
-    for (const path of ['/openapi.yaml', '/openapi.json']) {
-      for (const origin of [ALLOWED, ...REFUSED]) {
-        const answer = await ask('GET', path, from(origin));
-        t.equal(answer.status, 200);
-        t.equal(allowedOrigin(answer), '*', `${path} from ${origin}`);
-        t.notOk(answer.headers.has('access-control-allow-credentials'));
-        t.ok(listOf(answer.headers.get('access-control-expose-headers')).includes('ETag'));
-        t.equal(allowedOrigin(await ask('HEAD', path, from(origin))), '*');
-        const asked = await ask('OPTIONS', path, preflight(origin, 'GET'));
-        t.equal(asked.status, 204);
-        t.equal(asked.headers.get('allow'), 'GET, HEAD, OPTIONS');
-        t.equal(allowedOrigin(asked), '*');
-        t.ok(listOf(asked.headers.get('access-control-allow-headers')).includes('If-None-Match'));
-        const known = await ask('GET', path, from(origin, { 'If-None-Match': answer.headers.get('etag') ?? '' }));
-        t.equal(known.status, 304);
-        t.equal(allowedOrigin(known), '*', 'of a copy that is still good too');
-      }
+    for (const name of ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-None-Match']) {
+      t.ok(headers.includes(name), name);
     }
-    t.equal(allowedOrigin(await ask('GET', '/docs', from('https://other.example'))), null);
+    t.ok(Number(answer.headers.get('access-control-max-age')) > 0);
+  }
+  for (const origin of REFUSED) t.equal(allowedOrigin(await send('OPTIONS', '/posts/create', preflight(origin))), null);
+  t.equal((await send('OPTIONS', '/nope', preflight(ALLOWED))).status, 404);
+});
+
+t.test('the document is open to all in the same way, and the explorer to its own pages alone', async (t) => {
+  for (const origin of [ALLOWED, ...REFUSED]) {
+    const answer = await send('GET', '/openapi.json', from(origin));
+    t.equal(allowedOrigin(answer), '*', origin);
+    t.notOk(answer.headers.has('access-control-allow-credentials'));
+    t.ok(listOf(answer.headers.get('access-control-expose-headers')).includes('ETag'));
+    const asked = await send('OPTIONS', '/openapi.json', preflight(origin));
+    t.same([asked.status, allowedOrigin(asked)], [204, '*']);
+    t.ok(listOf(asked.headers.get('access-control-allow-headers')).includes('If-None-Match'));
+    const known = from(origin, { 'If-None-Match': answer.headers.get('etag') ?? '' });
+    const unchanged = await send('GET', '/openapi.json', known);
+    t.same([unchanged.status, allowedOrigin(unchanged)], [304, '*']);
+  }
+  for (const origin of REFUSED) t.equal(allowedOrigin(await send('GET', '/docs', from(origin))), null);
+});
+
+t.test('pages of trusted origins may embed images, pages of other sites may not', async (t) => {
+  const { image } = await writePost(user, { image: new Blob([samples.png], { type: 'image/png' }) });
+  for (const [origin, policy] of [
+    [ALLOWED, 'cross-origin'],
+    ...REFUSED.map((refused) => [refused, 'same-site'] as const),
+  ] as const) {
+    const answer = await send('GET', String(image), { token, ...from(origin) });
+    t.same([answer.status, answer.headers.get('cross-origin-resource-policy')], [200, policy], origin);
   }
 });
 
-t.test('an origin that is named may read that it has asked too often', async (t) => {
-  const limited = await startTestService(t, { CORS_ORIGINS: ALLOWED, RATE_LIMIT_MAX: '1' });
-  const sendLimited = wire(t, limited.url);
-  t.equal((await sendLimited('GET', '/posts', from(ALLOWED))).status, 401);
-  for (const path of ['/posts', '/nope', '/%ff']) {
-    const answer = await sendLimited('GET', path, from(ALLOWED));
-    t.equal(answer.status, 429, path);
-    t.equal(allowedOrigin(answer), ALLOWED);
-    t.ok(listOf(answer.headers.get('access-control-expose-headers')).includes('Retry-After'));
+const Cookie = `fc_session_token=${token}`;
+const CROSS_SITE = { 'Sec-Fetch-Site': 'cross-site' };
+
+t.test('an unsafe request with the cookie alone passes from trusted origins, whatever the browser says', async (t) => {
+  const { host } = new URL(service.url);
+  for (const [status, headers] of [
+    ...[ALLOWED, ALSO_ALLOWED, PUBLIC].flatMap((Origin) => [
+      [200, { Origin }] as const,
+      [200, { Origin, ...CROSS_SITE }] as const,
+    ]),
+    // The origin that the request was sent to, which is not that of PUBLIC_URL.
+    [200, { Origin: `http://${host}` }],
+    [403, { Origin: `http://${host}`, ...CROSS_SITE }],
+    ...REFUSED.map((Origin) => [403, { Origin }] as const),
+    [403, { Origin: 'https://evilapp.example' }],
+    [403, { Origin: `${ALLOWED}, https://other.example` }],
+  ] as const) {
+    const answer = await send('DELETE', '/auth/sessions', { headers: { Cookie, ...headers } });
+    t.equal(answer.status, status, JSON.stringify(headers));
+  }
+});
+
+t.test('login and registration read the body of a request from a trusted origin', async (t) => {
+  for (const path of ['/auth/login', '/auth/register']) {
+    for (const [status, type] of [
+      [400, 'application/json'],
+      [415, 'text/plain'],
+    ] as const) {
+      const headers = { 'Content-Type': type, Origin: ALLOWED, ...CROSS_SITE };
+      t.equal((await send('POST', path, { headers, body: '{}' })).status, status, `${path} ${type}`);
+    }
+  }
+});
+
+t.test('a page without an origin does not pass for lack of a host either', async (t) => {
+  for (const host of ['', 'Host:\r\n']) {
+    for (const origin of ['null', 'about:blank']) {
+      const head = `DELETE /auth/sessions HTTP/1.0\r\n${host}Cookie: ${Cookie}\r\nOrigin: ${origin}\r\n\r\n`;
+      t.match(await writeBytes(t, service.url, head), /^HTTP\/1\.1 403 /);
+    }
   }
 });

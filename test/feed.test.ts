@@ -2,18 +2,22 @@ import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { readFeed } from '../db/feed.js';
 import { WIDE_WINDOW, WINDOW } from '../db/readers.js';
-import { type Answer, befriend, type Person, startTestService, writePost } from './harness.js';
+import { type Answer, befriend, type Person, startTestService, writePost } from './support/harness.js';
+
+/*
+ * The feed where it is read from its windows and beyond them, which takes more posts than the contract tests publish.
+ */
 
 const service = await startTestService(t);
 const { db } = service.stores;
 
 const people = (count: number, overrides: { private?: boolean } = {}) =>
   Promise.all(Array.from({ length: count }, () => service.person(overrides)));
-const hide = (author: Person, value: boolean) =>
+const setPrivate = (author: Person, value: boolean) =>
   author.ask('PUT', '/profiles/me', { form: { private: String(value) } });
 const idsIn = ({ body }: Answer): number[] => body.map(({ id }: { id: number }) => id);
 
-/** A feed of its own for each test: nobody has posted yet. */
+/** Begins a test with a feed of its own. */
 async function emptyFeed(): Promise<void> {
   await sql`truncate posts`.execute(db);
 }
@@ -39,33 +43,19 @@ async function expectedFeed(authors: readonly Person[]): Promise<number[]> {
     .map(({ id }) => id);
 }
 
-const LIMITS = [1, 19, 20, 99, 100];
-const OFFSETS = [
-  0,
-  1,
-  79,
-  80,
-  WINDOW - 1,
-  WINDOW,
-  WINDOW + 1,
-  WIDE_WINDOW - 100,
-  WIDE_WINDOW - 1,
-  WIDE_WINDOW,
-  2147483647,
-];
-
-/** Compares pages of every size, on both sides of the windows' ends and of the feed's. */
+/** Compares pages of several sizes that end around the ends of the windows and of the feed. */
 async function expectPages(t: Test, viewer: Person, expected: readonly number[], who: string): Promise<void> {
-  const ends = [expected.length - 1, expected.length, expected.length + 50].filter((offset) => offset >= 0);
-  for (const limit of LIMITS) {
-    for (const offset of new Set([...OFFSETS, ...ends, Math.max(0, expected.length - limit)])) {
+  const ends = [WINDOW, WIDE_WINDOW, expected.length].flatMap((end) => [end - 1, end, end + 1]);
+  for (const limit of [1, 20, 100]) {
+    const offsets = [limit, ...ends].map((end) => end - limit).filter((offset) => offset <= expected.length);
+    for (const offset of new Set(offsets.filter((offset) => offset >= 0))) {
+      const end = offset + limit;
       const page = await viewer.ask('GET', `/posts?limit=${limit}&offset=${offset}`);
-      const more = offset + limit < expected.length;
       t.strictSame(
         { ids: idsIn(page), link: page.headers.get('link') },
         {
-          ids: expected.slice(offset, offset + limit),
-          link: more ? `</posts?limit=${limit}&offset=${offset + limit}>; rel="next"` : null,
+          ids: expected.slice(offset, end),
+          link: end < expected.length ? `</posts?limit=${limit}&offset=${end}>; rel="next"` : null,
         },
         `${who}: limit ${limit}, offset ${offset} of ${expected.length}`,
       );
@@ -73,7 +63,7 @@ async function expectPages(t: Test, viewer: Person, expected: readonly number[],
   }
 }
 
-/** All ids of all pages, by following the links. */
+/** Returns the ids of all pages, by following the links. */
 async function followAll(viewer: Person, start: string): Promise<number[]> {
   const ids: number[] = [];
   for (let next: string | undefined = start; next; ) {
@@ -84,225 +74,187 @@ async function followAll(viewer: Person, start: string): Promise<number[]> {
   return ids;
 }
 
-t.test('without posts the feed is an empty list without a next page', async (t) => {
+t.test('each page of a feed of any length holds its part, with likes, and links to the next', async (t) => {
   await emptyFeed();
-  const ada = await service.person();
-  const { status, body, headers } = await ada.ask('GET', '/posts');
-  t.strictSame([status, body, headers.has('link')], [200, [], false]);
-});
-
-t.test('posts come newest first, twenty if nothing is said', async (t) => {
-  await emptyFeed();
-  const [ada, bob] = await people(2);
-  if (!ada || !bob) throw new Error('two people are needed');
-  const written = [];
-  for (let n = 0; n < 25; n += 1) written.push((await writePost(n % 2 ? ada : bob)).id);
-  const feed = await ada.ask('GET', '/posts');
-  t.strictSame(idsIn(feed), written.toReversed().slice(0, 20));
-  t.equal(feed.headers.get('link'), '</posts?limit=20&offset=20>; rel="next"');
-  t.match(feed.body[0], { author_id: bob.id, author_username: bob.username, like_count: 0, liked_by_me: false });
-  t.notOk('comments' in feed.body[0], 'comments are shown with the single post alone');
-});
-
-for (const count of [1, 20, 21, WINDOW - 1, WINDOW, WINDOW + 1, WINDOW + 60, WIDE_WINDOW, WIDE_WINDOW + 60]) {
-  t.test(`a feed of ${count}: each page holds its part, and leads on while there is more`, async (t) => {
-    await emptyFeed();
-    const authors = await people(2);
-    const viewer = await service.person();
-    await seed(authors, count);
+  const [viewer, ...authors] = (await people(3)) as [Person, Person, Person];
+  let length = 0;
+  for (const next of [0, 1, 20, WINDOW - 1, WINDOW, WINDOW + 1, WINDOW + 60, WIDE_WINDOW, WIDE_WINDOW + 60]) {
+    await seed(authors, next - length);
+    length = next;
     await expectPages(t, viewer, await expectedFeed(authors), 'a stranger');
-  });
-}
+  }
 
-t.test('most authors private: everybody gets what they may see, all of it, once, in order', async (t) => {
+  const ids = await expectedFeed(authors);
+  const liked = [5, WINDOW + 5, WIDE_WINDOW + 5].map((index) => ids[index]);
+  for (const id of liked) await viewer.ask('POST', `/posts/like?id=${id}`);
+  for (const offset of [0, WINDOW, WIDE_WINDOW]) {
+    for (const [user, mine] of [[viewer, true] as const, [authors[0], false] as const]) {
+      const { body } = await user.ask('GET', `/posts?offset=${offset}`);
+      t.strictSame(
+        body.map(({ like_count, liked_by_me }: Record<string, unknown>) => [like_count, liked_by_me]),
+        ids.slice(offset, offset + 20).map((id) => (liked.includes(id) ? [1, mine] : [0, false])),
+        `likes from offset ${offset}`,
+      );
+    }
+  }
+});
+
+t.test('own posts of the same instant are ordered by their ids', async (t) => {
   await emptyFeed();
-  const open = await service.person();
-  const [stranger, friend] = [await service.person(), await service.person()];
-  const hermits = await people(19, { private: true });
-  const [owner, one, other] = hermits;
-  if (!owner || !one || !other) throw new Error('three hermits are needed');
+  const authors = await people(2);
+  await seed(authors, 90);
+  for (const author of authors) {
+    t.strictSame(await followAll(author, '/posts/me?limit=7'), await expectedFeed([author]));
+  }
+});
+
+t.test('with mostly private authors each user gets every visible post once, in order', async (t) => {
+  await emptyFeed();
+  const [open, stranger, friend] = (await people(3)) as [Person, Person, Person];
+  const hermits = await people(11, { private: true });
+  const [owner, one, other] = hermits as [Person, Person, Person];
   await befriend(friend, one);
   await befriend(other, friend);
   await befriend(one, other);
   await friend.ask('POST', `/friends/request?to=${owner.id}`);
-  await seed([open, ...hermits], 400);
+  await seed([open, ...hermits], 360);
 
   const viewers: [who: string, viewer: Person, sees: Person[]][] = [
     ['a stranger', stranger, [open]],
-    ['a friend of two, who has asked a third', friend, [open, one, other]],
+    ['a friend of two, with a request to a third', friend, [open, one, other]],
     ['a private author', owner, [open, owner]],
     ['a private author with a friend', one, [open, one, other]],
   ];
   for (const [who, viewer, sees] of viewers) {
     const expected = await expectedFeed(sees);
-    t.equal(expected.length, 20 * sees.length, `${who} may see ${expected.length}`);
+    t.equal(expected.length, 30 * sees.length, `${who} sees ${expected.length}`);
     await expectPages(t, viewer, expected, who);
-    for (const limit of [3, 7, 20, 100]) {
+    for (const limit of [3, 20]) {
       t.strictSame(await followAll(viewer, `/posts?limit=${limit}`), expected, `${who}, following pages of ${limit}`);
     }
   }
 });
 
 for (const hidden of [WINDOW + 20, WIDE_WINDOW + 20]) {
-  t.test(`${hidden} posts that the viewer may not see are no end of the feed`, async (t) => {
+  t.test(`${hidden} posts that the user may not see do not end the feed`, async (t) => {
     await emptyFeed();
-    const [open, stranger] = [await service.person(), await service.person()];
+    const [open, stranger] = (await people(2)) as [Person, Person];
     const hermit = await service.person({ private: true });
     await seed([open], 30);
     await seed([hermit], hidden);
-    const old = await expectedFeed([open]);
-    await expectPages(t, stranger, old, 'a stranger');
+    await expectPages(t, stranger, await expectedFeed([open]), 'a stranger');
     await expectPages(t, hermit, await expectedFeed([open, hermit]), 'the author');
 
-    // The window holds exactly a page, or one more or less than that.
+    // The newest posts that can be seen are one fewer than a page, as many, and one more.
     for (const extra of [19, 1, 1]) {
       await seed([open], extra);
-      await expectPages(t, stranger, await expectedFeed([open]), `after ${extra} more`);
+      t.strictSame(await followAll(stranger, '/posts?limit=20'), await expectedFeed([open]), `after ${extra} more`);
     }
   });
 }
 
-t.test('those who ask at once share a window, and none sees through another’s eyes', async (t) => {
+t.test('users whose requests share a window each get their own feed', async (t) => {
   await emptyFeed();
-  const hermits = await people(8, { private: true });
-  const viewers = await people(8);
+  const hermits = await people(4, { private: true });
+  const viewers = await people(4);
   const open = await service.person();
   for (const [index, viewer] of viewers.entries()) {
     for (const hermit of hermits.slice(0, index)) await befriend(viewer, hermit);
   }
   await seed([open, ...hermits], 90);
   const expected = await Promise.all(viewers.map((_, index) => expectedFeed([open, ...hermits.slice(0, index)])));
-  for (let round = 0; round < 5; round += 1) {
-    const feeds = await Promise.all(viewers.map((viewer) => viewer.ask('GET', '/posts?limit=99')));
-    for (const [index, feed] of feeds.entries()) t.strictSame(idsIn(feed), expected[index], `friend of ${index}`);
-    t.strictSame(
-      await followAll(hermits[round] as Person, '/posts?limit=9'),
-      await expectedFeed([open, hermits[round] as Person]),
-    );
+  for (const limit of [20, 50, 99]) {
+    const feeds = await Promise.all(viewers.map((viewer) => viewer.ask('GET', `/posts?limit=${limit}`)));
+    for (const [index, feed] of feeds.entries()) {
+      t.strictSame(idsIn(feed), expected[index]?.slice(0, limit), `a friend of ${index}, limit ${limit}`);
+    }
   }
 });
 
-t.test('a private author’s posts go and come at once, on the first page and on the last', async (t) => {
-  await emptyFeed();
-  const [ada, bob, friend, stranger] = await people(4);
-  if (!ada || !bob || !friend || !stranger) throw new Error('four people are needed');
-  await befriend(ada, friend);
-  await seed([ada, bob], WINDOW + 50);
-  const all = await expectedFeed([ada, bob]);
-  const his = await expectedFeed([bob]);
-  const feedOf = (viewer: Person) => followAll(viewer, '/posts?limit=50');
-  const expectFeeds = async (forStranger: number[], forFriend: number[], when: string) => {
-    t.strictSame(await feedOf(stranger), forStranger, `${when}: a stranger`);
-    t.strictSame(await feedOf(friend), forFriend, `${when}: a friend`);
-    t.strictSame(await feedOf(ada), all, `${when}: the author`);
-  };
-  await expectFeeds(all, all, 'public');
-  await hide(ada, true);
-  await expectFeeds(his, all, 'private');
-  await ada.ask('DELETE', `/friends/remove?id=${friend.id}`);
-  await expectFeeds(his, his, 'private, and no longer friends');
-  await stranger.ask('POST', `/friends/request?to=${ada.id}`);
-  await expectFeeds(his, his, 'private, and asked by the stranger');
-  await ada.ask('POST', `/friends/accept?from=${stranger.id}`);
-  await expectFeeds(all, his, 'private, and friends with the stranger');
-  await hide(ada, false);
-  await expectFeeds(all, all, 'public again');
-});
+t.test(
+  'the posts of a private author appear and disappear immediately, on the first page and on the last',
+  async (t) => {
+    await emptyFeed();
+    const [author, other, friend, stranger] = (await people(4)) as [Person, Person, Person, Person];
+    await befriend(author, friend);
+    await seed([author, other], WINDOW + 50);
+    const all = await expectedFeed([author, other]);
+    const rest = await expectedFeed([other]);
+    const expectFeeds = async (forStranger: number[], forFriend: number[], when: string) => {
+      t.strictSame(await followAll(stranger, '/posts?limit=50'), forStranger, `${when}: a stranger`);
+      t.strictSame(await followAll(friend, '/posts?limit=50'), forFriend, `${when}: a friend`);
+    };
+    await expectFeeds(all, all, 'public');
+    await setPrivate(author, true);
+    await expectFeeds(rest, all, 'private');
+    await author.ask('DELETE', `/friends/remove?id=${friend.id}`);
+    await expectFeeds(rest, rest, 'private, and no longer friends');
+    await befriend(stranger, author);
+    await expectFeeds(all, rest, 'private, and friends with the stranger');
+    await setPrivate(author, false);
+    await expectFeeds(all, all, 'public again');
+  },
+);
 
-t.test('friendship is asked after the posts are read: what is posted once it has ended is hidden', async (t) => {
+t.test('friendships are read after the posts: a post published after a friendship has ended is hidden', async (t) => {
   await emptyFeed();
   const { read } = service.stores;
-  const [hermit, another] = await people(2, { private: true });
+  const [author, another] = (await people(2, { private: true })) as [Person, Person];
   const friend = await service.person();
-  if (!hermit || !another) throw new Error('two hermits are needed');
-  const partWays = async () => {
-    await hermit.ask('DELETE', `/friends/remove?id=${friend.id}`);
-    return writePost(hermit, { title: 'Secret' });
+  const endFriendship = async () => {
+    await author.ask('DELETE', `/friends/remove?id=${friend.id}`);
+    return writePost(author, { title: 'Secret' });
   };
-  // Friendship ends, and the secret is posted, at the worst of moments: right before the posts are read.
-  const byRows = { ...read, newestPosts: (count: number) => partWays().then(() => read.newestPosts(count)) };
+  // The friendship ends, and the secret is published, immediately before the posts are read.
+  const byRows = { ...read, newestPosts: (count: number) => endFriendship().then(() => read.newestPosts(count)) };
   const onceFriendsAreRead = (times: number) => {
     let left = times;
-    let goOn = () => {};
-    const parted = new Promise<void>((resolve) => {
-      goOn = resolve;
+    let resume = () => {};
+    const ended = new Promise<void>((resolve) => {
+      resume = resolve;
     });
     return {
       ...read,
       async friendsOf(person: number) {
         const friends = await read.friendsOf(person);
         left -= 1;
-        if (left === 0) await partWays().then(goOn);
+        if (left === 0) await endFriendship().then(resume);
         return friends;
       },
-      newestIds: (count: number) => (times === 1 ? parted : Promise.resolve()).then(() => read.newestIds(count)),
+      newestIds: (count: number) => (times === 1 ? ended : Promise.resolve()).then(() => read.newestIds(count)),
     };
   };
-  for (const [path, unlucky, limit, hidden] of [
+  for (const [path, readers, limit, hidden] of [
     ['by the window of rows', byRows, 20, 0],
     ['by the window of ids', onceFriendsAreRead(1), WINDOW, 0],
-    ['by the viewer’s own query', onceFriendsAreRead(2), 20, WIDE_WINDOW],
+    ['by the user’s own query', onceFriendsAreRead(2), 20, WIDE_WINDOW],
   ] as const) {
-    await befriend(friend, hermit);
-    const shared = await writePost(hermit);
+    await befriend(friend, author);
+    const shared = await writePost(author);
     if (hidden > 0) await seed([another], hidden, 'after now');
-    t.strictSame(
-      idsIn(await friend.ask('GET', `/posts?limit=${limit}`))[0],
-      shared.id,
-      'a friend sees what is private',
-    );
-    const { posts } = await readFeed({ db, read: unlucky }, friend.id, { limit, offset: 0 });
+    const shown = () => friend.ask('GET', `/posts?limit=${limit}`);
+    t.equal(idsIn(await shown())[0], shared.id, 'a friend sees a private post');
+    const { posts } = await readFeed({ ...service.stores, db, read: readers }, friend.id, { limit, offset: 0 });
     t.strictSame(posts, [], path);
-    t.strictSame(idsIn(await friend.ask('GET', `/posts?limit=${limit}`)), [], `${path}: and afterwards`);
+    t.strictSame(idsIn(await shown()), [], `${path}: and afterwards`);
   }
 });
 
-t.test('a post whose author’s row is missing is shown to everybody, without a username', async (t) => {
+t.test('a post whose author row is missing is shown to everybody, without a username', async (t) => {
   await emptyFeed();
-  const [viewer, other] = [await service.person(), await service.person()];
-  const [gone, hermit] = [await service.person(), await service.person({ private: true })];
-  await seed([gone, hermit, other], WINDOW + 20);
-  await db.deleteFrom('accounts').where('id', 'in', [gone.id, hermit.id]).execute();
-  const expected = await expectedFeed([gone, hermit, other]);
-  t.equal(expected.length, WINDOW + 20);
-  await expectPages(t, viewer, expected, 'whether the author was private or not');
+  const [viewer, other, deleted] = (await people(3)) as [Person, Person, Person];
+  const hermit = await service.person({ private: true });
+  await seed([deleted, hermit, other], WINDOW + 20);
+  await db.deleteFrom('accounts').where('id', 'in', [deleted.id, hermit.id]).execute();
+  t.strictSame(await followAll(viewer, '/posts?limit=50'), await expectedFeed([deleted, hermit, other]));
 
-  const newest = (await viewer.ask('GET', '/posts?limit=3')).body;
-  const deepest = (await viewer.ask('GET', `/posts?limit=3&offset=${WINDOW + 10}`)).body;
-  for (const post of [...newest, ...deepest]) {
-    t.equal(post.author_username, post.author_id === other.id ? other.username : null);
-    const { status, body } = await viewer.ask('GET', `/posts/${post.id}`);
-    t.strictSame([status, body], [200, { ...post, comments: [] }], 'and is read like any other');
-  }
-  t.strictSame(new Set(newest.map(({ author_id }: { author_id: number }) => author_id)).size, 3);
-});
-
-t.test('likes are shown to each viewer on every page', async (t) => {
-  await emptyFeed();
-  const [ada, bob] = [await service.person(), await service.person()];
-  await seed([ada], WIDE_WINDOW + 20);
-  const ids = await expectedFeed([ada]);
-  const liked = [5, 45, WINDOW + 5, WIDE_WINDOW + 5].map((index) => ids[index] ?? 0);
-  for (const id of liked) await bob.ask('POST', `/posts/like?id=${id}`);
-  for (const offset of [0, WINDOW, WIDE_WINDOW]) {
-    for (const [viewer, likes] of [
-      [bob, true],
-      [ada, false],
-    ] as const) {
-      const { body } = await viewer.ask('GET', `/posts?offset=${offset}`);
-      for (const post of body) {
-        const expected = liked.includes(post.id) ? [1, likes] : [0, false];
-        t.strictSame([post.like_count, post.liked_by_me], expected);
-      }
+  for (const offset of [0, WINDOW + 10]) {
+    const { body } = await viewer.ask('GET', `/posts?limit=3&offset=${offset}`);
+    t.equal(new Set(body.map(({ author_id }: { author_id: number }) => author_id)).size, 3);
+    for (const post of body) {
+      t.equal(post.author_username, post.author_id === other.id ? other.username : null);
+      const single = await viewer.ask('GET', `/posts/${post.id}`);
+      t.strictSame([single.status, single.body], [200, { ...post, comments: [] }], 'and is read like any other');
     }
   }
-});
-
-t.test('HEAD tells of the next page without showing this one', async (t) => {
-  await emptyFeed();
-  const ada = await service.person();
-  await seed([ada], 21);
-  const { status, headers, bytes } = await ada.ask('HEAD', '/posts');
-  t.strictSame([status, bytes.length], [200, 0]);
-  t.equal(headers.get('link'), '</posts?limit=20&offset=20>; rel="next"');
 });

@@ -1,306 +1,169 @@
-import { writeFile } from 'node:fs/promises';
-import { request } from 'node:http';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { samples } from '../scripts/contract-test/images.js';
-import { storedImages } from './contents.js';
-import { type Answer, befriend, type Person, problemsOf, startTestService, writePost } from './harness.js';
+import { storedImages } from './support/contents.js';
+import { type Answer, type Person, startTestService, writePost } from './support/harness.js';
 
-const service = await startTestService(t);
+/*
+ * The bytes behind images: when they are stored, when they are removed, and what is served without them. The contract tests
+ * prove what uploads and downloads return.
+ */
+
+const MAX_BYTES = 100_000;
+const service = await startTestService(t, { UPLOAD_MAX_BYTES: String(MAX_BYTES) });
 const { directory, images } = service.stores;
-
-const kinds: [kind: keyof typeof samples, declared: string, served: string][] = [
-  ['png', 'image/png', 'image/png'],
-  ['jpeg', 'image/jpeg', 'image/jpeg'],
-  ['jpeg', 'image/jpg', 'image/jpeg'],
-  ['gif', 'image/gif', 'image/gif'],
-  ['webp', 'image/webp', 'image/webp'],
-  ['avif', 'image/avif', 'image/avif'],
-  ['apng', 'image/apng', 'image/png'],
-  ['gif', 'application/octet-stream', 'image/gif'],
-];
 
 const blob = (bytes: Uint8Array, type: string) => new Blob([bytes], { type });
 const png = () => blob(samples.png, 'image/png');
+const jpeg = () => blob(samples.jpeg, 'image/jpeg');
+const nameOf = (path: string | null) => path?.split('/').at(-1) ?? '';
 
-/** Uploads an image to each of the two places that take one, and answers where it is served. */
-const places: Record<string, (owner: Person, image: Blob) => Promise<string>> = {
-  'a post’s image': async (owner, image) => String((await writePost(owner, { image })).image),
-  'a profile picture': async (owner, image) =>
-    String((await owner.ask('PUT', '/profiles/me', { form: { image } })).body.profile_link),
-};
+type Entry = [name: string, value: string | Blob];
 
-const serving = ({ headers }: Answer) => ({
-  'content-type': headers.get('content-type'),
-  'content-length': headers.get('content-length'),
-  'x-content-type-options': headers.get('x-content-type-options'),
-  'content-security-policy': headers.get('content-security-policy'),
-  'cache-control': headers.get('cache-control'),
-  etag: headers.get('etag'),
-});
-
-/** Says for each place that the rule holds there. */
-function everywhere(
-  rule: string,
-  check: (t: Test, upload: (owner: Person, image: Blob) => Promise<string>) => unknown,
-) {
-  for (const [place, upload] of Object.entries(places)) t.test(`${place}: ${rule}`, (t) => check(t, upload));
+function formOf(...entries: Entry[]): FormData {
+  const form = new FormData();
+  for (const [name, value] of entries) {
+    if (typeof value === 'string') form.append(name, value);
+    else form.append(name, value, 'a.png');
+  }
+  return form;
 }
 
-everywhere('comes back byte for byte, as what its signature tells, and safe to show', async (t, upload) => {
-  const [ada, bob] = [await service.person(), await service.person()];
-  for (const [kind, declared, served] of kinds) {
-    const path = await upload(ada, blob(samples[kind], declared));
-    const what = `${kind} declared as ${declared}`;
-    for (const person of [ada, bob]) {
-      const answer = await person.ask('GET', path);
-      t.equal(answer.status, 200, what);
-      t.ok(answer.bytes.equals(samples[kind]), `${what}: the bytes`);
-      const headers = serving(answer);
-      t.strictSame(
-        { ...headers, etag: undefined },
-        {
-          'content-type': served,
-          'content-length': String(samples[kind].length),
-          'x-content-type-options': 'nosniff',
-          'content-security-policy': "default-src 'none'; sandbox",
-          'cache-control': 'private, no-cache',
-          etag: undefined,
-        },
-        `${what}: the headers`,
-      );
-      t.match(headers.etag, /^"[^"]+"$/, `${what}: a strong tag`);
-    }
-  }
-});
+const create = (user: Person, ...entries: Entry[]) => user.ask('POST', '/posts/create', { body: formOf(...entries) });
+const edit = (user: Person, id: number, ...entries: Entry[]) =>
+  user.ask('PUT', `/posts/edit?id=${id}`, { body: formOf(...entries) });
+const remove = (user: Person, id: number) => user.ask('DELETE', `/posts/delete?id=${id}`);
 
-everywhere('metadata and whatever follows are not touched', async (t, upload) => {
-  const ada = await service.person();
-  const bytes = Buffer.concat([samples.jpeg, Buffer.from('<script>alert(1)</script>\0\r\n')]);
-  const answer = await ada.ask('GET', await upload(ada, blob(bytes, 'image/jpeg')));
-  t.ok(answer.bytes.equals(bytes));
-  t.equal(answer.headers.get('content-type'), 'image/jpeg', 'and no bytes make it anything else');
-});
-
-everywhere('two images have two tags, one image has one', async (t, upload) => {
-  const ada = await service.person();
-  const tag = async (path: string) => (await ada.ask('GET', path)).headers.get('etag');
-  const first = await upload(ada, png());
-  const firstTag = await tag(first);
-  t.equal(await tag(first), firstTag);
-  t.not(await tag(await upload(ada, png())), firstTag);
-});
-
-everywhere('a copy at hand is good as long as its tag fits', async (t, upload) => {
-  const ada = await service.person();
-  const path = await upload(ada, png());
-  const etag = String((await ada.ask('GET', path)).headers.get('etag'));
-  const fitting = [etag, `W/${etag}`, `"x", ${etag}`, `W/"x",${etag} , "y"`, '*'];
-  const others = ['"x"', etag.slice(1, -1), `W/"x"`, '', `${etag.slice(0, -1)}x"`, etag.toUpperCase()];
-  for (const method of ['GET', 'HEAD']) {
-    for (const tag of fitting) {
-      const answer = await ada.ask(method, path, { headers: { 'If-None-Match': tag } });
-      t.strictSame([answer.status, answer.bytes.length], [304, 0], `${method} ${tag}: nothing but that it is good`);
-      t.strictSame(
-        ['etag', 'cache-control', 'content-type', 'content-length'].map((name) => answer.headers.get(name)),
-        [etag, 'private, no-cache', null, null],
-      );
-    }
-    for (const tag of others) {
-      const { status } = await ada.ask(method, path, { headers: { 'If-None-Match': tag } });
-      t.equal(status, 200, `${method} ${tag || 'an empty tag'}: the image`);
-    }
-  }
-});
-
-everywhere('who may not see it gets 404, whatever they know of it', async (t, upload) => {
-  const [ada, friend, stranger] = [await service.person(), await service.person(), await service.person()];
-  await befriend(ada, friend);
-  const path = await upload(ada, png());
-  const etag = String((await stranger.ask('GET', path)).headers.get('etag'));
-  await ada.ask('PUT', '/profiles/me', { form: { private: 'true' } });
-  const missing = await stranger.ask('GET', path.replace(/[0-9a-f]{32}/, '0'.repeat(32)));
-  const knowing: Record<string, Record<string, string>> = {
-    nothing: {},
-    'its tag': { 'If-None-Match': etag },
-    'its weak tag': { 'If-None-Match': `W/${etag}` },
-    'that there may be one': { 'If-None-Match': '*' },
-    'its size': { Range: 'bytes=0-0' },
-    'when it was made': { 'If-Modified-Since': 'Thu, 01 Jan 2099 00:00:00 GMT' },
-    'its tag, the other way': { 'If-Match': etag },
-  };
-  for (const [what, headers] of Object.entries(knowing)) {
-    for (const method of ['GET', 'HEAD']) {
-      const answer = await stranger.ask(method, path, { headers });
-      t.equal(answer.status, 404, `${method} by a stranger who knows ${what}`);
-      t.notOk(answer.headers.has('etag'));
-      if (method === 'GET') t.strictSame(answer.body, missing.body, 'in the words for what is missing');
-      for (const token of [undefined, 'x']) {
-        const nobody = await service.ask(method, path, { headers, ...(token && { token }) });
-        t.equal(nobody.status, 401, `${method} without credentials`);
-      }
-      for (const person of [ada, friend]) {
-        const seen = await person.ask(method, path, { headers });
-        t.equal(seen.status, headers['If-None-Match'] ? 304 : 200, `${method} by the owner and by a friend`);
-      }
-    }
-  }
-});
-
-everywhere('HEAD is GET without the bytes', async (t, upload) => {
-  const ada = await service.person();
-  for (const [kind, declared] of kinds) {
-    const path = await upload(ada, blob(samples[kind], declared));
-    const [get, head] = [await ada.ask('GET', path), await ada.ask('HEAD', path)];
-    t.equal(head.status, 200, declared);
-    t.equal(head.bytes.length, 0);
-    t.strictSame(serving(head), serving(get), `${declared}: the same headers`);
-  }
-});
-
-everywhere('no part of it is served', async (t, upload) => {
-  const ada = await service.person();
-  const answer = await ada.ask('GET', await upload(ada, png()), { headers: { Range: 'bytes=0-3' } });
-  t.equal(answer.status, 200);
-  t.ok(answer.bytes.equals(samples.png), 'but all of it');
-});
-
-everywhere('no query and no body belongs to it', async (t, upload) => {
-  const ada = await service.person();
-  const path = await upload(ada, png());
-  const query = await ada.ask('GET', `${path}?size=small`);
-  t.strictSame([query.status, problemsOf(query)], [400, ['query.size']]);
-  t.equal((await ada.ask('PUT', path)).status, 405);
-  t.equal((await ada.ask('DELETE', path)).status, 405);
-  t.equal((await ada.ask('GET', path)).status, 200);
-});
-
-everywhere('bytes that are lost are 404', async (t, upload) => {
-  const ada = await service.person();
-  const path = await upload(ada, png());
-  const etag = String((await ada.ask('GET', path)).headers.get('etag'));
-  await images.remove(String(path.split('/').at(-1)));
-  t.equal((await ada.ask('GET', path)).status, 404);
-  t.equal((await ada.ask('GET', path, { headers: { 'If-None-Match': etag } })).status, 404);
-});
-
-/** Sends a path as it stands: fetch would resolve its dots. */
-function send(path: string, token: string): Promise<number> {
-  const { hostname, port } = new URL(service.url);
-  return new Promise((resolve, reject) => {
-    const sent = request({ hostname, port, path, headers: { Authorization: `Bearer ${token}` } }, (response) => {
-      response.resume();
-      resolve(response.statusCode ?? 0);
-    });
-    sent.on('error', reject);
-    sent.end();
-  });
+async function setPicture(user: Person, entry: Entry = ['image', png()]): Promise<string> {
+  return (await user.ask('PUT', '/profiles/me', { body: formOf(entry) })).body.profile_link;
 }
 
-t.test('a name that is none of an image’s is 404, and leads out of nothing', async (t) => {
-  const ada = await service.person();
-  const served = { posts: String((await writePost(ada, { image: png() })).image), profiles: '' };
-  served.profiles = await (places['a profile picture'] as (typeof places)[string])(ada, png());
-  // Bytes that lie where images lie, and that no row names.
+/** The stored images, and the files of uploads that have not ended. */
+async function stored() {
+  return { images: await storedImages(service.stores), uploads: await readdir(directory.uploads) };
+}
+
+/** Waits until the stored images are as described. */
+async function untilStored(isReached: (names: string[]) => boolean): Promise<void> {
+  while (!isReached((await stored()).images)) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+t.test('a refused form stores no bytes and changes no post', async (t) => {
+  const [author, hermit] = [await service.person(), await service.person({ private: true })];
+  const post = await writePost(author, { image: png() });
+  const hidden = await writePost(hermit, { image: png() });
+  const texts: Entry[] = [
+    ['title', 'Another title'],
+    ['text', 'Another text'],
+  ];
+  const image: Entry = ['image', png()];
+  const sized = (bytes: number): Entry => ['image', blob(Buffer.concat([samples.png, Buffer.alloc(bytes)]), '')];
+  const wrong: Entry = ['image', blob(samples.gif, 'image/png')];
+  const refused: [what: string, status: number, ...Entry[]][] = [
+    ['an unknown field after the image', 400, ...texts, image, ['tags', 'x']],
+    ['an author before the image', 400, ['author_id', `${author.id}`], ...texts, image],
+    ['a blank title after the image', 400, image, ['title', ' '], ['text', 'A text']],
+    ['a blank text without an image', 400, ['title', 'Another title'], ['text', ' ']],
+    ['a repeated field', 400, ...texts, ['title', 'Another title'], image],
+    ['two images', 400, ...texts, image, image],
+    ['an unknown file', 400, ...texts, ['cover', png()]],
+    ['a title as a file', 400, ['title', png()], ['text', 'A text'], image],
+    ['an image of another type than declared', 400, ...texts, wrong],
+    ['a file without bytes', 400, ...texts, ['image', blob(new Uint8Array(), 'image/png')]],
+    ['several problems', 400, ['title', ''], ['text', ' '], ['author_id', '1'], wrong],
+    ['an image over the limit', 413, ...texts, sized(MAX_BYTES)],
+    ['a form over the limit', 413, ...texts, sized(MAX_BYTES + 300 * 1024)],
+  ];
+  const before = await stored();
+  for (const [what, status, ...entries] of refused) {
+    t.equal((await create(author, ...entries)).status, status, `create: ${what}`);
+    t.equal((await edit(author, post.id, ...entries)).status, status, `edit: ${what}`);
+  }
+  t.equal((await edit(author, post.id, image, ['remove_image', 'true'])).status, 400, 'an image and its removal');
+  const bystander = await service.person();
+  for (const { id } of [post, hidden, { id: Number.MAX_SAFE_INTEGER }]) {
+    t.equal((await edit(bystander, id, image)).status, 404, 'an edit by another user');
+    t.equal((await edit(bystander, id, ['remove_image', 'true'])).status, 404, 'a removal by another user');
+    t.equal((await remove(bystander, id)).status, 404, 'a deletion by another user');
+  }
+  t.strictSame((await author.ask('GET', '/posts/me')).body, [post]);
+  t.strictSame((await hermit.ask('GET', '/posts/me')).body, [hidden]);
+  t.strictSame(await stored(), before);
+});
+
+t.test('the bytes of an image are removed when it is replaced, removed or deleted', async (t) => {
+  const author = await service.person();
+  const kept = await writePost(author, { image: png() });
+  const [replaced, removed, deleted] = [
+    await writePost(author, { image: png() }),
+    await writePost(author, { image: png() }),
+    await writePost(author, { image: png() }),
+  ];
+  const [firstPicture, secondPicture] = [await setPicture(author), await setPicture(author)];
+  const replacement = (await edit(author, replaced.id, ['image', jpeg()])).body.image;
+  await edit(author, removed.id, ['remove_image', 'true']);
+  await remove(author, deleted.id);
+  await setPicture(author, ['remove_image', 'true']);
+  const gone = [replaced.image, removed.image, deleted.image, firstPicture, secondPicture].map(nameOf);
+  await untilStored((names) => !names.some((name) => gone.includes(name)));
+  const { images, uploads } = await stored();
+  for (const path of [kept.image, replacement]) {
+    t.ok(images.includes(nameOf(path)), 'other images stay');
+    t.equal((await author.ask('GET', path)).status, 200);
+  }
+  t.same(uploads, []);
+});
+
+t.test('concurrent edits of a post leave the bytes of one image, and a deletion among them leaves none', async (t) => {
+  const author = await service.person();
+  const before = (await stored()).images;
+  const [edited, deleted] = [
+    [await writePost(author, { image: png() }), await writePost(author, { image: png() })],
+    [await writePost(author, { image: png() }), await writePost(author, { image: png() })],
+  ];
+  const editTo = ({ id }: { id: number }, title: string) => edit(author, id, ['title', title], ['image', jpeg()]);
+  const attempts = ['1', '2', '3', '4', '5'];
+  const statuses = ({ status }: Answer) => status;
+  await Promise.all([
+    ...edited.map(async (post) => {
+      const answers = await Promise.all(attempts.map((title) => editTo(post, title)));
+      t.ok(answers.map(statuses).every((status) => status === 200));
+    }),
+    ...deleted.map(async (post) => {
+      const [deletion, ...answers] = await Promise.all([
+        // After some of the edits and before others.
+        editTo(post, '0').then(() => remove(author, post.id)),
+        ...attempts.map((title) => editTo(post, title)),
+      ]);
+      t.equal(deletion?.status, 200);
+      t.ok(answers.map(statuses).every((status) => status === 200 || status === 404));
+    }),
+  ]);
+  const left: { image: string }[] = (await author.ask('GET', '/posts/me')).body;
+  t.equal(left.length, edited.length);
+  await untilStored((names) => names.length === before.length + left.length);
+  t.strictSame(await stored(), { images: [...before, ...left.map(({ image }) => nameOf(image))].sort(), uploads: [] });
+});
+
+t.test('an image whose bytes are lost returns 404', async (t) => {
+  const user = await service.person();
+  for (const path of [String((await writePost(user, { image: png() })).image), await setPicture(user)]) {
+    const tag = String((await user.ask('GET', path)).headers.get('etag'));
+    await images.remove(nameOf(path));
+    t.equal((await user.ask('GET', path)).status, 404, path);
+    t.equal((await user.ask('GET', path, { headers: { 'If-None-Match': tag } })).status, 404, `${path} by its tag`);
+  }
+});
+
+t.test('stored bytes that no post and no profile names are not served', async (t) => {
+  const user = await service.person();
   const stray = `${'a'.repeat(32)}.png`;
   const upload = join(directory.uploads, stray);
   await writeFile(upload, samples.png);
   await images.put(stray, upload);
   t.ok((await storedImages(service.stores)).includes(stray));
-
-  for (const [route, path] of Object.entries(served)) {
-    const name = String(path.split('/').at(-1));
-    const [stem = '', extension = ''] = name.split('.');
-    const names = [
-      '',
-      '.',
-      '..',
-      'x',
-      'x.png',
-      `${'0'.repeat(32)}.png`,
-      stray,
-      stem,
-      `${stem}.`,
-      `${stem}.jpg`,
-      `${stem}.${extension.toUpperCase()}`,
-      `${stem.toUpperCase()}.${extension}`,
-      `${name}.`,
-      `${name}/`,
-      `${name}%00`,
-      `%00${name}`,
-      `${stem}%00.${extension}`,
-      `${name}%20`,
-      `%20${name}`,
-      `${name}%0a`,
-      `./${name}`,
-      `%2e/${name}`,
-      `%2f${name}`,
-      `.%2f${name}`,
-      `..%2fimages%2f${name}`,
-      `..%5cimages%5c${name}`,
-      `x%2f..%2f${name}`,
-      '..%2ftoken-keys',
-      '..%2f..%2f..%2f..%2fetc%2fpasswd',
-      '%2e%2e%2f%2e%2e%2fetc%2fpasswd',
-      '..%252f..%252fetc%252fpasswd',
-      '%2fetc%2fpasswd',
-      '..\\..\\etc\\passwd',
-      '....//etc/passwd',
-      '%00',
-      '%c0%ae%c0%ae%2f',
-      'x'.repeat(200),
-      `${'x'.repeat(8000)}.png`,
-      '%F0%9F%98%80.png',
-      '%',
-      '*',
-      "'%20or%20'1'='1",
-    ];
-    for (const candidate of names) {
-      const status = await send(`/${route}/image/${candidate}`, ada.token);
-      // What is no URL at all cannot be looked up.
-      const undecodable = candidate === '%' || candidate.startsWith('%c0');
-      t.equal(status, undecodable ? 400 : 404, `/${route}/image/${candidate.slice(0, 60)}`);
-    }
-    t.equal(await send(path, ada.token), 200, 'the name itself');
-    t.equal(
-      await send(
-        path.replace(/[a-f]/, (letter) => `%${letter.charCodeAt(0).toString(16)}`),
-        ada.token,
-      ),
-      200,
-    );
+  for (const route of ['posts', 'profiles']) {
+    t.equal((await user.ask('GET', `/${route}/image/${stray}`)).status, 404, route);
   }
-});
-
-t.test('a profile picture is no post’s image, nor the reverse', async (t) => {
-  const ada = await service.person();
-  const image = String((await writePost(ada, { image: png() })).image);
-  const picture = (await ada.ask('PUT', '/profiles/me', { form: { image: png() } })).body.profile_link;
-  t.match([image, picture], [/^\/posts\/image\/[0-9a-f]{32}\.png$/, /^\/profiles\/image\/[0-9a-f]{32}\.png$/]);
-  t.equal((await ada.ask('GET', image.replace('/posts/', '/profiles/'))).status, 404);
-  t.equal((await ada.ask('GET', picture.replace('/profiles/', '/posts/'))).status, 404);
-  t.equal((await ada.ask('GET', image)).status, 200);
-  t.equal((await ada.ask('GET', picture)).status, 200);
-});
-
-t.test('an image goes with its post, and a picture with its profile', async (t) => {
-  const [ada, bob] = [await service.person(), await service.person()];
-  const post = await writePost(ada, { image: png() });
-  const first = (await ada.ask('PUT', '/profiles/me', { form: { image: png() } })).body.profile_link;
-  const second = (await ada.ask('PUT', '/profiles/me', { form: { image: png() } })).body.profile_link;
-  for (const person of [ada, bob]) {
-    t.equal((await person.ask('GET', first)).status, 404, 'a picture that is replaced');
-    t.equal((await person.ask('GET', second)).status, 200);
-  }
-  await ada.ask('DELETE', `/posts/delete?id=${post.id}`);
-  await ada.ask('PUT', '/profiles/me', { form: { remove_image: 'true' } });
-  for (const person of [ada, bob]) {
-    t.equal((await person.ask('GET', String(post.image))).status, 404, 'an image whose post is deleted');
-    t.equal((await person.ask('GET', second)).status, 404, 'a picture that is removed');
-  }
-  const names = [post.image, first, second].map((path) => String(path).split('/').at(-1));
-  while ((await storedImages(service.stores)).some((name) => names.includes(name))) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  t.pass('and their bytes are gone');
 });

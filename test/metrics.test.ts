@@ -10,9 +10,9 @@ import { createMetrics } from '../handlers/http/metrics.js';
 import { hashPassword } from '../handlers/password-hash.js';
 import { contract } from '../scripts/contract-test/document.js';
 import { samples } from '../scripts/contract-test/images.js';
-import { startTestService, writePost } from './harness.js';
-import { Exposition } from './prometheus.js';
-import { temporaryDirectory } from './stores.js';
+import { startTestService, writePost } from './support/harness.js';
+import { Exposition } from './support/prometheus.js';
+import { onServices, temporaryDirectory } from './support/stores.js';
 
 const service = await startTestService(t);
 
@@ -40,6 +40,16 @@ t.test('the answer is in the text format, with the process in it', async (t) => 
     t.type(exposition.value(name), 'number', name);
   }
   t.ok(exposition.types.has('nodejs_gc_duration_seconds'));
+});
+
+t.test('the embedded stores tell how much they take up', { skip: onServices && 'they are not embedded' }, async (t) => {
+  const exposition = await scrape();
+  for (const name of ['embedded_database_bytes', 'embedded_wal_bytes', 'data_directory_free_bytes']) {
+    t.ok((exposition.value(name) ?? 0) > 2 ** 20, name);
+  }
+  for (const name of ['embedded_dead_rows', 'embedded_last_vacuum_timestamp_seconds']) {
+    t.type(exposition.value(name), 'number', name);
+  }
 });
 
 t.test('requests count by operation and status', async (t) => {

@@ -8,8 +8,8 @@ import { recordChanges } from '../db/outbox.js';
 import { claimImage, withPendingImage } from '../db/pending-images.js';
 import { createPost } from '../db/posts.js';
 import { StoreUnavailable } from '../db/unavailable.js';
-import { countLikes } from './contents.js';
-import { freshDataDirectory, freshStores, needsServers, openTestStores } from './stores.js';
+import { countLikes } from './support/contents.js';
+import { freshDataDirectory, freshStores, needsServers, openTestStores } from './support/stores.js';
 
 const environment = await freshStores(t);
 const stores = await openTestStores(t, environment);
@@ -41,10 +41,10 @@ async function stored(store = images): Promise<string[]> {
   return names.sort();
 }
 
-async function upload(name: string): Promise<string> {
+async function upload(name: string) {
   const path = join(directory.uploads, name);
   await writeFile(path, name);
-  return path;
+  return { path, extension: 'png', bytes: name.length, storageMaxBytes: 1000 };
 }
 
 /** Until the relay has done what the test waits for; the test's own time-out is the limit. */
@@ -123,7 +123,7 @@ t.test('a delivery that fails is kept, tried again later, and done when it can b
 
 t.test('bytes that a row has claimed stay', async (t) => {
   const ada = await account();
-  const name = await withPendingImage(stores, { path: await upload('one'), extension: 'png' }, async (image) => {
+  const name = await withPendingImage(stores, await upload('one'), async (image) => {
     await createPost(stores, ada, { title: 'T', text: 'T', image });
     return image.name;
   });
@@ -135,13 +135,13 @@ t.test('bytes that a row has claimed stay', async (t) => {
 
 t.test('bytes that no row claims go at once, whether the commit declines or fails', async (t) => {
   const before = await stored();
-  await withPendingImage(stores, { path: await upload('two'), extension: 'png' }, async () => undefined);
-  const failing = withPendingImage(stores, { path: await upload('three'), extension: 'png' }, async () => {
+  await withPendingImage(stores, await upload('two'), async () => undefined);
+  const failing = withPendingImage(stores, await upload('three'), async () => {
     throw new Error('the row could not be written');
   });
   await t.rejects(failing, /row could not/);
   const nobody = 5_000_000;
-  const created = await withPendingImage(stores, { path: await upload('of nobody'), extension: 'png' }, (image) =>
+  const created = await withPendingImage(stores, await upload('of nobody'), (image) =>
     createPost(stores, nobody, { title: 'T', text: 'T', image }),
   );
   t.equal(created, undefined, 'the author’s account is gone');
@@ -151,7 +151,7 @@ t.test('bytes that no row claims go at once, whether the commit declines or fail
 t.test('the sweep leaves what is not due, and a claim that comes after it is due fails whole', async (t) => {
   const ada = await account();
   const count = async () => (await db.selectFrom('posts').selectAll().where('author_id', '=', ada).execute()).length;
-  const late = withPendingImage(stores, { path: await upload('four'), extension: 'png' }, async (image) => {
+  const late = withPendingImage(stores, await upload('four'), async (image) => {
     await outbox.deliver([image.entry]);
     t.ok((await stored()).includes(image.name), 'not due: the bytes are there');
     await db.updateTable('outbox').set({ due_at: sql`clock_timestamp()` }).where('id', '=', image.entry).execute();
@@ -163,7 +163,7 @@ t.test('the sweep leaves what is not due, and a claim that comes after it is due
 
 t.test('bytes that were to be swept once are claimed no more, whenever they are due again', async (t) => {
   const ada = await account();
-  const tried = withPendingImage(stores, { path: await upload('tried'), extension: 'png' }, async (image) => {
+  const tried = withPendingImage(stores, await upload('tried'), async (image) => {
     await db.updateTable('outbox').set({ attempts: 1 }).where('id', '=', image.entry).execute();
     return createPost(stores, ada, { title: 'T', text: 'T', image });
   });
@@ -173,20 +173,16 @@ t.test('bytes that were to be swept once are claimed no more, whenever they are 
 t.test('what has been committed is answered, whatever comes of the look at its entry', needsServers, async (t) => {
   const ada = await account();
   const passing = await openTestStores(t, environment);
-  const created = await withPendingImage(
-    { ...stores, db: passing.db },
-    { path: await upload('committed'), extension: 'png' },
-    async (image) => {
-      const post = await createPost(stores, ada, { title: 'T', text: 'T', image });
-      await passing.close();
-      return post;
-    },
-  );
+  const created = await withPendingImage({ ...stores, db: passing.db }, await upload('committed'), async (image) => {
+    const post = await createPost(stores, ada, { title: 'T', text: 'T', image });
+    await passing.close();
+    return post;
+  });
   t.ok(created?.post.image);
 });
 
 t.test('an image is claimed once', async (t) => {
-  await withPendingImage(stores, { path: await upload('five'), extension: 'png' }, async (image) => {
+  await withPendingImage(stores, await upload('five'), async (image) => {
     await db.transaction().execute((trx) => claimImage(trx, image));
     await t.rejects(
       db.transaction().execute((trx) => claimImage(trx, image)),

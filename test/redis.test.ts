@@ -6,10 +6,10 @@ import t, { type Test } from 'tap';
 import { unobserved } from '../db/observer.js';
 import { openRedis } from '../db/redis.js';
 import { StoreUnavailable } from '../db/unavailable.js';
-import { startTestService, type TestService } from './harness.js';
-import { type Mode, startProxy } from './proxy.js';
-import { connectRedis, NO_REDIS, redisUrlOfItsOwn } from './redis.js';
-import { wire } from './wire.js';
+import { startTestService, type TestService } from './support/harness.js';
+import { type Mode, startProxy } from './support/proxy.js';
+import { connectRedis, NO_REDIS, redisUrlOfItsOwn } from './support/redis.js';
+import { wire } from './support/wire.js';
 
 const AWAY = 'a store does not answer';
 const BACK = 'a store answers again';
@@ -26,7 +26,7 @@ async function counting(t: Test, url: string, environment: Record<string, string
     REDIS_URL: url,
     // Longer than a busy machine needs.
     REDIS_TIMEOUT: '1000',
-    TOKEN_KEYS: `test:${'not secret at all '.repeat(2)}`,
+    TOKEN_KEYS: 'test:7e05c9b1a2f84d63908be1d75fa3c246',
     ...environment,
   });
   const send = wire(t, service.url);
@@ -87,6 +87,24 @@ t.test('with a Redis', { skip: NO_REDIS }, async (t) => {
   const proxy = await startProxy(t, url);
   const one = await counting(t, proxy.url);
   const two = await counting(t, url);
+
+  t.test('two services count failed passwords together', async (t) => {
+    const most = { ACCOUNT_FAILED_PASSWORDS_MAX: '3', RATE_LIMIT_STRICT_MAX: '1000' };
+    const services = [await counting(t, proxy.url, most), await counting(t, url, most)] as const;
+    const fail = async (index: 0 | 1) => {
+      const json = { email: 'nobody@people.example', password: 'Quiet-Harbour-28!' };
+      const { status, headers } = await services[index].service.ask('POST', '/auth/login', { json });
+      const seconds = Number(headers.get('retry-after'));
+      return status === 429 && seconds > 3500 && seconds <= 3600 ? 'locked' : status;
+    };
+    t.same([await fail(0), await fail(1), await fail(0)], [401, 401, 401]);
+    t.same([await fail(1), await fail(0)], ['locked', 'locked']);
+    const [key = ''] = await admin.keys('social-posting:failed-passwords:*');
+    t.notMatch(key, /nobody/);
+    t.ok((await admin.pttl(key)) > 0, 'it expires');
+    await admin.del(key);
+    t.equal(await fail(0), 'locked', 'a service remembers what it has counted itself');
+  });
 
   t.test('two services count in the same buckets', async (t) => {
     const address = '192.0.2.1';

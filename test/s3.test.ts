@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import dns from 'node:dns';
-import type { Duplex } from 'node:stream';
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CreateBucketCommand, DeleteBucketCommand, DeleteObjectCommand, S3Client } from '@aws-sdk/client-s3';
@@ -9,8 +12,8 @@ import type { ImageStore } from '../db/images/index.js';
 import { openS3, type S3Options } from '../db/images/s3.js';
 import type { Log } from '../db/log.js';
 import { StoreUnavailable } from '../db/unavailable.js';
-import { namesIn, putBytes, spooled, streamOf, testImageStore } from './image-store.js';
-import { startProxy } from './s3-proxy.js';
+import { namesIn, putBytes, spooled, streamOf, testImageStore } from './support/image-store.js';
+import { startProxy } from './support/s3-proxy.js';
 
 const { S3_ENDPOINT, S3_BUCKET, AWS_ACCESS_KEY_ID } = process.env;
 const missing = Object.entries({ S3_ENDPOINT, S3_BUCKET, AWS_ACCESS_KEY_ID })
@@ -32,7 +35,7 @@ async function testS3(endpoint: string): Promise<void> {
   const admin = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true });
   await admin.send(new CreateBucketCommand({ Bucket: bucket }));
   t.teardown(async () => {
-    const images = await openS3({ endpoint, bucket, pathStyle: true, timeout: 5000, poolSize: 4 }, quiet);
+    const images = await openS3({ endpoint, bucket, pathStyle: true, timeout: 5000, poolSize: 4 }, uploads, quiet);
     for (const name of await namesIn(images)) await images.remove(name);
     await images.close();
     await admin.send(new DeleteObjectCommand({ Bucket: bucket, Key: '.installation' }));
@@ -42,14 +45,19 @@ async function testS3(endpoint: string): Promise<void> {
   const { headers } = await fetch(endpoint);
   const oneShot = headers.get('connection') === 'close' && 'the server closes every connection after one answer';
 
-  async function openImages(t: Test, options: Partial<S3Options> = {}, log = quiet): Promise<ImageStore> {
-    const images = await openS3({ endpoint, bucket, pathStyle: true, timeout: 5000, poolSize: 4, ...options }, log);
+  async function openImages(
+    t: Test,
+    { directory = uploads, ...options }: Partial<S3Options> & { directory?: string } = {},
+    log = quiet,
+  ): Promise<ImageStore> {
+    const settings = { endpoint, bucket, pathStyle: true, timeout: 5000, poolSize: 4, ...options };
+    const images = await openS3(settings, directory, log);
     t.teardown(() => images.close());
     return images;
   }
 
   /** The same store, by way of a proxy. Whether it is away is what it logs. */
-  async function openFaulty(t: Test, options: Partial<S3Options> = {}) {
+  async function openFaulty(t: Test, options: Partial<S3Options> & { directory?: string } = {}) {
     const proxy = await startProxy(t, new URL(endpoint));
     let away = false;
     const log: Log = {
@@ -177,8 +185,7 @@ async function testS3(endpoint: string): Promise<void> {
     while (!unread.closed) await sleep(10);
     t.ok(unread.errored);
     await proxy.set('none');
-    const arrived = (await streamOf(images, await put(images, randomBytes(10)))) as Duplex;
-    while (!arrived.writableFinished) await sleep(10);
+    const arrived = await streamOf(images, await put(images, randomBytes(10)));
     arrived.destroy(new Error('the reader has gone'));
     while (!arrived.closed) await sleep(10);
     t.ok(arrived.errored);
@@ -207,11 +214,37 @@ async function testS3(endpoint: string): Promise<void> {
     const { proxy, images } = await openFaulty(t, { timeout: 5000, poolSize: 3 });
     const name = await put(images, randomBytes(300_000));
     const unread = async () => {
-      for (let left = 100; left > 0; left -= 1) (await streamOf(images, name)).destroy();
+      for (let left = 20; left > 0; left -= 1) (await streamOf(images, name)).destroy();
     };
     await Promise.all(Array.from({ length: 10 }, unread));
     t.equal((await buffer(await streamOf(images, name))).length, 300_000);
-    t.ok(proxy.open <= 3, `${proxy.open} are open`);
+    t.ok(proxy.open <= 3 + 1, `${proxy.open} are open, one of them for uploads`);
+  });
+
+  await t.test('readers that take their time hold no connection, and leave no file', async (t) => {
+    const { proxy, images } = await openFaulty(t, { timeout: 5000, poolSize: 2, directory: t.testdir() });
+    const bytes = randomBytes(BIG);
+    const name = await put(images, bytes);
+    const trickling = await Promise.all(Array.from({ length: 3 }, () => streamOf(images, name)));
+    for (const stream of trickling) await once(stream, 'readable');
+    t.ok(bytes.equals(await buffer(await streamOf(images, name))), 'another reader is served');
+    await images.remove(await put(images, randomBytes(10)));
+    while (proxy.open > 3) await sleep(10);
+    const [one, other, gone] = trickling as [Readable, Readable, Readable];
+    gone.destroy();
+    await proxy.set('refused');
+    t.ok(bytes.equals(await buffer(one)), 'all has arrived before it is read');
+    t.ok(bytes.equals(await buffer(other)));
+    t.same(await readdir(t.testdirName), []);
+  });
+
+  await t.test('without room for what a slow reader has not read, its response breaks off, and no other', async (t) => {
+    const images = await openImages(t, { directory: join(uploads, 'missing') });
+    const name = await put(images, randomBytes(BIG));
+    const slow = await streamOf(images, name);
+    while (!slow.closed) await sleep(10);
+    t.type(slow.errored, StoreUnavailable);
+    await images.check();
   });
 
   await t.test('one connection serves one call after the other', { skip: oneShot }, async (t) => {
@@ -222,7 +255,7 @@ async function testS3(endpoint: string): Promise<void> {
       t.equal(await images.get('absent.png'), undefined);
       await images.remove(name);
     }
-    t.equal(proxy.connections, 1);
+    t.equal(proxy.connections, 2, 'one for uploads, one for the rest');
   });
 
   for (const pathStyle of [true, false]) {

@@ -1,16 +1,22 @@
+import { stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import t from 'tap';
+import { contract } from '../scripts/contract-test/document.js';
 import { samples } from '../scripts/contract-test/images.js';
-import { PASSWORD, startTestService } from './harness.js';
+import { secretsIn } from './abuse/logs.js';
+import { PASSWORD, startTestService, writePost } from './support/harness.js';
+import { onServices, temporaryDirectory } from './support/stores.js';
+
+const service = await startTestService(t, { LOG_LEVEL: 'trace' });
 
 t.test(
   'no password, hash, token, cookie or query value of a whole run is in the log, however much is logged',
   async (t) => {
-    const service = await startTestService(t, { LOG_LEVEL: 'trace' });
     const [ada, bob] = [await service.person(), await service.person()];
     const newPassword = 'Other-Lantern-81!';
     const image = new Blob([samples.png], { type: 'image/png' });
     const { body: post } = await ada.ask('POST', '/posts/create', { form: { title: 'T', text: 'secret text', image } });
-    await bob.ask('POST', `/posts/like?id=${post.id}`);
+    const liked = await bob.ask('POST', `/posts/like?id=${post.id}`);
     await bob.ask('GET', '/posts?offset=987654321');
     await bob.ask('GET', '/posts?undeclared=leaky-query-value');
     await bob.ask('GET', post.image);
@@ -24,7 +30,9 @@ t.test(
     await bob.ask('DELETE', '/profiles/me', { json: { password: 'Wrong-Deletion-1!' } });
     // A fault, so that an error with all that hangs on it is logged too.
     await service.stores.db.schema.alterTable('posts').renameTo('hidden_posts').execute();
-    t.equal((await bob.ask('GET', `/posts/${post.id}`)).status, 500);
+    const failed = await bob.ask('GET', `/posts/${post.id}`);
+    t.match([failed.status, failed.body], [500, { message: String }]);
+    t.notMatch(failed.bytes.toString(), /posts|relation/, 'the response does not tell the cause');
     await service.stores.db.schema.alterTable('hidden_posts').renameTo('posts').execute();
 
     const hashes = await service.stores.db.selectFrom('accounts').select('password_hash').execute();
@@ -55,8 +63,8 @@ t.test(
     const requests = lines.filter(({ msg }) => msg === 'request');
     t.match(
       requests.find(({ route }) => route === '/posts/like'),
-      { method: 'POST', status: 200, ms: Number, reqId: String },
-      'one line a request: method, route pattern, status, time, request id',
+      { method: 'POST', status: 200, ms: Number, reqId: liked.headers.get('x-request-id') ?? '' },
+      'one line a request: method, route pattern, status, time, and the id that the response tells',
     );
     t.ok(
       requests.some(({ route }) => route === '/posts/image/:filename'),
@@ -69,3 +77,44 @@ t.test(
     );
   },
 );
+
+const SECRET = /\$argon2|[\w-]+-Harbour-27|eyJ[\w-]+\.|"(password|current_password|token|hash|salt)\w*":/;
+
+t.test('no refusal repeats a password or a token that was sent', async (t) => {
+  const { ask } = await service.person();
+  const guess = { password: 'Wrong-Harbour-27!', current_password: 'Wrong-Harbour-27!' };
+  for (const { id, method, path, requestBody } of contract) {
+    const sent = requestBody && (requestBody.mediaType === 'application/json' ? { json: guess } : { form: guess });
+    const { status, body } = await ask(method, `${path}?password=Quiet-Harbour-27!&token=eyJx.eyJy.z`, sent);
+    t.equal(status, 400, id);
+    t.notMatch(JSON.stringify(body), SECRET, id);
+  }
+  t.notMatch(service.logged(), SECRET);
+});
+
+t.test('what is stored is for the owner of the process alone', async (t) => {
+  const { directory } = service.stores;
+  await writePost(await service.person(), { image: new Blob([samples.png], { type: 'image/png' }) });
+  const own = onServices ? [] : [directory.postgres];
+  for (const path of [...own, directory.images, directory.uploads]) {
+    t.equal((await stat(path)).mode & 0o777, 0o700, path);
+  }
+});
+
+t.test('the search of the logs under attack finds each kind of secret, and nothing in a log without one', async (t) => {
+  const path = join(await temporaryDirectory(t), 'log');
+  const line = (what: string) => `{"level":30,"msg":"${what}"}\n`;
+  const clean = line('request') + line('an id 018f3c1e-7d2a and a route /posts/:id');
+  const secrets: Record<string, string> = {
+    [PASSWORD]: `${PASSWORD.slice(0, 4)}…`,
+    '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA': 'a password hash',
+    'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI3In0.c2lnbmF0dXJl': 'a token',
+    'Bearer not-even-a-token': 'a credential header',
+  };
+  await writeFile(path, clean);
+  t.same(await secretsIn(path, new Set([PASSWORD])), []);
+  for (const [secret, name] of Object.entries(secrets)) {
+    await writeFile(path, clean + line(secret));
+    t.same(await secretsIn(path, new Set([PASSWORD])), [name]);
+  }
+});

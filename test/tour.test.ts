@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { holdings, nothing } from './contents.js';
-import { startTestService } from './harness.js';
+import { holdings, nothing } from './support/contents.js';
+import { startTestService } from './support/harness.js';
 
 interface Tour {
   code: number;

@@ -1,16 +1,122 @@
 import t from 'tap';
+import { usernameKey } from '../db/accounts.js';
+import { up } from '../db/migrations/0007-username-keys.js';
+import { operations } from '../generated/routes.js';
+import { validators } from '../generated/validators.js';
 import { usernameProblems } from '../handlers/usernames.js';
+import { openTestStores } from './support/stores.js';
 
-const FORMAT = 'The username must not contain invisible format characters.';
+/** Letters and symbols that are not default ignorable code points and look like nothing. */
+const BLANK = ['\u2800', '\u3164', '\u115f', '\u1160', '\uffa0', '\u{13441}', '\u{13442}', '\u{16fe4}', '\u{1d159}'];
 
-t.test('usernames', async (t) => {
-  for (const username of ['jo', 'Jo.Ann-77_x', 'José', 'Jose\u0301', '日本', '😀', '👍🏽', '𝐣𝐨', '']) {
-    t.same(usernameProblems(username), [], username);
+/** Matches what case folding changes, or changes to. */
+const FOLDED = /[\p{Changes_When_NFKC_Casefolded}\p{Cased}\p{Changes_When_Casemapped}]/u;
+
+const hex = (text: string) => [...text].map((c) => `U+${c.codePointAt(0)?.toString(16)}`).join(' ');
+
+/** Every code point that is a character, except surrogates. */
+function* characters(): Generator<string> {
+  for (let codePoint = 0; codePoint <= 0x10ffff; codePoint++) {
+    if (codePoint < 0xd800 || codePoint > 0xdfff) yield String.fromCodePoint(codePoint);
+  }
+}
+
+function isAccepted(username: string): boolean {
+  const body = { name: 'x', username, email: 'x@example.org', password: 'Quiet-Harbour-27!' };
+  return validators[operations.register.id].body(body) && usernameProblems(username).length === 0;
+}
+
+t.test('a username may contain every code point that is neither white space nor invisible', async (t) => {
+  const invisible = /[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
+  const wrong: string[] = [];
+  let refused = 0;
+  for (const character of characters()) {
+    const expected = !invisible.test(character) && !BLANK.includes(character);
+    if (!expected) refused++;
+    // In the pattern's range of U+FEFF are two code points that are not assigned.
+    if (isAccepted(`a${character}b`) !== expected && !'\ufefe\uff00'.includes(character)) wrong.push(hex(character));
+  }
+  t.same(wrong, []);
+  t.ok(refused > 4000, `${refused} are refused`);
+});
+
+t.test('usernames have the same key if case folding makes them equal, and different keys if not', async (t) => {
+  for (const [first = '', ...others] of [
+    ['ß', 'ẞ', 'ss', 'SS', 'sS', 'ſs'],
+    ['οδος', 'ΟΔΟΣ', 'οδοσ'],
+    ['Ꭰ', 'ꭰ'],
+    ['İ', 'i\u0307', 'I\u0307'],
+    ['ŉ', 'ʼn', 'ʼN'],
+    ['ǰ', 'J\u030c', 'j\u030c'],
+    ['k', 'K', '\u212a'],
+    ['å', 'Å', '\u212b', 'a\u030a'],
+    ['ﬁ', 'fi', 'FI'],
+    ['ada', 'a\u034fda', 'ada\ufe0f', 'a\u3164da', 'ａｄａ'],
+    ['ᾳ', 'αι', 'ΑΙ', 'ᾼ'],
+  ]) {
+    for (const other of others) t.equal(usernameKey(other), usernameKey(first), `${first} and ${other}`);
+  }
+  for (const [one, other] of [
+    ['ı', 'i'],
+    ['kır', 'kir'],
+    ['ı\u0307', 'i\u0307'],
+    ['jose', 'josé'],
+    ['а', 'a'],
+    ['s', 'ß'],
+  ] as const) {
+    t.not(usernameKey(one), usernameKey(other), `${one} and ${other}`);
   }
 });
 
-t.test('format characters, beyond the BMP too', async (t) => {
-  for (const character of ['\u{e0001}', '\u{e0067}', '\u{1d173}', '\u{1bca0}', '\u{110bd}', '\u{13430}', '\u200b']) {
-    t.same(usernameProblems(`jo${character}ann`), [FORMAT], `U+${character.codePointAt(0)?.toString(16)}`);
+t.test('the key agrees with the simple case folding of regular expressions, for every code point', async (t) => {
+  const classes = new Map<string, string[]>();
+  const wrong: string[] = [];
+  for (const character of characters()) {
+    if (!FOLDED.test(character) || /\p{Default_Ignorable_Code_Point}/u.test(character)) continue;
+    const key = usernameKey(character);
+    for (const form of [character.toLowerCase(), character.normalize('NFKC'), character.normalize('NFD'), key])
+      if (usernameKey(form) !== key) wrong.push(`${hex(character)} and ${hex(form)}`);
+    const upper = character.toUpperCase();
+    if (character.normalize('NFKC') !== 'ı' && usernameKey(upper) !== key) wrong.push(hex(character));
+    if (character.normalize('NFKC') === character) classes.set(key, [...(classes.get(key) ?? []), character]);
+  }
+  for (const [first = '', ...others] of classes.values()) {
+    for (const other of others)
+      if (!new RegExp(`^${first}$`, 'iu').test(other)) wrong.push(`${hex(first)}, ${hex(other)}`);
+  }
+  t.same(wrong, []);
+});
+
+t.test('the migration brings old keys up to date, unless another account has the new key', async (t) => {
+  const { db } = await openTestStores(t);
+  const old = [
+    ['kır', 'KIR'],
+    ['ada', 'ADA'],
+    ['ada\ufe0f', 'ADA\ufe0f'],
+    ['bob\u3164', 'BOB\u1160'],
+    ['straße', 'STRASSE'],
+  ] as const;
+  const accounts = old.map(([username, username_key], index) => ({
+    name: 'x',
+    username,
+    username_key,
+    email: `${index}@people.example`,
+    password_hash: 'x',
+  }));
+  await db.insertInto('accounts').values(accounts).execute();
+  for (const run of ['once', 'twice']) {
+    await up(db as never);
+    const rows = await db.selectFrom('accounts').select(['username', 'username_key']).orderBy('id').execute();
+    t.same(
+      rows.map(({ username, username_key }) => [username, username_key]),
+      [
+        ['kır', 'KıR'],
+        ['ada', 'ADA'],
+        ['ada\ufe0f', 'ADA\ufe0f'],
+        ['bob\u3164', 'BOB'],
+        ['straße', 'STRASSE'],
+      ],
+      run,
+    );
   }
 });

@@ -6,9 +6,9 @@ import { withPendingImage } from '../db/pending-images.js';
 import type { Stores } from '../db/stores.js';
 import { type Verdict, verify } from '../db/verify/index.js';
 import { judge } from '../db/verify/judge.js';
-import { countLikes } from './contents.js';
-import { inGraph, quiet } from './stores.js';
-import { broken, halves, inspect, NO_TIES, nodes, openQuietly, population, times } from './verifying.js';
+import { countLikes } from './support/contents.js';
+import { inGraph, quiet } from './support/stores.js';
+import { broken, halves, inspect, NO_TIES, nodes, openQuietly, population, times } from './support/verifying.js';
 
 /** Expects this finding and no other, sees it mended, and sees that nothing is left of it. */
 async function mends(t: Test, stores: Stores, rule: string, examples: string[]): Promise<void> {
@@ -84,6 +84,19 @@ t.test('what a repair mends', async (t) => {
       gone.map((name) => `image ${name} since ${since}`),
     );
     t.notOk(await images.get(gone[0] ?? ''));
+  });
+
+  t.test('accounts that count other bytes than they store', async (t) => {
+    const accounts = await times(3, () => account());
+    for (const author of accounts) await imaged(author);
+    await sql`update accounts set stored_bytes = 7, picture_bytes = 3 where id = any(${accounts})`.execute(db);
+    // Each image of a post has 5 bytes.
+    await mends(
+      t,
+      stores,
+      'storedBytes',
+      accounts.map((id) => `account ${id}: 7 instead of 8`),
+    );
   });
 
   t.test('sequences behind the ids in use', async (t) => {

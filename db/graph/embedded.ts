@@ -154,6 +154,7 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
       return rows[0] ?? { person: 0, post: 0 };
     },
     migrate: async () => undefined,
+    warmUp: async () => undefined,
     close: async () => undefined,
   };
 }

@@ -113,5 +113,7 @@ export interface SocialGraph {
   highestIds(): Promise<{ person: number; post: number }>;
   /** Brings constraints and indexes up to date. Safe to repeat. */
   migrate(): Promise<void>;
+  /** Prepares a store that has just started for its first calls. Changes nothing. */
+  warmUp(): Promise<void>;
   close(): Promise<void>;
 }

@@ -27,6 +27,8 @@ export interface Neo4jConnection {
    * again: `work` may run several times, and an earlier try whose answer was lost may have been committed.
    */
   write<Result>(work: (run: Run) => Promise<Result>): Promise<Result>;
+  /** Does all of the work, and takes it back. */
+  rehearse(work: (run: Run) => Promise<void>): Promise<void>;
   /** How long after its call a transaction that was given up may still be committed, in milliseconds. */
   readonly lateness: number;
   close(): Promise<void>;
@@ -52,6 +54,7 @@ export function connectNeo4j(
   { uri, username, password, poolSize, timeout }: Neo4jOptions,
   log: Log,
   deadline: number,
+  warmUp?: () => Promise<void>,
 ): Neo4jConnection {
   const auth = username === undefined ? undefined : neo4j.auth.basic(username, password ?? '');
   const open = (connections: number) =>
@@ -104,6 +107,7 @@ export function connectNeo4j(
     probe,
     isUnavailable,
     onAway: () => renew(driver),
+    ...(warmUp && { warmUp }),
     log,
   });
 
@@ -135,7 +139,7 @@ export function connectNeo4j(
   }
 
   const call = <Result>(use: (session: Session, signal: AbortSignal) => Promise<Result>) =>
-    guard.run((signal) => persist(signal, () => withSession(signal, (session) => use(session, signal))));
+    guard.run(({ signal }) => persist(signal, () => withSession(signal, (session) => use(session, signal))));
 
   return {
     read: (cypher, parameters) =>
@@ -152,6 +156,13 @@ export function connectNeo4j(
         signal.throwIfAborted();
         await transaction.commit();
         return result;
+      }),
+
+    rehearse: (work) =>
+      call(async (session) => {
+        const transaction = await session.beginTransaction({ timeout: deadline });
+        await work(async (cypher, parameters) => rows(await transaction.run(cypher, integers(parameters))));
+        await transaction.rollback();
       }),
 
     // The last try may begin just before the deadline, and then has the same time again at the server.

@@ -5,6 +5,7 @@ import type { LikesOfPost, RequestOutcome, SocialGraph } from './index.js';
 import { neo4jInventory } from './neo4j-inventory.js';
 import { connectNeo4j, type Neo4jOptions, type Run } from './neo4j-session.js';
 import { idsOf, inOrder, keepNodes } from './neo4j-shared.js';
+import { warmUpNeo4j } from './neo4j-warm-up.js';
 
 export type { Neo4jOptions };
 
@@ -22,8 +23,9 @@ const FEW = 1000;
 
 /** The graph in Neo4j. What it says there is in `cypher.ts`. */
 export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
-  const { read, write, lateness, close } = connectNeo4j(options, log, options.timeout);
   const patient = connectNeo4j({ ...options, poolSize: 2 }, log, PATIENCE);
+  const warmUp = () => warmUpNeo4j(patient.rehearse);
+  const { read, write, lateness, close } = connectNeo4j(options, log, options.timeout, warmUp);
 
   async function change(statement: string, parameters: object): Promise<void> {
     await write((run) => run(statement, parameters));
@@ -161,6 +163,8 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
       for (const constraint of cypher.CONSTRAINTS) await patient.write((run) => run(constraint));
       await patient.read(cypher.AWAIT_INDEXES, { seconds: PATIENCE / 1000 });
     },
+
+    warmUp,
 
     async close() {
       await Promise.all([close(), patient.close()]);

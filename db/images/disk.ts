@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { access, constants, type FileHandle, open, opendir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { access, constants, open, opendir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { moveFileDurably, syncDirectory } from '../support/durable-files.js';
 import { StoreUnavailable } from '../unavailable.js';
 import type { ImageStore } from './index.js';
 
@@ -12,18 +13,17 @@ const MARK = '.installation';
 export function diskImages(directory: string): ImageStore {
   const path = (name: string) => join(directory, name);
 
-  /** Moves a file in under this name once its bytes are on the disk, so that no crash leaves half of it there. */
-  async function take(from: string, name: string): Promise<void> {
-    await using(await open(from), (file) => file.sync());
-    await rename(from, path(name));
-    await using(await open(directory), (file) => file.sync());
+  /** Once this has returned, a power cut cannot bring the file back. One that is missing may have been removed just now. */
+  async function remove(name: string): Promise<void> {
+    await rm(path(name)).catch((error) => missing(error, directory));
+    await syncDirectory(directory).catch(unavailable);
   }
 
   return {
     kind: 'disk',
 
     async put(name, from) {
-      await take(from, name).catch(unavailable);
+      await moveFileDurably(from, path(name)).catch(unavailable);
     },
 
     async get(name) {
@@ -38,9 +38,7 @@ export function diskImages(directory: string): ImageStore {
       }
     },
 
-    async remove(name) {
-      await rm(path(name)).catch((error) => missing(error, directory));
-    },
+    remove,
 
     async *list() {
       try {
@@ -67,7 +65,7 @@ export function diskImages(directory: string): ImageStore {
       const draft = path(`${MARK}.${randomUUID()}`);
       try {
         await writeFile(draft, installation);
-        await take(draft, MARK);
+        await moveFileDurably(draft, path(MARK));
       } catch (error) {
         await rm(draft).catch(() => undefined);
         unavailable(error);
@@ -75,19 +73,11 @@ export function diskImages(directory: string): ImageStore {
     },
 
     async disown() {
-      await rm(path(MARK)).catch((error) => missing(error, directory));
+      await remove(MARK);
     },
 
     async close() {},
   };
-}
-
-async function using(file: FileHandle, use: (file: FileHandle) => Promise<void>): Promise<void> {
-  try {
-    await use(file);
-  } finally {
-    await file.close();
-  }
 }
 
 function unavailable(cause: unknown): never {

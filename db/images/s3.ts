@@ -1,12 +1,14 @@
 import { open } from 'node:fs/promises';
 import http from 'node:http';
 import https from 'node:https';
-import { PassThrough, pipeline, type Readable } from 'node:stream';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import type { S3ClientConfig } from '@aws-sdk/client-s3';
 import { createGuard } from '../guard.js';
 import type { Log } from '../log.js';
 import { StoreUnavailable } from '../unavailable.js';
-import type { ImageStore } from './index.js';
+import { bufferedBody } from './buffered-body.js';
+import type { ImageStore, StoredImage } from './index.js';
 
 export interface S3Options {
   /** Undefined for AWS itself. */
@@ -16,7 +18,7 @@ export interface S3Options {
   pathStyle: boolean;
   /** The deadline of one call, and how long a body may be silent, in milliseconds. */
   timeout: number;
-  /** The most connections of one process. */
+  /** The most connections of one process for uploads, and as many for everything else. */
   poolSize: number;
 }
 
@@ -26,18 +28,22 @@ const MARK = '.installation';
 /** How long a connection is kept unused, in milliseconds: less than servers and firewalls keep theirs. */
 const IDLE = 4000;
 
-/** How much of a file is read at a time. */
+/** How much of a file is read at a time, in bytes. */
 const PIECE = 256 * 1024;
+
+/** Up to this size an image is read whole before it is served, in bytes. */
+const SMALL_BYTES = 256 * 1024;
 
 const ignore = () => undefined;
 const SILENT = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 /**
- * Images as objects of one bucket. Credentials and region are found as the AWS SDK finds them.
+ * Images as objects of one bucket. Credentials and region are found as the AWS SDK finds them. No connection waits for a
+ * client: what is uploaded lies in a file already, and what is downloaded is buffered in memory or in `directory`.
  *
  * @throws when no region is configured and no endpoint either
  */
-export async function openS3(options: S3Options, log: Log): Promise<ImageStore> {
+export async function openS3(options: S3Options, directory: string, log: Log): Promise<ImageStore> {
   const { bucket: Bucket, timeout } = options;
   // 100 ms and 20 MB that only those pay who use it. It must not write to the console either.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
@@ -49,7 +55,8 @@ export async function openS3(options: S3Options, log: Log): Promise<ImageStore> 
     httpAgent: new http.Agent(agent),
     httpsAgent: new https.Agent(agent),
   });
-  const agents = agentsOf({ keepAlive: true, maxSockets: options.poolSize, timeout: IDLE });
+  const poolOf = () => agentsOf({ keepAlive: true, maxSockets: options.poolSize, timeout: IDLE });
+  const pools = { uploads: poolOf(), others: poolOf() };
   const settings: S3ClientConfig = {
     ...place,
     forcePathStyle: options.pathStyle,
@@ -60,14 +67,15 @@ export async function openS3(options: S3Options, log: Log): Promise<ImageStore> 
     expectContinueHeader: false,
     logger: SILENT,
   };
-  const client = new S3.S3Client({ ...settings, requestHandler: agents });
+  const client = new S3.S3Client({ ...settings, requestHandler: pools.others });
   const { credentials, region } = client.config;
+  const uploader = new S3.S3Client({ ...settings, credentials, region, requestHandler: pools.uploads });
   const prober = new S3.S3Client({ ...settings, credentials, region, requestHandler: agentsOf({ keepAlive: false }) });
   await region();
 
   /** Where one connection has gone silent the idle ones have too: each of them would cost a call its deadline. */
   function dropIdle(): void {
-    for (const { freeSockets } of Object.values(agents)) {
+    for (const { freeSockets } of Object.values(pools).flatMap((agents) => Object.values(agents))) {
       for (const socket of Object.values(freeSockets).flatMap((sockets) => sockets ?? [])) socket.destroy();
     }
   }
@@ -85,7 +93,7 @@ export async function openS3(options: S3Options, log: Log): Promise<ImageStore> 
   });
 
   const ask = <Result>(call: (signal: AbortSignal) => Promise<Result>) =>
-    guard.run(async (signal) => {
+    guard.run(async ({ signal }) => {
       signal.addEventListener('abort', dropIdle);
       return call(signal).catch((error) => {
         throw withoutDetails(error);
@@ -94,6 +102,15 @@ export async function openS3(options: S3Options, log: Log): Promise<ImageStore> 
 
   const fetchObject = (Key: string, abortSignal: AbortSignal) =>
     client.send(new S3.GetObjectCommand({ Bucket, Key }), { abortSignal }).catch(undefinedIfAbsent);
+
+  async function receive(body: Readable, size: number, signal: AbortSignal): Promise<StoredImage> {
+    if (size > SMALL_BYTES) return { size, stream: bufferedBody(body, { directory, timeoutMs: timeout }) };
+    const giveUp = () => void body.destroy();
+    signal.addEventListener('abort', giveUp);
+    const bytes = await buffer(body);
+    signal.removeEventListener('abort', giveUp);
+    return { size, stream: streamOf(bytes) };
+  }
 
   async function remove(Key: string): Promise<void> {
     await ask((abortSignal) =>
@@ -114,7 +131,7 @@ export async function openS3(options: S3Options, log: Log): Promise<ImageStore> 
       try {
         const { size: ContentLength } = await file.stat();
         await ask((signal) =>
-          client.send(new S3.PutObjectCommand({ Bucket, Key: name, Body, ContentLength }), {
+          uploader.send(new S3.PutObjectCommand({ Bucket, Key: name, Body, ContentLength }), {
             abortSignal: AbortSignal.any([signal, over.signal]),
           }),
         );
@@ -128,9 +145,7 @@ export async function openS3(options: S3Options, log: Log): Promise<ImageStore> 
     get: (name) =>
       ask(async (signal) => {
         const object = await fetchObject(name, signal);
-        return (
-          object && { size: object.ContentLength as number, stream: whileItFlows(object.Body as Readable, timeout) }
-        );
+        return object && receive(object.Body as Readable, object.ContentLength as number, signal);
       }),
 
     remove,
@@ -161,8 +176,7 @@ export async function openS3(options: S3Options, log: Log): Promise<ImageStore> 
 
     async close() {
       guard.close();
-      client.destroy();
-      prober.destroy();
+      for (const each of [client, uploader, prober]) each.destroy();
     },
   };
 }
@@ -178,17 +192,13 @@ function withoutDetails(error: Error & { $metadata?: { httpStatusCode?: number }
   return status === undefined ? error : new Error(`S3 answered ${status} ${error.name}`);
 }
 
-/** The body, until the store keeps a reader waiting for longer than `timeout`. A reader may take his time. */
-function whileItFlows(body: Readable, timeout: number): Readable {
-  const stream = new PassThrough();
-  const silence = setTimeout(() => {
-    if (!stream.writableNeedDrain) stream.destroy(new StoreUnavailable('images'));
-  }, timeout);
-  const goOn = () => void silence.refresh();
-  const stop = () => clearTimeout(silence);
-  body.on('data', goOn).once('end', stop);
-  // An error when nobody listens any more, or does not yet, must not end the process.
-  stream.on('drain', goOn).on('error', ignore);
-  pipeline(body, stream, stop);
-  return stream;
+function streamOf(bytes: Buffer): Readable {
+  const stream = new Readable({
+    read() {
+      this.push(bytes);
+      this.push(null);
+    },
+  });
+  // A reader that leaves with an error must not end the process.
+  return stream.on('error', ignore);
 }

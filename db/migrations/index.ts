@@ -4,6 +4,8 @@ import * as installation from './0002-installation.js';
 import * as moved from './0003-moved.js';
 import * as likeCounts from './0004-like-counts.js';
 import * as feedIndex from './0005-feed-index.js';
+import * as retriesAndQuotas from './0006-retries-and-quotas.js';
+import * as usernameKeys from './0007-username-keys.js';
 
 /** In this order, append-only: what has run somewhere is never edited. */
 export const migrations: Record<string, Migration> = {
@@ -12,4 +14,6 @@ export const migrations: Record<string, Migration> = {
   '0003-moved': moved,
   '0004-like-counts': likeCounts,
   '0005-feed-index': feedIndex,
+  '0006-retries-and-quotas': retriesAndQuotas,
+  '0007-username-keys': usernameKeys,
 };

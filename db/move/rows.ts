@@ -25,6 +25,7 @@ const TABLES: readonly Table[] = [
   { name: 'accounts', key: [sql`id`], first: [0] },
   { name: 'posts', key: [sql`id`], first: [0] },
   { name: 'outbox', key: [sql`id`], first: [0] },
+  { name: 'idempotency_keys', key: [sql`account_id`, sql`key collate "C"`], first: [0, ''] },
   { name: 'sessions', key: [sql`account_id`, sql`id collate "C"`], first: [0, ''] },
 ];
 

@@ -52,7 +52,7 @@ export async function openSides(from: StoresConfig, to: StoresConfig, log: Log):
       db = postgres.patientDb;
     }
     const graph = (same.graph && beside?.graph) || (await openGraph(config, db, log));
-    const images = (same.images && beside?.images) || (await openImages(config, directory.images, log));
+    const images = (same.images && beside?.images) || (await openImages(config, directory, log));
     if (graph !== beside?.graph) opened.push(() => graph.close());
     if (images !== beside?.images) opened.push(() => images.close());
     return { ...side, db, graph, images };

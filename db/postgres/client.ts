@@ -83,3 +83,22 @@ export function observedClient(Client: typeof pg.Client, observer: Observer): ty
     }
   };
 }
+
+export function createPool(options: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool(options);
+  // Without listeners, a connection that is lost while nothing is asked on it would end the process.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
+}
+
+/**
+ * SQLSTATE classes that speak of the server and not of the statement: connection, authorization, the database itself,
+ * a transaction that was ended or has to be tried again, resources, an operator's doing, the system.
+ */
+const UNAVAILABLE = /^(08|28|3D|40|53|57|58)|^(25006|25P0[34]|55P03)$/;
+
+/** What is no answer of the server's is a failure on the way to it. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof pg.DatabaseError ? UNAVAILABLE.test(error.code ?? '') : !(error instanceof TypeError);
+}

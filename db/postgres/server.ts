@@ -4,7 +4,8 @@ import { createGuard, type Guard } from '../guard.js';
 import type { Log } from '../log.js';
 import { unobserved } from '../observer.js';
 import type { Tables } from '../tables.js';
-import { guardedClient, observedClient, types } from './client.js';
+import { warmUpDatabase } from '../warm-up.js';
+import { createPool, guardedClient, isUnavailable, observedClient, types } from './client.js';
 import type { Database, Postgres } from './index.js';
 
 export interface PostgresOptions {
@@ -29,9 +30,19 @@ export function openPostgres(
   log: Log,
   observer = unobserved,
 ): Postgres {
-  const watch = (deadline: number) =>
-    createGuard({ store: 'postgres', timeout: deadline, isUnavailable, probe: () => ask(url, timeout), log });
-  const guards = { hasty: watch(timeout), patient: watch(PATIENT.timeout) };
+  const watch = (deadline: number, warmUp?: () => Promise<void>) =>
+    createGuard({
+      store: 'postgres',
+      timeout: deadline,
+      isUnavailable,
+      probe: () => ask(url, timeout),
+      ...(warmUp && { warmUp }),
+      log,
+    });
+  const guards = {
+    hasty: watch(timeout, (): Promise<void> => warmUpDatabase(databases.patientDb)),
+    patient: watch(PATIENT.timeout),
+  };
   const pool = (max: number, guard: Guard) =>
     createPool({
       connectionString: url,
@@ -74,14 +85,6 @@ export function openPostgres(
 const over = (pool: pg.Pool, guard: Guard, begin: string): Database =>
   new Kysely<Tables>({ dialect: new GuardedDialect(pool, guard, begin) });
 
-function createPool(options: pg.PoolConfig): pg.Pool {
-  const pool = new pg.Pool(options);
-  // Without listeners, a connection that is lost while nothing is asked on it would end the process.
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
-  return pool;
-}
-
 async function ask(url: string, timeout: number): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: timeout, query_timeout: timeout });
   client.on('error', () => undefined);
@@ -117,10 +120,10 @@ class GuardedDriver extends PostgresDriver {
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
-    return this.#guard.run(async (signal) => {
+    return this.#guard.run(async (attempt) => {
       const connection = await super.acquireConnection();
       // It came too late: whoever wanted it has gone.
-      if (signal.aborted) await this.releaseConnection(connection as never);
+      if (attempt.isGivenUp) await this.releaseConnection(connection as never);
       return connection;
     });
   }
@@ -128,15 +131,4 @@ class GuardedDriver extends PostgresDriver {
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw(this.#begin));
   }
-}
-
-/**
- * SQLSTATE classes that speak of the server and not of the statement: connection, authorization, the database itself,
- * a transaction that was ended or has to be tried again, resources, an operator's doing, the system.
- */
-const UNAVAILABLE = /^(08|28|3D|40|53|57|58)|^(25006|25P0[34]|55P03)$/;
-
-/** What is no answer of the server's is a failure on the way to it. */
-function isUnavailable(error: unknown): boolean {
-  return error instanceof pg.DatabaseError ? UNAVAILABLE.test(error.code ?? '') : !(error instanceof TypeError);
 }

@@ -10,6 +10,7 @@ import { checkNodes, checkRows, PEOPLE, POSTS } from './nodes.js';
 import { checkOutbox, readWaiting, type Waiting } from './outbox.js';
 import { createRepair } from './repair.js';
 import { createFindings, type Finding } from './rules.js';
+import { checkStoredBytes } from './stored-bytes.js';
 import { checkTies } from './ties.js';
 
 export type { Finding, Progress, Waiting };
@@ -85,6 +86,7 @@ function steps({ graph }: Inspection['stores'], rows: Rows): Step[] {
       check: (inspection) => checkNamedImages(inspection, POST_IMAGES),
     },
     { subject: 'authors', expected: 0, check: checkAuthors },
+    { subject: 'stored bytes', expected: 0, check: checkStoredBytes },
     { subject: 'outbox', expected: 0, check: checkOutbox },
   ];
 }

@@ -36,6 +36,7 @@ export const RULES = {
     note: true,
     advice: 'such a post is shown as a public account’s would be',
   },
+  storedBytes: { says: 'Every account counts its stored bytes', remedy: 'counted again' },
   onTime: { says: 'Nothing has been due for over 5 minutes', remedy: 'delivered' },
   deliverable: {
     says: 'No delivery has failed 10 times',

@@ -31,6 +31,10 @@ export interface Config {
   tokenTtl: number;
   rateLimit: { general: number; strict: number; windowSeconds: number };
   uploadMaxBytes: number;
+  /** Whether metadata that identifies people or places is removed from images. */
+  uploadStripMetadata: boolean;
+  /** What one account may take up: stored bytes, sessions, failed passwords in an hour. */
+  account: { storageMaxBytes: number; sessionsMax: number; failedPasswordsMax: number };
   /** Seconds from when the service says that it is not ready to when it stops listening. */
   shutdownDelay: number;
   logLevel: string;
@@ -83,6 +87,10 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       RATE_LIMIT_STRICT_MAX: positive({ default: 20 }),
       RATE_LIMIT_WINDOW: positive({ default: 900 }),
       UPLOAD_MAX_BYTES: positive({ default: 5_242_880 }),
+      UPLOAD_STRIP_METADATA: flag({ default: true }),
+      ACCOUNT_STORAGE_MAX_BYTES: positive({ default: 1_073_741_824 }),
+      ACCOUNT_SESSIONS_MAX: positive({ default: 100 }),
+      ACCOUNT_FAILED_PASSWORDS_MAX: positive({ default: 100 }),
       SHUTDOWN_DELAY: whole(0, 3600)({ default: 0 }),
       LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info' }),
     },
@@ -134,6 +142,12 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     tokenTtl: env.TOKEN_TTL,
     rateLimit: { general: env.RATE_LIMIT_MAX, strict: env.RATE_LIMIT_STRICT_MAX, windowSeconds: env.RATE_LIMIT_WINDOW },
     uploadMaxBytes: env.UPLOAD_MAX_BYTES,
+    uploadStripMetadata: env.UPLOAD_STRIP_METADATA,
+    account: {
+      storageMaxBytes: env.ACCOUNT_STORAGE_MAX_BYTES,
+      sessionsMax: env.ACCOUNT_SESSIONS_MAX,
+      failedPasswordsMax: env.ACCOUNT_FAILED_PASSWORDS_MAX,
+    },
     shutdownDelay: env.SHUTDOWN_DELAY,
     logLevel: env.LOG_LEVEL,
   };

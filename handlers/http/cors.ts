@@ -33,7 +33,7 @@ export async function registerCors(server: FastifyInstance, { corsOrigins }: Con
     origin: corsOrigins.length > 0 ? [...corsOrigins] : false,
     credentials: true,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
-    allowedHeaders: ['Authorization', 'Content-Type', 'If-None-Match'],
+    allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-None-Match'],
     exposedHeaders: READABLE,
     maxAge: 600,
     strictPreflight: false,

@@ -5,7 +5,8 @@ import { PREFIX, type RedisConnection } from '../../db/redis.js';
 import type { Operation } from '../../generated/routes.js';
 import type { Config } from './config.js';
 
-export type Bucket = Operation['rateLimit'];
+/** `cross-site` counts what pages of other sites have browsers send, so that no page can lock its visitors out. */
+export type Bucket = Operation['rateLimit'] | 'cross-site';
 
 /** Where a caller stands once a request has been counted. */
 export type Count = Awaited<ReturnType<ReturnType<FastifyInstance['createRateLimit']>>>;
@@ -41,7 +42,7 @@ export async function countersInRedis(
       await client.expire(prefix(bucket) + count.key, window);
       return { ...count, ttlInSeconds: window };
     });
-  return { general: counter('general'), strict: counter('strict') };
+  return { general: counter('general'), strict: counter('strict'), 'cross-site': counter('cross-site') };
 }
 
 /** A client that has reset its connection has no address any more, whatever the type says. */
@@ -64,7 +65,7 @@ async function createCounters(
     await server.register(async (scope) => {
       await scope.register(rateLimit, {
         global: false,
-        max: limits[bucket],
+        max: limits[bucket === 'cross-site' ? 'general' : bucket],
         timeWindow: limits.windowSeconds * 1000,
         keyGenerator,
         ...storeOf(bucket),
@@ -73,5 +74,9 @@ async function createCounters(
     });
     return count as Counters[Bucket];
   };
-  return { general: await counter('general'), strict: await counter('strict') };
+  return {
+    general: await counter('general'),
+    strict: await counter('strict'),
+    'cross-site': await counter('cross-site'),
+  };
 }

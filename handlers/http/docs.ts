@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
-import fastifyStatic from '@fastify/static';
+import { dirname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { etagOf, matches } from '../etags.js';
 import { OPEN_TO_ALL } from './cors.js';
 import { POLICY, page, SCRIPT, STYLE } from './explorer.js';
+import type { ResponseBudget } from './response-budget.js';
+import { staticContent } from './static-content.js';
 
 export interface ContractDocument {
   /** As it was written, byte for byte. */
@@ -21,10 +21,18 @@ export async function readDocument(): Promise<ContractDocument> {
   return { yaml, json, parsed: JSON.parse(json.toString()) };
 }
 
-const ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
+const ASSETS = [
+  ['swagger-ui.css', 'text/css; charset=utf-8'],
+  ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+  ['favicon-32x32.png', 'image/png'],
+] as const;
 
 /** The document, and Swagger UI over it. Neither needs credentials nor counts in a limit. */
-export async function registerDocs(server: FastifyInstance, document: ContractDocument): Promise<void> {
+export async function registerDocs(
+  server: FastifyInstance,
+  document: ContractDocument,
+  budget: ResponseBudget,
+): Promise<void> {
   const unlimited = { config: { unlimited: true } };
   const readable = { config: { unlimited: true, cors: OPEN_TO_ALL } };
 
@@ -32,16 +40,11 @@ export async function registerDocs(server: FastifyInstance, document: ContractDo
     ['/openapi.yaml', 'application/yaml', document.yaml],
     ['/openapi.json', 'application/json', document.json],
   ] as const) {
-    const etag = etagOf(bytes);
-    server.get(path, readable, async (request, reply) => {
-      // Whoever keeps a copy asks whether it is still good.
-      reply.headers({ ETag: etag, 'Cache-Control': 'no-cache' });
-      if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send();
-      return reply.type(type).send(bytes);
-    });
+    server.get(path, readable, staticContent({ type, bytes }, budget));
   }
 
   const html = page(document.parsed.tags.map(({ name }) => name));
+  const assets = dirname(resolve('swagger-ui-dist/package.json'));
   await server.register(async (docs) => {
     docs.addHook('onRequest', async (_, reply) => {
       reply.headers({
@@ -52,7 +55,10 @@ export async function registerDocs(server: FastifyInstance, document: ContractDo
     docs.get('/docs', unlimited, async (_, reply) => reply.type('text/html; charset=utf-8').send(html));
     docs.get('/docs/explorer.js', unlimited, async (_, reply) => reply.type('text/javascript').send(SCRIPT));
     docs.get('/docs/explorer.css', unlimited, async (_, reply) => reply.type('text/css').send(STYLE));
-    await docs.register(fastifyStatic, { root: dirname(resolve('swagger-ui-dist/package.json')), serve: false });
-    for (const asset of ASSETS) docs.get(`/docs/${asset}`, unlimited, (_, reply) => reply.sendFile(asset));
+    for (const [name, type] of ASSETS) {
+      const bytes = await readFile(join(assets, name));
+      const compressible = type !== 'image/png';
+      docs.get(`/docs/${name}`, unlimited, staticContent({ type, bytes, compressible }, budget));
+    }
   });
 }

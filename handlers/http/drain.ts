@@ -1,11 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 
 const MOST_BYTES = 64 * 1024 * 1024;
 const LONGEST = 30_000;
 const LOOK_EVERY = 100;
-
-/** How long a client may read nothing of an answer, in milliseconds. */
-const SILENCE = 60_000;
 
 /**
  * Bounds what is left of a body when its request has been answered. It runs off unread, since a sender who is cut off may
@@ -20,9 +17,4 @@ export function boundDrain(request: IncomingMessage): void {
     if (socket.bytesRead - bytesBefore > MOST_BYTES || Date.now() - began > LONGEST) socket.destroy();
     if (request.complete || socket.destroyed) clearInterval(timer);
   }, LOOK_EVERY).unref();
-}
-
-/** Cuts off a client that reads no further: an image under way holds a connection to its store. */
-export function boundReading(response: ServerResponse, silence = SILENCE): void {
-  response.setTimeout(silence, () => response.destroy());
 }

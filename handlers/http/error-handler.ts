@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { OverloadedError } from '../../db/support/lane.js';
 import { StoreUnavailable } from '../../db/unavailable.js';
 import { HttpError, payloadTooLarge, unavailable } from './errors.js';
 
@@ -18,7 +19,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
 
 function httpErrorOf(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
-  if (error instanceof StoreUnavailable) return unavailable();
+  if (error instanceof StoreUnavailable || error instanceof OverloadedError) return unavailable();
   const { statusCode = 500 } = error as Partial<FastifyError>;
   if (statusCode === 413) return payloadTooLarge();
   if (statusCode >= 400 && statusCode < 500) return new HttpError(statusCode, 'The request is not valid.');

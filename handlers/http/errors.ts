@@ -21,15 +21,28 @@ export class HttpError extends Error {
   }
 }
 
+/** How many problems a 400 lists. A body of 64 KiB may hold ten thousand unknown fields. */
+export const MAX_PROBLEMS = 100;
+
 export const badRequest = (problems: readonly Problem[]) =>
-  new HttpError(400, 'The request is not valid.', {}, problems);
+  new HttpError(400, 'The request is not valid.', {}, problems.slice(0, MAX_PROBLEMS));
 
 /** A 400 about the body as a whole. */
 export const badBody = (message: string) => badRequest([{ in: 'body', field: '', message }]);
 
+const CREDENTIALS_REQUIRED = 'Valid credentials are required.';
+
 /** RFC 6750 section 3: every 401 names the scheme. */
-export const unauthorized = (message = 'Valid credentials are required.') =>
-  new HttpError(401, message, { 'WWW-Authenticate': 'Bearer' });
+const challenge = (message: string) => new HttpError(401, message, { 'WWW-Authenticate': 'Bearer' });
+
+/** Creates the 401 for a request without credentials. */
+export const missingCredentials = () => challenge(CREDENTIALS_REQUIRED);
+
+/** Creates a 401: for a wrong password if there is a message, else for a token that was sent and refused. */
+export const unauthorized = (message?: string) =>
+  message === undefined
+    ? new HttpError(401, CREDENTIALS_REQUIRED, { 'WWW-Authenticate': 'Bearer error="invalid_token"' })
+    : challenge(message);
 
 export const forbidden = (message: string) => new HttpError(403, message);
 
@@ -45,8 +58,15 @@ export const payloadTooLarge = (message = 'The body is larger than this operatio
 export const unsupportedMediaType = (expected: string) =>
   new HttpError(415, `This operation takes a body of type ${expected}.`);
 
-export const tooManyRequests = (seconds: number) =>
-  new HttpError(429, 'Too many requests. Try again later.', { 'Retry-After': String(seconds) });
+/** Closes the connection too: a client that goes on regardless has to connect anew for each request. */
+export const tooManyRequests = (seconds: number, message = 'Too many requests. Try again later.') =>
+  new HttpError(429, message, { 'Retry-After': String(seconds), Connection: 'close' });
+
+/** For a request that would wait too long for its turn. */
+export const overloaded = () => new HttpError(503, 'The service is busy. Try again later.', { 'Retry-After': '2' });
+
+/** Ends the handling of a request whose client no longer waits for the response. The status appears in logs and metrics only. */
+export const clientClosed = () => new HttpError(499, 'The client closed the connection.');
 
 export const unavailable = (message = 'The service cannot do this right now. Try again later.') =>
   new HttpError(503, message, { 'Retry-After': '5' });

@@ -7,6 +7,8 @@ import { StoreUnavailable } from '../../db/unavailable.js';
 import type { Kind } from '../../generated/routes.js';
 import type { Upload } from '../../generated/types.js';
 import { canonicalMediaType, detectImageType, HEAD_BYTES } from '../image-types.js';
+import { describeFileType } from '../policy/file-types.js';
+import { cleanImage, ImageRefusedError } from '../policy/image-metadata/index.js';
 import { HttpError, type Problem, payloadTooLarge } from './errors.js';
 import { type Part, readParts } from './multipart.js';
 
@@ -20,12 +22,19 @@ export interface FormLimits {
   fileBytes: number;
   bodyBytes: number;
   spoolDir: string;
+  /** Whether the disk has room for more. */
+  hasRoom(): Promise<boolean>;
+  stripMetadata: boolean;
 }
 
 /** What a part comes to: a value, or what is wrong with it, or nothing at all. */
 interface Outcome {
   value?: string | Upload;
   message?: string;
+}
+
+interface ImageOutcome extends Outcome {
+  value?: Upload;
 }
 
 // The longest documented field is 10,000 code points, at most 40,000 bytes.
@@ -117,11 +126,15 @@ async function readText(part: Part): Promise<Outcome> {
 
 async function readImage(part: Part, limits: FormLimits): Promise<Outcome> {
   const path = join(limits.spoolDir, `${randomUUID()}.upload`);
-  let outcome: Outcome = {};
+  let outcome: ImageOutcome = {};
   try {
-    outcome = judgeImage(part, await spool(part.bytes, path, limits.fileBytes));
+    outcome = await judgeImage(part, await spool(part.bytes, path, limits));
+    const { value } = outcome;
+    if (value) value.size = await cleanImage(value, limits);
     return outcome;
   } catch (cause) {
+    outcome = {};
+    if (cause instanceof ImageRefusedError) return { message: cause.message };
     // A disk that is full or gone, if it is not the request's own fault.
     throw cause instanceof HttpError ? cause : new StoreUnavailable('images', { cause });
   } finally {
@@ -136,14 +149,22 @@ interface Spooled {
   head: Buffer;
 }
 
+/** How many bytes of one upload are written between two looks at the disk. */
+const ROOM_CHECK_BYTES = 1024 * 1024;
+
 /** Writes the bytes to a file that was not there. */
-async function spool(bytes: Readable, path: string, maxBytes: number): Promise<Spooled> {
+async function spool(bytes: Readable, path: string, { fileBytes, hasRoom }: FormLimits): Promise<Spooled> {
   let size = 0;
+  let checkAt = 0;
   let head = Buffer.alloc(0);
   async function* measured(): AsyncGenerator<Buffer> {
     for await (const chunk of bytes) {
       size += chunk.length;
-      if (size > maxBytes) throw payloadTooLarge('The file is larger than this operation takes.');
+      if (size > fileBytes) throw payloadTooLarge('The file is larger than this operation takes.');
+      if (size > checkAt) {
+        if (!(await hasRoom())) throw new StoreUnavailable('images');
+        checkAt = size + ROOM_CHECK_BYTES;
+      }
       if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)]);
       yield chunk;
     }
@@ -153,10 +174,14 @@ async function spool(bytes: Readable, path: string, maxBytes: number): Promise<S
 }
 
 /** The signature decides what an image is, and must agree with what the part declares it to be. */
-function judgeImage(part: Part, { path, size, head }: Spooled): Outcome {
+async function judgeImage(part: Part, { path, size, head }: Spooled): Promise<ImageOutcome> {
   if (isNoFile(part, size)) return {};
   const detected = detectImageType(head);
-  if (!detected) return { message: 'must be a JPEG, PNG, GIF, WebP or AVIF image' };
+  if (!detected) {
+    const actual = await describeFileType(head);
+    if (actual) return { message: `is ${actual}; JPEG, PNG, GIF, WebP and AVIF are accepted` };
+    return { message: 'must be a JPEG, PNG, GIF, WebP or AVIF image' };
+  }
   const { mediaType } = detected;
   // RFC 2046 section 4.5.1: application/octet-stream declares nothing.
   const declared = part.mediaType === 'application/octet-stream' ? undefined : part.mediaType;

@@ -17,6 +17,7 @@ export interface Input {
   caller: Caller | undefined;
   path: Fields;
   query: Fields;
+  headerParameters: Fields;
   body: Fields | undefined;
   discard(): Promise<void>;
 }
@@ -43,17 +44,21 @@ export async function readInput(request: FastifyRequest, operation: Operation, a
     const caller = await callerStill(request, app);
     const problems: Problem[] = [];
     const query = coerceAll(request.query as Fields, operation.query);
-    problems.push(...judge(validators[operation.id].query, query, 'query'));
-    const body = readBody(bodyOf(request), form, operation, problems);
+    problems.push(...judge(validators[operation.id].query, query, 'query').problems);
+    const headerParameters = readHeaderParameters(request, operation, problems);
+    const unreadable = new Set<string>();
+    const body = readBody(bodyOf(request), form, operation, problems, unreadable);
     const judged = {
       sent: [...Object.keys(body ?? {}), ...(form?.problems ?? []).map(({ field }) => field)],
       query: sound(query, problems, 'query'),
       body: sound(body ?? {}, problems, 'body'),
-      texts: Object.fromEntries(Object.entries(body ?? {}).filter(([, value]) => typeof value === 'string')),
+      texts: Object.fromEntries(
+        Object.entries(body ?? {}).filter(([name, value]) => typeof value === 'string' && !unreadable.has(name)),
+      ),
     };
     problems.push(...(rules[operation.id]?.(judged as never, caller as Caller, app) ?? []));
     if (problems.length > 0) throw badRequest(problems);
-    return { caller, path: readPath(request, operation), query, body, discard };
+    return { caller, path: readPath(request, operation), query, headerParameters, body, discard };
   } catch (error) {
     await discard();
     throw error;
@@ -69,13 +74,15 @@ async function callerStill(request: FastifyRequest, app: App): Promise<Caller | 
 async function readFormOf(
   request: FastifyRequest,
   { body }: Operation,
-  { config, uploadsDir }: App,
+  { config, uploadsDir, embedded }: App,
 ): Promise<Form | undefined> {
   if (bodyOf(request).kind !== 'form') return undefined;
   return readForm(request, body?.fields ?? {}, {
     fileBytes: config.uploadMaxBytes,
     bodyBytes: config.uploadMaxBytes + FORM_MARGIN,
     spoolDir: uploadsDir,
+    hasRoom: async () => embedded === undefined || embedded.freeSpace.check(),
+    stripMetadata: config.uploadStripMetadata,
   }).catch(unreadable);
 }
 
@@ -94,14 +101,39 @@ function readPath(request: FastifyRequest, operation: Operation): Fields {
   return path;
 }
 
-/** The body's fields, judged by their schema; undefined when there are none to hand on. */
+const NO_PARAMETERS: Fields = Object.freeze({});
+
+/** Returns the header parameters that were sent, by the contract's spelling of their names. Adds to `problems`. */
+function readHeaderParameters({ raw }: FastifyRequest, operation: Operation, problems: Problem[]): Fields {
+  const validate = validators[operation.id].header;
+  if (!operation.headers || !validate) return NO_PARAMETERS;
+  const sent: Fields = {};
+  for (const name of Object.keys(operation.headers)) {
+    // Node joins repeated headers with a comma and a space, which list headers such as If-None-Match allow.
+    const value = raw.headers[name.toLowerCase()];
+    if (value !== undefined) sent[name] = value;
+  }
+  const parameters = coerceAll(sent, operation.headers);
+  for (const problem of judge(validate, parameters, 'header').problems) {
+    const repeated = (raw.headersDistinct[problem.field.toLowerCase()]?.length ?? 0) > 1;
+    problems.push(repeated ? { ...problem, message: 'must be given once' } : problem);
+  }
+  return parameters;
+}
+
+/** The body's fields, judged by their schema; undefined when there are none to hand on. Adds to the last two arguments. */
 function readBody(
   brought: Body,
   form: Form | undefined,
   operation: Operation,
   problems: Problem[],
+  unreadable: Set<string>,
 ): Fields | undefined {
-  const validate = validators[operation.id].body;
+  const validate = (body: Fields) => {
+    const judgement = judge(validators[operation.id].body, body, 'body');
+    for (const field of judgement.unreadable) unreadable.add(field);
+    return judgement.problems;
+  };
   const refuse = (message: string) => {
     problems.push({ in: 'body', field: '', message });
     return undefined;
@@ -112,20 +144,20 @@ function readBody(
     const named = new Set(form.problems.map(({ field }) => field));
     const judged = named.has('')
       ? []
-      : judge(validate, body, 'body').filter(({ field }) => !(field === '' ? named.size : named.has(field)));
+      : validate(body).filter(({ field }) => !(field === '' ? named.size : named.has(field)));
     problems.push(...form.problems, ...judged);
     return body;
   }
   if (brought.kind === 'bad') return refuse(brought.message);
   if (brought.kind === 'none') {
-    if (operation.body) problems.push(...judge(validate, {}, 'body'));
+    if (operation.body) problems.push(...validate({}));
     return undefined;
   }
   const value = brought.kind === 'json' ? brought.value : undefined;
   if (!operation.body && (operation.refusesEmptyObject || !isObject(value))) return refuse(NO_BODY);
   if (!isObject(value)) return refuse('must be a JSON object');
   const body = normalizeEmails(value, operation);
-  problems.push(...judge(validate, body, 'body'));
+  problems.push(...validate(body));
   return body;
 }
 

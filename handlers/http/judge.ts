@@ -2,22 +2,34 @@ import type { ErrorObject } from 'ajv';
 import type { Validate } from '../../generated/validators.js';
 import type { Problem } from './errors.js';
 
-/** What a schema, and Unicode, hold against these fields. Defaults are filled in. */
-export function judge(validate: Validate, data: Record<string, unknown>, place: Problem['in']): Problem[] {
+export interface Judgement {
+  problems: Problem[];
+  /** The fields whose texts are too long or ill-formed. No rule may normalize, match or hash them. */
+  unreadable: readonly string[];
+}
+
+/** Checks fields against a schema, and their texts for unpaired surrogates. Fills in defaults. */
+export function judge(validate: Validate, data: Record<string, unknown>, place: Problem['in']): Judgement {
   const valid = validate(data);
-  const problems = valid ? [] : (validate.errors ?? []).map((error) => problemOf(error, data, place));
+  // The schemas say by `if` that nothing but its length is checked of a text that is too long: see the generator.
+  const errors = valid ? [] : (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if');
+  const problems = errors.map((error) => problemOf(error, data, place));
+  const tooLong = errors.filter(({ keyword }) => keyword === 'maxLength').map(fieldOf);
   const illFormed = Object.entries(data)
     .filter(([name, value]) => !name.isWellFormed() || (typeof value === 'string' && !value.isWellFormed()))
     .map(([name]) => ({ in: place, field: name.toWellFormed(), message: 'must not contain unpaired surrogates' }));
-  return [...problems, ...illFormed];
+  return { problems: [...problems, ...illFormed], unreadable: [...tooLong, ...illFormed.map(({ field }) => field)] };
 }
 
+const fieldOf = ({ instancePath }: ErrorObject): string =>
+  instancePath.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');
+
 function problemOf(error: ErrorObject, data: Record<string, unknown>, place: Problem['in']): Problem {
-  const { keyword, params, instancePath } = error;
+  const { keyword, params } = error;
   const problem = (field: string, message: string) => ({ in: place, field, message });
   if (keyword === 'additionalProperties') return problem(params.additionalProperty.toWellFormed(), 'is not known');
   if (keyword === 'required') return problem(params.missingProperty, 'is required');
-  const field = instancePath.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');
+  const field = fieldOf(error);
   const repeated = place === 'query' && Array.isArray(data[field]);
   return problem(field, repeated ? 'must be given once' : wording(error));
 }

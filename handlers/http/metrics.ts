@@ -1,8 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Backlog } from '../../db/backlog.js';
 import type { Observer } from '../../db/observer.js';
+import type { DatabaseUsage } from '../../db/postgres/maintenance.js';
 import type { OperationId } from '../../generated/handlers.js';
-import { hashing } from '../password-hash.js';
+import { hashesRefused, hashing } from '../password-hash.js';
+import { countSecurityEvents } from '../security/events.js';
 import { withDeadline } from './deadline.js';
 
 /** From a look-up in memory to a store's deadline and beyond, in seconds. */
@@ -14,18 +16,36 @@ const SIZES = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 /** How long a scrape waits for PostgreSQL, in milliseconds. What has no value by then is left out. */
 const PATIENCE = 1000;
 
+/** What an account may use up. */
+export type Quota = 'storage';
+
 /** What is looked at when somebody asks, and not before. */
 export interface Sources {
   /** The connections of each pool, by its name. */
   pools(): Record<string, { total: number; idle: number; waiting: number }>;
   backlog(): Promise<Backlog[]>;
+  /** Of the embedded stores, if they serve. */
+  embedded?: (() => Promise<EmbeddedUsage>) | undefined;
+}
+
+export interface EmbeddedUsage extends DatabaseUsage {
+  freeBytes: number;
+}
+
+/** What is read from the API's server at each scrape. */
+export interface HttpSources {
+  connections: { readonly open: ReadonlySet<unknown>; readonly counts: { evicted: number; refused: number } };
+  responses: { unsentBytes: number; waitingBytes: number; refused: number };
 }
 
 export interface Metrics extends Observer {
   /** A request has been answered; `none` stands for all that is no operation of the contract. */
   request(operation: OperationId | 'none', status: number, seconds: number): void;
+  /** A request was refused because its account has used up a quota. */
+  quotaExceeded(quota: Quota): void;
   /** Looks at these too from now on: the stores are opened when there is somebody to tell how they do. */
   watch(sources: Sources): void;
+  watchHttp(sources: HttpSources): void;
   /** In Prometheus's text format, which `contentType` names. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -65,16 +85,67 @@ export function createMetrics(): Metrics {
     buckets: SIZES,
     registers,
   });
+  const quotaRefusals = new Counter({
+    name: 'quota_refusals_total',
+    help: 'Requests refused because of a quota of their account.',
+    labelNames: ['quota'],
+    registers,
+  });
   const gauge = (name: string, help: string, ...labelNames: string[]) =>
     new Gauge({ name, help, labelNames, registers });
   const hashes = gauge('password_hashes', 'Argon2 hashes under way, and waiting for their turn.', 'state');
+  const refusedHashes = new Counter({
+    name: 'password_hashes_refused_total',
+    help: 'Argon2 hashes refused: the queue was full, or the client left before it was their turn (abandoned).',
+    labelNames: ['reason'],
+    registers,
+  });
+  const securityEvents = new Counter({
+    name: 'security_events_total',
+    help: 'Security events, as they are logged.',
+    labelNames: ['event'],
+    registers,
+  });
   const connections = gauge('postgres_pool_connections', 'Open connections to PostgreSQL.', 'pool', 'state');
   const queued = gauge('postgres_pool_waiting', 'Callers that wait for a connection to PostgreSQL.', 'pool');
   const waiting = gauge('outbox_waiting', 'What other stores have yet to follow.', 'kind');
   const overdue = gauge('outbox_overdue', 'What of it should have been delivered by now.', 'kind');
   const oldest = gauge('outbox_oldest_age_seconds', 'For how long the oldest of it has been waiting.', 'kind');
+  const embeddedUsage: Record<keyof EmbeddedUsage, Gauge> = {
+    databaseBytes: gauge('embedded_database_bytes', 'Size of the embedded database, without WAL.'),
+    walBytes: gauge('embedded_wal_bytes', 'Size of its WAL.'),
+    deadRows: gauge('embedded_dead_rows', 'Deleted or replaced rows that VACUUM has not removed yet.'),
+    lastVacuumAt: gauge('embedded_last_vacuum_timestamp_seconds', 'When a table was last vacuumed; 0 before.'),
+    lastCheckpointAt: gauge('embedded_last_checkpoint_timestamp_seconds', 'When a checkpoint was last made; 0 before.'),
+    freeBytes: gauge('data_directory_free_bytes', 'What is free on the disk of DATA_DIR.'),
+  };
 
-  async function look({ pools, backlog }: Sources): Promise<void> {
+  const openConnections = gauge('http_connections', 'Open connections of clients.');
+  const closedConnections = new Counter({
+    name: 'http_connections_closed_total',
+    help: 'Connections closed by the limit: evicted (idle, to make room) or refused (all others in use).',
+    labelNames: ['reason'],
+    registers,
+  });
+  const unsentBytes = gauge('http_large_response_bytes', 'Bytes of large responses, unsent or waiting.', 'state');
+  const refusedResponses = new Counter({
+    name: 'http_large_responses_refused_total',
+    help: 'Large responses refused since too many were unsent.',
+    registers,
+  });
+
+  function lookAtHttp({ connections, responses }: HttpSources): void {
+    openConnections.set(connections.open.size);
+    closedConnections.reset();
+    closedConnections.inc({ reason: 'evicted' }, connections.counts.evicted);
+    closedConnections.inc({ reason: 'refused' }, connections.counts.refused);
+    unsentBytes.set({ state: 'unsent' }, responses.unsentBytes);
+    unsentBytes.set({ state: 'waiting' }, responses.waitingBytes);
+    refusedResponses.reset();
+    refusedResponses.inc(responses.refused);
+  }
+
+  async function look({ pools, backlog, embedded }: Sources): Promise<void> {
     for (const [pool, { total, idle, waiting }] of Object.entries(pools())) {
       connections.set({ pool, state: 'idle' }, idle);
       connections.set({ pool, state: 'used' }, total - idle);
@@ -88,25 +159,37 @@ export function createMetrics(): Metrics {
       overdue.set({ kind }, counts.overdue);
       oldest.set({ kind }, counts.age);
     }
+    for (const each of Object.values(embeddedUsage)) each.reset();
+    const usage = await (embedded && withDeadline(PATIENCE, embedded()).catch(() => undefined));
+    for (const [name, value] of Object.entries(usage ?? {})) embeddedUsage[name as keyof EmbeddedUsage].set(value);
   }
 
   let sources: Sources | undefined;
+  let httpSources: HttpSources | undefined;
   return {
     contentType: registry.contentType,
     async text() {
       for (const [state, count] of Object.entries(hashing())) hashes.set({ state }, count);
+      for (const each of [refusedHashes, securityEvents]) each.reset();
+      for (const [reason, count] of Object.entries(hashesRefused())) refusedHashes.inc({ reason }, count);
+      for (const [event, count] of countSecurityEvents()) securityEvents.inc({ event }, count);
       if (sources) await look(sources);
+      if (httpSources) lookAtHttp(httpSources);
       return registry.metrics();
     },
     close: () => registry.clear(),
     watch(opened) {
       sources = opened;
     },
+    watchHttp(opened) {
+      httpSources = opened;
+    },
     request(operation, status, seconds) {
       requests.inc({ operation, status });
       requestSeconds.observe({ operation }, seconds);
     },
     storeCall: (store, verb, seconds, outcome) => storeSeconds.observe({ store, verb, outcome }, seconds),
+    quotaExceeded: (quota) => quotaRefusals.inc({ quota }),
     batch: (batch, size) => batchSizes.observe({ batch }, size),
   };
 }

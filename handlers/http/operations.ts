@@ -6,9 +6,10 @@ import { serializers } from '../../generated/serializers.js';
 import type { App, Caller } from '../app.js';
 import { handlers } from '../index.js';
 import { authenticate } from './authenticate.js';
+import { RequestClient } from './client.js';
 import { refuseCrossSite } from './cross-site.js';
-import { boundReading } from './drain.js';
 import { readInput } from './input.js';
+import { LARGE_BYTES, type ResponseBudget, sendLarge } from './response-budget.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -29,6 +30,7 @@ export async function registerOperations(
   document: object,
   app: App,
   trustedOrigins: ReadonlySet<string>,
+  budget: ResponseBudget,
 ): Promise<void> {
   server.decorateRequest('caller', undefined);
 
@@ -43,28 +45,35 @@ export async function registerOperations(
         // Fastify would validate before it knows who asks, and stop at the first thing wrong: it gets no schema.
         schema: {},
         onRequest: async (request: FastifyRequest) => {
-          if (!operation.secured) return;
-          request.caller = await authenticate(request, app);
+          if (operation.secured) request.caller = await authenticate(request, app);
           refuseCrossSite(request, trustedOrigins);
         },
-        handler: (request: FastifyRequest, reply: FastifyReply) => run(operation, request, reply, app),
+        handler: (request: FastifyRequest, reply: FastifyReply) => run(operation, request, reply, app, budget),
       };
     },
   });
 }
 
 /** Answers the payload to send: JSON as the contract's serializer spells it, an image's bytes, or the reply when it has none. */
-async function run(operation: Operation, request: FastifyRequest, reply: FastifyReply, app: App): Promise<unknown> {
-  const { caller, path, query, body, discard } = await readInput(request, operation, app);
+async function run(
+  operation: Operation,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  app: App,
+  budget: ResponseBudget,
+): Promise<unknown> {
+  const { caller, path, query, headerParameters, body, discard } = await readInput(request, operation, app);
   const handle = handlers[operation.id] as AnyHandler;
-  const answer = await handle({ caller, path, query, body, headers: request.headers }, app).finally(discard);
+  const { headers } = request;
+  const input = { caller, path, query, headerParameters, body, headers, client: new RequestClient(request, reply) };
+  const answer = await handle(input, app).finally(discard);
   reply.code(answer.status).headers(answer.headers ?? {});
   const serialize = serializers[operation.id][answer.status];
-  if (!serialize) {
-    boundReading(reply.raw);
-    return answer.body ?? reply.send();
-  }
+  if (!serialize) return answer.body ?? reply.send();
   reply.type('application/json; charset=utf-8');
   // What the contract does not name does not get out.
-  return serialize(answer.body);
+  const json = serialize(answer.body);
+  if (json.length <= LARGE_BYTES || request.method === 'HEAD') return json;
+  // This function ends here, so that what it has read is garbage while the response waits.
+  return sendLarge(budget, Buffer.from(json), request, reply);
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
 import cookie from '@fastify/cookie';
 import Fastify, {
   type FastifyBaseLogger,
@@ -11,7 +12,9 @@ import type { RedisConnection } from '../../db/redis.js';
 import type { App } from '../app.js';
 import { registerBodyParser } from './bodies.js';
 import { answerClientError } from './client-errors.js';
+import { connectionLimits, limitConnections } from './connections.js';
 import { registerCors } from './cors.js';
+import { isCrossSite } from './cross-site.js';
 import { type ContractDocument, registerDocs } from './docs.js';
 import { boundDrain } from './drain.js';
 import { answerError } from './error-handler.js';
@@ -20,6 +23,10 @@ import { createLimits } from './limits.js';
 import { trackMethods } from './methods.js';
 import type { Metrics } from './metrics.js';
 import { registerOperations } from './operations.js';
+import { oneAtATime } from './pipelining.js';
+import { isRepeated } from './raw-headers.js';
+import { createResponseBudget } from './response-budget.js';
+import { startSweep } from './sweep.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -34,7 +41,11 @@ const DEFAULT_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options':
 /** How long a request may take to arrive, in milliseconds: the largest upload over a slow line. */
 const REQUEST_TIMEOUT = 300_000;
 
+/** Longer than the idle timeouts of common proxies, 60 seconds, so that they close a connection first. */
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+
 const NO_HOST = { in: 'header', field: 'Host', message: 'is required' } as const;
+const TWO_HOSTS = { in: 'header', field: 'Host', message: 'must be given once' } as const;
 const NOT_DECODED = { in: 'path', field: '', message: 'cannot be decoded' } as const;
 
 /** As the Fetch standard has it. */
@@ -64,12 +75,15 @@ export async function buildServer(app: App, { document, metrics, redis }: Parts)
     requestIdHeader: false,
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     routerOptions: { maxParamLength: LONGEST_PARAMETER },
-    requestTimeout: REQUEST_TIMEOUT,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     clientErrorHandler: answerClientError,
-    // Node would answer in a shape of its own.
-    http: { requireHostHeader: false },
+    serverFactory: (listener) =>
+      // Without a Host header Node would answer in a shape of its own.
+      createServer(
+        { requireHostHeader: false, keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT },
+        oneAtATime(listener),
+      ),
     // The router would answer before any hook has run.
     rewriteUrl: ({ url = '' }) => (isDecodable(url) ? url : UNDECODABLE),
   });
@@ -97,6 +111,8 @@ export async function buildServer(app: App, { document, metrics, redis }: Parts)
     boundDrain(request.raw);
     const { operation } = request.routeOptions.config ?? {};
     metrics.request(operation?.id ?? 'none', reply.statusCode, reply.elapsedTime / 1000);
+    // A flood must not fill the disk: the first of them is logged as a security event.
+    if (request.throttled) return done();
     request.log.info(
       {
         method: request.method,
@@ -115,20 +131,31 @@ export async function buildServer(app: App, { document, metrics, redis }: Parts)
   });
 
   await registerCors(server, config);
+  const trustedOrigins = new Set([...config.corsOrigins, publicUrl.origin]);
   const limit = await createLimits(server, config, redis);
   server.addHook('onRequest', async (request, reply) => {
     const { operation, unlimited } = request.routeOptions.config ?? {};
     const tooLate = closing;
-    if (!unlimited && !isPreflight(request)) await limit(request, reply, operation?.rateLimit ?? 'general');
+    if (!unlimited && !isPreflight(request)) {
+      const bucket = isCrossSite(request, trustedOrigins) ? 'cross-site' : (operation?.rateLimit ?? 'general');
+      await limit(request, reply, bucket);
+    }
     if (tooLate) throw unavailable('The service is stopping.');
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw badRequest([NO_HOST]);
+    if (isRepeated(request.raw, 'host')) throw badRequest([TWO_HOSTS]);
   });
+
+  const budget = createResponseBudget();
+  const connections = limitConnections(server.server, await connectionLimits(), config.trustProxy);
+  metrics.watchHttp({ connections, responses: budget.usage });
+  const stopSweep = startSweep(connections.open);
+  server.addHook('onClose', async () => stopSweep());
 
   const closeMethods = trackMethods(server);
   await server.register(cookie);
   registerBodyParser(server);
-  await registerDocs(server, document);
-  await registerOperations(server, document.parsed, app, new Set([...config.corsOrigins, publicUrl.origin]));
+  await registerDocs(server, document, budget);
+  await registerOperations(server, document.parsed, app, trustedOrigins, budget);
   closeMethods();
   // RFC 9110 section 10.1.1 lets an expectation that we do not know be ignored; Node alone would refuse it without a body.
   server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { open, readFile, rename } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
+import { writeFileDurably } from '../../db/support/durable-files.js';
 import { parseTokenKeys, type TokenKey } from './variables.js';
 
 /** The keys kept in this file, which is made, readable by its owner alone, when there is none. */
@@ -10,10 +11,6 @@ export async function keptTokenKeys(path: string): Promise<readonly [TokenKey, .
   });
   if (kept !== undefined) return parseTokenKeys(kept.trim());
   const made = `${randomBytes(6).toString('hex')}:${randomBytes(32).toString('base64url')}`;
-  const file = await open(`${path}.new`, 'w', 0o600);
-  await file.writeFile(`${made}\n`);
-  await file.sync();
-  await file.close();
-  await rename(`${path}.new`, path);
+  await writeFileDurably(path, `${made}\n`);
   return parseTokenKeys(made);
 }

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { EnvError, makeExactValidator } from 'envalid';
+import { weaknessOf } from '../security/secret-strength.js';
 
 export interface TokenKey {
   id: string;
@@ -56,9 +57,12 @@ export function parseTokenKeys(input: string): readonly [TokenKey, ...TokenKey[]
     const [, id, secret] = /^([\w-]+):(.+)$/.exec(item) ?? [];
     if (!id || !secret) throw new EnvError('kid:secret pairs, separated by commas, are needed');
     if (Buffer.byteLength(secret) < 32) throw new EnvError(`the secret of key ${index + 1} is shorter than 32 bytes`);
+    const weakness = weaknessOf(secret);
+    if (weakness) throw new EnvError(`the secret of key ${index + 1} ${weakness}: use \`openssl rand -hex 32\``);
     return { id, secret };
   });
   if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new EnvError('two keys have the same id');
+  if (new Set(keys.map(({ secret }) => secret)).size < keys.length) throw new EnvError('two keys have the same secret');
   return keys as [TokenKey, ...TokenKey[]];
 }
 

@@ -145,9 +145,9 @@ async function openSessions(
   const callers: Caller[] = [];
   for (const account of await findAccounts(stores.db, ids)) {
     const secret = account && (await findSecret(stores.db, { id: account.id }));
-    const sessionId = secret && (await createSession(stores, secret, { deviceName: 'bench', expiresAt }));
-    if (!account || !sessionId) throw new Error('an account has no session');
-    const claims = { accountId: account.id, sessionId, tokenVersion: secret.tokenVersion };
+    const session = secret && (await createSession(stores, secret, { deviceName: 'bench', expiresAt }));
+    if (!account || !session) throw new Error('an account has no session');
+    const claims = { accountId: account.id, sessionId: session.id, tokenVersion: secret.tokenVersion };
     const token = await tokens.issue(claims, expiresAt);
     const { id, name, username, email } = account;
     callers.push({ id, name, username, email, token });

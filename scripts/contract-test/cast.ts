@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import pLimit from 'p-limit';
 import { inPairs } from '../pairs.js';
 import type { Answer, Ask, Client, Observer, Sent } from './client.js';
 import { Broken, status } from './rule.js';
@@ -27,6 +28,8 @@ export interface Identity {
 
 /** The people of a run. Every account that comes into being is remembered, whoever has registered it, to be deleted. */
 export interface Cast {
+  /** The scheme, host and port of the service. */
+  readonly origin: string;
   /** Asks without credentials, or with those that `sent` has. */
   nobody: Asker;
   /** Somebody whom no service knows yet, the same for the same seed. */
@@ -52,8 +55,10 @@ interface Account {
 
 /** Knows of every account what is needed to delete it. */
 export interface Register extends Pick<Observer, 'exchanged'> {
-  /** Deletes all accounts, and answers the ids of those that are left. */
-  deleteAll(ask: Ask): Promise<number[]>;
+  /** Deletes all accounts. */
+  deleteAll(ask: Ask): Promise<void>;
+  /** Returns the ids of the accounts that are not deleted. */
+  left(): number[];
   readonly size: number;
 }
 
@@ -64,16 +69,15 @@ export function createRegister(): Register {
   const owners = new Map<string, Account>();
   let size = 0;
 
-  async function remove(ask: Ask, account: Account): Promise<boolean> {
+  async function remove(ask: Ask, account: Account): Promise<void> {
     const { email, password } = account;
     for (const fresh of [false, true]) {
       if (fresh) delete account.token;
       if (account.token === undefined) await ask('POST /auth/login', { json: { email, password } });
-      if (account.token === undefined) return false;
+      if (account.token === undefined) return;
       await ask('DELETE /profiles/me', { token: account.token, json: { password } });
-      if (!accounts.has(account.id)) return true;
+      if (!accounts.has(account.id)) return;
     }
-    return false;
   }
 
   return {
@@ -110,17 +114,19 @@ export function createRegister(): Register {
     },
 
     async deleteAll(ask) {
-      const left: number[] = [];
-      for (const account of [...accounts.values()]) {
-        if (!(await remove(ask, account).catch(() => false))) left.push(account.id);
-      }
-      return left;
+      for (const account of [...accounts.values()]) await remove(ask, account).catch(() => undefined);
     },
+
+    left: () => [...accounts.keys()],
   };
 }
 
+/** How many accounts are registered at a time: each costs the service several password hashes. */
+const REGISTRATIONS_AT_ONCE = 3;
+
 export function createCast(client: Client, register: Register, seed: string): Cast {
   const made = new Map<string, Promise<unknown>>();
+  const turn = pLimit(REGISTRATIONS_AT_ONCE);
   let drawn = 0;
   const draw = () => {
     drawn += 1;
@@ -133,6 +139,7 @@ export function createCast(client: Client, register: Register, seed: string): Ca
   const nobody = asker();
 
   const cast: Cast = {
+    origin: client.origin,
     nobody,
     get size() {
       return register.size;
@@ -149,12 +156,13 @@ export function createCast(client: Client, register: Register, seed: string): Ca
     login: ({ email, password }, headers = {}) =>
       nobody.ask(200, 'POST /auth/login', { json: { email, password }, headers }),
 
-    async newcomer() {
-      const identity = cast.identity();
-      const { body } = await nobody.ask(201, 'POST /auth/register', { json: identity });
-      const { token } = (await cast.login(identity)).body;
-      return { ...identity, id: body.id, token, ...asker(token) };
-    },
+    newcomer: () =>
+      turn(async () => {
+        const identity = cast.identity();
+        const { body } = await nobody.ask(201, 'POST /auth/register', { json: identity });
+        const { token } = (await cast.login(identity)).body;
+        return { ...identity, id: body.id, token, ...asker(token) };
+      }),
 
     person: (name) => cast.once(`person ${name}`, cast.newcomer),
 
@@ -163,7 +171,7 @@ export function createCast(client: Client, register: Register, seed: string): Ca
       made.set(what, found);
       return (found as Promise<Made>).catch((error) => {
         throw error instanceof Broken
-          ? new Broken(`${error.wanted} (while making what this rule needs)`, error.exchange)
+          ? new Broken(`${error.expected} (while preparing this rule)`, error.exchange, error.actual)
           : error;
       });
     },

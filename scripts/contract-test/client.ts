@@ -3,6 +3,7 @@ import https from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { breaches, breachesOfHead } from './conformance.js';
 import { operationFor } from './document.js';
+import type { Exchange } from './exchange.js';
 import type { Bucket, Limits } from './limits.js';
 
 /** What is sent along with a request line such as `POST /posts/like?id=7`. */
@@ -17,19 +18,17 @@ export interface Sent {
   takesRefusal?: boolean;
 }
 
-export interface Answer {
+export interface Received {
   status: number;
   headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: a rule knows what it has asked for, and the document that it is so.
   body: any;
   bytes: Buffer;
-  /** What was sent and what came, without secrets. */
-  exchange: Exchange;
 }
 
-export interface Exchange {
-  sent: string;
-  came: string;
+export interface Answer extends Received {
+  /** The request with this response, for a report. */
+  exchange: Exchange;
 }
 
 export type Ask = (request: string, sent?: Sent) => Promise<Answer>;
@@ -50,6 +49,12 @@ export interface Counts {
 export interface Client {
   ask: Ask;
   readonly counts: Counts;
+  /** The scheme, host and port that requests go to. */
+  readonly origin: string;
+  /** The address that the contract's paths follow, without a slash at its end. */
+  readonly baseUrl: string;
+  /** Resolves when no request is in flight. A rule that fails may leave some behind, which may create accounts. */
+  idle(): Promise<void>;
   close(): void;
 }
 
@@ -81,9 +86,10 @@ export function createClient({ baseUrl, timeout, limits, observer, say, signal, 
   const { Agent, request } = baseUrl.protocol === 'https:' ? https : http;
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const counts: Counts = { strict: 0, general: 0 };
+  const prefix = baseUrl.pathname.replace(/\/$/, '');
 
   async function once(method: string, path: string, headers: Record<string, string>, body: Uint8Array | undefined) {
-    return new Promise<Omit<Answer, 'exchange'>>((resolve, reject) => {
+    return new Promise<Received>((resolve, reject) => {
       const fail = (error: Error) =>
         reject(new NoAnswer(`no answer to ${method} ${path}: ${error.message || error.name}`));
       const { hostname, port } = baseUrl;
@@ -115,47 +121,66 @@ export function createClient({ baseUrl, timeout, limits, observer, say, signal, 
     await sleep(seconds * 1000, undefined, { signal });
   }
 
+  const inFlight = new Set<Promise<Answer>>();
+
+  async function send(line: string, sent: Sent): Promise<Answer> {
+    const [method = '', target = ''] = line.split(' ');
+    // A link in a response may have the prefix or lack it.
+    const path = prefix !== '' && target.startsWith(`${prefix}/`) ? target.slice(prefix.length) : target;
+    const pathname = path.split('?', 1)[0] ?? '';
+    const operation = operationFor(method === 'HEAD' ? 'GET' : method, pathname);
+    const bucket: Bucket = (method !== 'HEAD' && operation?.rateLimit) || 'general';
+    const { type, body } = await bodyOf(sent);
+    const headers = {
+      ...(sent.token !== undefined && { Authorization: `Bearer ${sent.token}` }),
+      ...(type !== undefined && { 'Content-Type': type }),
+      ...(body !== undefined && !isChunked(sent) && { 'Content-Length': String(body.byteLength) }),
+      ...sent.headers,
+    };
+    const waits = !sent.takesRefusal;
+    for (let attempt = 1; ; attempt++) {
+      if (waits) await limits.takeTurn(bucket);
+      signal.throwIfAborted();
+      counts[bucket] += 1;
+      const received = await once(method, `${prefix}${path}`, headers, body).finally(() => {
+        if (waits) limits.endTurn(bucket);
+      });
+      limits.note(bucket, received.headers);
+      if (received.status === 429) limits.exhaust(bucket, received.headers);
+      if (waits && attempt <= (PATIENCE[received.status] ?? 0)) {
+        if (received.status === 503) await recover(line, received.headers);
+        continue;
+      }
+      const url = `${baseUrl.origin}${prefix}${path}`;
+      const answer = { ...received, exchange: { method, url, sent, received } };
+      if (operation) {
+        const judge = method === 'HEAD' ? breachesOfHead : breaches;
+        observer.answered(operation.id, answer, judge(operation, answer));
+      }
+      observer.exchanged(method, path, sent, answer);
+      return answer;
+    }
+  }
+
   return {
     counts,
+    origin: baseUrl.origin,
+    baseUrl: `${baseUrl.origin}${prefix}`,
     close: () => agent.destroy(),
 
-    async ask(line, sent = {}) {
-      const [method = '', path = ''] = line.split(' ');
-      const pathname = path.split('?', 1)[0] ?? '';
-      const operation = operationFor(method === 'HEAD' ? 'GET' : method, pathname);
-      const bucket: Bucket = (method !== 'HEAD' && operation?.rateLimit) || 'general';
-      const { type, body } = await bodyOf(sent);
-      const headers = {
-        ...(sent.token !== undefined && { Authorization: `Bearer ${sent.token}` }),
-        ...(type !== undefined && { 'Content-Type': type }),
-        ...(body !== undefined && { 'Content-Length': String(body.byteLength) }),
-        ...sent.headers,
-      };
-      const waits = !sent.takesRefusal;
-      for (let attempt = 1; ; attempt++) {
-        if (waits) await limits.takeTurn(bucket);
-        signal.throwIfAborted();
-        counts[bucket] += 1;
-        const received = await once(method, path, headers, body).finally(() => {
-          if (waits) limits.endTurn(bucket);
-        });
-        limits.note(bucket, received.headers);
-        if (received.status === 429) limits.exhaust(bucket, received.headers);
-        if (waits && attempt <= (PATIENCE[received.status] ?? 0)) {
-          if (received.status === 503) await recover(line, received.headers);
-          continue;
-        }
-        const answer = { ...received, exchange: { sent: describeRequest(line, sent), came: describeAnswer(received) } };
-        if (operation) {
-          const judge = method === 'HEAD' ? breachesOfHead : breaches;
-          observer.answered(operation.id, answer, judge(operation, answer));
-        }
-        observer.exchanged(method, path, sent, answer);
-        return answer;
-      }
+    async idle() {
+      while (inFlight.size > 0) await Promise.allSettled(inFlight);
+    },
+
+    ask(line, sent = {}) {
+      const answer = send(line, sent).finally(() => inFlight.delete(answer));
+      inFlight.add(answer);
+      return answer;
     },
   };
 }
+
+const isChunked = ({ headers = {} }: Sent) => 'Transfer-Encoding' in headers;
 
 function headersOf({ rawHeaders }: http.IncomingMessage): Headers {
   const headers = new Headers();
@@ -189,36 +214,3 @@ function formOf(fields: Record<string, string | File>): FormData {
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
   return form;
 }
-
-const SECRETS = /password|token|authorization|cookie/i;
-const LONGEST = 400;
-
-/** Every secret as `…`, and no more than a reader wants to see. */
-function describeRequest(line: string, { token, json, form, body, headers = {} }: Sent): string {
-  const shown = (name: string, value: unknown) => {
-    if (SECRETS.test(name)) return `${name}=…`;
-    return `${name}=${value instanceof File ? `(${value.size} bytes of ${value.type || 'no type'})` : quoted(value)}`;
-  };
-  const fields = form instanceof FormData ? [...form] : Object.entries(form ?? (isRecord(json) ? json : {}));
-  return [
-    line.replace(/((?:password|token)=)[^&]*/gi, '$1…'),
-    token === undefined ? 'without a token' : 'with a token',
-    ...Object.entries(headers).map(([name, value]) => shown(name, value)),
-    ...fields.map(([name, value]) => shown(name, value)),
-    ...(json !== undefined && !isRecord(json) ? [`a body of ${quoted(json)}`] : []),
-    ...(body !== undefined ? [`a body of ${body.length} bytes`] : []),
-  ].join('  ');
-}
-
-function describeAnswer({ status, headers, body, bytes }: Omit<Answer, 'exchange'>): string {
-  const type = headers.get('content-type');
-  const text = isRecord(body) || Array.isArray(body) ? JSON.stringify(body, withoutSecrets) : undefined;
-  return `${status}  ${shortened(text ?? `${bytes.length} bytes of ${type ?? 'no type'}`)}`;
-}
-
-const withoutSecrets = (name: string, value: unknown) =>
-  SECRETS.test(name) && typeof value === 'string' ? '…' : value;
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const quoted = (value: unknown) => shortened(JSON.stringify(value) ?? '');
-const shortened = (text: string) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);

@@ -8,6 +8,13 @@ export interface Valued {
   schema: Schema;
 }
 
+export interface Parameter {
+  name: string;
+  required: boolean;
+  schema: Schema;
+  example: unknown;
+}
+
 export interface ContractOperation {
   id: string;
   method: string;
@@ -18,7 +25,8 @@ export interface ContractOperation {
     | { mediaType: string; schema: Schema; examples: Record<string, { value: Record<string, unknown> }> }
     | undefined;
   refusesEmptyObject: boolean;
-  query: { name: string; required: boolean; schema: Schema; example: unknown }[];
+  query: Parameter[];
+  inPath: Parameter[];
   responses: Record<string, { headers?: Record<string, Valued>; content?: Record<string, { schema: Schema }> }>;
 }
 
@@ -35,8 +43,13 @@ type Raw = Pick<ContractOperation, 'responses'> & {
 
 const { resolve } = createRequire(import.meta.url);
 
+const document = JSON.parse(readFileSync(resolve('#openapi.json'), 'utf8'));
+
+/** The version of the contract. */
+export const version: string = document.info.version;
+
 /** The whole document, every `$ref` replaced by what it names. */
-export const resolvedDocument: Document = resolveReferences(JSON.parse(readFileSync(resolve('#openapi.json'), 'utf8')));
+export const resolvedDocument: Document = resolveReferences(document);
 
 /** The contract's operations, read from the document itself so that none can be forgotten. */
 export const contract: ContractOperation[] = Object.entries(resolvedDocument.paths).flatMap(([path, item]) =>
@@ -47,6 +60,10 @@ export const contract: ContractOperation[] = Object.entries(resolvedDocument.pat
 
 function readOperation(method: string, path: string, raw: Raw): ContractOperation {
   const [body] = Object.entries(raw.requestBody?.content ?? {});
+  const parameters = (place: string): Parameter[] =>
+    (raw.parameters ?? [])
+      .filter((parameter) => parameter.in === place)
+      .map(({ name, required = false, schema, example }) => ({ name, required, schema, example }));
   return {
     id: raw.operationId,
     method: method.toUpperCase(),
@@ -55,9 +72,8 @@ function readOperation(method: string, path: string, raw: Raw): ContractOperatio
     rateLimit: raw['x-rate-limit'],
     requestBody: body && { mediaType: body[0], ...body[1] },
     refusesEmptyObject: raw['x-no-body'] === true,
-    query: (raw.parameters ?? [])
-      .filter((parameter) => parameter.in === 'query')
-      .map(({ name, required = false, schema, example }) => ({ name, required, schema, example })),
+    query: parameters('query'),
+    inPath: parameters('path'),
     responses: raw.responses,
   };
 }

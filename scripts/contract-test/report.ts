@@ -1,46 +1,151 @@
 import { styleText } from 'node:util';
-import type { Outcome, Run } from './run.js';
+import { version } from './document.js';
+import { isUnexpectedFailure, type Outcome, type Run } from './run.js';
+
+/** What a report says besides the run. */
+export interface Context {
+  baseUrl: string;
+  seed: string;
+  /** Where the known failures are listed. */
+  knownFailuresFile?: string | undefined;
+}
 
 const paint = (style: Parameters<typeof styleText>[0], text: string) =>
   process.stdout.isTTY ? styleText(style, text) : text;
 
-/** Subjects with their outcomes, in order. */
+/** Returns the subjects with their outcomes, in order. */
 export function bySubject(outcomes: readonly Outcome[]): [subject: string, outcomes: Outcome[]][] {
-  const names = [...new Set(outcomes.map(({ subject }) => subject))];
-  return names.map((name) => [name, outcomes.filter(({ subject }) => subject === name)]);
+  return [...groupBy(outcomes, ({ subject }) => subject)];
 }
 
-/** What a person wants to read after a run. */
-export function report({ outcomes, counts, people, seconds, left, interrupted }: Run): string {
-  const broken = outcomes.filter(({ verdict }) => verdict === 'broken');
-  const skipped = outcomes.filter(({ verdict }) => verdict === 'skipped');
+function groupBy(outcomes: readonly Outcome[], keyOf: (outcome: Outcome) => string): Map<string, Outcome[]> {
+  const groups = new Map<string, Outcome[]>();
+  for (const outcome of outcomes) groups.set(keyOf(outcome), [...(groups.get(keyOf(outcome)) ?? []), outcome]);
+  return groups;
+}
+
+/** Counts the outcomes of each kind. A known failure is not a failure. */
+export function countOf(outcomes: readonly Outcome[]) {
+  const count = (verdict: Outcome['verdict']) => outcomes.filter((outcome) => outcome.verdict === verdict).length;
+  const failed = outcomes.filter(isUnexpectedFailure).length;
+  return {
+    passed: count('passed'),
+    failed,
+    'failed as known': count('failed') - failed,
+    skipped: count('skipped'),
+    'not run': count('not-run'),
+  };
+}
+
+/** Returns why a rule counts neither as passed nor as failed. */
+export function skipReason({ verdict, known, reason, failure }: Outcome): string | undefined {
+  if (verdict === 'failed' && known) return `known failure: expected ${failure?.expected}`;
+  return verdict === 'not-run' ? `not run: ${reason}` : reason;
+}
+
+/** Returns the report for a terminal. */
+export function textReport(run: Run, context: Context): string {
+  const { outcomes, counts, people, seconds, left } = run;
   const subjects = bySubject(outcomes);
   const width = Math.max(0, ...subjects.map(([name]) => name.length));
   return [
     ...subjects.map(([name, ofSubject]) => `  ${name.padEnd(width)}  ${tally(ofSubject)}`),
     '',
-    ...skipped.map(({ rule, remark }) => `${paint('yellow', 'Skipped')}  ${rule}\n  ${remark}\n`),
-    ...broken.map(details),
-    `${tally(outcomes)}; ${counts.strict + counts.general} requests (${counts.strict} strict), ${people} people, ${seconds.toFixed(1)} s`,
+    ...outcomes
+      .filter(({ verdict }) => verdict === 'skipped')
+      .map(({ id, sentence, reason }) => `${paint('yellow', 'Skipped')}  ${id}: ${sentence}\n  ${reason}\n`),
+    ...groupFailures(outcomes).map((group) => failureText(group)),
+    ...remarks(run, context).map((remark) => `${remark}\n`),
+    `${tally(outcomes)}; ${counts.strict + counts.general} requests (${counts.strict} strict), ${people} accounts, ${seconds.toFixed(1)} s`,
     ...(left.length > 0 ? [`Accounts that could not be deleted: ${left.join(', ')}`] : []),
-    ...(interrupted ? ['Interrupted: the other rules were not checked.'] : []),
   ].join('\n');
 }
 
-const details = ({ rule, remark, exchange }: Outcome) =>
-  [
-    `${paint('red', 'Broken')}   ${rule}`,
-    ...(exchange ? [`  sent    ${exchange.sent}`, `  came    ${exchange.came}`] : []),
-    `  wanted  ${remark}`,
+/** Returns the report for a CI summary, in GitHub's Markdown. */
+export function markdownReport(run: Run, context: Context): string {
+  const { outcomes } = run;
+  const columns = Object.keys(countOf([])) as (keyof ReturnType<typeof countOf>)[];
+  const row = (cells: (string | number)[]) => `| ${cells.join(' | ')} |`;
+  const failed = outcomes.some(isUnexpectedFailure);
+  return [
+    `## Contract tests: ${failed ? 'failed' : run.ended === 'interrupted' ? 'interrupted' : 'passed'}`,
+    `Contract ${version} at ${context.baseUrl}, seed \`${context.seed}\`, ${run.seconds.toFixed(1)} s.`,
+    [
+      row(['Subject', ...columns]),
+      row(['---', ...columns.map(() => '---:')]),
+      ...[...bySubject(outcomes), ['All', outcomes] as const].map(([name, ofSubject]) =>
+        row([name, ...columns.map((column) => countOf(ofSubject)[column])]),
+      ),
+    ].join('\n'),
+    ...remarks(run, context),
+    ...groupFailures(outcomes).map(([first, ...others]) => {
+      const summary = `<summary><code>${first.id}</code>${others.length > 0 ? ` and ${others.length} more` : ''}</summary>`;
+      const text = failureText([first, ...others]).trimEnd();
+      // A fence that is longer than any run of backticks in the text.
+      const fence = '`'.repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map(([run]) => run.length + 1)));
+      return `<details>${summary}\n\n${fence}text\n${text}\n${fence}\n</details>`;
+    }),
+    ...outcomes.filter(({ verdict }) => verdict === 'skipped').map(({ id, reason }) => `Skipped \`${id}\`: ${reason}.`),
+  ].join('\n\n');
+}
+
+/** Returns everything about the run, for programs. */
+export function jsonReport({ outcomes, people, ...run }: Run, { baseUrl, seed }: Context): string {
+  return JSON.stringify({ contract: version, baseUrl, seed, ...run, accounts: people, rules: outcomes }, null, 2);
+}
+
+function remarks({ outcomes, ended }: Run, { knownFailuresFile }: Context): string[] {
+  const known = outcomes.filter((outcome) => outcome.known);
+  const list = (verdict: Outcome['verdict']) =>
+    known.filter((outcome) => outcome.verdict === verdict).map(({ id }) => id);
+  const [failing, passing] = [list('failed'), list('passed')];
+  return [
+    ...(failing.length > 0 ? [`Known failures: ${failing.join(', ')}`] : []),
+    ...(passing.length > 0 ? [`Pass now, and can be removed from ${knownFailuresFile}: ${passing.join(', ')}`] : []),
+    ...(ended === 'interrupted' ? ['Interrupted: the other rules were not checked.'] : []),
+    ...(ended === 'bailed' ? ['Stopped after the first failure: the other rules were not checked.'] : []),
+  ];
+}
+
+type Group = [first: Outcome, ...others: Outcome[]];
+
+/** Returns the failures that are not known; those with the same expectation and the same response together. */
+function groupFailures(outcomes: readonly Outcome[]): Group[] {
+  const groups = groupBy(outcomes.filter(isUnexpectedFailure), ({ failure }) => {
+    const { expected, actual, response } = failure ?? {};
+    return JSON.stringify([expected, actual, response?.status, response?.body]);
+  });
+  return [...groups.values()] as Group[];
+}
+
+function failureText([first, ...others]: Group): string {
+  return [
+    `${paint('red', 'Failed')}   ${first.id}: ${first.sentence}`,
+    indent(describeFailure(first)),
+    ...(others.length > 0 ? [`  Fail in the same way: ${others.map(({ id }) => id).join(', ')}`] : []),
     '',
   ].join('\n');
+}
+
+/** Returns what was expected and what was received, with the request to repeat it. */
+export function describeFailure({ failure }: Outcome): string {
+  const { expected, actual, request, response } = failure ?? {};
+  return [
+    `Expected: ${expected}`,
+    ...(actual !== undefined ? [`Got:      ${actual}`] : []),
+    ...(request !== undefined ? ['Request:', indent(request)] : []),
+    ...(response
+      ? [
+          'Response:',
+          indent([response.status, ...response.headers, ...(response.body ? ['', response.body] : [])].join('\n')),
+        ]
+      : []),
+  ].join('\n');
+}
+
+const indent = (text: string) => text.replace(/^(?=.)/gm, '  ');
 
 function tally(outcomes: readonly Outcome[]): string {
-  const count = (verdict: Outcome['verdict']) => outcomes.filter((outcome) => outcome.verdict === verdict).length;
-  const [kept, broken, skipped] = [count('kept'), count('broken'), count('skipped')];
-  return [
-    `${kept} kept`,
-    ...(broken > 0 ? [paint('red', `${broken} broken`)] : []),
-    ...(skipped > 0 ? [`${skipped} skipped`] : []),
-  ].join(', ');
+  const present = Object.entries(countOf(outcomes)).filter(([kind, count]) => count > 0 || kind === 'passed');
+  return present.map(([kind, count]) => paint(kind === 'failed' ? 'red' : 'reset', `${count} ${kind}`)).join(', ');
 }

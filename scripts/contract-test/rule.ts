@@ -1,12 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Cast } from './cast.js';
-import type { Answer, Exchange } from './client.js';
+import type { Answer } from './client.js';
+import type { Exchange } from './exchange.js';
 
-/** One sentence of the contract, as something that can be seen from outside to be kept or broken. */
+/** One sentence of the contract that can be checked from outside. */
 export interface Rule {
-  /** Where the sentence stands, and what it says. */
-  name: string;
+  /** `<subject>.<operation or noun>.<aspect>`, which stays the same when the sentence is reworded. */
+  id: string;
+  /** What the service has to do, in words that need no other document. */
+  sentence: string;
   check(cast: Cast): Promise<void>;
+  /** Whether it takes so long that a run leaves it out unless it is asked for. */
+  slow?: boolean;
 }
 
 /** Rules about one thing, which are checked one after the other: they may share people. */
@@ -15,15 +20,22 @@ export interface Subject {
   rules: Rule[];
 }
 
-export const rule = (where: string, says: string, check: Rule['check']): Rule => ({ name: `${where}: ${says}`, check });
+export const rule = (id: string, sentence: string, check: Rule['check'], options: Pick<Rule, 'slow'> = {}): Rule => ({
+  id,
+  sentence,
+  check,
+  ...options,
+});
 
-/** A rule is broken: what the contract wants, and the answer that is not so. */
+/** A rule fails: what was expected, and the exchange in which something else was received. */
 export class Broken extends Error {
   constructor(
-    readonly wanted: string,
+    readonly expected: string,
     readonly exchange?: Exchange,
+    /** What was received instead, if the response alone does not show it. */
+    readonly actual?: string,
   ) {
-    super(wanted);
+    super(expected);
   }
 }
 
@@ -37,24 +49,21 @@ export function want(holds: unknown, wanted: string, answer?: Answer): asserts h
 
 /** @throws Broken unless `actual`, which was found in the answer, is what is wanted */
 export function same(answer: Answer, what: string, actual: unknown, wanted: unknown): void {
-  want(isDeepStrictEqual(actual, wanted), `${what}: ${JSON.stringify(wanted)}, not ${JSON.stringify(actual)}`, answer);
+  if (isDeepStrictEqual(actual, wanted)) return;
+  throw new Broken(`${what}: ${JSON.stringify(wanted)}`, answer.exchange, `${JSON.stringify(actual)}`);
 }
 
 /** @throws Broken unless the answer is of one of these statuses */
 export function status(answer: Answer, wanted: number | number[]): Answer {
-  want([wanted].flat().includes(answer.status), `${[wanted].flat().join(' or ')}`, answer);
-  return answer;
+  if ([wanted].flat().includes(answer.status)) return answer;
+  throw new Broken(`status ${[wanted].flat().join(' or ')}`, answer.exchange, `status ${answer.status}`);
 }
 
 /** @throws Broken unless these are all that a 400 objects to, as `in.field`, in any order */
 export function problems(answer: Answer, ...wanted: string[]): Answer {
   const { errors = [] } = status(answer, 400).body as { errors?: { in: string; field: string }[] };
   const named = [...new Set(errors.map((problem) => `${problem.in}.${problem.field}`))].sort();
-  want(
-    isDeepStrictEqual(named, [...wanted].sort()),
-    `400 that names exactly ${wanted.join(', ')}; named are ${named.join(', ') || 'none'}`,
-    answer,
-  );
+  same(answer, 'the fields that the 400 names', named, [...wanted].sort());
   return answer;
 }
 

@@ -1,43 +1,56 @@
 import { setMaxListeners } from 'node:events';
 import { type Cast, createCast, createRegister } from './cast.js';
-import {
-  type Answer,
-  type Client,
-  type Counts,
-  createClient,
-  type Exchange,
-  NoAnswer,
-  type Observer,
-} from './client.js';
+import { type Answer, type Counts, createClient, NoAnswer, type Observer } from './client.js';
 import { contract } from './document.js';
+import { type DescribedExchange, describeExchange, type Exchange, maskSecrets, shorten } from './exchange.js';
 import { type Bucket, createLimits, duration, type Standing } from './limits.js';
+import { recognize } from './recognize.js';
 import { Broken, type Rule, Skipped, type Subject } from './rule.js';
 import { groups } from './rules/index.js';
 
 export interface Settings {
+  /** May have a path, which then comes before the paths of the contract. */
   baseUrl: URL;
-  /** Decides the names of the people. */
+  /** Decides the names of the users. */
   seed: string;
-  /** For one answer, in milliseconds. */
+  /** For one response, in milliseconds. */
   timeout: number;
-  /** Which rules to check, by their names. */
-  selects: (name: string) => boolean;
+  /** Which rules to check, by their ids. */
+  selects: (id: string) => boolean;
+  /** Which rules are known to fail, by their ids. */
+  isKnown: (id: string) => boolean;
+  /** Whether to check slow rules too. */
+  slow: boolean;
+  /** Whether to stop after the first failure that is not known. */
+  bail: boolean;
   say(line: string): void;
   progress(done: number, total: number): void;
-  /** Ends the checking; what was made is deleted all the same. */
+  /** Called after the last rule, before the accounts are deleted, which can take long. */
+  checked(run: Run): Promise<void>;
+  /** Stops checking; the accounts are deleted all the same. */
   signal: AbortSignal;
-  /** Ends the deleting, too. */
+  /** Stops deleting, too. */
   hurry: AbortSignal;
+}
+
+export type Verdict = 'passed' | 'failed' | 'skipped' | 'not-run';
+
+export interface Failure extends Partial<DescribedExchange> {
+  expected: string;
+  actual?: string;
 }
 
 export interface Outcome {
   subject: string;
-  rule: string;
-  verdict: 'kept' | 'broken' | 'skipped';
+  id: string;
+  sentence: string;
+  verdict: Verdict;
   seconds: number;
-  /** What the contract wants, or why the rule could not be checked. */
-  remark?: string;
-  exchange?: Exchange | undefined;
+  /** Whether the rule is known to fail. */
+  known: boolean;
+  failure?: Failure;
+  /** Why the rule was not checked. */
+  reason?: string;
 }
 
 export interface Run {
@@ -47,139 +60,167 @@ export interface Run {
   /** The ids of accounts that could not be deleted. */
   left: number[];
   seconds: number;
-  interrupted: boolean;
+  ended: 'complete' | 'bailed' | 'interrupted';
 }
 
+/** What makes a run fail. */
+export const isUnexpectedFailure = ({ verdict, known }: Outcome) => verdict === 'failed' && !known;
+
 /** How many requests it takes to check every rule once, and to delete everybody. A test holds this to be so, roughly. */
-export const WHOLE_RUN: Counts = { strict: 140, general: 1150 };
+export const WHOLE_RUN: Counts = { strict: 640, general: 5200 };
 
-export const ruleNames = (): string[] => [
-  ...groups.flat().flatMap(({ rules }) => rules.map(({ name }) => name)),
-  ...contract.map(({ id }) => documentRule(id)),
+/** A rule for each operation of the document, which every response of a run is checked against. */
+const documentRules = contract.map(({ id, method, path }) => ({
+  operation: id,
+  id: `document.${id}`,
+  sentence: `Every response to ${method} ${path} has a status, headers and a body that openapi.yaml declares for it, and nothing else.`,
+}));
+
+export const allRules: readonly Pick<Rule, 'id' | 'sentence' | 'slow'>[] = [
+  ...groups.flat().flatMap(({ rules }) => rules),
+  ...documentRules,
 ];
-
-const documentRule = (id: string) =>
-  `openapi.yaml, ${id}: every answer is one that the document declares, and nothing more`;
 
 /**
  * Checks the rules on the service at this address, and deletes all accounts that it has made.
  *
  * @throws NoAnswer when there is no service
+ * @throws PlainError when it is another one
  */
 export async function run(settings: Settings): Promise<Run> {
-  const { signal, hurry, say, selects } = settings;
+  const { hurry, say, seed } = settings;
   const began = performance.now();
-  const register = createRegister();
-  const heard = listen();
-  const observer: Observer = { ...heard, exchanged: register.exchanged };
+  const bail = new AbortController();
+  const signal = AbortSignal.any([settings.signal, bail.signal]);
   // Every request and every wait listens.
   for (const each of [signal, hurry]) setMaxListeners(0, each);
-  const limits = createLimits(say, signal);
-  const client = createClient({ ...settings, limits, observer });
-  const cleaner = createClient({ ...settings, limits: createLimits(say, hurry), observer, signal: hurry });
-  const outcomes: Outcome[] = [];
-  let left: number[] = [];
 
-  const chosen = groups.map((subjects) => subjects.map((subject) => narrowed(subject, selects)));
-  const rules = chosen.flat().flatMap((subject) => subject.rules);
-  try {
-    await probe(client);
-    say(forecast(limits.standings, rules.length));
-    const cast = createCast(client, register, settings.seed);
-    for (const subjects of chosen) {
-      await Promise.all(
-        subjects.map(async (subject) => {
-          for (const rule of subject.rules) {
-            if (signal.aborted) return;
-            const outcome = await check(subject, rule, cast);
-            if (!signal.aborted) outcomes.push(outcome);
-            settings.progress(outcomes.length, rules.length);
-          }
-        }),
-      );
+  const register = createRegister();
+  const documentCheck = createDocumentCheck();
+  const observer: Observer = { answered: documentCheck.answered, exchanged: register.exchanged };
+  const limits = createLimits(say, signal);
+  const client = createClient({ ...settings, limits, observer, signal });
+  const cleaner = createClient({ ...settings, limits: createLimits(say, hurry), observer, signal: hurry });
+
+  const selects = ({ id, slow }: (typeof allRules)[number]) => settings.selects(id) && (settings.slow || !slow);
+  const chosen = groups.map((subjects) => subjects.map(({ name, rules }) => ({ name, rules: rules.filter(selects) })));
+  const total = chosen.flat().flatMap(({ rules }) => rules).length;
+  const results = new Map<string, Result>();
+
+  async function checkSubject({ rules }: Subject, cast: Cast) {
+    for (const rule of rules) {
+      if (signal.aborted) return;
+      const result = await check(rule, cast);
+      if (signal.aborted) return;
+      results.set(rule.id, result);
+      settings.progress(results.size, total);
+      if (settings.bail && result.verdict === 'failed' && !settings.isKnown(rule.id)) bail.abort();
     }
+  }
+
+  const outcome = (subject: string, { id, sentence }: (typeof allRules)[number], result: Result): Outcome => ({
+    ...{ subject, id, sentence, known: settings.isKnown(id) },
+    ...result,
+  });
+
+  async function summarize(left: number[]): Promise<Run> {
+    const ended = settings.signal.aborted ? 'interrupted' : bail.signal.aborted ? 'bailed' : 'complete';
+    const unchecked = notRun(ended === 'bailed' ? 'an earlier rule failed' : 'the run was interrupted');
+    const ofDocument = documentRules.filter(selects).map(async (rule) => {
+      return outcome(
+        'The document',
+        rule,
+        (await documentCheck.result(rule.operation)) ?? (ended === 'complete' ? UNREQUESTED : unchecked),
+      );
+    });
+    return {
+      outcomes: [
+        ...chosen
+          .flat()
+          .flatMap(({ name, rules }) => rules.map((rule) => outcome(name, rule, results.get(rule.id) ?? unchecked))),
+        ...(await Promise.all(ofDocument)),
+      ],
+      counts: {
+        strict: client.counts.strict + cleaner.counts.strict,
+        general: client.counts.general + cleaner.counts.general,
+      },
+      people: register.size,
+      left,
+      seconds: (performance.now() - began) / 1000,
+      ended,
+    };
+  }
+
+  try {
+    await recognize(client);
+    say(forecast(limits.standings, total));
+    const cast = createCast(client, register, seed);
+    for (const subjects of chosen) await Promise.all(subjects.map((subject) => checkSubject(subject, cast)));
+    await settings.checked(await summarize([]));
   } finally {
-    left = await register.deleteAll(cleaner.ask);
+    await client.idle();
+    await register.deleteAll(cleaner.ask);
     client.close();
     cleaner.close();
   }
-  return {
-    outcomes: [...inOrder(outcomes, rules), ...heard.outcomes(selects)],
-    counts: {
-      strict: client.counts.strict + cleaner.counts.strict,
-      general: client.counts.general + cleaner.counts.general,
-    },
-    people: register.size,
-    left,
-    seconds: (performance.now() - began) / 1000,
-    interrupted: signal.aborted,
-  };
+  return summarize(register.left());
 }
 
-const narrowed = (subject: Subject, selects: Settings['selects']): Subject => ({
-  ...subject,
-  rules: subject.rules.filter(({ name }) => selects(name)),
-});
+type Result = Pick<Outcome, 'verdict' | 'seconds' | 'failure' | 'reason'>;
 
-/** One request of each bucket: whether anybody is there, and what the limits are. */
-async function probe({ ask }: Client): Promise<void> {
-  await ask('GET /auth/me');
-  await ask('POST /auth/login', { json: {} });
-}
+const notRun = (reason: string): Result => ({ verdict: 'not-run', seconds: 0, reason });
+const UNREQUESTED: Result = {
+  verdict: 'skipped',
+  seconds: 0,
+  reason: 'none of the selected rules requests this operation',
+};
 
-async function check(subject: Subject, { name, check }: Rule, cast: Cast): Promise<Outcome> {
+async function check({ check }: Rule, cast: Cast): Promise<Result> {
   const began = performance.now();
-  const outcome = (verdict: Outcome['verdict'], more: Partial<Outcome> = {}): Outcome => ({
-    subject: subject.name,
-    rule: name,
+  const result = (verdict: Verdict, more: Partial<Result> = {}): Result => ({
     verdict,
     seconds: (performance.now() - began) / 1000,
     ...more,
   });
   try {
     await check(cast);
-    return outcome('kept');
+    return result('passed');
   } catch (error) {
-    if (error instanceof Skipped) return outcome('skipped', { remark: error.message });
-    if (error instanceof Broken) return outcome('broken', { remark: error.wanted, exchange: error.exchange });
-    if (error instanceof NoAnswer) return outcome('broken', { remark: `an answer: ${error.message}` });
-    // An answer so far from what was asked for that the rule fell over it.
-    return outcome('broken', { remark: `an answer that can be read: ${error}` });
+    if (error instanceof Skipped) return result('skipped', { reason: error.message });
+    return result('failed', { failure: await describeFailure(error) });
   }
 }
 
-/** Rules end in whatever order; they are reported in the order in which they are written. */
-function inOrder(outcomes: Outcome[], rules: Rule[]): Outcome[] {
-  const places = new Map(rules.map(({ name }, place) => [name, place]));
-  return outcomes.sort((a, b) => (places.get(a.rule) ?? 0) - (places.get(b.rule) ?? 0));
+async function describeFailure(error: unknown): Promise<Failure> {
+  if (error instanceof NoAnswer) return { expected: 'a response', actual: error.message };
+  // A response so far from what was requested that the rule cannot read it.
+  if (!(error instanceof Broken)) return { expected: 'a response that the rule can read', actual: `${error}` };
+  const { expected, actual, exchange } = error;
+  return {
+    expected: readable(expected),
+    ...(actual !== undefined && { actual: readable(actual) }),
+    ...(exchange && (await describeExchange(exchange))),
+  };
 }
 
-/** Holds every answer of a run against the document: a rule for each operation that was asked for. */
-function listen() {
-  const answers = new Map<string, number>();
-  const first = new Map<string, { breaches: string[]; exchange: Exchange }>();
+const readable = (text: string) => shorten(maskSecrets(text), 800);
+
+/** Checks every response of a run against the document. */
+function createDocumentCheck() {
+  const requested = new Set<string>();
+  const failures = new Map<string, { breaches: string[]; exchange: Exchange }>();
   return {
     answered(operation: string, { exchange }: Answer, breaches: string[]) {
-      answers.set(operation, (answers.get(operation) ?? 0) + 1);
-      if (breaches.length > 0 && !first.has(operation)) first.set(operation, { breaches, exchange });
+      requested.add(operation);
+      if (breaches.length > 0 && !failures.has(operation)) failures.set(operation, { breaches, exchange });
     },
-    /** Of operations that were asked for by the way, only those that break it. */
-    outcomes: (selects: Settings['selects']): Outcome[] =>
-      contract
-        .filter(({ id }) => first.has(id) || (answers.has(id) && selects(documentRule(id))))
-        .map(({ id }) => {
-          const broken = first.get(id);
-          return {
-            subject: 'The document',
-            rule: documentRule(id),
-            verdict: broken ? 'broken' : 'kept',
-            seconds: 0,
-            ...(broken && {
-              remark: `what is declared; instead ${broken.breaches.join('; ')}`,
-              exchange: broken.exchange,
-            }),
-          };
-        }),
+    /** Undefined if there was no response of this operation. */
+    async result(operation: string): Promise<Result | undefined> {
+      const found = failures.get(operation);
+      if (!found) return requested.has(operation) ? { verdict: 'passed', seconds: 0 } : undefined;
+      const broken = new Broken('what openapi.yaml declares', found.exchange, found.breaches.join('; '));
+      return { verdict: 'failed', seconds: 0, failure: await describeFailure(broken) };
+    },
   };
 }
 
@@ -198,6 +239,6 @@ function forecast(standings: Readonly<Record<Bucket, Standing>>, rules: number):
     };
   });
   const wait = Math.max(...needs.map((need) => need.wait));
-  const advice = `about ${duration(wait)} of waiting. RATE_LIMIT_MAX and RATE_LIMIT_STRICT_MAX, set high where tests run, spare that`;
+  const advice = `about ${duration(wait)} of waiting, less with higher RATE_LIMIT_MAX and RATE_LIMIT_STRICT_MAX`;
   return `${rules} rules need about ${needs.map(({ text }) => text).join(' and ')}: ${wait > 0 ? advice : 'no waiting'}.`;
 }

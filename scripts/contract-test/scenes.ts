@@ -1,5 +1,5 @@
-import type { Cast, Person } from './cast.js';
-import type { Sent } from './client.js';
+import type { Asker, Cast, Person } from './cast.js';
+import type { Answer, Sent } from './client.js';
 import { samples } from './images.js';
 
 export interface Post {
@@ -21,6 +21,20 @@ export async function publish(author: Person, form: Record<string, string | File
   return (await author.ask(201, 'POST /posts/create', { form: { title: 'A title', text: 'A text', ...form } })).body;
 }
 
+/** Reads the feed, in pages of this size, until the post's place is reached, whatever is published meanwhile. */
+export async function feedHas(
+  { ask }: Asker,
+  { id }: Pick<Post, 'id'>,
+  limit: number,
+): Promise<{ found: boolean; answer: Answer }> {
+  for (let offset = 0; ; offset += limit - 5) {
+    const answer = await ask(200, `GET /posts?limit=${limit}&offset=${offset}`);
+    const posts = answer.body as Post[];
+    const found = posts.some((post) => post.id === id);
+    if (found || posts.length < limit || posts.every((post) => post.id < id)) return { found, answer };
+  }
+}
+
 export const befriend = async (one: Person, other: Person) => {
   await one.ask(200, `POST /friends/request?to=${other.id}`);
   await other.ask(200, `POST /friends/accept?from=${one.id}`);
@@ -33,53 +47,105 @@ export async function part(one: Person, other: Person): Promise<void> {
   await one.ask([200, 404], `POST /friends/decline?from=${other.id}`);
 }
 
-/**
- * A private account with a picture and a post with an image, seen by everybody who may come by. Rules look at it, and leave
- * it as it is.
- */
-export interface Seclusion {
+/** How an account's `private` flag is, and whether it was the other way before. */
+export const PRIVACIES = ['public', 'private', 'was-public', 'was-private'] as const;
+export type Privacy = (typeof PRIVACIES)[number];
+
+/** How a user relates to the owners. */
+export const VIEWERS = [
+  'owner',
+  'friend',
+  'friendOfFriend',
+  'stranger',
+  'requester',
+  'requested',
+  'formerFriend',
+  'loggedOut',
+] as const;
+export type Viewer = (typeof VIEWERS)[number];
+
+/** An account with a picture and a post with an image. */
+export interface Owned {
   owner: Person;
-  friend: Person;
-  /** Has asked the owner, who has not answered. */
-  requester: Person;
-  /** Was asked by the owner, and has not answered. */
-  requested: Person;
-  stranger: Person;
-  /** Was a friend, until the owner ended it. */
-  exFriend: Person;
   post: Post & { image: string };
   picture: string;
 }
 
-/** Those of a seclusion who see no more than three fields of the owner. */
-export const OUTSIDERS = ['stranger', 'requester', 'requested', 'exFriend'] as const;
+/** Four owners, one for each privacy, and users who relate to all of them in the same way. Rules leave it as it is. */
+export interface Audience {
+  owned: Record<Privacy, Owned>;
+  viewers: Record<Exclude<Viewer, 'owner' | 'loggedOut'>, Person>;
+}
 
-export const seclusion = (cast: Cast): Promise<Seclusion> =>
-  cast.once('seclusion', async () => {
-    const owner = await cast.person('owner');
-    const { body } = await owner.ask(200, 'PUT /profiles/me', { form: { private: 'true', image: png() } });
-    const post = (await publish(owner, { image: png() })) as Seclusion['post'];
-    const [friend, requester, requested, stranger, exFriend] = [
-      await cast.person('friend'),
-      await cast.person('requester'),
-      await cast.person('requested'),
-      await cast.person('ada'),
-      await cast.person('ben'),
+const setPrivate = (owner: Person, value: boolean) =>
+  owner.ask(200, 'PUT /profiles/me', { form: { private: String(value) } });
+
+/** Publishes what an owner has, and lets users relate to the owner. Both are seen while they can be seen. */
+async function createOwned(owner: Person, viewers: Audience['viewers'], privacy: Privacy): Promise<Owned> {
+  const isPrivate = privacy === 'private' || privacy === 'was-private';
+  const form = { private: String(isPrivate), image: png() };
+  const picture = (await owner.ask(200, 'PUT /profiles/me', { form })).body.profile_link;
+  const post = (await publish(owner, { image: png() })) as Owned['post'];
+  const { friend, requester, requested, formerFriend, stranger } = viewers;
+  await befriend(friend, owner);
+  await befriend(formerFriend, owner);
+  await requester.ask(200, `POST /friends/request?to=${owner.id}`);
+  await owner.ask(200, `POST /friends/request?to=${requested.id}`);
+  const readers = isPrivate ? [friend, formerFriend] : [friend, formerFriend, stranger];
+  for (const { ask } of readers) {
+    await Promise.all([`/posts/${post.id}`, post.image, picture].map((path) => ask(200, `GET ${path}`)));
+  }
+  // Either of the two can end a friendship.
+  const [who, whom] = isPrivate ? [owner, formerFriend] : [formerFriend, owner];
+  await who.ask(200, `DELETE /friends/remove?id=${whom.id}`);
+  if (privacy.startsWith('was-')) await setPrivate(owner, !isPrivate);
+  return { owner, post, picture };
+}
+
+export const audience = (cast: Cast): Promise<Audience> =>
+  cast.once('audience', async () => {
+    // A service may store a pair of users by the order of their ids: some owners are older than the viewers, some younger.
+    const older = { private: await cast.newcomer(), public: await cast.newcomer() };
+    const people = await Promise.all(Array.from({ length: 6 }, () => cast.newcomer()));
+    const owners = { ...older, 'was-private': await cast.newcomer(), 'was-public': await cast.newcomer() };
+    const [friend, friendOfFriend, stranger, requester, requested, formerFriend] = people as [
+      Person,
+      Person,
+      Person,
+      Person,
+      Person,
+      Person,
     ];
-    await befriend(friend, owner);
-    await requester.ask(200, `POST /friends/request?to=${owner.id}`);
-    await owner.ask(200, `POST /friends/request?to=${requested.id}`);
-    await befriend(exFriend, owner);
-    await owner.ask(200, `DELETE /friends/remove?id=${exFriend.id}`);
-    return { owner, friend, requester, requested, stranger, exFriend, post, picture: body.profile_link };
+    const viewers = { friend, friendOfFriend, stranger, requester, requested, formerFriend };
+    await befriend(friendOfFriend, friend);
+    // A user's own privacy hides nothing of others.
+    await setPrivate(requested, true);
+    const owned = await Promise.all(
+      PRIVACIES.map(async (privacy) => [privacy, await createOwned(owners[privacy], viewers, privacy)] as const),
+    );
+    return { viewers, owned: Object.fromEntries(owned) as Audience['owned'] };
   });
+
+/** The private account of the audience, with those who may come by. */
+export interface Seclusion extends Owned {
+  friend: Person;
+  requester: Person;
+  requested: Person;
+  stranger: Person;
+  exFriend: Person;
+}
+
+export const seclusion = async (cast: Cast): Promise<Seclusion> => {
+  const { owned, viewers } = await audience(cast);
+  return { ...owned.private, ...viewers, exFriend: viewers.formerFriend };
+};
 
 /** A public person with a picture and a post with an image. Rules look at it, and leave it as it is. */
 export const openHouse = (cast: Cast) =>
   cast.once('open house', async () => {
     const owner = await cast.person('cleo');
     const { body } = await owner.ask(200, 'PUT /profiles/me', { form: { image: png() } });
-    const post = (await publish(owner, { image: png() })) as Seclusion['post'];
+    const post = (await publish(owner, { image: png() })) as Owned['post'];
     return { owner, visitor: await cast.person('ada'), post, picture: body.profile_link as string };
   });
 
@@ -87,3 +153,33 @@ export const openHouse = (cast: Cast) =>
 export const byCookie = (token: string, headers: Record<string, string> = {}): Sent => ({
   headers: { Cookie: `fc_session_token=${token}`, ...headers },
 });
+
+/** A part of a form: its name, its content, and more of its header. */
+export interface RawPart {
+  name: string;
+  content: string | Uint8Array;
+  fileName?: string;
+  type?: string;
+}
+
+/** A form byte for byte. `FormData` would turn every line break into CRLF. */
+export function rawForm(...parts: RawPart[]): Sent {
+  const chunks = parts.flatMap(({ name, content, fileName, type }) => [
+    Buffer.from(
+      `--kit\r\nContent-Disposition: form-data; name="${name}"${fileName === undefined ? '' : `; filename="${fileName}"`}\r\n` +
+        `${type === undefined ? '' : `Content-Type: ${type}\r\n`}\r\n`,
+    ),
+    typeof content === 'string' ? Buffer.from(content) : content,
+    Buffer.from('\r\n'),
+  ]);
+  return {
+    body: Buffer.concat([...chunks, Buffer.from('--kit--\r\n')]),
+    headers: { 'Content-Type': 'multipart/form-data; boundary=kit' },
+  };
+}
+
+export const textForm = (fields: Record<string, string>): Sent =>
+  rawForm(...Object.entries(fields).map(([name, content]) => ({ name, content })));
+
+/** An id that no user and no post has. */
+export const NO_ID = 9007199254740991;

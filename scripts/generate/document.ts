@@ -44,6 +44,8 @@ export interface Operation {
   refusesEmptyObject: boolean;
   query: Schema;
   pathParameters: Schema;
+  /** Undefined when the operation declares no header parameters. */
+  headerParameters: Schema | undefined;
   body: { mediaType: string; required: boolean; schema: Schema } | undefined;
   /** The JSON bodies it answers with, by status. */
   answers: Record<string, Schema>;
@@ -85,6 +87,9 @@ export function operationsOf(document: Document): Operation[] {
         refusesEmptyObject: raw['x-no-body'] ?? false,
         query: parametersSchema(raw, 'query'),
         pathParameters: parametersSchema(raw, 'path'),
+        headerParameters: (raw.parameters ?? []).some((parameter) => parameter.in === 'header')
+          ? parametersSchema(raw, 'header')
+          : undefined,
         body: bodyOf(raw),
         answers: answersOf(raw),
       };
@@ -96,7 +101,9 @@ function parametersSchema(raw: RawOperation, place: Parameter['in']): Schema {
   const parameters = (raw.parameters ?? []).filter((parameter) => parameter.in === place);
   for (const { name, required, schema } of parameters) {
     // Handlers get every query parameter: sent, or by its default.
-    if (!required && !('default' in schema)) throw new Error(`${raw.operationId}: ${name} needs a default`);
+    if (place === 'query' && !required && !('default' in schema)) {
+      throw new Error(`${raw.operationId}: ${name} needs a default`);
+    }
   }
   return {
     type: 'object',

@@ -12,7 +12,7 @@ const normalizedOf = (schema: Schema) =>
   Object.entries(schema.properties ?? {}).flatMap(([name, property]) => (property['x-normalize'] ? [name] : []));
 
 function entry(operation: Operation) {
-  const { id, method, path, secured, rateLimit, refusesEmptyObject, query, body } = operation;
+  const { id, method, path, secured, rateLimit, refusesEmptyObject, query, headerParameters, body } = operation;
   const described = {
     id,
     method,
@@ -20,6 +20,7 @@ function entry(operation: Operation) {
     secured,
     rateLimit,
     query: kindsOf(query),
+    headers: headerParameters && kindsOf(headerParameters),
     body: body && {
       mediaType: body.mediaType,
       fields: kindsOf(body.schema),
@@ -46,6 +47,8 @@ export interface Operation {
   /** The bucket that counts its requests. */
   rateLimit: 'strict' | 'general';
   query: Readonly<Record<string, Kind>>;
+  /** The header parameters, by the contract's spelling of their names. */
+  headers?: Readonly<Record<string, Kind>>;
   body?: {
     mediaType: 'application/json' | 'multipart/form-data';
     fields: Readonly<Record<string, Kind>>;

@@ -13,7 +13,37 @@ const withoutFiles = (schema: Schema): Schema => ({
   ),
 });
 
-/** Ajv's standalone code for the query, path and body of every operation. All problems are reported, nothing is coerced. */
+/** The schemas of an operation's input, by where it is sent. */
+const schemasOf = ({ query, pathParameters, headerParameters, body }: Operation): Record<string, Schema> => ({
+  query,
+  path: pathParameters,
+  ...(headerParameters && { header: headerParameters }),
+  body: body ? withoutFiles(body.schema) : NOTHING,
+});
+
+/**
+ * Has a text's length checked first, and nothing else of a text that is too long. Ajv alone would match a pattern against
+ * whatever was sent.
+ */
+const lengthFirst = (schema: Schema): Schema => {
+  const { maxLength, minLength, pattern, ...rest } = schema;
+  if (maxLength === undefined || (minLength === undefined && pattern === undefined)) return schema;
+  const others = { ...(minLength !== undefined && { minLength }), ...(pattern !== undefined && { pattern }) };
+  // biome-ignore lint/suspicious/noThenProperty: this is JSON Schema's `then`
+  return { ...rest, if: { maxLength }, then: others, else: { maxLength } };
+};
+
+const withLengthFirst = (schema: Schema): Schema => ({
+  ...schema,
+  properties: Object.fromEntries(
+    Object.entries(schema.properties ?? {}).map(([name, property]) => [name, lengthFirst(property)]),
+  ),
+});
+
+/**
+ * Returns Ajv's standalone code for the query, path, header parameters and body of every operation. All problems are
+ * reported, nothing is coerced.
+ */
 export async function generateValidators(operations: Operation[]): Promise<string> {
   const ajv = new Ajv2020({
     allErrors: true,
@@ -26,17 +56,17 @@ export async function generateValidators(operations: Operation[]): Promise<strin
   });
   const names: Record<string, string> = {};
   for (const operation of operations) {
-    const { id, query, pathParameters, body } = operation;
-    const schemas = { query, path: pathParameters, body: body ? withoutFiles(body.schema) : NOTHING };
-    for (const [place, schema] of Object.entries(schemas)) {
+    const { id } = operation;
+    for (const [place, schema] of Object.entries(schemasOf(operation))) {
       names[`${id}_${place}`] = `${id}/${place}`;
-      ajv.addSchema(schema, `${id}/${place}`);
+      ajv.addSchema(withLengthFirst(schema), `${id}/${place}`);
     }
   }
   const code = (standaloneCode as unknown as typeof standaloneCode.default)(ajv, names);
-  const table = operations.map(
-    ({ id }) => `  ${id}: { query: v.${id}_query, path: v.${id}_path, body: v.${id}_body },`,
-  );
+  const table = operations.map((operation) => {
+    const places = Object.keys(schemasOf(operation)).map((place) => `${place}: v.${operation.id}_${place}`);
+    return `  ${operation.id}: { ${places.join(', ')} },`;
+  });
   return bundle(code, `export const validators = {\n${table.join('\n')}\n};`);
 }
 
@@ -48,5 +78,13 @@ export interface Validate {
   errors?: ErrorObject[] | null;
 }
 
-export declare const validators: Readonly<Record<OperationId, Readonly<Record<'query' | 'path' | 'body', Validate>>>>;
+export interface Validators {
+  readonly query: Validate;
+  readonly path: Validate;
+  readonly body: Validate;
+  /** Only where the operation declares header parameters. */
+  readonly header?: Validate;
+}
+
+export declare const validators: Readonly<Record<OperationId, Validators>>;
 `;

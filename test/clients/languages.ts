@@ -1,8 +1,8 @@
 import { cp } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { toolsFolder } from '../../scripts/tools/folder.js';
-import { madeOnce } from '../tools.js';
-import { venv } from '../venv.js';
+import { madeOnce } from '../support/tools.js';
+import { venv } from '../support/venv.js';
 import { run } from './command.js';
 
 /** How the clients of a language are made and used. Commands run in the client's own folder. */

@@ -29,8 +29,8 @@ export const resultTable = (results: readonly Result[]): string =>
 
 const yes = (outcome: Outcome | undefined) => (outcome === undefined ? '' : outcome.ok ? 'yes' : '**no**');
 
-/** For the README. */
-export function readmeTable(results: readonly Result[]): string {
+/** For the page of the clients. */
+export function pageTable(results: readonly Result[]): string {
   const rows = results.map(({ client, generated, compiled, played }) => [
     client.language === others ? client.name : nameOf(client),
     client.generator,
@@ -44,16 +44,16 @@ export function readmeTable(results: readonly Result[]): string {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 }
 
-const README = 'README.md';
+const PAGE = 'test/clients/README.md';
 const BETWEEN = /(?<=<!-- clients -->\n).*?(?=<!-- \/clients -->)/s;
 
-export async function tableInReadme(): Promise<string> {
-  return BETWEEN.exec(await readFile(README, 'utf8'))?.[0] ?? '';
+export async function tableInPage(): Promise<string> {
+  return BETWEEN.exec(await readFile(PAGE, 'utf8'))?.[0] ?? '';
 }
 
-export async function writeIntoReadme(text: string): Promise<void> {
+export async function writeIntoPage(text: string): Promise<void> {
   await writeFile(
-    README,
-    (await readFile(README, 'utf8')).replace(BETWEEN, () => text),
+    PAGE,
+    (await readFile(PAGE, 'utf8')).replace(BETWEEN, () => text),
   );
 }

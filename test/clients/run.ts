@@ -3,20 +3,20 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import t, { type Test } from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
-import { startProcess } from '../processes.js';
-import { freshStores, temporaryDirectory } from '../stores.js';
+import { startProcess } from '../support/processes.js';
+import { freshStores, temporaryDirectory } from '../support/stores.js';
 import type { Outcome } from './command.js';
 import { type Client, clients, nameOf } from './generators.js';
 import { others } from './languages.js';
 import { compile, generate, play, prepare } from './make.js';
-import { type Result, readmeTable, resultTable, tableInReadme, writeIntoReadme } from './report.js';
+import { pageTable, type Result, resultTable, tableInPage, writeIntoPage } from './report.js';
 
 /*
  * From the document as a service serves it, generates a client with every generator, compiles it, and plays one scenario with
  * it against that service.
  *
  *   npm run test:clients -- --only typescript go/oapi-codegen    these languages or clients alone
- *   npm run test:clients -- --write                              puts the result into the README
+ *   npm run test:clients -- --write                              puts the result into test/clients/README.md
  */
 
 t.setTimeout(0);
@@ -72,9 +72,9 @@ for (const language of new Set(chosen.map((client) => client.language))) {
   }
 }
 
-await t.test('README.md says the same; -- --write puts it there', { skip: only.length > 0 }, async (t) => {
-  if (values.write) await writeIntoReadme(readmeTable(results));
-  t.equal(await tableInReadme(), readmeTable(results));
+await t.test('test/clients/README.md says the same; -- --write puts it there', { skip: only.length > 0 }, async (t) => {
+  if (values.write) await writeIntoPage(pageTable(results));
+  t.equal(await tableInPage(), pageTable(results));
 });
 
 t.comment(resultTable(results));

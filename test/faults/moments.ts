@@ -2,8 +2,8 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import type { Moment } from '../../db/moments.js';
-import { startProcess } from '../processes.js';
-import { temporaryDirectory } from '../stores.js';
+import { startProcess } from '../support/processes.js';
+import { temporaryDirectory } from '../support/stores.js';
 
 /** The `time`-th time, from 1, that a moment is reached. */
 export interface Deadly {

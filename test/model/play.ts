@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { OperationId } from '../../generated/handlers.js';
 import { contract } from '../../scripts/contract-test/document.js';
-import { leavesNothing } from '../remains.js';
+import { leavesNothing } from '../support/remains.js';
 import { accounts } from './accounts.js';
 import { friends } from './friends.js';
 import { posts } from './posts.js';
@@ -43,10 +43,12 @@ const STEPS = 120;
 /** How many steps a scene has on average: from 1 to ROUNDS rounds, each with up to STEPS. */
 const USUAL = ((ROUNDS + 1) / 2) * (STEPS / 2);
 
-const operations: Record<OperationId, Operation> = { ...accounts, ...posts, ...friends };
+const operations = { ...accounts, ...posts, ...friends } satisfies Partial<Record<OperationId, Operation>>;
+
+type Played = keyof typeof operations;
 
 /** How often one is played for each time that another is. */
-const weights: Partial<Record<OperationId, number>> = {
+const weights: Partial<Record<Played, number>> = {
   createPost: 5,
   updateProfile: 5,
   editPost: 3,
@@ -56,11 +58,11 @@ const weights: Partial<Record<OperationId, number>> = {
   acceptFriendRequest: 6,
   getPostImage: 2,
 };
-const bag = (Object.keys(operations) as OperationId[]).flatMap((id) => Array<OperationId>(weights[id] ?? 1).fill(id));
+const bag = (Object.keys(operations) as Played[]).flatMap((id) => Array<Played>(weights[id] ?? 1).fill(id));
 
 interface Step {
   client: number;
-  operation: OperationId;
+  operation: Played;
   seed: number;
 }
 

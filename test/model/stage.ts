@@ -3,9 +3,9 @@ import type { Test } from 'tap';
 import type { StoreName } from '../../db/unavailable.js';
 import type { OperationId } from '../../generated/handlers.js';
 import { type FaultyStore, startFaultyStores } from '../faults/toxiproxy.js';
-import { type Answer, type Ask, asker } from '../harness.js';
-import { type ServiceProcess, startProcess } from '../processes.js';
-import { freshStores, onServices } from '../stores.js';
+import { type Answer, type Ask, asker } from '../support/harness.js';
+import { type ServiceProcess, startProcess } from '../support/processes.js';
+import { freshStores, onServices } from '../support/stores.js';
 import { Disagreement } from './cell.js';
 import type { Stage } from './turn.js';
 

@@ -1,6 +1,6 @@
 import type { StoreName } from '../../db/unavailable.js';
 import type { OperationId } from '../../generated/handlers.js';
-import type { Answer, Ask } from '../harness.js';
+import type { Answer, Ask } from '../support/harness.js';
 import { type Change, Disagreement, tick } from './cell.js';
 import type { Person, World } from './world.js';
 

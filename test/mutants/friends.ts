@@ -6,43 +6,40 @@ import type { Mutant } from './mutant.js';
 export const friends: Mutant[] = [
   {
     breach: 'a request to somebody who has asked makes the two friends',
-    file: 'db/graph/embedded.js',
-    find: 'conflict.columns(["lo", "hi"]).doNothing()',
+    file: 'db/graph/embedded.ts',
+    find: `conflict.columns(['lo', 'hi']).doNothing()`,
     replace:
       'conflict.columns(["lo", "hi"]).doUpdateSet({ requester: null }).where("graph_friendships.requester", "=", to)',
-    caughtBy: [
-      'Status codes: a friend request to someone who has already requested the caller',
-      'Relationship creation: the same transition',
-    ],
+    caughtBy: ['friends.request.crossed', 'relationships.create.is-a-request'],
   },
   {
     breach: 'who has asked can accept in the other’s name',
-    file: 'db/graph/embedded.js',
-    find: '.where(friendshipOf(by, from)).where("requester", "=", from)',
+    file: 'db/graph/embedded.ts',
+    find: `.where(friendshipOf(by, from)) .where('requester', '=', from)`,
     replace: '.where(friendshipOf(by, from))',
-    caughtBy: ['Friends, POST /friends/accept: the one who has asked cannot accept'],
+    caughtBy: ['friends.accept.own-request'],
   },
   {
     breach: 'a friendship ends for a request that is declined',
-    file: 'db/graph/embedded.js',
+    file: 'db/graph/embedded.ts',
     find: 'removeWhen(by, from, sql`requester = ${from}`)',
     replace: 'removeWhen(by, from, sql`true`)',
-    caughtBy: ['Friendship between two users: friends: decline, cancel and accept'],
+    caughtBy: ['friends.friendship.no-request-left'],
   },
   {
     breach: 'create_relationship makes two people friends at once',
-    file: 'handlers/relationships.js',
+    file: 'handlers/relationships.ts',
     find: 'return sendRequest(app, me, them);',
     replace: `const sent = await sendRequest(app, me, them);
     if (sent.status === 200) await app.graph.accept(them, me);
     return sent;`,
-    caughtBy: ['Relationship creation: the same transition'],
+    caughtBy: ['relationships.create.is-a-request'],
   },
   {
     breach: 'create_relationship acts for somebody else',
-    file: 'handlers/relationships.js',
+    file: 'handlers/relationships.ts',
     find: 'if (me !== caller.account.id)',
     replace: 'if (false)',
-    caughtBy: ['Relationship creation: me must equal the token user id'],
+    caughtBy: ['relationships.create.me'],
   },
 ];

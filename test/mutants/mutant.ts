@@ -1,12 +1,11 @@
-/** A small breach of the contract, as one change of one built file. */
+/** A small breach of the contract, as one change of one source file. */
 export interface Mutant {
   /** What the service does wrong. */
   breach: string;
-  /** The file, below the folder of what is built. */
   file: string;
-  /** What stands there exactly once. */
+  /** What stands there exactly once, however it is wrapped. */
   find: string;
   replace: string;
-  /** The rules of the contract tests that must be broken by it, by how their names begin. */
+  /** The ids of the contract test rules that must fail. */
   caughtBy: string[];
 }

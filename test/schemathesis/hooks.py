@@ -3,6 +3,7 @@
 import atexit
 import json
 import os
+import uuid
 from collections import Counter, defaultdict
 
 import schemathesis
@@ -51,6 +52,9 @@ def before_call(context, case, kwargs):
         case.body = dict(case.body)
         case.multipart_content_types = dict(case.multipart_content_types or {})
         words.obey(operation, case.body, case.multipart_content_types, by_token.get(token))
+    if "Idempotency-Key" in (case.headers or {}):
+        # Each form is a new post, and takes a key of its own.
+        case.headers["Idempotency-Key"] = str(uuid.uuid4())
     for parameters in (case.path_parameters, case.query):
         examples.come_true(operation, parameters, cast)
     words.obey_about_ids(operation, case.query, cast)

@@ -6,9 +6,9 @@ import { parseArgs } from 'node:util';
 import t from 'tap';
 import { contract } from '../../scripts/contract-test/document.js';
 import { table } from '../../scripts/table.js';
-import { startProcess } from '../processes.js';
-import { freshStores, onServices, temporaryDirectory } from '../stores.js';
-import { venv } from '../venv.js';
+import { startProcess } from '../support/processes.js';
+import { freshStores, onServices, temporaryDirectory } from '../support/stores.js';
+import { venv } from '../support/venv.js';
 
 /*
  * Schemathesis reads the document as served, makes requests of it, valid and not, and holds every answer against it. The

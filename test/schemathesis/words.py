@@ -24,7 +24,7 @@ TEXTS = ("name", "username", "email", "password", "current_password", "title", "
 def obey(operation: str, body: dict, part_types: dict[str, str], person: Person | None) -> None:
     """Changes a body that fits the schema so that it fits the words too."""
     if "username" in body:
-        body["username"] = without_format_characters(body["username"])
+        body["username"] = without_invisible_characters(body["username"])
     if operation == "register":
         body["password"] = strong(body["password"], body["username"], body["email"])
     if operation == "deleteAccount":
@@ -69,9 +69,22 @@ def obey_change(body: dict) -> None:
         body["remove_image"] = True
 
 
-def without_format_characters(username: str) -> str:
+# Khitan and Egyptian fillers, and the musical null notehead.
+BLANK_LETTERS = "\U00013441\U00013442\U00016fe4\U0001d159"
+
+
+def is_invisible(character: str) -> bool:
+    # The block of tags and variation selectors is ignored by default, unassigned code points included.
+    return (
+        unicodedata.category(character) == "Cf"
+        or 0xE0000 <= ord(character) <= 0xE0FFF
+        or character in BLANK_LETTERS
+    )
+
+
+def without_invisible_characters(username: str) -> str:
     """The pattern lists those of the Basic Multilingual Plane, the description names the others."""
-    return "".join("x" if unicodedata.category(character) == "Cf" else character for character in username)
+    return "".join("x" if is_invisible(character) else character for character in username)
 
 
 def strong(password: str, username: str, email: str) -> str:

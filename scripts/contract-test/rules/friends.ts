@@ -1,17 +1,30 @@
-import type { Asker, Cast } from '../cast.js';
+import type { Asker, Cast, Person } from '../cast.js';
 import type { Answer } from '../client.js';
 import { fieldsOf, problems, rule, type Subject, same, want } from '../rule.js';
-import { befriend, part, publish, seclusion } from '../scenes.js';
+import { befriend, feedHas, part, png, publish, seclusion } from '../scenes.js';
 
-const STATES = 'Friendship between two users';
 const NOBODY = 9007199254740991;
 
-/** Two people with nothing between them. */
-async function strangers(cast: Cast) {
-  const [one, other] = [await cast.person('flo'), await cast.person('gus')];
-  await part(one, other);
-  return { one, other };
+interface Pair {
+  one: Person;
+  other: Person;
 }
+
+/**
+ * A rule about two users without a relation. It is checked for both orders of their ids, by which a service may store a
+ * pair.
+ */
+const pairRule = (id: string, sentence: string, check: (pair: Pair, cast: Cast) => Promise<void>) =>
+  rule(id, sentence, async (cast) => {
+    const [flo, gus] = [await cast.person('flo'), await cast.person('gus')];
+    for (const pair of [
+      { one: flo, other: gus },
+      { one: gus, other: flo },
+    ]) {
+      await part(flo, gus);
+      await check(pair, cast);
+    }
+  });
 
 const has = ({ body }: Answer, id: number) => body.some((entry: { id: number }) => entry.id === id);
 
@@ -22,7 +35,7 @@ async function tie({ ask }: Asker, other: number): Promise<string> {
   return friends ? (asked ? 'both' : 'friends') : asked ? 'asked' : 'nothing';
 }
 
-async function tiesAre({ one, other }: Awaited<ReturnType<typeof strangers>>, ...wanted: [string, string]) {
+async function tiesAre({ one, other }: Pair, ...wanted: [string, string]) {
   const found = [await tie(one, other.id), await tie(other, one.id)];
   same(await one.ask(200, 'GET /friends'), 'what the two see of each other', found, wanted);
 }
@@ -30,148 +43,228 @@ async function tiesAre({ one, other }: Awaited<ReturnType<typeof strangers>>, ..
 export const friends: Subject = {
   name: 'Friends',
   rules: [
-    rule(STATES, 'no relation, POST /friends/request: request pending', async (cast) => {
-      const pair = await strangers(cast);
-      await pair.one.ask(200, `POST /friends/request?to=${pair.other.id}`);
-      await tiesAre(pair, 'nothing', 'asked');
-    }),
+    pairRule(
+      'friends.request.creates-pending',
+      'POST /friends/request?to=<id> between users without a relation returns 200 and creates a pending request, which the other user sees.',
+      async (pair) => {
+        await pair.one.ask(200, `POST /friends/request?to=${pair.other.id}`);
+        await tiesAre(pair, 'nothing', 'asked');
+      },
+    ),
 
-    rule(STATES, 'request pending, POST /friends/accept: friends, in both directions', async (cast) => {
-      const pair = await strangers(cast);
-      await pair.one.ask(200, `POST /friends/request?to=${pair.other.id}`);
-      await pair.other.ask(200, `POST /friends/accept?from=${pair.one.id}`);
-      await tiesAre(pair, 'friends', 'friends');
-    }),
-
-    rule(STATES, 'request pending, POST /friends/decline: no relation, request removed', async (cast) => {
-      const pair = await strangers(cast);
-      await pair.one.ask(200, `POST /friends/request?to=${pair.other.id}`);
-      await pair.other.ask(200, `POST /friends/decline?from=${pair.one.id}`);
-      await tiesAre(pair, 'nothing', 'nothing');
-      await pair.other.ask(404, `POST /friends/accept?from=${pair.one.id}`);
-    }),
-
-    rule(STATES, 'request pending, POST /friends/cancel: no relation, request removed', async (cast) => {
-      const pair = await strangers(cast);
-      await pair.one.ask(200, `POST /friends/request?to=${pair.other.id}`);
-      await pair.one.ask(200, `POST /friends/cancel?to=${pair.other.id}`);
-      await tiesAre(pair, 'nothing', 'nothing');
-      await pair.other.ask(404, `POST /friends/accept?from=${pair.one.id}`);
-    }),
-
-    rule(STATES, 'friends, DELETE /friends/remove: no relation, by either of the two', async (cast) => {
-      for (const side of ['one', 'other'] as const) {
-        const pair = await strangers(cast);
+    pairRule(
+      'friends.accept.makes-friends',
+      'POST /friends/accept?from=<id> for a pending request returns 200 and makes the two users friends, in both directions.',
+      async (pair) => {
         await pair.one.ask(200, `POST /friends/request?to=${pair.other.id}`);
         await pair.other.ask(200, `POST /friends/accept?from=${pair.one.id}`);
-        const target = side === 'one' ? pair.other : pair.one;
-        await pair[side].ask(200, `DELETE /friends/remove?id=${target.id}`);
+        await tiesAre(pair, 'friends', 'friends');
+      },
+    ),
+
+    pairRule(
+      'friends.decline.removes-request',
+      'POST /friends/decline?from=<id> for a pending request returns 200 and removes the request; the users have no relation.',
+      async (pair) => {
+        await pair.one.ask(200, `POST /friends/request?to=${pair.other.id}`);
+        await pair.other.ask(200, `POST /friends/decline?from=${pair.one.id}`);
         await tiesAre(pair, 'nothing', 'nothing');
-      }
-    }),
+        await pair.other.ask(404, `POST /friends/accept?from=${pair.one.id}`);
+      },
+    ),
 
-    rule('Friends, POST /friends/request', '409 if a request exists', async (cast) => {
-      const pair = await strangers(cast);
-      await pair.one.ask(200, `POST /friends/request?to=${pair.other.id}`);
-      await pair.one.ask(409, `POST /friends/request?to=${pair.other.id}`);
-    }),
+    pairRule(
+      'friends.cancel.removes-request',
+      'POST /friends/cancel?to=<id> for an outgoing request returns 200 and removes the request; the users have no relation.',
+      async (pair) => {
+        await pair.one.ask(200, `POST /friends/request?to=${pair.other.id}`);
+        await pair.one.ask(200, `POST /friends/cancel?to=${pair.other.id}`);
+        await tiesAre(pair, 'nothing', 'nothing');
+        await pair.other.ask(404, `POST /friends/accept?from=${pair.one.id}`);
+      },
+    ),
 
-    rule(
-      'Status codes',
-      'a friend request to someone who has already requested the caller: 409, and nobody is a friend',
-      async (cast) => {
-        const pair = await strangers(cast);
+    pairRule(
+      'friends.remove.ends-friendship',
+      'DELETE /friends/remove?id=<id> by either of two friends returns 200 and ends the friendship for both.',
+      async (pair) => {
+        for (const [remover, friend] of [
+          [pair.one, pair.other],
+          [pair.other, pair.one],
+        ] as const) {
+          await befriend(pair.one, pair.other);
+          await remover.ask(200, `DELETE /friends/remove?id=${friend.id}`);
+          await tiesAre(pair, 'nothing', 'nothing');
+        }
+      },
+    ),
+
+    pairRule(
+      'friends.request.exists',
+      'POST /friends/request returns 409 if a request to that user exists.',
+      async (pair) => {
+        await pair.one.ask(200, `POST /friends/request?to=${pair.other.id}`);
+        await pair.one.ask(409, `POST /friends/request?to=${pair.other.id}`);
+        await tiesAre(pair, 'nothing', 'asked');
+      },
+    ),
+
+    pairRule(
+      'friends.request.crossed',
+      'A friend request to a user who has already requested the authenticated user returns 409 and makes nobody a friend.',
+      async (pair) => {
         await pair.one.ask(200, `POST /friends/request?to=${pair.other.id}`);
         await pair.other.ask(409, `POST /friends/request?to=${pair.one.id}`);
         await tiesAre(pair, 'nothing', 'asked');
       },
     ),
 
-    rule('Friends, POST /friends/request', '409 if already friends', async (cast) => {
-      const pair = await strangers(cast);
-      await pair.one.ask(200, `POST /friends/request?to=${pair.other.id}`);
-      await pair.other.ask(200, `POST /friends/accept?from=${pair.one.id}`);
-      await pair.one.ask(409, `POST /friends/request?to=${pair.other.id}`);
-      await pair.other.ask(409, `POST /friends/request?to=${pair.one.id}`);
-    }),
-
-    rule('Friends, POST /friends/request', '404 if the user is not found', async (cast) => {
-      await (await strangers(cast)).one.ask(404, `POST /friends/request?to=${NOBODY}`);
-    }),
-
-    rule('Status codes', 'a request to oneself: 400', async (cast) => {
-      const { one } = await strangers(cast);
-      problems(await one.ask(400, `POST /friends/request?to=${one.id}`), 'query.to');
-    }),
-
-    rule('Friends, POST /friends/accept', '404 if no pending request from that user', async (cast) => {
-      const pair = await strangers(cast);
-      await pair.one.ask(404, `POST /friends/accept?from=${pair.other.id}`);
-      await tiesAre(pair, 'nothing', 'nothing');
-    }),
-
-    rule('Friends, POST /friends/accept', 'the one who has asked cannot accept', async (cast) => {
-      const pair = await strangers(cast);
-      await pair.one.ask(200, `POST /friends/request?to=${pair.other.id}`);
-      await pair.one.ask(404, `POST /friends/accept?from=${pair.other.id}`);
-      await tiesAre(pair, 'nothing', 'asked');
-    }),
-
-    rule('Friends, POST /friends/decline', '404 if no pending request from that user', async (cast) => {
-      const pair = await strangers(cast);
-      await pair.one.ask(404, `POST /friends/decline?from=${pair.other.id}`);
-      await pair.one.ask(200, `POST /friends/request?to=${pair.other.id}`);
-      await pair.one.ask(404, `POST /friends/decline?from=${pair.other.id}`);
-      await tiesAre(pair, 'nothing', 'asked');
-    }),
-
-    rule('Friends, POST /friends/cancel', '404 if no outgoing request', async (cast) => {
-      const pair = await strangers(cast);
-      await pair.one.ask(404, `POST /friends/cancel?to=${pair.other.id}`);
-      await pair.one.ask(200, `POST /friends/request?to=${pair.other.id}`);
-      await pair.other.ask(404, `POST /friends/cancel?to=${pair.one.id}`);
-      await tiesAre(pair, 'nothing', 'asked');
-    }),
-
-    rule('Friends, DELETE /friends/remove', '404 if not a friend', async (cast) => {
-      const pair = await strangers(cast);
-      await pair.one.ask(404, `DELETE /friends/remove?id=${pair.other.id}`);
-      await pair.one.ask(200, `POST /friends/request?to=${pair.other.id}`);
-      await pair.one.ask(404, `DELETE /friends/remove?id=${pair.other.id}`);
-      await tiesAre(pair, 'nothing', 'asked');
-    }),
-
-    rule(STATES, 'friends: decline, cancel and accept find no request', async (cast) => {
-      const pair = await strangers(cast);
-      await pair.one.ask(200, `POST /friends/request?to=${pair.other.id}`);
-      await pair.other.ask(200, `POST /friends/accept?from=${pair.one.id}`);
-      await pair.other.ask(404, `POST /friends/accept?from=${pair.one.id}`);
-      await pair.other.ask(404, `POST /friends/decline?from=${pair.one.id}`);
-      await pair.one.ask(404, `POST /friends/cancel?to=${pair.other.id}`);
-      await tiesAre(pair, 'friends', 'friends');
-    }),
-
-    rule('Friends, GET /friends', '200 list of {id, name, username, profile_link, private}', async (cast) => {
-      const { friend, owner, picture } = await seclusion(cast);
-      const answer = await friend.ask(200, 'GET /friends');
-      const { id, name, username } = owner;
-      const entry = answer.body.find((one: { id: number }) => one.id === id);
-      same(answer, 'the entry', entry, { id, name, username, profile_link: picture, private: true });
-    }),
-
-    rule('Friends, GET /friends/requests', '200 pending incoming requests, not the outgoing ones', async (cast) => {
-      const { owner, requester, requested } = await seclusion(cast);
-      const answer = await owner.ask(200, 'GET /friends/requests');
-      want(
-        has(answer, requester.id) && !has(answer, requested.id),
-        'whoever has asked the caller, and nobody else',
-        answer,
-      );
-    }),
+    pairRule(
+      'friends.request.already-friends',
+      'POST /friends/request returns 409 if the two users are already friends.',
+      async (pair) => {
+        await befriend(pair.one, pair.other);
+        await pair.one.ask(409, `POST /friends/request?to=${pair.other.id}`);
+        await pair.other.ask(409, `POST /friends/request?to=${pair.one.id}`);
+        await tiesAre(pair, 'friends', 'friends');
+      },
+    ),
 
     rule(
-      'Representation, incoming friend request',
-      'the full profile if public, {id, name, username} if private',
+      'friends.request.unknown-user',
+      'POST /friends/request returns 404 if the user is not found.',
+      async (cast) => {
+        await (await cast.person('flo')).ask(404, `POST /friends/request?to=${NOBODY}`);
+      },
+    ),
+
+    rule('friends.request.self', 'A friend request to oneself returns 400.', async (cast) => {
+      const { id, ask } = await cast.person('flo');
+      problems(await ask(400, `POST /friends/request?to=${id}`), 'query.to');
+    }),
+
+    pairRule(
+      'friends.accept.no-request',
+      'POST /friends/accept returns 404 if there is no pending request from that user.',
+      async (pair) => {
+        await pair.one.ask(404, `POST /friends/accept?from=${pair.other.id}`);
+        await tiesAre(pair, 'nothing', 'nothing');
+      },
+    ),
+
+    pairRule(
+      'friends.accept.own-request',
+      'A user cannot accept the request that they sent: POST /friends/accept returns 404.',
+      async (pair) => {
+        await pair.one.ask(200, `POST /friends/request?to=${pair.other.id}`);
+        await pair.one.ask(404, `POST /friends/accept?from=${pair.other.id}`);
+        await tiesAre(pair, 'nothing', 'asked');
+      },
+    ),
+
+    pairRule(
+      'friends.decline.no-request',
+      'POST /friends/decline returns 404 if there is no pending request from that user.',
+      async (pair) => {
+        await pair.one.ask(404, `POST /friends/decline?from=${pair.other.id}`);
+        await pair.one.ask(200, `POST /friends/request?to=${pair.other.id}`);
+        await pair.one.ask(404, `POST /friends/decline?from=${pair.other.id}`);
+        await tiesAre(pair, 'nothing', 'asked');
+      },
+    ),
+
+    pairRule(
+      'friends.cancel.no-request',
+      'POST /friends/cancel returns 404 if there is no outgoing request to that user.',
+      async (pair) => {
+        await pair.one.ask(404, `POST /friends/cancel?to=${pair.other.id}`);
+        await pair.one.ask(200, `POST /friends/request?to=${pair.other.id}`);
+        await pair.other.ask(404, `POST /friends/cancel?to=${pair.one.id}`);
+        await tiesAre(pair, 'nothing', 'asked');
+      },
+    ),
+
+    pairRule(
+      'friends.remove.not-a-friend',
+      'DELETE /friends/remove returns 404 if the user is not a friend.',
+      async (pair) => {
+        await pair.one.ask(404, `DELETE /friends/remove?id=${pair.other.id}`);
+        await pair.one.ask(200, `POST /friends/request?to=${pair.other.id}`);
+        await pair.one.ask(404, `DELETE /friends/remove?id=${pair.other.id}`);
+        await pair.other.ask(404, `DELETE /friends/remove?id=${pair.one.id}`);
+        await tiesAre(pair, 'nothing', 'asked');
+      },
+    ),
+
+    pairRule(
+      'friends.friendship.no-request-left',
+      'Between friends there is no request: accept, decline and cancel return 404 and the friendship stays.',
+      async (pair) => {
+        await befriend(pair.one, pair.other);
+        for (const [user, friend] of [
+          [pair.one, pair.other],
+          [pair.other, pair.one],
+        ] as const) {
+          for (const path of ['accept?from', 'decline?from', 'cancel?to']) {
+            await user.ask(404, `POST /friends/${path}=${friend.id}`);
+          }
+        }
+        await tiesAre(pair, 'friends', 'friends');
+      },
+    ),
+
+    pairRule(
+      'friends.third-user',
+      'A friendship and a request concern two users only: between either of them and a third user, accept, decline, cancel and remove return 404 and change nothing.',
+      async ({ one, other }, cast) => {
+        const third = await cast.person('ada');
+        await befriend(one, other);
+        await third.ask(200, `POST /friends/request?to=${one.id}`);
+        for (const [user, stranger] of [
+          [third, other],
+          [other, third],
+        ] as const) {
+          for (const path of ['accept?from', 'decline?from', 'cancel?to']) {
+            await user.ask(404, `POST /friends/${path}=${stranger.id}`);
+          }
+          await user.ask(404, `DELETE /friends/remove?id=${stranger.id}`);
+        }
+        await tiesAre({ one, other }, 'friends', 'friends');
+        await tiesAre({ one: third, other: one }, 'nothing', 'asked');
+        await tiesAre({ one: third, other }, 'nothing', 'nothing');
+        await part(third, one);
+      },
+    ),
+
+    rule(
+      'friends.list.fields',
+      'GET /friends returns 200 and a list of {id, name, username, profile_link, private}.',
+      async (cast) => {
+        const { friend, owner, picture } = await seclusion(cast);
+        const answer = await friend.ask(200, 'GET /friends');
+        const { id, name, username } = owner;
+        const entry = answer.body.find((one: { id: number }) => one.id === id);
+        same(answer, 'the entry', entry, { id, name, username, profile_link: picture, private: true });
+      },
+    ),
+
+    rule(
+      'friends.requests.incoming-only',
+      'GET /friends/requests returns 200 and the pending incoming requests, not the outgoing ones.',
+      async (cast) => {
+        const { owner, requester, requested } = await seclusion(cast);
+        const answer = await owner.ask(200, 'GET /friends/requests');
+        want(
+          has(answer, requester.id) && !has(answer, requested.id),
+          'whoever has asked the caller, and nobody else',
+          answer,
+        );
+      },
+    ),
+
+    rule(
+      'friends.requests.fields',
+      'An incoming request shows what GET /profiles/{id} shows of that user: the full profile if it is public, {id, name, username} if it is private.',
       async (cast) => {
         const { owner, requester, requested } = await seclusion(cast);
         for (const [answer, who, fields] of [
@@ -183,55 +276,75 @@ export const friends: Subject = {
       },
     ),
 
-    rule(
-      'Visibility rules 3',
-      'A friendship that begins shows what is private at once, one that ends hides it',
-      async (cast) => {
-        const { one, other } = await strangers(cast);
+    pairRule(
+      'friends.friendship.changes-visibility',
+      'A friendship shows the posts of a private account as soon as it begins, and hides them as soon as it ends. A request shows nothing.',
+      async ({ one, other }) => {
         await one.ask(200, 'PUT /profiles/me', { form: { private: 'true' } });
-        const { id } = await publish(one);
-        await other.ask(404, `GET /posts/${id}`);
-        await befriend(other, one);
-        await other.ask(200, `GET /posts/${id}`);
-        await other.ask(200, `DELETE /friends/remove?id=${one.id}`);
-        await other.ask(404, `GET /posts/${id}`);
+        const { id, image } = await publish(one, { image: png() });
+        for (const [user, request, visible] of [
+          [other, `POST /friends/request?to=${one.id}`, false],
+          [one, `POST /friends/decline?from=${other.id}`, false],
+          [other, `POST /friends/request?to=${one.id}`, false],
+          [other, `POST /friends/cancel?to=${one.id}`, false],
+          [other, `POST /create_relationship?me=${other.id}&them=${one.id}`, false],
+          [one, `POST /friends/accept?from=${other.id}`, true],
+          [other, `DELETE /friends/remove?id=${one.id}`, false],
+          [one, `POST /friends/request?to=${other.id}`, false],
+          [other, `POST /friends/accept?from=${one.id}`, true],
+          [one, `DELETE /friends/remove?id=${other.id}`, false],
+        ] as const) {
+          await user.ask(200, request);
+          for (const path of [`/posts/${id}`, image]) await other.ask(visible ? 200 : 404, `GET ${path}`);
+          const profile = await other.ask(200, `GET /profiles/${one.id}`);
+          same(profile, `a ${visible ? 'full' : 'brief'} profile after ${request}`, 'private' in profile.body, visible);
+          const { found, answer } = await feedHas(other, { id }, 100);
+          same(answer, `the post in the feed after ${request}`, found, visible);
+        }
         await one.ask(200, 'PUT /profiles/me', { form: { private: 'false' } });
       },
     ),
 
-    ...[
-      ['POST', '/friends/request', 'to'],
-      ['POST', '/friends/accept', 'from'],
-      ['POST', '/friends/decline', 'from'],
-      ['POST', '/friends/cancel', 'to'],
-      ['DELETE', '/friends/remove', 'id'],
-    ].map(([method, path, name]) =>
-      rule(`Friends, ${method} ${path}`, 'an id that is none is 400, one that names nobody 404', async (cast) => {
-        const { one } = await strangers(cast);
-        for (const id of ['0', 'x', '', '9007199254740992'])
-          problems(await one.ask(400, `${method} ${path}?${name}=${id}`), `query.${name}`);
-        problems(await one.ask(400, `${method} ${path}`), `query.${name}`);
-        await one.ask(404, `${method} ${path}?${name}=${NOBODY}`);
-      }),
+    ...(
+      [
+        ['POST', '/friends/request', 'to', 400],
+        ['POST', '/friends/accept', 'from', 404],
+        ['POST', '/friends/decline', 'from', 404],
+        ['POST', '/friends/cancel', 'to', 404],
+        ['DELETE', '/friends/remove', 'id', 404],
+      ] as const
+    ).map(([method, path, name, ownId]) =>
+      rule(
+        `friends.${path.split('/')[2]}.id`,
+        `${method} ${path}: an invalid id returns 400; a well-formed id of no user returns 404, the own id ${ownId}.`,
+        async (cast) => {
+          const { id: own, ask } = await cast.person('flo');
+          for (const id of ['0', 'x', '', '9007199254740992'])
+            problems(await ask(400, `${method} ${path}?${name}=${id}`), `query.${name}`);
+          problems(await ask(400, `${method} ${path}`), `query.${name}`);
+          await ask(404, `${method} ${path}?${name}=${NOBODY}`);
+          await ask(ownId, `${method} ${path}?${name}=${own}`);
+        },
+      ),
     ),
 
-    rule(
-      'Relationship creation',
-      'the same transition as a friend request: never friends without the other’s consent',
-      async (cast) => {
-        const pair = await strangers(cast);
+    pairRule(
+      'relationships.create.is-a-request',
+      'POST /create_relationship makes the same transition as POST /friends/request: it never makes two users friends without the other’s consent.',
+      async (pair) => {
         await pair.one.ask(200, `POST /create_relationship?me=${pair.one.id}&them=${pair.other.id}`);
         await tiesAre(pair, 'nothing', 'asked');
         await pair.other.ask(409, `POST /create_relationship?me=${pair.other.id}&them=${pair.one.id}`);
         await tiesAre(pair, 'nothing', 'asked');
+        await pair.other.ask(200, `POST /friends/accept?from=${pair.one.id}`);
+        await tiesAre(pair, 'friends', 'friends');
       },
     ),
 
-    rule(
-      'Relationship creation',
-      'the same conditions: 409 for friends and for a request that exists, 404 for nobody',
-      async (cast) => {
-        const { one, other } = await strangers(cast);
+    pairRule(
+      'relationships.create.conditions',
+      'POST /create_relationship returns 409 for friends and for an existing request, and 404 for an unknown user.',
+      async ({ one, other }) => {
         const path = `POST /create_relationship?me=${one.id}&them=`;
         await one.ask(404, `${path}${NOBODY}`);
         await one.ask(200, `POST /friends/request?to=${other.id}`);
@@ -241,20 +354,38 @@ export const friends: Subject = {
       },
     ),
 
-    rule(
-      'Relationship creation',
-      'me must equal the token user id: else 403, after shape and before whether them exists',
-      async (cast) => {
-        const { one, other } = await strangers(cast);
-        await one.ask(403, `POST /create_relationship?me=${other.id}&them=${NOBODY}`);
-        problems(await one.ask(400, `POST /create_relationship?me=${other.id}&them=0`), 'query.them');
+    pairRule(
+      'relationships.create.me',
+      'POST /create_relationship returns 403 if me is not the authenticated user: after the ids are valid, before it is known whether they exist, with the same body for all of them.',
+      async ({ one, other }) => {
+        const path = 'POST /create_relationship?';
+        const refused = [];
+        for (const [me, them] of [
+          [other.id, NOBODY],
+          [other.id, one.id],
+          [other.id, other.id],
+          [NOBODY, other.id],
+        ])
+          refused.push(await one.ask(403, `${path}me=${me}&them=${them}`));
+        for (const answer of refused) same(answer, 'the body', answer.body, refused[0]?.body);
+        problems(await one.ask(400, `${path}me=${other.id}&them=0`), 'query.them');
+        problems(await one.ask(400, `${path}me=${other.id}&them=${one.id}&kind=x`), 'query.kind');
+        await one.ask(400, `${path}me=${other.id}&them=${one.id}`, { json: { them: one.id } });
+        await tiesAre({ one, other }, 'nothing', 'nothing');
       },
     ),
 
-    rule('Relationship creation', 'query me, them only; a request to oneself is 400', async (cast) => {
-      const { one } = await strangers(cast);
-      problems(await one.ask(400, 'POST /create_relationship'), 'query.me', 'query.them');
-      problems(await one.ask(400, `POST /create_relationship?me=${one.id}&them=${one.id}`), 'query.them');
-    }),
+    rule(
+      'relationships.create.query',
+      'POST /create_relationship requires me and them; a request to oneself returns 400.',
+      async (cast) => {
+        const { id, ask } = await cast.person('flo');
+        const path = 'POST /create_relationship';
+        problems(await ask(400, path), 'query.me', 'query.them');
+        problems(await ask(400, `${path}?me=${id}`), 'query.them');
+        problems(await ask(400, `${path}?them=${NOBODY}`), 'query.me');
+        problems(await ask(400, `${path}?me=${id}&them=${id}`), 'query.them');
+      },
+    ),
   ],
 };

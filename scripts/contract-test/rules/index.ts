@@ -1,20 +1,49 @@
 import type { Subject } from '../rule.js';
 import { accounts } from './accounts.js';
+import { bodies } from './bodies.js';
+import { concurrency } from './concurrency.js';
+import { fields } from './fields.js';
 import { friends } from './friends.js';
 import { overHttp } from './http.js';
 import { images } from './images.js';
 import { likes } from './likes.js';
 import { limits } from './limits.js';
+import { lists } from './lists.js';
 import { operations } from './operations.js';
 import { passwords } from './passwords.js';
 import { posts } from './posts.js';
 import { profiles } from './profiles.js';
+import { refusals } from './refusals.js';
 import { sessions } from './sessions.js';
-import { visibility } from './visibility.js';
+import { slow } from './slow.js';
+import { updates } from './updates.js';
+import { uploads } from './uploads.js';
+import { viewers } from './viewers.js';
 
 /** Every subject. Those of one group go side by side; the next one begins when all of them are done. */
 export const groups: Subject[][] = [
-  [accounts, passwords, sessions, profiles, posts, images, likes, friends, visibility, operations, overHttp],
-  // It uses up the strict limit, for which everybody else would have to wait.
+  [
+    accounts,
+    passwords,
+    sessions,
+    profiles,
+    posts,
+    images,
+    likes,
+    friends,
+    viewers,
+    updates,
+    fields,
+    uploads,
+    bodies,
+    refusals,
+    concurrency,
+    slow,
+    operations,
+    overHttp,
+  ],
+  // They compare pages of the feed, to which nobody should add meanwhile.
+  [lists],
+  // It counts requests one by one, and uses limits up.
   [limits],
 ];

@@ -1,134 +1,207 @@
-import { problems, rule, type Subject, status, want } from '../rule.js';
+import { problems, rule, type Subject, same, want } from '../rule.js';
 import { byCookie } from '../scenes.js';
 
-const POLICY = 'Input rules, password policy';
-
 /** One password that breaks one piece of the policy, and nothing else. */
-const WEAK: [where: string, says: string, password: string][] = [
-  [POLICY, 'at least 12', 'Teal-Lan_58'],
-  [POLICY, '1-128 chars', `Teal-Lantern_58${' ab'.repeat(38)}`],
-  [POLICY, 'must contain lowercase', 'TEAL-LANTERN_58'],
-  [POLICY, 'must contain uppercase', 'teal-lantern_58'],
-  [POLICY, 'must contain a digit', 'Teal-Lantern_xy'],
-  [POLICY, 'must contain a special character', 'TealLantern58xy'],
-  [POLICY, 'must not be a common password', 'Password123!'],
-  ['Rules', 'undoing look-alikes: a common password by other signs is one', 'P4ssw0rd!!20!'],
-  [POLICY, 'must not contain a triple repeat', 'Teal-Lannntern_58'],
-  [POLICY, 'must not contain an obvious sequence of letters', 'Teal-Lantern_58-wxyz'],
-  [POLICY, 'must not contain an obvious sequence of digits', 'Teal-Lantern_4321'],
-  ['Rules', 'a sequence along a keyboard row: its first or last four', 'Teal-Lantern_58-QweR'],
-  ['Rules', 'a sequence along a keyboard row: five or more', 'Teal-Lantern_58-sdfgh'],
+const WEAK: [id: string, sentence: string, password: string][] = [
+  ['passwords.policy.too-short', 'A password has at least 12 characters.', 'Teal-Lan_58'],
+  ['passwords.policy.too-long', 'A password has at most 128 characters.', `Teal-Lantern_58${' ab'.repeat(38)}`],
+  ['passwords.policy.lowercase', 'A password contains a lowercase letter.', 'TEAL-LANTERN_58'],
+  ['passwords.policy.uppercase', 'A password contains an uppercase letter.', 'teal-lantern_58'],
+  ['passwords.policy.digit', 'A password contains a digit.', 'Teal-Lantern_xy'],
+  ['passwords.policy.special-character', 'A password contains a special character.', 'TealLantern58xy'],
+  [
+    'passwords.policy.common',
+    'A password is not a common one, with or without digits and signs at its end.',
+    'Password123!',
+  ],
+  ['passwords.policy.look-alikes', 'A common password written with look-alikes is a common password.', 'P4ssw0rd!!20!'],
+  ['passwords.policy.triple-repeat', 'A password contains no character three times in a row.', 'Teal-Lannntern_58'],
+  [
+    'passwords.policy.letter-sequence',
+    'A password contains no four letters along the alphabet.',
+    'Teal-Lantern_58-wxyz',
+  ],
+  ['passwords.policy.digit-sequence', 'A password contains no four digits in sequence.', 'Teal-Lantern_4321'],
+  [
+    'passwords.policy.keyboard-row-end',
+    'A password contains neither the first nor the last four keys of a keyboard row.',
+    'Teal-Lantern_58-QweR',
+  ],
+  ['passwords.policy.keyboard-row', 'A password contains no five keys along a keyboard row.', 'Teal-Lantern_58-sdfgh'],
 ];
 
-const GOOD: [says: string, password: string][] = [
-  ['TestHarbour!77 is no common password', 'TestHarbour!77'],
-  ['a row’s first or last four, not the erty of Liberty', 'Liberty-Lamp_58'],
-  ['a special character is anything that is no letter and no digit: a space, _, an emoji', 'Teal Lantern 🐟 58'],
-  ['Lowercase, uppercase and digit mean the Unicode classes', 'ßÄÖ-quiet-٣-Ünde'],
+const GOOD: [id: string, sentence: string, password: string][] = [
+  ['passwords.accepted.not-common', 'TestHarbour!77 is not a common password and is accepted.', 'TestHarbour!77'],
+  [
+    'passwords.accepted.inside-keyboard-row',
+    'Four keys from inside a keyboard row (the erty of Liberty) are accepted.',
+    'Liberty-Lamp_58',
+  ],
+  [
+    'passwords.accepted.special-characters',
+    'A special character is anything that is neither letter nor digit: a space, _ or an emoji.',
+    'Teal Lantern 🐟 58',
+  ],
+  [
+    'passwords.accepted.unicode-classes',
+    'Lowercase, uppercase and digit are the Unicode classes Ll, Lu and Nd.',
+    'ßÄÖ-quiet-٣-Ünde',
+  ],
 ];
 
 /** A profile update tries a password without using up the strict limit: what comes after its shape is never reached. */
 export const passwords: Subject = {
   name: 'Passwords',
   rules: [
-    ...WEAK.map(([where, says, password]) =>
-      rule(where, says, async (cast) => {
+    ...WEAK.map(([id, sentence, password]) =>
+      rule(id, sentence, async (cast) => {
         const { ask, password: current_password } = await cast.person('ada');
         problems(await ask(400, 'PUT /profiles/me', { form: { password, current_password } }), 'body.password');
       }),
     ),
 
-    ...GOOD.map(([says, password]) =>
-      rule('Rules', says, async (cast) => {
+    ...GOOD.map(([id, sentence, password]) =>
+      rule(id, sentence, async (cast) => {
         const { ask } = await cast.person('ada');
         // Sound, and then refused for the wrong current password.
         await ask(401, 'PUT /profiles/me', { form: { password, current_password: 'Wrong-Harbour_58' } });
       }),
     ),
 
-    rule(POLICY, 'must not contain the username', async (cast) => {
+    rule('passwords.policy.username', 'A password does not contain the username, ignoring case.', async (cast) => {
       const { ask, username, password: current_password } = await cast.person('ada');
       const password = `Teal_58${username.toUpperCase()}`;
       problems(await ask(400, 'PUT /profiles/me', { form: { password, current_password } }), 'body.password');
-    }),
-
-    rule(POLICY, 'must not contain the email local part', async (cast) => {
-      const json = { ...cast.identity(), email: 'harbour.seal@example.org', password: 'Teal_58-Harbour.Seal' };
+      const json = { ...cast.identity(), username: 'Harbour', password: 'Teal_58-hARBOUR' };
       problems(await cast.nobody.ask(400, 'POST /auth/register', { json }), 'body.password');
     }),
 
     rule(
-      'Profile update rules 4',
-      'the password rules are re-applied against the resulting username and email',
+      'passwords.policy.email-local-part',
+      'A password does not contain the local part of the email, ignoring case.',
       async (cast) => {
-        const { ask, password: current_password } = await cast.person('ada');
+        const json = { ...cast.identity(), email: 'harbour.seal@example.org', password: 'Teal_58-Harbour.Seal' };
+        problems(await cast.nobody.ask(400, 'POST /auth/register', { json }), 'body.password');
+      },
+    ),
+
+    rule(
+      'passwords.change.resulting-account',
+      'A new password is checked against the username and the email that result from the update.',
+      async (cast) => {
+        const { ask, username: former, password: current_password } = await cast.person('ada');
         const form = { current_password, password: 'Teal_58-Harbour', username: 'harbour' };
         problems(await ask(400, 'PUT /profiles/me', { form }), 'body.password');
         const email = 'teal_58@example.org';
         problems(await ask(400, 'PUT /profiles/me', { form: { ...form, username: 'elk', email } }), 'body.password');
+        // The username is the local part of the email, too: a field that stays still counts, and one that changes does not.
+        const changes = { email: 'elk@example.org', username: 'elk' };
+        const password = `Teal_58${former.toUpperCase()}`;
+        for (const [field, value] of Object.entries(changes)) {
+          const answer = await ask(400, 'PUT /profiles/me', { form: { current_password, password, [field]: value } });
+          problems(answer, 'body.password');
+        }
+        const wrong = { ...changes, password, current_password: 'Wrong-Harbour_58' };
+        await ask(401, 'PUT /profiles/me', { form: wrong });
       },
     ),
 
-    rule('Representation, errors', 'Every problem of one password is listed, not only the first', async (cast) => {
-      const json = { ...cast.identity(), password: 'aaaa' };
-      const answer = problems(await cast.nobody.ask(400, 'POST /auth/register', { json }), 'body.password');
-      // Too short, no uppercase letter, no digit, no special character, a triple repeat.
-      want(answer.body.errors.length >= 5, 'each of the five things that are wrong with it', answer);
-    }),
+    rule(
+      'passwords.change.later-names',
+      'A later change of username or email is not checked against the password.',
+      async (cast) => {
+        const { ask, password } = await cast.newcomer();
+        const part = password.slice('Quiet.7'.length);
+        await ask(200, 'PUT /profiles/me', { form: { username: part, email: `${part}@example.org` } });
+      },
+    ),
 
-    rule('Profile update rules 4', 'Changing password requires current_password', async (cast) => {
+    rule(
+      'passwords.policy.lists-every-problem',
+      'A 400 lists every problem of a password, not only the first.',
+      async (cast) => {
+        const json = { ...cast.identity(), password: 'aaaa' };
+        const answer = problems(await cast.nobody.ask(400, 'POST /auth/register', { json }), 'body.password');
+        // Too short, no uppercase letter, no digit, no special character, a triple repeat.
+        want(answer.body.errors.length >= 5, 'each of the five things that are wrong with it', answer);
+      },
+    ),
+
+    rule('passwords.change.current-password-required', 'Changing password requires current_password.', async (cast) => {
       const { ask } = await cast.person('ada');
       const form = { password: cast.identity().password };
       problems(await ask(400, 'PUT /profiles/me', { form }), 'body.current_password');
     }),
 
-    rule('Status codes', 'wrong current_password on PUT /profiles/me: 401 Invalid password', async (cast) => {
-      const { ask } = await cast.person('ada');
-      const form = { password: cast.identity().password, current_password: 'Wrong-Harbour_58' };
-      const answer = await ask(401, 'PUT /profiles/me', { form });
-      want(answer.body.message === 'Invalid password', 'the message Invalid password', answer);
-    }),
-
-    rule('Status codes', 'current_password is checked whenever it is sent', async (cast) => {
-      const { ask } = await cast.person('ada');
-      const form = { name: 'Somebody Else', current_password: 'Wrong-Harbour_58' };
-      await ask(401, 'PUT /profiles/me', { form });
-    }),
-
-    rule('Status codes', 'current_password as the only field: 400, nothing to change', async (cast) => {
-      const { ask, password: current_password } = await cast.person('ada');
-      problems(await ask(400, 'PUT /profiles/me', { form: { current_password } }), 'body.');
-    }),
-
-    rule('Session', 'password change: all sessions invalidated; every device must log in again', async (cast) => {
-      const person = await cast.newcomer();
-      const other = (await cast.login(person)).body.token;
-      const { password } = cast.identity();
-      const form = { password, current_password: person.password };
-      const changed = await person.ask(200, 'PUT /profiles/me', { form });
-      for (const token of [person.token, other]) await cast.nobody.ask(401, 'GET /auth/me', { token });
-      await cast.nobody.ask(401, 'GET /auth/me', byCookie(person.token));
-      want(/^fc_session_token=;/.test(changed.headers.get('set-cookie') ?? ''), 'a cleared cookie', changed);
-      await cast.nobody.ask(401, 'POST /auth/login', { json: { email: person.email, password: person.password } });
-      const { token } = (await cast.login({ ...person, password })).body;
-      status(await cast.nobody.ask(200, 'GET /auth/me', { token }), 200);
-    }),
+    rule(
+      'passwords.change.wrong-current-password',
+      'A wrong current_password on PUT /profiles/me returns 401 with the message “Invalid password”.',
+      async (cast) => {
+        const { ask } = await cast.person('ada');
+        const form = { password: cast.identity().password, current_password: 'Wrong-Harbour_58' };
+        const answer = await ask(401, 'PUT /profiles/me', { form });
+        want(answer.body.message === 'Invalid password', 'the message Invalid password', answer);
+        same(answer, 'WWW-Authenticate', answer.headers.get('www-authenticate'), 'Bearer');
+      },
+    ),
 
     rule(
-      'Authentication 2',
-      'The token has claims jti (session id) and tvr (token version), which a password change raises',
+      'passwords.current-password.always-checked',
+      'current_password is checked whenever it is sent.',
+      async (cast) => {
+        const { ask } = await cast.person('ada');
+        const form = { name: 'Somebody Else', current_password: 'Wrong-Harbour_58' };
+        await ask(401, 'PUT /profiles/me', { form });
+      },
+    ),
+
+    rule(
+      'passwords.current-password.alone',
+      'current_password as the only field of a profile update returns 400: nothing changes.',
+      async (cast) => {
+        const { ask, password: current_password } = await cast.person('ada');
+        problems(await ask(400, 'PUT /profiles/me', { form: { current_password } }), 'body.');
+      },
+    ),
+
+    rule(
+      'passwords.change.ends-sessions',
+      'A password change ends all sessions of the account, and no other user’s: every device must log in again.',
       async (cast) => {
         const person = await cast.newcomer();
+        const stranger = await cast.person('ada');
+        const other = (await cast.login(person)).body.token;
         const { password } = cast.identity();
-        await person.ask(200, 'PUT /profiles/me', { form: { password, current_password: person.password } });
-        const answer = await cast.login({ ...person, password });
+        const form = { password, current_password: person.password };
+        const changed = await person.ask(200, 'PUT /profiles/me', { form });
+        for (const token of [person.token, other]) await cast.nobody.ask(401, 'GET /auth/me', { token });
+        await cast.nobody.ask(401, 'GET /auth/me', byCookie(person.token));
+        want(/^fc_session_token=;/.test(changed.headers.get('set-cookie') ?? ''), 'a cleared cookie', changed);
+        await cast.nobody.ask(401, 'POST /auth/login', { json: { email: person.email, password: person.password } });
+        const { token } = (await cast.login({ ...person, password })).body;
+        const answer = await cast.nobody.ask(200, 'GET /auth/sessions', { token });
+        want(answer.body.length === 1, 'one session, that of the login after the change', answer);
+        await stranger.ask(200, 'GET /auth/me');
+      },
+    ),
+
+    rule(
+      'passwords.change.token-version',
+      'A token has the claims jti (session id) and tvr (token version); a password change raises tvr.',
+      async (cast) => {
+        const person = await cast.newcomer();
+        // The same password is a change, too.
+        const { password } = person;
+        await person.ask(200, 'PUT /profiles/me', { form: { password, current_password: password } });
+        await person.ask(401, 'GET /auth/me');
+        const answer = await cast.login(person);
         const claims = claimsOf(answer.body.token);
         want(typeof claims.jti === 'string' && claims.sub === String(person.id), 'claims jti and sub', answer);
         want(claims.tvr > claimsOf(person.token).tvr, 'a higher tvr after a password change', answer);
       },
     ),
 
-    rule('Input rules, login', 'The password is not trimmed or transformed', async (cast) => {
+    rule('auth.login.password-verbatim', 'Login does not trim or transform the password.', async (cast) => {
       const who = { ...cast.identity(), password: `  ${cast.identity().password}\u212b ` };
       await cast.nobody.ask(201, 'POST /auth/register', { json: who });
       await cast.login(who);

@@ -3,7 +3,8 @@ import { problems, rule, type Subject, same, want } from '../rule.js';
 import { byCookie } from '../scenes.js';
 import { claimsOf } from './passwords.js';
 
-const TABLE = 'Accounts and sessions';
+/** The `WWW-Authenticate` of a 401 for a token that was sent and refused. */
+const REFUSED = 'Bearer error="invalid_token"';
 
 /** One login, for all rules that look at its answer alone. */
 const aLogin = (cast: Cast) => cast.once('a login', async () => cast.login(await cast.person('sam')));
@@ -11,26 +12,38 @@ const aLogin = (cast: Cast) => cast.once('a login', async () => cast.login(await
 export const sessions: Subject = {
   name: 'Login and sessions',
   rules: [
-    rule('Authentication 2', 'Login returns {id, token, expires_at} and sets the cookie', async (cast) => {
-      const sam = await cast.person('sam');
-      const answer = await aLogin(cast);
-      same(answer, 'the fields', Object.keys(answer.body).sort(), ['expires_at', 'id', 'token']);
-      same(answer, 'the id', answer.body.id, sam.id);
-      await cast.nobody.ask(200, 'GET /auth/me', { token: answer.body.token });
-      await cast.nobody.ask(200, 'GET /auth/me', byCookie(answer.body.token));
-    }),
+    rule(
+      'auth.login.success',
+      'POST /auth/login returns 200 {id, token, expires_at} and sets the cookie; both authenticate requests.',
+      async (cast) => {
+        const sam = await cast.person('sam');
+        const answer = await aLogin(cast);
+        same(answer, 'the fields', Object.keys(answer.body).sort(), ['expires_at', 'id', 'token']);
+        same(answer, 'the id', answer.body.id, sam.id);
+        await cast.nobody.ask(200, 'GET /auth/me', { token: answer.body.token });
+        await cast.nobody.ask(200, 'GET /auth/me', byCookie(answer.body.token));
+      },
+    ),
 
-    rule('Rules', 'Cookie fc_session_token: HttpOnly, SameSite=Lax, Path=/', async (cast) => {
-      const answer = await aLogin(cast);
-      const [pair, ...attributes] = (answer.headers.get('set-cookie') ?? '').split(/; */);
-      same(answer, 'the cookie', pair, `fc_session_token=${answer.body.token}`);
-      const found = attributes.map((attribute) => attribute.toLowerCase());
-      for (const attribute of ['httponly', 'samesite=lax', 'path=/']) {
-        want(found.includes(attribute), `the attribute ${attribute}`, answer);
-      }
-    }),
+    rule(
+      'auth.cookie.attributes',
+      'The cookie fc_session_token has the attributes HttpOnly, SameSite=Lax and Path=/.',
+      async (cast) => {
+        const answer = await aLogin(cast);
+        const [pair, ...attributes] = (answer.headers.get('set-cookie') ?? '').split(/; */);
+        same(answer, 'the cookie', pair, `fc_session_token=${answer.body.token}`);
+        const found = attributes.map((attribute) => attribute.toLowerCase());
+        for (const attribute of ['httponly', 'samesite=lax', 'path=/']) {
+          want(found.includes(attribute), `the attribute ${attribute}`, answer);
+        }
+        // Whether it is Secure is not for the client to say.
+        const forged = await cast.login(await cast.person('sam'), { 'X-Forwarded-Proto': 'https' });
+        const isSecure = /; *secure\b/i.test(forged.headers.get('set-cookie') ?? '');
+        same(forged, 'Secure, as without X-Forwarded-Proto', isSecure, found.includes('secure'));
+      },
+    ),
 
-    rule('Representation, token', 'the cookie expires with the token', async (cast) => {
+    rule('auth.cookie.expires', 'The cookie expires with the token, at expires_at.', async (cast) => {
       const answer = await aLogin(cast);
       const expires = Date.parse(/expires=([^;]+)/i.exec(answer.headers.get('set-cookie') ?? '')?.[1] ?? '');
       const { exp, iat } = claimsOf(answer.body.token);
@@ -39,13 +52,17 @@ export const sessions: Subject = {
       want(exp > iat, 'an expiry that is to come', answer);
     }),
 
-    rule('Representation, token', 'signed JWT, claims sub, jti, tvr, iat, exp, iss, aud', async (cast) => {
-      const answer = await aLogin(cast);
-      const claims = claimsOf(answer.body.token);
-      same(answer, 'the claims', Object.keys(claims).sort(), ['aud', 'exp', 'iat', 'iss', 'jti', 'sub', 'tvr']);
-    }),
+    rule(
+      'auth.token.claims',
+      'The token is a signed JWT with the claims sub, jti, tvr, iat, exp, iss and aud.',
+      async (cast) => {
+        const answer = await aLogin(cast);
+        const claims = claimsOf(answer.body.token);
+        same(answer, 'the claims', Object.keys(claims).sort(), ['aud', 'exp', 'iat', 'iss', 'jti', 'sub', 'tvr']);
+      },
+    ),
 
-    rule('Representation, times', 'RFC 3339, UTC, milliseconds; expires_at too', async (cast) => {
+    rule('auth.login.expires-at', 'expires_at is in RFC 3339, UTC, with milliseconds.', async (cast) => {
       const answer = await aLogin(cast);
       want(
         /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(answer.body.expires_at),
@@ -54,7 +71,7 @@ export const sessions: Subject = {
       );
     }),
 
-    rule('Authentication 3', 'Each login creates a separate session with its own token', async (cast) => {
+    rule('auth.login.separate-sessions', 'Each login creates a separate session with its own token.', async (cast) => {
       const sam = await cast.person('sam');
       const [one, two] = [(await cast.login(sam)).body.token, (await cast.login(sam)).body.token];
       const answer = await cast.nobody.ask(200, 'GET /auth/sessions', { token: two });
@@ -64,64 +81,90 @@ export const sessions: Subject = {
     }),
 
     rule(
-      'Authentication 7',
-      'Login failure returns a generic 401 that does not say which field was wrong',
+      'auth.login.generic-refusal',
+      'A failed login returns a generic 401 that does not say which field was wrong.',
       async (cast) => {
         const { email, password } = await cast.person('sam');
         const wrong = async (json: object) => cast.nobody.ask(401, 'POST /auth/login', { json });
-        const answers = [
-          await wrong({ email, password: `${password}x` }),
-          await wrong({ email: cast.identity().email, password }),
-          await wrong({ email: 'no address', password }),
+        const expected = await wrong({ email, password: `${password}x` });
+        same(expected, 'WWW-Authenticate', expected.headers.get('www-authenticate'), 'Bearer');
+        const unknown = [
+          cast.identity().email,
+          'no address',
+          'kit@mailinator.com',
+          '@',
+          '',
+          `${'x'.repeat(300)}@b.org`,
         ];
-        for (const answer of answers) same(answer, 'the body', answer.body, answers[0]?.body);
+        for (const json of [
+          ...unknown.map((address) => ({ email: address, password })),
+          ...['', ' ', 'x'.repeat(128)].map((other) => ({ email, password: other })),
+        ]) {
+          const answer = await wrong(json);
+          same(answer, 'the body', answer.body, expected.body);
+          same(answer, 'the names of the headers', [...answer.headers.keys()], [...expected.headers.keys()]);
+          same(answer, 'WWW-Authenticate', answer.headers.get('www-authenticate'), 'Bearer');
+        }
       },
     ),
 
-    rule('Input rules, login', 'The email is trimmed and lowercased', async (cast) => {
+    rule('auth.login.email-is-normalized', 'Login trims and lowercases the email.', async (cast) => {
       const { email, password } = await cast.person('sam');
       await cast.login({ email: `  ${email.toUpperCase()} `, password });
     }),
 
-    rule('Input rules, login', 'only email and password', async (cast) => {
+    rule('auth.login.fields', 'Login takes only email and password.', async (cast) => {
       const { email, password } = await cast.person('sam');
       const json = { email, password, remember: true };
       problems(await cast.nobody.ask(400, 'POST /auth/login', { json }), 'body.remember');
     }),
 
-    rule('Rules', 'Login checks the shape: two strings, password at most 128 characters', async (cast) => {
-      const json = { email: 7, password: 'x'.repeat(129) };
-      problems(await cast.nobody.ask(400, 'POST /auth/login', { json }), 'body.email', 'body.password');
-      problems(await cast.nobody.ask(400, 'POST /auth/login', { json: {} }), 'body.email', 'body.password');
-    }),
+    rule(
+      'auth.login.shape',
+      'Login checks that email and password are strings and that the password has at most 128 characters.',
+      async (cast) => {
+        const json = { email: 7, password: 'x'.repeat(129) };
+        problems(await cast.nobody.ask(400, 'POST /auth/login', { json }), 'body.email', 'body.password');
+        problems(await cast.nobody.ask(400, 'POST /auth/login', { json: {} }), 'body.email', 'body.password');
+      },
+    ),
 
-    rule(`${TABLE}, GET /auth/sessions`, '200 list of sessions, current true for the one that asks', async (cast) => {
-      const sam = await cast.person('sam');
-      const { token } = (await cast.login(sam)).body;
-      const answer = await cast.nobody.ask(200, 'GET /auth/sessions', { token });
-      const current = answer.body.filter((session: { current: boolean }) => session.current);
-      same(
-        answer,
-        'the current session',
-        current.map(({ id }: { id: string }) => id),
-        [claimsOf(token).jti],
-      );
-    }),
+    rule(
+      'sessions.list.current',
+      'GET /auth/sessions returns 200 and the sessions of the user; current is true for the session that makes the request.',
+      async (cast) => {
+        const sam = await cast.person('sam');
+        const { token } = (await cast.login(sam)).body;
+        const answer = await cast.nobody.ask(200, 'GET /auth/sessions', { token });
+        const current = answer.body.filter((session: { current: boolean }) => session.current);
+        same(
+          answer,
+          'the current session',
+          current.map(({ id }: { id: string }) => id),
+          [claimsOf(token).jti],
+        );
+      },
+    ),
 
-    rule('Rules', 'Sessions are listed last used first', async (cast) => {
+    rule('sessions.list.order', 'Sessions are listed last used first.', async (cast) => {
       const answer = await (await cast.person('sam')).ask(200, 'GET /auth/sessions');
       const times = answer.body.map(({ last_used_at }: { last_used_at: string }) => last_used_at);
       same(answer, 'the order', times, [...times].sort().reverse());
     }),
 
     rule(
-      'Representation, device_name',
-      'the User-Agent, trimmed, at most 255 characters; Unknown device without',
+      'sessions.list.device-name',
+      'device_name is the User-Agent, trimmed, without control characters, at most 255 characters; Unknown device without one.',
       async (cast) => {
         const sam = await cast.person('sam');
         for (const [headers, name] of [
           [{ 'User-Agent': `Contract Kit ${'x'.repeat(300)}` }, `Contract Kit ${'x'.repeat(242)}`],
+          [{ 'User-Agent': ' \u00a0 Trimmed \t' }, 'Trimmed'],
+          [{ 'User-Agent': 'No\tControl\u0085Char\u009facters' }, 'NoControlCharacters'],
+          [{ 'User-Agent': '<script>"&' }, '<script>"&'],
           [{}, 'Unknown device'],
+          [{ 'User-Agent': '' }, 'Unknown device'],
+          [{ 'User-Agent': ' \u0085 ' }, 'Unknown device'],
         ] as [Record<string, string>, string][]) {
           const { token } = (await cast.login(sam, headers)).body;
           const answer = await cast.nobody.ask(200, 'GET /auth/sessions', { token });
@@ -135,87 +178,124 @@ export const sessions: Subject = {
       },
     ),
 
-    rule('Authentication 5', 'Logout invalidates that session’s token and clears the cookie', async (cast) => {
-      const sam = await cast.person('sam');
-      const { token } = (await cast.login(sam)).body;
-      const answer = await cast.nobody.ask(200, 'POST /auth/logout', { token });
-      const cookie = answer.headers.get('set-cookie') ?? '';
-      want(
-        /^fc_session_token=;/.test(cookie) && /max-age=0|expires=thu, 01 jan 1970/i.test(cookie),
-        'a cleared cookie',
-        answer,
-      );
-      await cast.nobody.ask(401, 'GET /auth/verify', { token });
-      await cast.nobody.ask(401, 'GET /auth/verify', byCookie(token));
-      await sam.ask(200, 'GET /auth/verify');
-      const left = await sam.ask(200, 'GET /auth/sessions');
-      want(
-        !left.body.some(({ id }: { id: string }) => id === claimsOf(token).jti),
-        'the session gone from the list',
-        left,
-      );
-    }),
-
-    rule('Authentication 5', 'deletion of a session invalidates that session’s token', async (cast) => {
-      const sam = await cast.person('sam');
-      const { token } = (await cast.login(sam)).body;
-      const answer = await sam.ask(200, `DELETE /auth/sessions/${claimsOf(token).jti}`);
-      want(!answer.headers.has('set-cookie'), 'the own cookie left alone', answer);
-      await cast.nobody.ask(401, 'GET /auth/me', { token });
-      await sam.ask(200, 'GET /auth/me');
-    }),
-
-    rule('Rules', 'The cookie is cleared whenever the current session ends: by its deletion', async (cast) => {
-      const { token } = (await cast.login(await cast.person('sam'))).body;
-      const answer = await cast.nobody.ask(200, `DELETE /auth/sessions/${claimsOf(token).jti}`, { token });
-      want(/^fc_session_token=;/.test(answer.headers.get('set-cookie') ?? ''), 'a cleared cookie', answer);
-      await cast.nobody.ask(401, 'GET /auth/me', { token });
-    }),
-
-    rule(`${TABLE}, DELETE /auth/sessions/:id`, '404 if the session is missing or not the caller’s', async (cast) => {
-      const sam = await cast.person('sam');
-      const other = await cast.person('ada');
-      const missing = await sam.ask(404, 'DELETE /auth/sessions/00000000-0000-4000-8000-000000000000');
-      const foreign = await sam.ask(404, `DELETE /auth/sessions/${claimsOf(other.token).jti}`);
-      same(foreign, 'the body, as for a missing one', foreign.body, missing.body);
-      await other.ask(200, 'GET /auth/verify');
-    }),
-
     rule(
-      'Representation, session id',
-      'A path value of any shape that is not one of the caller’s sessions is 404',
+      'auth.logout.ends-session',
+      'Logout invalidates the token of the session and clears the cookie.',
       async (cast) => {
         const sam = await cast.person('sam');
-        for (const id of ['1', 'abc', '%00', '..%2fme', 'x'.repeat(300)])
-          await sam.ask(404, `DELETE /auth/sessions/${id}`);
+        const { token } = (await cast.login(sam)).body;
+        const answer = await cast.nobody.ask(200, 'POST /auth/logout', { token });
+        const cookie = answer.headers.get('set-cookie') ?? '';
+        want(
+          /^fc_session_token=;/.test(cookie) && /max-age=0|expires=thu, 01 jan 1970/i.test(cookie),
+          'a cleared cookie',
+          answer,
+        );
+        await cast.nobody.ask(401, 'GET /auth/verify', { token });
+        await cast.nobody.ask(401, 'GET /auth/verify', byCookie(token));
+        await sam.ask(200, 'GET /auth/verify');
+        const left = await sam.ask(200, 'GET /auth/sessions');
+        want(
+          !left.body.some(({ id }: { id: string }) => id === claimsOf(token).jti),
+          'the session gone from the list',
+          left,
+        );
       },
     ),
 
-    rule(`${TABLE}, DELETE /auth/sessions`, '200; deletes every session except the current', async (cast) => {
-      const sam = await cast.newcomer();
-      const others = [(await cast.login(sam)).body.token, (await cast.login(sam)).body.token];
-      await sam.ask(200, 'DELETE /auth/sessions');
-      for (const token of others) await cast.nobody.ask(401, 'GET /auth/me', { token });
-      const answer = await sam.ask(200, 'GET /auth/sessions');
-      same(
-        answer,
-        'the sessions left',
-        answer.body.map(({ id }: { id: string }) => id),
-        [claimsOf(sam.token).jti],
-      );
-    }),
+    rule(
+      'sessions.delete.ends-session',
+      'Deleting a session invalidates its token. The other sessions stay, and a second deletion returns 404.',
+      async (cast) => {
+        const sam = await cast.person('sam');
+        const { token } = (await cast.login(sam)).body;
+        const other = (await cast.login(sam)).body;
+        const answer = await sam.ask(200, `DELETE /auth/sessions/${claimsOf(token).jti}`);
+        want(!answer.headers.has('set-cookie'), 'the own cookie left alone', answer);
+        await cast.nobody.ask(401, 'GET /auth/me', { token });
+        for (const kept of [sam.token, other.token]) await cast.nobody.ask(200, 'GET /auth/me', { token: kept });
+        await sam.ask(404, `DELETE /auth/sessions/${claimsOf(token).jti}`);
+      },
+    ),
 
-    rule('Authentication 2', 'The token is a signed token: one that was changed is none', async (cast) => {
+    rule(
+      'sessions.delete.clears-cookie',
+      'The cookie is cleared when the current session is deleted.',
+      async (cast) => {
+        const { token } = (await cast.login(await cast.person('sam'))).body;
+        const answer = await cast.nobody.ask(200, `DELETE /auth/sessions/${claimsOf(token).jti}`, { token });
+        want(/^fc_session_token=;/.test(answer.headers.get('set-cookie') ?? ''), 'a cleared cookie', answer);
+        await cast.nobody.ask(401, 'GET /auth/me', { token });
+      },
+    ),
+
+    rule(
+      'sessions.delete.not-own',
+      'DELETE /auth/sessions/{id} returns 404 if the session is missing or another user’s, with the same body.',
+      async (cast) => {
+        const sam = await cast.person('sam');
+        const other = await cast.person('ada');
+        const missing = await sam.ask(404, 'DELETE /auth/sessions/00000000-0000-4000-8000-000000000000');
+        const foreign = await sam.ask(404, `DELETE /auth/sessions/${claimsOf(other.token).jti}`);
+        same(foreign, 'the body, as for a missing one', foreign.body, missing.body);
+        await other.ask(200, 'GET /auth/verify');
+      },
+    ),
+
+    rule(
+      'sessions.delete.malformed-id',
+      'DELETE /auth/sessions/{id} returns 404 for an id of any shape that is not one of the user’s sessions.',
+      async (cast) => {
+        const sam = await cast.person('sam');
+        const own: string = claimsOf(sam.token).jti;
+        const similar = [own.toUpperCase(), `${own}%00`, `${own}%20`];
+        const malformed = ['1', 'abc', '%00', '..%2fme', '%F0%9F%98%80', '%27%20or%20true--', 'x'.repeat(5000)];
+        for (const id of [...similar, ...malformed]) {
+          const answer = await sam.ask(404, `DELETE /auth/sessions/${id}`);
+          want(!answer.headers.has('set-cookie'), 'the cookie left alone', answer);
+        }
+        await sam.ask(200, 'GET /auth/me');
+      },
+    ),
+
+    rule(
+      'sessions.delete-others.keeps-current',
+      'DELETE /auth/sessions returns 200 and deletes every session except the current one, and no other user’s.',
+      async (cast) => {
+        const sam = await cast.newcomer();
+        const stranger = await cast.person('sam');
+        const others = [(await cast.login(sam)).body.token, (await cast.login(sam)).body.token];
+        await sam.ask(200, 'DELETE /auth/sessions');
+        for (const token of others) await cast.nobody.ask(401, 'GET /auth/me', { token });
+        const answer = await sam.ask(200, 'GET /auth/sessions');
+        same(
+          answer,
+          'the sessions left',
+          answer.body.map(({ id }: { id: string }) => id),
+          [claimsOf(sam.token).jti],
+        );
+        await stranger.ask(200, 'GET /auth/me');
+        await sam.ask(200, 'DELETE /auth/sessions');
+      },
+    ),
+
+    rule('auth.token.forged', 'A token that was changed or is not signed returns 401.', async (cast) => {
       const { token } = await cast.person('sam');
       const [head, , signature] = token.split('.');
       const forged = (claims: object) =>
         Buffer.from(JSON.stringify({ ...claimsOf(token), ...claims })).toString('base64url');
       const other = String((await cast.person('ada')).id);
-      const none = Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url');
+      const encoded = (header: string) => Buffer.from(header).toString('base64url');
+      const none = encoded('{"alg":"none","typ":"JWT"}');
       for (const changed of [
         `${head}.${forged({ sub: other })}.${signature}`,
         `${head}.${forged({ tvr: 99 })}.${signature}`,
+        `${head}.${encoded('[]')}.${signature}`,
+        `${encoded('{"alg":"HS256"}')}.${forged({})}.${signature}`,
+        `${none}.${forged({})}.${signature}`,
         `${none}.${forged({})}.`,
+        `${head}.${forged({})}.`,
+        `${head}.${forged({})}`,
         `${token.slice(0, -2)}${token.endsWith('AA') ? 'BB' : 'AA'}`,
         'abc',
       ]) {
@@ -224,30 +304,46 @@ export const sessions: Subject = {
     }),
 
     rule(
-      'Status codes',
-      'missing or malformed credentials: 401; a bad header is never rescued by a good cookie',
+      'auth.credentials.refused',
+      'Missing or malformed credentials return 401 with WWW-Authenticate; a bad header is not rescued by a good cookie.',
       async (cast) => {
         const { token } = await cast.person('sam');
         const Cookie = `fc_session_token=${token}`;
-        for (const headers of [
-          {},
-          { Cookie: 'fc_session_token=stale' },
-          { Cookie, Authorization: 'Bearer stale' },
-          { Cookie, Authorization: 'Basic bWlyYTptaXJh' },
-          { Cookie, Authorization: '' },
-          { Authorization: token },
-        ] as Record<string, string>[]) {
+        const { body } = await cast.nobody.ask(401, 'GET /auth/me');
+        for (const [headers, challenge] of [
+          [{}, 'Bearer'],
+          [{ Cookie: 'fc_session_token=' }, 'Bearer'],
+          [{ Cookie: `token=${token}; FC_SESSION_TOKEN=${token}` }, 'Bearer'],
+          [{ Cookie: 'fc_session_token=stale' }, REFUSED],
+          [{ Cookie: `${Cookie}x` }, REFUSED],
+          [{ Cookie: `fc_session_token=Bearer ${token}` }, REFUSED],
+          [{ Cookie: `${Cookie}; fc_session_token=stale` }, REFUSED],
+          [{ Cookie, Authorization: 'Bearer stale' }, REFUSED],
+          [{ Cookie, Authorization: 'Basic bWlyYTptaXJh' }, 'Bearer'],
+          [{ Cookie, Authorization: '' }, 'Bearer'],
+          [{ Authorization: token }, 'Bearer'],
+          [{ Authorization: 'Bearer' }, REFUSED],
+          [{ Authorization: 'Bearer two words' }, REFUSED],
+          [{ Cookie: `theme=dark; fc_session_token=; ${Cookie}` }, REFUSED],
+        ] as [Record<string, string>, string][]) {
           const answer = await cast.nobody.ask(401, 'GET /auth/me', { headers });
-          same(answer, 'WWW-Authenticate', answer.headers.get('www-authenticate'), 'Bearer');
+          same(answer, 'WWW-Authenticate', answer.headers.get('www-authenticate'), challenge);
+          same(answer, 'the body, whatever was wrong', answer.body, body);
         }
       },
     ),
 
-    rule('Status codes', 'A good header wins over a good cookie', async (cast) => {
-      const { id, token } = await cast.person('sam');
-      const other = await cast.person('ada');
-      const answer = await cast.nobody.ask(200, 'GET /auth/me', { token, ...byCookie(other.token) });
-      same(answer, 'whose account', answer.body.id, id);
-    }),
+    rule(
+      'auth.credentials.header-first',
+      'A good Authorization header takes precedence over any cookie, good or bad.',
+      async (cast) => {
+        const { id, token } = await cast.person('sam');
+        const other = await cast.person('ada');
+        for (const cookie of [other.token, 'stale', '']) {
+          const answer = await cast.nobody.ask(200, 'GET /auth/me', { token, ...byCookie(cookie) });
+          same(answer, 'whose account', answer.body.id, id);
+        }
+      },
+    ),
   ],
 };

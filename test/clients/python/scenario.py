@@ -43,7 +43,7 @@ class Client(Protocol):
     def is_private(self, id: int) -> bool | None: ...
     def download_picture(self, filename: str) -> bytes: ...
     def delete_account(self, password: str) -> str: ...
-    def create_post(self, title: str, text: str, image: bytes | None = None) -> Post: ...
+    def create_post(self, key: str, title: str, text: str, image: bytes | None = None) -> Post: ...
     def get_post(self, id: int) -> Post: ...
     def list_posts(self, limit: int, offset: int) -> Sequence[Post]: ...
     def like_post(self, id: int) -> str: ...
@@ -94,8 +94,11 @@ def play(connect: Callable[[str, str | None], Client]) -> None:
     profile_link = ada.change_picture(picture)
     print("upload a picture")
 
-    post = ada.create_post("First", "With an image.", image)
+    key = secrets.token_hex(16)
+    post = ada.create_post(key, "First", "With an image.", image)
     assert post.title == "First"
+    assert ada.create_post(key, "First", "With an image.", image).id == post.id
+    refused(422, lambda: ada.create_post(key, "Another", "With the same key."))
     print("post with an image")
 
     assert ben.send_friend_request(ada_id)
@@ -114,7 +117,7 @@ def play(connect: Callable[[str, str | None], Client]) -> None:
     assert (liked.like_count, liked.liked_by_me) == (1, True)
     print("like")
 
-    others = [ada.create_post(title, "None.").id for title in ("Second", "Third")]
+    others = [ada.create_post(secrets.token_hex(16), title, "None.").id for title in ("Second", "Third")]
     first = ben.list_posts(limit=2, offset=0)
     second = ben.list_posts(limit=2, offset=2)
     assert len(first) == 2

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
 export interface Refusal {
@@ -32,7 +32,7 @@ export interface Client {
   getProfile(id: number): Promise<Answer<{ username: string; private?: boolean | undefined }>>;
   downloadPicture(filename: string): Promise<Answer<Blob>>;
   deleteAccount(password: string): Promise<Answer<{ message: string }>>;
-  createPost(post: { title: string; text: string; image?: Blob }): Promise<Answer<Post>>;
+  createPost(post: { title: string; text: string; image?: Blob }, idempotencyKey: string): Promise<Answer<Post>>;
   getPost(id: number): Promise<Answer<Post & { comments: unknown[] }>>;
   listPosts(page: { limit: number; offset: number }): Promise<Answer<Post[]>>;
   likePost(id: number): Promise<Answer<{ message: string }>>;
@@ -88,8 +88,12 @@ export async function play(connect: Connect): Promise<void> {
   console.log('upload a picture');
 
   const image = new Blob([imageBytes], { type: 'image/jpeg' });
-  const post = granted(await ada.createPost({ title: 'First', text: 'With an image.', image }), 201);
+  const key = randomUUID();
+  const post = granted(await ada.createPost({ title: 'First', text: 'With an image.', image }, key), 201);
   assert.equal(post.title, 'First');
+  const retried = granted(await ada.createPost({ title: 'First', text: 'With an image.', image }, key), 201);
+  assert.equal(retried.id, post.id);
+  refused(await ada.createPost({ title: 'Another', text: 'With the same key.' }, key), 422);
   console.log('post with an image');
 
   granted(await ben.sendFriendRequest(adaId));
@@ -110,7 +114,9 @@ export async function play(connect: Connect): Promise<void> {
   console.log('like');
 
   const others = [];
-  for (const title of ['Second', 'Third']) others.push(granted(await ada.createPost({ title, text: 'None.' }), 201).id);
+  for (const title of ['Second', 'Third']) {
+    others.push(granted(await ada.createPost({ title, text: 'None.' }, randomUUID()), 201).id);
+  }
   const first = granted(await ben.listPosts({ limit: 2, offset: 0 }));
   const second = granted(await ben.listPosts({ limit: 2, offset: 2 }));
   assert.deepEqual(

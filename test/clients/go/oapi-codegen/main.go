@@ -180,16 +180,16 @@ func (p *person) DeleteAccount(password string) (string, error) {
 	return done.Message, err
 }
 
-func (p *person) CreatePost(title, text string, image *scenario.File) (scenario.Post, error) {
+func (p *person) CreatePost(key, title, text string, image *scenario.File) (scenario.Post, error) {
 	contentType, body, err := formOf(map[string]string{"title": title, "text": text}, image)
 	if err != nil {
 		return scenario.Post{}, err
 	}
-	r, err := p.api.CreatePostWithBodyWithResponse(p.ctx, contentType, body)
+	r, err := p.api.CreatePostWithBodyWithResponse(p.ctx, &client.CreatePostParams{IdempotencyKey: &key}, contentType, body)
 	if err != nil {
 		return scenario.Post{}, err
 	}
-	post, err := given(r.JSON201, r.StatusCode(), r.JSON400, r.JSON401)
+	post, err := given(r.JSON201, r.StatusCode(), r.JSON400, r.JSON401, r.JSON422)
 	return postOf(post), err
 }
 

@@ -112,8 +112,8 @@ func postOf(post *client.Post) scenario.Post {
 	return scenario.Post{ID: post.Id, Title: post.Title, Image: post.GetImage(), LikeCount: post.LikeCount, LikedByMe: post.LikedByMe}
 }
 
-func (p *person) CreatePost(title, text string, image *scenario.File) (scenario.Post, error) {
-	request := p.api.PostsAPI.CreatePost(p.ctx).Title(title).Text(text)
+func (p *person) CreatePost(key, title, text string, image *scenario.File) (scenario.Post, error) {
+	request := p.api.PostsAPI.CreatePost(p.ctx).IdempotencyKey(key).Title(title).Text(text)
 	if image != nil {
 		file, err := os.Open(image.Path)
 		if err != nil {

@@ -65,9 +65,9 @@ class Person:
     def delete_account(self, password: str) -> str:
         return given(lambda: self.profiles.delete_account(PasswordConfirmation(password=password))).message
 
-    def create_post(self, title: str, text: str, image: bytes | None = None) -> Post:
+    def create_post(self, key: str, title: str, text: str, image: bytes | None = None) -> Post:
         file = None if image is None else ("image.jpg", image)
-        return given(lambda: self.posts.create_post(title, text, image=file))
+        return given(lambda: self.posts.create_post(title, text, idempotency_key=key, image=file))
 
     def get_post(self, id: int) -> PostDetail:
         return given(lambda: self.posts.get_post(id))

@@ -67,9 +67,10 @@ class Person:
     def delete_account(self, password: str) -> str:
         return given(delete_account.sync_detailed(client=self.client, body=PasswordConfirmation(password))).message
 
-    def create_post(self, title: str, text: str, image: bytes | None = None) -> Post:
+    def create_post(self, key: str, title: str, text: str, image: bytes | None = None) -> Post:
         file = UNSET if image is None else File(BytesIO(image), "image.jpg", "image/jpeg")
-        return given(create_post.sync_detailed(client=self.client, body=PostForm(title, text, file)))
+        body = PostForm(title, text, file)
+        return given(create_post.sync_detailed(client=self.client, body=body, idempotency_key=key))
 
     def get_post(self, id: int) -> PostDetail:
         return given(get_post.sync_detailed(id, client=self.client))

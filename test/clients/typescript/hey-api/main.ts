@@ -23,7 +23,7 @@ const connect: Connect = (baseUrl, token) => {
     getProfile: (id) => answer(api.getProfile({ client, path: { id } })),
     downloadPicture: (filename) => answer(api.getProfileImage({ client, path: { filename } })),
     deleteAccount: (password) => answer(api.deleteAccount({ client, body: { password } })),
-    createPost: (body) => answer(api.createPost({ client, body })),
+    createPost: (body, key) => answer(api.createPost({ client, body, headers: { 'Idempotency-Key': key } })),
     getPost: (id) => answer(api.getPost({ client, path: { id } })),
     listPosts: (query) => answer(api.listPosts({ client, query })),
     likePost: (id) => answer(api.likePost({ client, query: { id } })),

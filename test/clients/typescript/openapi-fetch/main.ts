@@ -35,7 +35,8 @@ const connect: Connect = (baseUrl, token) => {
     downloadPicture: (filename) =>
       answer(GET('/profiles/image/{filename}', { params: { path: { filename } }, parseAs: 'blob' })),
     deleteAccount: (password) => answer(DELETE('/profiles/me', { body: { password } })),
-    createPost: (body) => answer(POST('/posts/create', { body, ...form })),
+    createPost: (body, key) =>
+      answer(POST('/posts/create', { params: { header: { 'Idempotency-Key': key } }, body, ...form })),
     getPost: (id) => answer(GET('/posts/{id}', { params: { path: { id } } })),
     listPosts: (query) => answer(GET('/posts', { params: { query } })),
     likePost: (id) => answer(POST('/posts/like', { params: { query: { id } } })),

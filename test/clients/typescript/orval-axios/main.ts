@@ -30,7 +30,7 @@ const connect: Connect = (baseURL, token) => {
     getProfile: (id) => answer(api.getProfile(id)),
     downloadPicture: (filename) => answer(api.getProfileImage(filename, inNode)),
     deleteAccount: (password) => answer(api.deleteAccount({ password })),
-    createPost: (post) => answer(api.createPost(post)),
+    createPost: (post, key) => answer(api.createPost(post, { headers: { 'Idempotency-Key': key } })),
     getPost: (id) => answer(api.getPost(id)),
     listPosts: (page) => answer(api.listPosts(page)),
     likePost: (id) => answer(api.likePost({ id })),

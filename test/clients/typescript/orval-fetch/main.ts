@@ -25,7 +25,8 @@ const connect: Connect = (baseUrl, token) => {
     getProfile: (id) => answer(api.getProfile(id, options)),
     downloadPicture: (filename) => answer(api.getProfileImage(filename, options)),
     deleteAccount: (password) => answer(api.deleteAccount({ password }, options)),
-    createPost: (post) => answer(api.createPost(post, options)),
+    createPost: (post, key) =>
+      answer(api.createPost(post, { ...options, headers: { ...options.headers, 'Idempotency-Key': key } })),
     getPost: (id) => answer(api.getPost(id, options)),
     listPosts: (page) => answer(api.listPosts(page, options)),
     likePost: (id) => answer(api.likePost({ id }, options)),

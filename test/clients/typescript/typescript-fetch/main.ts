@@ -59,7 +59,7 @@ const connect: Connect = (basePath, token) => {
     getProfile: (id) => map(answer(profiles.getProfileRaw({ id })), namedProfile),
     downloadPicture: (filename) => answer(profiles.getProfileImageRaw({ filename })),
     deleteAccount: (password) => answer(profiles.deleteAccountRaw({ passwordConfirmation: { password } })),
-    createPost: (post) => map(answer(posts.createPostRaw(post)), namedPost),
+    createPost: (post, idempotencyKey) => map(answer(posts.createPostRaw({ ...post, idempotencyKey })), namedPost),
     getPost: (id) => map(answer(posts.getPostRaw({ id })), namedPost),
     listPosts: (page) => map(answer(posts.listPostsRaw(page)), (list): Post[] => list.map(namedPost)),
     likePost: (id) => answer(posts.likePostRaw({ id })),

@@ -7,6 +7,7 @@ import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.UUID;
 import java.util.stream.Stream;
 import org.openapitools.client.ApiClient;
 import org.openapitools.client.ApiException;
@@ -34,8 +35,8 @@ public final class Scenario {
       return new Person(new AuthApi(client), new ProfilesApi(client), new PostsApi(client), new FriendsApi(client));
     }
 
-    Post post(String title, String text, File image) throws ApiException {
-      return posts.createPost(title, text, image);
+    Post post(String key, String title, String text, File image) throws ApiException {
+      return posts.createPost(title, text, key, image);
     }
 
     void changePrivate() throws ApiException {
@@ -96,8 +97,11 @@ public final class Scenario {
     String profileLink = ada.changePicture(picture);
     System.out.println("upload a picture");
 
-    Post post = ada.post("First", "With an image.", image);
+    String key = UUID.randomUUID().toString();
+    Post post = ada.post(key, "First", "With an image.", image);
     same(post.getTitle(), "First");
+    same(ada.post(key, "First", "With an image.", image).getId(), post.getId());
+    refused(422, () -> ada.post(key, "Another", "With the same key.", null));
     System.out.println("post with an image");
 
     ben.friends.sendFriendRequest(adaId);
@@ -116,8 +120,8 @@ public final class Scenario {
     same(List.of(liked.getLikeCount(), liked.getLikedByMe()), List.of(1L, true));
     System.out.println("like");
 
-    Post second = ada.post("Second", "None.", null);
-    Post third = ada.post("Third", "None.", null);
+    Post second = ada.post(UUID.randomUUID().toString(), "Second", "None.", null);
+    Post third = ada.post(UUID.randomUUID().toString(), "Third", "None.", null);
     List<Post> page = ben.posts.listPosts(2, 0);
     same(page.size(), 2);
     same(

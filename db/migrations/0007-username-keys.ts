@@ -1,0 +1,38 @@
+import { type Kysely, sql } from 'kysely';
+
+/** How many accounts are read at a time. */
+const BATCH_SIZE = 1000;
+
+/**
+ * Brings the keys of usernames up to date: they are now equal under NFKC case folding, which ignores invisible code points and
+ * tells ı from i. An account whose new key another account already has keeps the old key.
+ */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  for (let after = '0'; ; ) {
+    const { rows } = await sql<{ id: string; username: string; key: string }>`
+      select id::text, username, username_key as key from accounts
+      where id > ${after}::bigint and username ~ '[^\\x01-\\x7f]'
+      order by id limit ${BATCH_SIZE}`.execute(db);
+    for (const { id, username, key } of rows) {
+      const newKey = usernameKey(username);
+      if (newKey === key || newKey === '') continue;
+      await sql`
+        update accounts set username_key = ${newKey}
+        where id = ${id}::bigint and not exists (select from accounts where username_key = ${newKey})`.execute(db);
+    }
+    const last = rows.at(-1);
+    if (!last) return;
+    after = last.id;
+  }
+}
+
+/** As it was when this migration was written: see `db/accounts.ts`. */
+const usernameKey = (username: string): string =>
+  username
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .normalize('NFKC')
+    .toLowerCase()
+    .split('ı')
+    .map((part) => part.toUpperCase())
+    .join('ı')
+    .normalize('NFKC');

@@ -1,0 +1,49 @@
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import type { PGlite } from '@electric-sql/pglite';
+import { serialize } from 'pg-protocol';
+import { openCluster } from './cluster.js';
+import type { Command, Report, WorkerInput } from './messages.js';
+
+/** The thread of the embedded PostgreSQL: it runs what its one client sends, in order, and is blocked meanwhile. */
+
+const report = (message: Report) => parentPort?.postMessage(message);
+
+/** The session that is served: PostgreSQL has but one, and the last client that has connected owns it. */
+let current: MessagePort | undefined;
+
+function connect(pglite: PGlite, port: MessagePort): void {
+  current?.close();
+  current = port;
+  // A client that was cut off may have left a transaction open, and each names its own prepared statements.
+  for (const statement of ['rollback', 'discard all']) run(pglite, serialize.query(statement));
+  port.on('message', (bytes: Uint8Array) => {
+    const response = run(pglite, bytes);
+    if (response.length > 0) port.postMessage(response, [response.buffer]);
+  });
+}
+
+/** Returns PostgreSQL's response in memory of its own, which can be transferred. */
+function run(pglite: PGlite, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const chunks: Uint8Array[] = [];
+  // It runs before the first await, so nothing comes between.
+  void pglite.execProtocolRawStream(bytes, { syncToFs: false, onRawData: (chunk) => chunks.push(chunk.slice()) });
+  const response = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.length, 0));
+  let offset = 0;
+  for (const chunk of chunks) {
+    response.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return response;
+}
+
+try {
+  const pglite = await openCluster(workerData as WorkerInput);
+  parentPort?.on('message', (command: Command) => {
+    if (command.kind === 'connect') return connect(pglite, command.port);
+    current?.close();
+    void pglite.close().then(() => process.exit());
+  });
+  report({ kind: 'ready' });
+} catch (error) {
+  report({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
+}

@@ -1,0 +1,41 @@
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
+import type { Client } from '../../generated/handlers.js';
+
+/** The client of a request. Its properties are computed on demand: most handlers need none of them. */
+export class RequestClient implements Client {
+  readonly #request: FastifyRequest;
+  readonly #reply: FastifyReply;
+  #controller: AbortController | undefined;
+
+  constructor(request: FastifyRequest, reply: FastifyReply) {
+    this.#request = request;
+    this.#reply = reply;
+  }
+
+  get address(): string {
+    return this.#request.ip;
+  }
+
+  get log(): FastifyBaseLogger {
+    return this.#request.log;
+  }
+
+  get https(): boolean {
+    return /^https$/i.test(this.#request.protocol);
+  }
+
+  /** Not Fastify's `request.signal`: that one follows the request, which closes as soon as its body has been read. */
+  get signal(): AbortSignal {
+    this.#controller ??= abortOnClose(this.#reply);
+    return this.#controller.signal;
+  }
+}
+
+function abortOnClose({ raw: response }: FastifyReply): AbortController {
+  const controller = new AbortController();
+  if (response.destroyed) controller.abort();
+  response.once('close', () => {
+    if (!response.writableFinished) controller.abort();
+  });
+  return controller;
+}

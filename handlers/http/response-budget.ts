@@ -1,0 +1,139 @@
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { unavailable } from './errors.js';
+
+/** Smaller payloads are sent without being counted. */
+export const LARGE_BYTES = 64 * 1024;
+
+/** How much is written to a connection at a time. Its progress shows after each chunk. */
+const CHUNK_BYTES = 64 * 1024;
+
+const LIMITS = { unsentBytes: 64 * 1024 * 1024, waitingBytes: 64 * 1024 * 1024, waitMs: 2000 };
+
+/** What of the budget one address may have, so that no client alone can block the others. */
+const SHARE_OF_ADDRESS = 0.25;
+
+export interface ResponseBudget {
+  /**
+   * Resolves when a payload may be sent. It counts as unsent until its response closes.
+   *
+   * @throws HttpError 503
+   */
+  take(bytes: number, address: string, response: ServerResponse): Promise<void>;
+  /** Bytes that are being sent, bytes that wait, and the number of responses that were refused. */
+  readonly usage: { readonly unsentBytes: number; readonly waitingBytes: number; readonly refused: number };
+}
+
+interface Waiter {
+  bytes: number;
+  address: string;
+  start(): void;
+}
+
+/**
+ * Bounds the bytes of large responses that the process holds for clients that have yet to read them. Beyond the bound a
+ * response waits for its turn, first come, first served.
+ */
+export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBudget {
+  const usage = { unsentBytes: 0, waitingBytes: 0, refused: 0 };
+  const unsentByAddress = new Map<string, number>();
+  const queue = new Set<Waiter>();
+
+  /** A payload larger than the bound is sent when it is the only one. */
+  const fits = (bytes: number, used: number, bound: number) => used === 0 || used + bytes <= bound;
+
+  function add(bytes: number, address: string): void {
+    usage.unsentBytes += bytes;
+    const unsent = (unsentByAddress.get(address) ?? 0) + bytes;
+    if (unsent > 0) unsentByAddress.set(address, unsent);
+    else unsentByAddress.delete(address);
+  }
+
+  function startWaiters(): void {
+    for (const waiter of queue) {
+      const { bytes, address } = waiter;
+      if (!fits(bytes, usage.unsentBytes, limits.unsentBytes)) return;
+      const unsent = unsentByAddress.get(address) ?? 0;
+      if (fits(bytes, unsent, limits.unsentBytes * SHARE_OF_ADDRESS)) waiter.start();
+    }
+  }
+
+  function refuse(): Error {
+    usage.refused += 1;
+    return unavailable('Too many large responses are being sent. Try again later.');
+  }
+
+  return {
+    usage,
+    take(bytes, address, response) {
+      return new Promise((resolve, reject) => {
+        let timer: NodeJS.Timeout | undefined;
+        const leave = () => {
+          if (queue.delete(waiter)) usage.waitingBytes -= bytes;
+          clearTimeout(timer);
+          response.off('close', abandon);
+        };
+        const abandon = () => {
+          leave();
+          reject(unavailable());
+        };
+        const waiter: Waiter = {
+          bytes,
+          address,
+          start() {
+            leave();
+            add(bytes, address);
+            response.once('close', () => {
+              add(-bytes, address);
+              startWaiters();
+            });
+            resolve();
+          },
+        };
+        if (response.destroyed) return reject(unavailable());
+        queue.add(waiter);
+        usage.waitingBytes += bytes;
+        startWaiters();
+        if (!queue.has(waiter)) return undefined;
+        response.once('close', abandon);
+        if (usage.waitingBytes > limits.waitingBytes) {
+          leave();
+          return reject(refuse());
+        }
+        timer = setTimeout(() => {
+          leave();
+          reject(refuse());
+        }, limits.waitMs);
+        return undefined;
+      });
+    },
+  };
+}
+
+/**
+ * Sends a large payload within the budget, chunk by chunk as the client reads.
+ *
+ * @throws HttpError 503
+ */
+export async function sendLarge(
+  budget: ResponseBudget,
+  bytes: Buffer,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Readable> {
+  await budget.take(bytes.length, request.ip, reply.raw);
+  reply.header('Content-Length', bytes.length);
+  return chunksOf(bytes);
+}
+
+function chunksOf(bytes: Buffer): Readable {
+  let offset = 0;
+  return new Readable({
+    highWaterMark: CHUNK_BYTES,
+    read() {
+      this.push(offset < bytes.length ? bytes.subarray(offset, offset + CHUNK_BYTES) : null);
+      offset += CHUNK_BYTES;
+    },
+  });
+}

@@ -1,0 +1,48 @@
+import type { FileHandle } from 'node:fs/promises';
+import type { Edit } from './findings.js';
+import { CHUNK_BYTES } from './image-file.js';
+
+/**
+ * Applies the edits to the open file in place, and returns its new size. No edit makes its range longer, so the copy never
+ * overtakes what is still to be read.
+ *
+ * @param edits in order, without overlaps
+ */
+export async function applyEdits(handle: FileHandle, size: number, edits: readonly Edit[]): Promise<number> {
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  let source = 0;
+  let target = 0;
+
+  const write = async (bytes: Buffer) => {
+    for (let done = 0; done < bytes.length; ) {
+      done += (await handle.write(bytes, done, bytes.length - done, target + done)).bytesWritten;
+    }
+    target += bytes.length;
+  };
+  const copyUntil = async (end: number) => {
+    if (source === target) {
+      source = end;
+      target = end;
+    }
+    while (source < end) {
+      const { bytesRead } = await handle.read(buffer, 0, Math.min(CHUNK_BYTES, end - source), source);
+      if (bytesRead === 0) throw new Error('An uploaded file has become shorter.');
+      await write(buffer.subarray(0, bytesRead));
+      source += bytesRead;
+    }
+  };
+
+  for (const { at, length, bytes, fill } of edits) {
+    await copyUntil(at);
+    await write(bytes);
+    source = at + length;
+    if (fill === undefined) continue;
+    const filling = buffer.fill(fill);
+    for (let left = length - bytes.length; left > 0; left -= CHUNK_BYTES) {
+      await write(filling.subarray(0, Math.min(left, CHUNK_BYTES)));
+    }
+  }
+  await copyUntil(size);
+  if (target < size) await handle.truncate(target);
+  return target;
+}

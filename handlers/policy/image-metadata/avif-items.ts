@@ -1,0 +1,167 @@
+import { type Box, type BoxReader, toSafeInteger } from './boxes.js';
+import { UnreadableImageError } from './errors.js';
+import { EMPTY_TIFF, reduceExif } from './exif.js';
+import { NO_BYTES } from './findings.js';
+import { CHUNK_BYTES, type ImageFile } from './image-file.js';
+
+/** Real images have one or two. */
+const MAX_METADATA_ITEMS = 64;
+
+/** Item types that are no part of the picture: Exif; XMP and whatever else has a media type; references by URI. */
+const metadataTypes = new Set(['Exif', 'mime', 'uri ']);
+
+const THUMBNAIL = 'thmb';
+const FREE = Buffer.from('free');
+
+interface Range {
+  at: number;
+  length: number;
+}
+
+interface Extent extends Range {
+  item: number;
+}
+
+/**
+ * Overwrites the bytes of a `meta` box's metadata items (ISO/IEC 14496-12 section 8.11). The items stay, because other
+ * boxes refer to them by number and to the image's bytes by offset.
+ *
+ * @param mediaData the ranges in which items may have their bytes
+ */
+export async function blankItems(
+  reader: BoxReader,
+  boxes: Record<'iinf' | 'iloc' | 'idat' | 'iref', Box | undefined>,
+  mediaData: readonly Range[],
+): Promise<void> {
+  if (!boxes.iinf || !boxes.iloc) return;
+  const thumbnails = boxes.iref ? await removeThumbnailReferences(reader, boxes.iref) : new Set<number>();
+  const types = await readMetadataItems(reader, boxes.iinf, thumbnails);
+  if (types.size === 0) return;
+  const { file, findings } = reader;
+  findings.hasMetadata = true;
+  const blanked: Range[] = [];
+  const places = boxes.idat ? [...mediaData, rangeOf(boxes.idat)] : mediaData;
+  for (const extent of await readExtents(reader, boxes.iloc, boxes.idat, (item) => types.has(item))) {
+    if (extent.length === 0) throw new UnreadableImageError('An item has no length.');
+    if (!places.some((place) => isWithin(extent, place))) throw new UnreadableImageError('An item is out of place.');
+    if (blanked.some((range) => overlaps(extent, range))) throw new UnreadableImageError('Two items overlap.');
+    blanked.push(extent);
+    if (types.get(extent.item) === 'Exif') {
+      // An item's first extent holds the header; what others hold follows.
+      types.set(extent.item, '');
+      findings.overwrite(extent.at, extent.length, await reduceExifItem(file, extent));
+    } else {
+      findings.overwrite(extent.at, extent.length, NO_BYTES);
+    }
+  }
+  await readExtents(reader, boxes.iloc, boxes.idat, (item, extent) => {
+    if (!types.has(item) && blanked.some((range) => overlaps(extent, range))) {
+      throw new UnreadableImageError('The image and its metadata overlap.');
+    }
+    return false;
+  });
+}
+
+const rangeOf = ({ dataAt, end }: Box): Range => ({ at: dataAt, length: end - dataAt });
+const isWithin = (inner: Range, outer: Range) =>
+  inner.at >= outer.at && inner.at + inner.length <= outer.at + outer.length;
+const overlaps = (one: Range, other: Range) =>
+  one.at < other.at + other.length && other.at < one.at + Math.max(one.length, 1);
+
+/** Makes the references from thumbnails to their images ones that readers skip. Returns the thumbnails' items. */
+async function removeThumbnailReferences(reader: BoxReader, { dataAt, end }: Box): Promise<Set<number>> {
+  const items = new Set<number>();
+  const idBytes = (await reader.file.read(dataAt, 4))[0] === 0 ? 2 : 4;
+  await reader.each(dataAt + 4, end, 1, async (reference) => {
+    if (reference.type !== THUMBNAIL) return;
+    items.add((await reader.file.read(reference.dataAt, idBytes)).readUIntBE(0, idBytes));
+    reader.findings.overwrite(reference.at + 4, FREE.length, FREE);
+  });
+  return items;
+}
+
+/** Returns the items that hold metadata, with their types. Thumbnails, which may show what was cropped, become free space. */
+async function readMetadataItems(
+  reader: BoxReader,
+  { dataAt, end }: Box,
+  thumbnails: ReadonlySet<number>,
+): Promise<Map<number, string>> {
+  const items = new Map<number, string>();
+  const countBytes = (await reader.file.read(dataAt, 4))[0] === 0 ? 2 : 4;
+  await reader.each(dataAt + 4 + countBytes, end, 1, async (box) => {
+    if (box.type !== 'infe') return;
+    const version = (await reader.file.read(box.dataAt, 4))[0] as number;
+    const idBytes = version < 3 ? 2 : 4;
+    const entry = await reader.file.read(box.dataAt + 4, idBytes + (version < 2 ? 0 : 6));
+    // Before version 2 an entry has a media type instead of an item type.
+    const type = version < 2 ? 'mime' : entry.toString('latin1', idBytes + 2, idBytes + 6);
+    const id = entry.readUIntBE(0, idBytes);
+    if (metadataTypes.has(type)) items.set(id, type);
+    else if (thumbnails.has(id)) {
+      items.set(id, THUMBNAIL);
+      reader.findings.overwrite(box.dataAt + 4 + idBytes + 2, FREE.length, FREE);
+    }
+    if (items.size > MAX_METADATA_ITEMS) throw new UnreadableImageError('There are too many metadata items.');
+  });
+  return items;
+}
+
+/** Returns the extents of an item location box for which `select` says so. */
+async function readExtents(
+  { file, findings }: BoxReader,
+  { dataAt, end }: Box,
+  idat: Box | undefined,
+  select: (item: number, extent: Extent) => boolean,
+): Promise<Extent[]> {
+  const selected: Extent[] = [];
+  let at = dataAt;
+  const read = async (bytes: number): Promise<number> => {
+    if (bytes === 0) return 0;
+    if (at + bytes > end) throw new UnreadableImageError('The table of items is cut short.');
+    const value = file.peek(at, bytes) ?? (await file.read(at, bytes));
+    at += bytes;
+    return bytes === 8 ? toSafeInteger(value.readBigUInt64BE(0)) : value.readUIntBE(0, bytes);
+  };
+  const version = await read(1);
+  await read(3);
+  const sizes = await read(2);
+  const [offsetBytes, lengthBytes, baseBytes] = [sizes >> 12, (sizes >> 8) & 15, (sizes >> 4) & 15] as const;
+  const indexBytes = version === 0 ? 0 : sizes & 15;
+  if (version > 2 || [offsetBytes, lengthBytes, baseBytes, indexBytes].some((bytes) => ![0, 4, 8].includes(bytes))) {
+    throw new UnreadableImageError('The table of items has an unknown form.');
+  }
+  for (let items = await read(version < 2 ? 2 : 4); items > 0; items--) {
+    const turn = findings.countPiece();
+    if (turn) await turn;
+    const item = await read(version < 2 ? 2 : 4);
+    const method = version === 0 ? 0 : (await read(2)) & 15;
+    const dataReference = await read(2);
+    const base = await read(baseBytes);
+    for (let count = await read(2); count > 0; count--) {
+      const extentTurn = findings.countPiece();
+      if (extentTurn) await extentTurn;
+      await read(indexBytes);
+      const offset = base + (await read(offsetBytes));
+      const length = await read(lengthBytes);
+      const extent = { item, at: method === 1 ? (idat?.dataAt ?? 0) + offset : offset, length };
+      if (!select(item, extent)) continue;
+      if (method > 1 || (method === 1 && !idat) || dataReference !== 0) {
+        throw new UnreadableImageError('An item is in another place.');
+      }
+      selected.push(extent);
+      if (selected.length > MAX_METADATA_ITEMS) throw new UnreadableImageError('The metadata is in too many pieces.');
+    }
+  }
+  return selected;
+}
+
+/** Returns a payload that readers accept: an offset of the TIFF header (ISO/IEC 23008-12 annex A), and a small TIFF. */
+async function reduceExifItem(file: ImageFile, { at, length }: Extent): Promise<Buffer> {
+  if (length < 4 + EMPTY_TIFF.length) return NO_BYTES;
+  const data = await file.read(at, Math.min(length, CHUNK_BYTES));
+  const start = 4 + data.readUInt32BE(0);
+  const tiff = start < data.length ? reduceExif(data.subarray(start), data.length - start) : NO_BYTES;
+  // Already reduced, unless there is more in front of it.
+  if (tiff === undefined) return Buffer.concat([Buffer.alloc(4), data.subarray(start)]);
+  return Buffer.concat([Buffer.alloc(4), tiff.length > 0 ? tiff : EMPTY_TIFF]);
+}

@@ -1,0 +1,152 @@
+import { blankItems } from './avif-items.js';
+import { type Box, BoxReader } from './boxes.js';
+import { UnreadableImageError } from './errors.js';
+import { type Findings, NO_BYTES } from './findings.js';
+import type { ImageFile } from './image-file.js';
+import { removeTrailer } from './trailer.js';
+
+/** The boxes that hold the picture, at the top level. */
+const keptTypes = new Set(['ftyp', 'styp', 'meta', 'mdat', 'moov', 'moof', 'mfra', 'sidx']);
+const containerTypes = new Set(['moov', 'trak', 'edts', 'mdia', 'minf', 'dinf', 'stbl', 'mvex', 'moof', 'traf']);
+const paddingTypes = new Set(['free', 'skip']);
+
+/** What can hold text about people and places, wherever it is. */
+const metadataTypes = new Set(['udta', 'uuid', 'xml ', 'bxml', ...paddingTypes]);
+/** Descriptions and times among an item's properties (ISO/IEC 23008-12 section 6.5). */
+const metadataProperties = new Set(['udes', 'altt', 'crtt', 'mdft', ...metadataTypes]);
+
+/** Tracks of pictures, their transparency and sound. Others hold texts or places. */
+const keptHandlers = new Set(['pict', 'vide', 'auxv', 'soun']);
+
+const MAX_TOP_LEVEL_BOXES = 64;
+const FREE = Buffer.from('free');
+
+/**
+ * Walks an AVIF (ISO base media file format). Boxes refer to bytes by their offset in the file, so metadata is overwritten
+ * in its place; only at the end of the file is it taken away. Rotation is a property of the item, and stays.
+ */
+export async function walkAvif(file: ImageFile, findings: Findings): Promise<void> {
+  const reader = new BoxReader(file, findings);
+  const top = await readTopLevel(reader);
+  const walk = new AvifWalk(
+    reader,
+    top.filter(({ type }) => type === 'mdat').map(({ dataAt, end }) => ({ at: dataAt, length: end - dataAt })),
+  );
+  const last = top.findLast(({ type }) => keptTypes.has(type) || paddingTypes.has(type)) as Box;
+  for (const box of top.filter(({ at }) => at <= last.at)) {
+    if (box.type === 'meta') await walk.meta(box, 0);
+    else if (containerTypes.has(box.type)) await walk.container(box, 0);
+    else if (!keptTypes.has(box.type)) walk.blank(box);
+  }
+  await removeTrailer(file, last.end, findings);
+}
+
+/** Returns the boxes of the image. A second file may follow it, or bytes that are no boxes. */
+async function readTopLevel(reader: BoxReader): Promise<Box[]> {
+  const boxes: Box[] = [];
+  const has = (type: string) => boxes.some((box) => box.type === type);
+  for (let at = 0; at < reader.file.size; ) {
+    const isComplete = has('mdat') && (has('meta') || has('moov'));
+    let box: Box;
+    try {
+      box = await reader.readBox(at, reader.file.size);
+    } catch (error) {
+      if (error instanceof UnreadableImageError && isComplete) break;
+      throw error;
+    }
+    if (box.type === 'ftyp' && at > 0) break;
+    boxes.push(box);
+    if (boxes.length > MAX_TOP_LEVEL_BOXES) throw new UnreadableImageError('There are too many boxes.');
+    at = box.end;
+  }
+  if (!has('meta') && !has('moov')) throw new UnreadableImageError('There is no image.');
+  return boxes;
+}
+
+class AvifWalk {
+  constructor(
+    readonly reader: BoxReader,
+    readonly mediaData: readonly { at: number; length: number }[],
+  ) {}
+
+  get findings(): Findings {
+    return this.reader.findings;
+  }
+
+  /** Makes it a box that readers skip, of the same length, without content. */
+  blank(box: Box): void {
+    if (!paddingTypes.has(box.type)) {
+      this.findings.hasMetadata = true;
+      this.findings.overwrite(box.at + 4, FREE.length, FREE);
+    }
+    this.findings.overwrite(box.dataAt, box.end - box.dataAt, NO_BYTES);
+  }
+
+  async container(box: Box, depth: number): Promise<void> {
+    await this.reader.each(box.dataAt, box.end, depth, async (child) => {
+      if (containerTypes.has(child.type)) await this.container(child, depth + 1);
+      else if (metadataTypes.has(child.type)) this.blank(child);
+      else if (child.type === 'meta') await this.innerMeta(child, depth + 1);
+      else if (child.type === 'mvhd' || child.type === 'mdhd') await this.blankTimes(child);
+      else if (child.type === 'tkhd') await this.trackHeader(child);
+      else if (child.type === 'hdlr') await this.checkHandler(child);
+    });
+  }
+
+  async meta(box: Box, depth: number): Promise<void> {
+    const found: Parameters<typeof blankItems>[1] = {
+      iinf: undefined,
+      iloc: undefined,
+      idat: undefined,
+      iref: undefined,
+    };
+    await this.reader.each(box.dataAt + 4, box.end, depth, async (child) => {
+      if (Object.hasOwn(found, child.type)) found[child.type as keyof typeof found] = child;
+      else if (child.type === 'iprp') await this.properties(child, depth + 1);
+      else if (metadataTypes.has(child.type)) this.blank(child);
+    });
+    await blankItems(this.reader, found, this.mediaData);
+  }
+
+  /** Inside tracks, only pictures' `meta` boxes have items; others are texts. */
+  private async innerMeta(box: Box, depth: number): Promise<void> {
+    const isLongEnough = box.end - box.dataAt >= 24;
+    const start = isLongEnough ? (await this.reader.file.read(box.dataAt, 24)).toString('latin1') : '';
+    if (start.slice(8, 12) === 'hdlr' && start.slice(20, 24) === 'pict') await this.meta(box, depth);
+    else this.blank(box);
+  }
+
+  private async properties({ dataAt, end }: Box, depth: number): Promise<void> {
+    await this.reader.each(dataAt, end, depth, async (list) => {
+      if (list.type !== 'ipco') return;
+      await this.reader.each(list.dataAt, list.end, depth + 1, async (property) => {
+        if (metadataProperties.has(property.type)) this.blank(property);
+        if (property.type !== 'ispe') return;
+        const data = await this.reader.file.read(property.dataAt, 12);
+        this.findings.checkDimensions(data.readUInt32BE(4), data.readUInt32BE(8));
+      });
+    });
+  }
+
+  /** When a sequence was made and changed: two times behind a version and flags, longer ones in version 1. */
+  private async blankTimes({ dataAt, end }: Box): Promise<void> {
+    const length = (await this.reader.file.read(dataAt, 4))[0] === 1 ? 16 : 8;
+    if (dataAt + 4 + length > end) throw new UnreadableImageError('A header is cut short.');
+    this.findings.overwrite(dataAt + 4, length, NO_BYTES);
+  }
+
+  private async trackHeader(box: Box): Promise<void> {
+    await this.blankTimes(box);
+    if (box.end - box.dataAt < 84) throw new UnreadableImageError('A track header is cut short.');
+    const sides = await this.reader.file.read(box.end - 8, 8);
+    this.findings.checkDimensions(sides.readUInt16BE(0), sides.readUInt16BE(4));
+  }
+
+  private async checkHandler({ dataAt }: Box): Promise<void> {
+    const handler = (await this.reader.file.read(dataAt, 12)).toString('latin1', 8, 12);
+    // A data handler, in QuickTime.
+    if (keptHandlers.has(handler) || handler === 'alis' || handler === 'url ') return;
+    this.findings.hasMetadata = true;
+    throw new UnreadableImageError('There is a track of another kind.');
+  }
+}

@@ -1,0 +1,54 @@
+import { UnreadableImageError } from './errors.js';
+import type { Findings } from './findings.js';
+import type { ImageFile } from './image-file.js';
+
+const MAX_DEPTH = 12;
+
+export interface Box {
+  type: string;
+  at: number;
+  dataAt: number;
+  end: number;
+}
+
+/** Reads the boxes of an ISO base media file (ISO/IEC 14496-12 section 4.2). */
+export class BoxReader {
+  constructor(
+    readonly file: ImageFile,
+    readonly findings: Findings,
+  ) {}
+
+  /** Returns the box that begins here and must end before `parentEnd`. */
+  async readBox(at: number, parentEnd: number): Promise<Box> {
+    const turn = this.findings.countPiece();
+    if (turn) await turn;
+    if (at + 8 > parentEnd) throw new UnreadableImageError('A box is cut short.');
+    const head = this.file.peek(at, 8) ?? (await this.file.read(at, 8));
+    const type = head.toString('latin1', 4, 8);
+    let size = head.readUInt32BE(0);
+    let headerBytes = 8;
+    if (size === 1) {
+      size = toSafeInteger((await this.file.read(at, 16)).readBigUInt64BE(8));
+      headerBytes = 16;
+    } else if (size === 0) {
+      size = parentEnd - at;
+    }
+    if (size < headerBytes || at + size > parentEnd) throw new UnreadableImageError('A box has a wrong length.');
+    return { type, at, dataAt: at + headerBytes, end: at + size };
+  }
+
+  /** Calls `visit` for each box between two places. */
+  async each(start: number, end: number, depth: number, visit: (box: Box) => Promise<void> | void): Promise<void> {
+    if (depth > MAX_DEPTH) throw new UnreadableImageError('Boxes are nested too deeply.');
+    for (let at = start; at < end; ) {
+      const box = await this.readBox(at, end);
+      await visit(box);
+      at = box.end;
+    }
+  }
+}
+
+export function toSafeInteger(value: bigint): number {
+  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new UnreadableImageError('A number is too large.');
+  return Number(value);
+}

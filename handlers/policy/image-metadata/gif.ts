@@ -1,0 +1,81 @@
+import { UnreadableImageError } from './errors.js';
+import type { Findings } from './findings.js';
+import type { ImageFile } from './image-file.js';
+import { removeTrailer } from './trailer.js';
+
+const HEADER_BYTES = 6;
+const SCREEN_BYTES = 7;
+const DESCRIPTOR_BYTES = 10;
+
+const EXTENSION = 0x21;
+const IMAGE = 0x2c;
+const TRAILER = 0x3b;
+const GRAPHIC_CONTROL = 0xf9;
+const APPLICATION = 0xff;
+
+/** How often an animation repeats, by its two names, and the colour profile. */
+const keptApplications = ['NETSCAPE2.0', 'ANIMEXTS1.0', 'ICCRGBG1012'];
+
+/** Walks a GIF (CompuServe GIF89a) block by block. Of the extensions only those stay that say how the frames are shown. */
+export async function walkGif(file: ImageFile, findings: Findings): Promise<void> {
+  const screen = await file.read(HEADER_BYTES, SCREEN_BYTES);
+  const [width, height] = [screen.readUInt16LE(0), screen.readUInt16LE(2)];
+  let at = HEADER_BYTES + SCREEN_BYTES + colourTableBytes(screen[4] as number);
+  for (let hasImage = false; ; ) {
+    const turn = findings.countPiece();
+    if (turn) await turn;
+    // Many files lack the trailer, or end within a frame.
+    if (at >= file.size && hasImage) return;
+    const introducer = (file.peek(at, 1) ?? (await file.read(at, 1)))[0];
+    if (introducer === TRAILER && hasImage) return removeTrailer(file, at + 1, findings);
+    if (introducer === IMAGE) {
+      const descriptor = file.peek(at, DESCRIPTOR_BYTES) ?? (await file.read(at, DESCRIPTOR_BYTES));
+      const [frameWidth, frameHeight] = [descriptor.readUInt16LE(5), descriptor.readUInt16LE(7)];
+      const codeAt = at + DESCRIPTOR_BYTES + colourTableBytes(descriptor[9] as number);
+      const codeSize = (file.peek(codeAt, 1) ?? (await file.read(codeAt, 1)))[0] as number;
+      if (codeSize < 1 || codeSize > 11) throw new UnreadableImageError('A frame has a wrong code size.');
+      at = await skipSubBlocks(file, codeAt + 1);
+      // A file that only begins like a GIF has no dimensions.
+      findings.checkDimensions(Math.max(width, frameWidth), Math.max(height, frameHeight));
+      hasImage = true;
+    } else if (introducer === EXTENSION) {
+      const start = at;
+      const isKept = await isKeptExtension(file, at);
+      at = await skipSubBlocks(file, at + 2);
+      const isWhole = at <= file.size;
+      // What no image comes before and that does not end was perhaps no extension.
+      findings.hasMetadata ||= !isKept && (isWhole || hasImage);
+      if (!isWhole) throw new UnreadableImageError('An extension is cut short.');
+      if (!isKept) findings.replace(start, at - start);
+    } else {
+      throw new UnreadableImageError('There is an unknown block.');
+    }
+  }
+}
+
+/** The size of a colour table, by the flags that announce it. */
+const colourTableBytes = (flags: number) => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
+
+async function isKeptExtension(file: ImageFile, at: number): Promise<boolean> {
+  const [, label, length] = file.peek(at, 3) ?? (await file.read(at, 3));
+  if (label === GRAPHIC_CONTROL) return true;
+  if (label !== APPLICATION || length !== 11) return false;
+  const name = file.peek(at + 3, 11) ?? (await file.read(at + 3, 11));
+  return keptApplications.includes(name.toString('latin1'));
+}
+
+/** Returns where the block after these sub-blocks begins, or a place behind the file's end when it comes first. */
+async function skipSubBlocks(file: ImageFile, start: number): Promise<number> {
+  let at = start;
+  while (at < file.size) {
+    const bytes = await file.readOn(at);
+    let index = 0;
+    while (index < bytes.length) {
+      const length = bytes[index] as number;
+      index += 1 + length;
+      if (length === 0) return at + index;
+    }
+    at += index;
+  }
+  return file.size + 1;
+}

@@ -1,0 +1,134 @@
+import { UnreadableImageError } from './errors.js';
+import { EXIF_PREFIX, reduceExif } from './exif.js';
+import { type Findings, NO_BYTES } from './findings.js';
+import { CHUNK_BYTES, type ImageFile } from './image-file.js';
+import { removeTrailer } from './trailer.js';
+
+const EOI = 0xd9;
+const SOS = 0xda;
+const APP0 = 0xe0;
+const APP1 = 0xe1;
+const APP2 = 0xe2;
+const APP14 = 0xee;
+const APP15 = 0xef;
+const COM = 0xfe;
+
+/** Marker, length, "JFIF\0", version, units and densities, and the two sides of a thumbnail. */
+const JFIF_BYTES = 18;
+/** Marker, length, "Adobe", version, flags and the colour transform. */
+const ADOBE_BYTES = 16;
+
+/**
+ * Walks a JPEG (ITU-T T.81 annex B) segment by segment. Of the application segments only those stay that decoders need:
+ * JFIF, ICC profiles, and Adobe's, which names the colour transform. What follows the end of the image is no part of it:
+ * further pictures, videos and makers' data.
+ */
+export async function walkJpeg(file: ImageFile, findings: Findings): Promise<void> {
+  let hasFrame = false;
+  let hasScan = false;
+  let hasExif = false;
+  let afterMetadata = false;
+  for (let at = 2; ; ) {
+    const turn = findings.countPiece();
+    if (turn) await turn;
+    const lead = file.peek(at, 2) ?? (await file.read(at, 2));
+    if (lead[0] !== 0xff) throw new UnreadableImageError('A segment does not begin with a marker.');
+    // Only a segment that another one follows was one: random bytes are none.
+    findings.hasMetadata ||= afterMetadata;
+    const marker = lead[1] as number;
+    if (marker === 0xff) {
+      at += 1;
+      continue;
+    }
+    if (marker === EOI) {
+      if (!hasScan) throw new UnreadableImageError('There is no image before the end.');
+      return removeTrailer(file, at + 2, findings);
+    }
+    if (isAlone(marker)) {
+      at += 2;
+      continue;
+    }
+    if (marker < 0xc0 || marker === 0xd8) throw new UnreadableImageError('There is an unknown marker.');
+    const length = 2 + (file.peek(at + 2, 2) ?? (await file.read(at + 2, 2))).readUInt16BE(0);
+    if (length < 4 || at + length > file.size) throw new UnreadableImageError('A segment has a wrong length.');
+    if (isFrame(marker)) {
+      const frame = file.peek(at, 10) ?? (await file.read(at, 10));
+      const components = frame[9] as number;
+      if (length !== 10 + 3 * components || components === 0) throw new UnreadableImageError('A frame is malformed.');
+      findings.checkDimensions(frame.readUInt16BE(7), frame.readUInt16BE(5));
+      hasFrame = true;
+    }
+    if ((marker >= APP0 && marker <= APP15) || marker === COM) {
+      const loaded = Math.min(length, CHUNK_BYTES);
+      const segment = file.peek(at, loaded) ?? (await file.read(at, loaded));
+      const kept = reduceSegment(marker, segment, length, hasExif);
+      if (kept) findings.replace(at, length, kept);
+      if (marker === APP1 && kept?.length !== 0) hasExif = true;
+      afterMetadata ||= kept !== undefined && marker !== APP0 && marker !== APP14;
+    }
+    at += length;
+    if (marker === SOS) {
+      if (!hasFrame) throw new UnreadableImageError('A scan comes before its frame.');
+      hasScan = true;
+      at = await skipScan(file, at);
+      if (at === file.size) return;
+    }
+  }
+}
+
+/** TEM and RSTn have no length. */
+const isAlone = (marker: number) => marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7);
+
+/** SOFn; DHT, JPG and DAC lie among them. */
+const isFrame = (marker: number) =>
+  marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
+
+/** Returns what to store instead of an application or comment segment; undefined when it stays as it is. */
+function reduceSegment(marker: number, segment: Buffer, length: number, hasExif: boolean): Buffer | undefined {
+  const starts = (name: string) => segment.toString('latin1', 4, 4 + name.length) === name;
+  if (marker === APP0 && starts('JFIF\0')) {
+    if (length <= JFIF_BYTES && !segment[16] && !segment[17]) return undefined;
+    const withoutThumbnail = Buffer.from(segment.subarray(0, JFIF_BYTES));
+    if (length < JFIF_BYTES) return NO_BYTES;
+    withoutThumbnail.writeUInt16BE(JFIF_BYTES - 2, 2);
+    withoutThumbnail.writeUInt16BE(0, 16);
+    return withoutThumbnail;
+  }
+  if (marker === APP2 && starts('ICC_PROFILE\0')) return undefined;
+  if (marker === APP14 && starts('Adobe')) {
+    if (length <= ADOBE_BYTES) return undefined;
+    const withoutRest = Buffer.from(segment.subarray(0, ADOBE_BYTES));
+    withoutRest.writeUInt16BE(ADOBE_BYTES - 2, 2);
+    return withoutRest;
+  }
+  if (marker === APP1 && starts('Exif\0') && !hasExif) {
+    const start = 4 + EXIF_PREFIX.length;
+    const tiff = reduceExif(segment.subarray(start), length - start);
+    if (tiff === undefined) return undefined;
+    if (tiff.length > 0) return exifSegment(tiff);
+  }
+  return NO_BYTES;
+}
+
+function exifSegment(tiff: Buffer): Buffer {
+  const head = Buffer.from([0xff, APP1, 0, 2 + EXIF_PREFIX.length + tiff.length]);
+  return Buffer.concat([head, EXIF_PREFIX, tiff]);
+}
+
+/**
+ * Returns where the marker after a scan's data is, or the file's size if it ends before. In the data, FF is followed by 00
+ * or is a restart marker. A plain loop, because a search for each FF costs far more when there are many.
+ */
+async function skipScan(file: ImageFile, start: number): Promise<number> {
+  let isAfterFf = false;
+  for (let at = start; at < file.size; ) {
+    const bytes = await file.readOn(at);
+    for (let index = 0; index < bytes.length; index++) {
+      const byte = bytes[index] as number;
+      if (isAfterFf && byte !== 0 && byte !== 0xff && (byte < 0xd0 || byte > 0xd7)) return at + index - 1;
+      isAfterFf = byte === 0xff;
+    }
+    at += bytes.length;
+  }
+  return file.size;
+}

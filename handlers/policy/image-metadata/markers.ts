@@ -1,0 +1,58 @@
+import { CHUNK_BYTES, type ImageFile } from './image-file.js';
+
+/** Bytes by which metadata is recognized wherever it is. All are too long to occur by chance. */
+const signs = [
+  'Exif\0',
+  'II*\0\x08\0\0\0',
+  'MM\0*\0\0\0\x08',
+  'http://ns.adobe.com/',
+  '<x:xmpmeta',
+  '<?xpacket',
+  'application/rdf+xml',
+  'Photoshop 3.0',
+  'XMP DataXMP',
+  'Raw profile type ',
+  'MotionPhoto_Data',
+].map((sign) => Buffer.from(sign, 'latin1'));
+
+/** Types of chunks and boxes, where a length is beside them that keeps within the file. */
+const types: Record<string, { names: readonly string[]; length: (bytes: Buffer, at: number) => number }> = {
+  'image/png': {
+    names: ['tEXt', 'zTXt', 'iTXt', 'tIME', 'eXIf'],
+    length: (bytes, at) => (at >= 4 ? bytes.readUInt32BE(at - 4) : Infinity),
+  },
+  'image/webp': {
+    names: ['EXIF', 'XMP '],
+    length: (bytes, at) => (at + 8 <= bytes.length ? bytes.readUInt32LE(at + 4) : Infinity),
+  },
+  'image/avif': {
+    names: ['udta', 'uuid', '\xa9xyz', 'loci'],
+    length: (bytes, at) => (at >= 4 ? bytes.readUInt32BE(at - 4) : Infinity),
+  },
+};
+
+/** More than occur by chance in one chunk of a file. */
+const MAX_OCCURRENCES = 16;
+
+/** Longer than any sign with a length beside it. */
+const OVERLAP_BYTES = 32;
+
+/** Tells whether a file whose structure cannot be followed seems to contain metadata. */
+export async function hasMetadataMarkers(file: ImageFile, mediaType: string): Promise<boolean> {
+  for (let at = 0; at < file.size; at += CHUNK_BYTES - OVERLAP_BYTES) {
+    const bytes = await file.read(at, Math.min(CHUNK_BYTES, file.size - at));
+    if (signs.some((sign) => bytes.includes(sign)) || hasType(bytes, mediaType, file.size - at)) return true;
+  }
+  return false;
+}
+
+function hasType(bytes: Buffer, mediaType: string, remainingBytes: number): boolean {
+  const { names = [], length = () => Infinity } = types[mediaType] ?? {};
+  return names.some((name) => {
+    let occurrences = 0;
+    for (let at = bytes.indexOf(name, 0, 'latin1'); at !== -1; at = bytes.indexOf(name, at + 1, 'latin1')) {
+      if (at + length(bytes, at) <= remainingBytes || ++occurrences > MAX_OCCURRENCES) return true;
+    }
+    return false;
+  });
+}

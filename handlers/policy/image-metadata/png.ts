@@ -1,0 +1,65 @@
+import { crc32 } from 'node:zlib';
+import { UnreadableImageError } from './errors.js';
+import { reduceExif } from './exif.js';
+import { type Findings, NO_BYTES } from './findings.js';
+import { CHUNK_BYTES, type ImageFile } from './image-file.js';
+import { removeTrailer } from './trailer.js';
+
+const SIGNATURE_BYTES = 8;
+/** A chunk's length, its type, and the checksum behind its data. */
+const CHUNK_OVERHEAD_BYTES = 12;
+
+/**
+ * The ancillary chunks that say how pixels are shown. The profile name in `iCCP` stays: the profile itself holds it too.
+ * The last line is ImageMagick's orientation and canvas.
+ */
+const keptTypes = new Set([
+  ...['iCCP', 'sRGB', 'gAMA', 'cHRM', 'cICP', 'mDCV', 'cLLI', 'mDCv', 'cLLi'],
+  ...['pHYs', 'bKGD', 'tRNS', 'sBIT', 'hIST', 'sPLT', 'oFFs', 'sTER'],
+  ...['acTL', 'fcTL', 'fdAT'],
+  ...['orNT', 'caNv', 'vpAg'],
+]);
+
+/** Walks a PNG (W3C PNG, third edition) or APNG chunk by chunk. Critical chunks stay, whatever they are. */
+export async function walkPng(file: ImageFile, findings: Findings): Promise<void> {
+  for (let at = SIGNATURE_BYTES; ; ) {
+    const turn = findings.countPiece();
+    if (turn) await turn;
+    const head = file.peek(at, 8) ?? (await file.read(at, 8));
+    const dataLength = head.readUInt32BE(0);
+    const type = head.toString('latin1', 4, 8);
+    const end = at + CHUNK_OVERHEAD_BYTES + dataLength;
+    if ((at === SIGNATURE_BYTES) !== (type === 'IHDR')) throw new UnreadableImageError('IHDR is not the first chunk.');
+    if (end > file.size) {
+      // An image that is cut short within its pixels is shown as far as it goes.
+      if (type === 'IDAT' || type === 'fdAT') return;
+      throw new UnreadableImageError('A chunk has a wrong length.');
+    }
+    if (type === 'IHDR') {
+      if (dataLength !== 13) throw new UnreadableImageError('IHDR has a wrong length.');
+      const header = file.peek(at + 8, 13) ?? (await file.read(at + 8, 13));
+      findings.checkDimensions(header.readUInt32BE(0), header.readUInt32BE(4));
+    } else if (type === 'IEND') {
+      return removeTrailer(file, end, findings);
+    } else if (!isCritical(head) && !keptTypes.has(type)) {
+      const kept = type === 'eXIf' ? await reduceExifChunk(file, at, dataLength) : NO_BYTES;
+      findings.hasMetadata ||= kept !== undefined;
+      if (kept) findings.replace(at, end - at, kept);
+    }
+    at = end;
+  }
+}
+
+/** Bit 5 of the first letter says whether a chunk is ancillary. */
+const isCritical = (head: Buffer) => ((head[4] as number) & 0x20) === 0;
+
+async function reduceExifChunk(file: ImageFile, at: number, dataLength: number): Promise<Buffer | undefined> {
+  const tiff = reduceExif(await file.read(at + 8, Math.min(dataLength, CHUNK_BYTES)), dataLength);
+  if (!tiff || tiff.length === 0) return tiff;
+  const chunk = Buffer.alloc(CHUNK_OVERHEAD_BYTES + tiff.length);
+  chunk.writeUInt32BE(tiff.length, 0);
+  chunk.write('eXIf', 4, 'latin1');
+  tiff.copy(chunk, 8);
+  chunk.writeUInt32BE(crc32(chunk.subarray(4, 8 + tiff.length)), 8 + tiff.length);
+  return chunk;
+}

@@ -1,0 +1,115 @@
+import { UnreadableImageError } from './errors.js';
+import { EXIF_PREFIX, reduceExif } from './exif.js';
+import { type Findings, NO_BYTES } from './findings.js';
+import { CHUNK_BYTES, type ImageFile } from './image-file.js';
+import { removeTrailer } from './trailer.js';
+
+const HEADER_BYTES = 12;
+const CHUNK_HEADER_BYTES = 8;
+/** A frame's place, size, duration and flags come before the chunks in it. */
+const FRAME_HEADER_BYTES = 16;
+
+const HAS_EXIF = 0x08;
+const HAS_XMP = 0x04;
+
+const keptTypes = new Set(['VP8 ', 'VP8L', 'VP8X', 'ALPH', 'ANIM', 'ANMF', 'ICCP']);
+const frameTypes = new Set(['VP8 ', 'VP8L', 'ALPH']);
+
+interface Chunk {
+  type: string;
+  at: number;
+  dataAt: number;
+  dataLength: number;
+  end: number;
+}
+
+/** Walks a WebP (RFC 9649) chunk by chunk. */
+export async function walkWebp(file: ImageFile, findings: Findings): Promise<void> {
+  const riffEnd = 8 + (await file.read(4, 4)).readUInt32LE(0);
+  if (riffEnd > file.size || riffEnd < HEADER_BYTES + CHUNK_HEADER_BYTES) {
+    throw new UnreadableImageError('RIFF has a wrong length.');
+  }
+  let flags: number | undefined;
+  let hasExif = false;
+  let isChanged = false;
+  let keptEnd = riffEnd;
+  for (let at = HEADER_BYTES; at < riffEnd; ) {
+    const turn = findings.countPiece();
+    if (turn) await turn;
+    const chunk = await readChunk(file, at, riffEnd);
+    if (at === HEADER_BYTES) await checkDimensions(file, chunk, findings);
+    if (chunk.type === 'VP8X' && at === HEADER_BYTES) flags = (await file.read(chunk.dataAt, 1))[0];
+    if (chunk.type === 'ANMF') await blankUnknownChunks(file, chunk, findings);
+    if (!keptTypes.has(chunk.type)) {
+      // Without VP8X nothing announces the orientation, so no reader looks for it.
+      const kept = chunk.type === 'EXIF' && flags !== undefined ? await reduceExifChunk(file, chunk) : NO_BYTES;
+      hasExif ||= kept?.length !== 0;
+      if (kept) {
+        findings.hasMetadata = true;
+        isChanged = true;
+        findings.replace(at, chunk.end - at, kept);
+        keptEnd -= chunk.end - at - kept.length;
+      }
+    }
+    at = chunk.end;
+  }
+  await removeTrailer(file, riffEnd, findings);
+  if (!isChanged) return;
+  findings.overwrite(4, 4, u32(keptEnd - 8));
+  if (flags === undefined) return;
+  const newFlags = (flags & ~(HAS_EXIF | HAS_XMP)) | (hasExif ? HAS_EXIF : 0);
+  findings.overwrite(HEADER_BYTES + CHUNK_HEADER_BYTES, 1, Buffer.from([newFlags]));
+}
+
+async function readChunk(file: ImageFile, at: number, parentEnd: number): Promise<Chunk> {
+  const head = file.peek(at, CHUNK_HEADER_BYTES) ?? (await file.read(at, CHUNK_HEADER_BYTES));
+  const dataAt = at + CHUNK_HEADER_BYTES;
+  const dataLength = head.readUInt32LE(4);
+  if (dataAt + dataLength > parentEnd) throw new UnreadableImageError('A chunk has a wrong length.');
+  // Chunks have an even length; the last one sometimes lacks the byte for it.
+  const end = Math.min(dataAt + dataLength + (dataLength % 2), parentEnd);
+  return { type: head.toString('latin1', 0, 4), at, dataAt, dataLength, end };
+}
+
+/** The first chunk says how large the image is. */
+async function checkDimensions(file: ImageFile, { type, dataAt, dataLength }: Chunk, findings: Findings) {
+  const data = await file.read(dataAt, Math.min(dataLength, 10));
+  if (type === 'VP8X' && dataLength === 10) {
+    findings.checkDimensions(1 + data.readUIntLE(4, 3), 1 + data.readUIntLE(7, 3));
+  } else if (type === 'VP8L' && dataLength > 4 && data[0] === 0x2f) {
+    const bits = data.readUInt32LE(1);
+    findings.checkDimensions(1 + (bits & 0x3fff), 1 + ((bits >>> 14) & 0x3fff));
+  } else if (type === 'VP8 ' && dataLength >= 10 && data.readUIntBE(3, 3) === 0x9d012a) {
+    findings.checkDimensions(data.readUInt16LE(6) & 0x3fff, data.readUInt16LE(8) & 0x3fff);
+  } else {
+    throw new UnreadableImageError('The first chunk is none of an image.');
+  }
+}
+
+async function reduceExifChunk(file: ImageFile, { dataAt, dataLength }: Chunk): Promise<Buffer | undefined> {
+  const data = await file.read(dataAt, Math.min(dataLength, CHUNK_BYTES));
+  // Some writers begin it as in JPEG, which the format does not provide for.
+  const start = data.subarray(0, EXIF_PREFIX.length).equals(EXIF_PREFIX) ? EXIF_PREFIX.length : 0;
+  const reduced = reduceExif(data.subarray(start), dataLength - start);
+  const tiff = reduced === undefined && start > 0 ? data.subarray(start, dataLength) : reduced;
+  if (!tiff || tiff.length === 0) return tiff;
+  return Buffer.concat([Buffer.from('EXIF'), u32(tiff.length), tiff]);
+}
+
+/** In a frame, metadata is overwritten rather than taken out: the frame would otherwise change its length. */
+async function blankUnknownChunks(file: ImageFile, frame: Chunk, findings: Findings): Promise<void> {
+  const frameEnd = frame.dataAt + frame.dataLength;
+  for (let at = frame.dataAt + FRAME_HEADER_BYTES; at < frameEnd; ) {
+    const turn = findings.countPiece();
+    if (turn) await turn;
+    const chunk = await readChunk(file, at, frameEnd);
+    if (!frameTypes.has(chunk.type)) findings.overwrite(chunk.dataAt, chunk.end - chunk.dataAt, NO_BYTES);
+    at = chunk.end;
+  }
+}
+
+function u32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(value);
+  return bytes;
+}

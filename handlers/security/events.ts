@@ -1,0 +1,38 @@
+import type { Log } from '../../db/log.js';
+
+/** What operators watch for. `.github/OPERATING.md` says when each one is logged. */
+export type SecurityEvent =
+  | 'login_succeeded'
+  | 'login_failed'
+  | 'password_rejected'
+  | 'password_changed'
+  | 'session_ended'
+  | 'account_deleted'
+  | 'throttled';
+
+export interface SecurityEventDetails {
+  /** Absent when no account is known, as after a login with an unknown email address. */
+  accountId?: number | undefined;
+  /** The client's IP address. */
+  address: string;
+  /** Why a session ended, or which limit was reached. */
+  reason?: 'logout' | 'deleted' | 'others_deleted' | 'session_limit' | 'failed_passwords' | 'rate_limit' | undefined;
+}
+
+const counts = new Map<SecurityEvent, number>();
+
+/** How often each event was logged since the process started. */
+export const countSecurityEvents = (): ReadonlyMap<SecurityEvent, number> => counts;
+
+/**
+ * Logs a security event as one line at level `info`. The details are copied one by one, so that no email address, token or
+ * password can get into the log beside them.
+ */
+export function logSecurityEvent(
+  log: Pick<Log, 'info'>,
+  event: SecurityEvent,
+  { accountId, address, reason }: SecurityEventDetails,
+): void {
+  counts.set(event, (counts.get(event) ?? 0) + 1);
+  log.info({ event, accountId, address, reason }, 'security event');
+}

@@ -1,0 +1,72 @@
+/** Runs along these rows, forwards or backwards, are sequences. */
+const ROWS = ['0123456789', 'abcdefghijklmnopqrstuvwxyz', 'qwertyuiop', 'asdfghjkl', 'zxcvbnm'];
+
+/** Words of placeholders and examples. The longer ones come first: they may contain the shorter ones. */
+const WORDS = [
+  ...['placeholder', 'production', 'characters', 'development', 'configure', 'generate', 'insecure', 'changeme'],
+  ...['password', 'default', 'example', 'private', 'replace', 'signing', 'token', 'secret', 'sample', 'really'],
+  ...['posting', 'service', 'social', 'change', 'please', 'secure', 'random', 'string', 'should', 'enough', 'least'],
+  ...['passwd', 'insert', 'update', 'dummy', 'super', 'todo', 'fixme', 'local', 'admin', 'bytes', 'value', 'using'],
+  ...['test', 'your', 'this', 'that', 'with', 'must', 'long', 'very', 'here', 'some', 'user', 'prod', 'only', 'not'],
+  ...['key', 'jwt', 'dev', 'for', 'the', 'and', 'foo', 'bar', 'baz', 'app', 'api'],
+];
+const WORD = new RegExp(WORDS.join('|'), 'g');
+
+const SEPARATORS = /[\s._-]/g;
+
+const MIN_DISTINCT_CHARACTERS = 8;
+const MIN_UNPREDICTABLE_CHARACTERS = 16;
+const MIN_RUN_LENGTH = 4;
+
+/**
+ * Returns why a secret is obviously weak, undefined if it is not. This is no measure of entropy: it recognizes what people
+ * type where a random value belongs. A random secret of 32 bytes in hex, base64 or base64url always passes.
+ */
+export function weaknessOf(secret: string): string | undefined {
+  const text = secret.toLowerCase();
+  if (new Set(text).size < MIN_DISTINCT_CHARACTERS) return 'has few different characters';
+  if (isRepetition(text)) return 'repeats a short text';
+  const unpredictable = withoutRuns(text.replace(WORD, '').replace(SEPARATORS, ''));
+  if (unpredictable.length < MIN_UNPREDICTABLE_CHARACTERS) return 'consists of placeholder words or sequences';
+  return undefined;
+}
+
+/** Whether a unit of at most half its length, repeated, spells the text. The last repetition may be cut short. */
+function isRepetition(text: string): boolean {
+  for (let period = 1; period <= text.length / 2; period += 1) {
+    if (text.startsWith(text.slice(period))) return true;
+  }
+  return false;
+}
+
+/** Removes runs of one character and runs along a row. */
+function withoutRuns(text: string): string {
+  let kept = '';
+  let start = 0;
+  while (start < text.length) {
+    const length = runLength(text, start);
+    if (length < MIN_RUN_LENGTH) kept += text[start];
+    start += length < MIN_RUN_LENGTH ? 1 : length;
+  }
+  return kept;
+}
+
+/** The length of the longest run that starts at this index. */
+function runLength(text: string, start: number): number {
+  let longest = 1;
+  for (const row of ROWS) {
+    for (const step of [-1, 0, 1]) {
+      let end = start + 1;
+      while (end < text.length && follows(row, text[end - 1], text[end], step)) end += 1;
+      longest = Math.max(longest, end - start);
+    }
+  }
+  return longest;
+}
+
+/** Whether a character is this many steps behind another in a row. The ends of a row are connected. */
+function follows(row: string, previous = '', next = '', step: number): boolean {
+  if (step === 0) return previous === next;
+  const index = row.indexOf(previous);
+  return index >= 0 && row[(index + step + row.length) % row.length] === next;
+}

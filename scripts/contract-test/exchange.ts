@@ -1,0 +1,116 @@
+import type { Received, Sent } from './client.js';
+
+/** A request and its response, as they were. */
+export interface Exchange {
+  method: string;
+  url: string;
+  sent: Sent;
+  received: Received;
+}
+
+/** A request and its response as text, without secrets. */
+export interface DescribedExchange {
+  /** A `curl` command for a POSIX shell with `<(…)`, such as bash. */
+  request: string;
+  response: { status: number; headers: string[]; body: string };
+}
+
+const MAX_BODY_CHARACTERS = 1500;
+const MAX_VALUE_CHARACTERS = 600;
+const MAX_FILE_BYTES = 1024;
+
+/** Replaces tokens and passwords by `$TOKEN`, `$PASSWORD` and `$CURRENT_PASSWORD`. */
+export function maskSecrets(text: string): string {
+  return text
+    .replace(/eyJ[\w-]+(\.[\w-]*){1,2}/g, '$TOKEN')
+    .replace(/(fc_session_token=|Bearer )[^\s;,"'$]{16,}/g, '$1$TOKEN')
+    .replace(/("token" *: *)"(?!\$)[^"]*"/g, '$1"$TOKEN"')
+    .replace(/("(current_)?password" *: *)"(\\.|[^"\\])*"/gi, (_, head, current) => `${head}"${passwordName(current)}"`)
+    .replace(
+      /(name="(current_)?password"[\s\S]*?\r\n\r\n)[^\r]*/g,
+      (_, head, current) => `${head}${passwordName(current)}`,
+    );
+}
+
+const passwordName = (current: string | undefined) => (current ? '$CURRENT_PASSWORD' : '$PASSWORD');
+
+export function shorten(text: string, maxCharacters: number): string {
+  return text.length > maxCharacters ? `${text.slice(0, maxCharacters)}… (${text.length} characters)` : text;
+}
+
+export async function describeExchange({ method, url, sent, received }: Exchange): Promise<DescribedExchange> {
+  const lines = [
+    `curl -i ${method === 'HEAD' ? '-I' : `-X ${method}`}${isSpecial(url) ? ' -g --path-as-is' : ''} ${quote(url)}`,
+    ...headerArguments(sent),
+    ...(await bodyArguments(sent)),
+  ];
+  const { status, headers } = received;
+  return {
+    request: lines.join(' \\\n  '),
+    response: {
+      status,
+      headers: [...headers].map(([name, value]) => maskSecrets(`${name}: ${value}`)),
+      body: describeBody(received),
+    },
+  };
+}
+
+/** Whether curl would change the URL before it requests it. */
+const isSpecial = (url: string) => /[[\]{}]|\/\.\.?(\/|\?|$)/.test(url);
+
+function describeBody({ headers, bytes }: Received): string {
+  const type = headers.get('content-type') ?? 'no type';
+  if (!/json|text|xml|yaml/.test(type)) return bytes.length > 0 ? `(${bytes.length} bytes of ${type})` : '';
+  return shorten(maskSecrets(bytes.toString()), MAX_BODY_CHARACTERS);
+}
+
+function headerArguments({ token, json, headers = {} }: Sent): string[] {
+  return [
+    ...(token !== undefined ? [`Authorization: Bearer ${token}`] : []),
+    ...(json !== undefined ? ['Content-Type: application/json'] : []),
+    // curl sends an empty header when a semicolon ends it.
+    ...Object.entries(headers).map(([name, value]) => (value === '' ? `${name};` : `${name}: ${value}`)),
+  ].map((header) => `-H ${quote(maskSecrets(header))}`);
+}
+
+async function bodyArguments({ json, form, body }: Sent): Promise<string[]> {
+  if (json !== undefined)
+    return [`--data-raw ${quote(shorten(maskSecrets(JSON.stringify(json)), MAX_BODY_CHARACTERS))}`];
+  if (body !== undefined) return [`--data-binary ${raw(Buffer.from(body))}`];
+  const fields = form instanceof FormData ? [...form] : Object.entries(form ?? {});
+  return Promise.all(fields.map(([name, value]) => formArgument(name, value)));
+}
+
+async function formArgument(name: string, value: string | File): Promise<string> {
+  if (typeof value === 'string') {
+    const secret = /^(current_)?password$/.exec(name);
+    const shown = secret ? passwordName(secret[1]) : shorten(value, MAX_VALUE_CHARACTERS);
+    return `--form-string ${quote(`${name}=${shown}`)}`;
+  }
+  const details = quote(`;filename="${value.name}"${value.type ? `;type=${value.type}` : ''}`);
+  const source = value.size <= MAX_FILE_BYTES ? fromBase64(Buffer.from(await value.arrayBuffer())) : ofSize(value.size);
+  return `-F ${name}=@${source}${details}`;
+}
+
+/** A body that was given byte for byte. */
+function raw(bytes: Buffer): string {
+  const masked = maskSecrets(bytes.toString('latin1'));
+  const text = Buffer.from(masked, 'latin1').toString();
+  if (masked.length > MAX_BODY_CHARACTERS) return `@${ofSize(bytes.length)}`;
+  return /[\0\ufffd]/.test(text) ? `@${fromBase64(Buffer.from(masked, 'latin1'))}` : quote(text);
+}
+
+const fromBase64 = (bytes: Buffer) => `<(echo ${bytes.toString('base64')} | base64 -d)`;
+const ofSize = (bytes: number) => `<(head -c ${bytes} /dev/zero)`;
+
+/** Quotes a text for the shell. The names of secrets are left to be expanded by it. */
+function quote(text: string): string {
+  const parts = text.split(/(\$TOKEN|\$PASSWORD|\$CURRENT_PASSWORD)/).filter((part) => part !== '');
+  return parts.map((part) => (part.startsWith('$') ? `"${part}"` : quoteLiteral(part))).join('') || "''";
+}
+
+function quoteLiteral(text: string): string {
+  if (!/[\x00-\x1f\x7f]/.test(text)) return `'${text.replaceAll("'", "'\\''")}'`;
+  const escaped = text.replace(/[\\']/g, '\\$&').replaceAll('\r', '\\r').replaceAll('\n', '\\n');
+  return `$'${escaped.replace(/[\x00-\x1f\x7f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`)}'`;
+}

@@ -1,0 +1,34 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { table } from '../table.js';
+import { type Bom, installScriptProblems, licenceOf, licenceProblems } from './rules.js';
+
+/*
+ * Checks what the service is made of: the licences of its production dependencies, by an SBOM that npm writes, and which of
+ * all packages have install scripts.
+ *
+ *   npm run check:dependencies -- --sbom FILE     keeps the SBOM, in CycloneDX
+ */
+
+const { values } = parseArgs({ options: { sbom: { type: 'string' } } });
+
+const text = execFileSync('npm', ['sbom', '--omit', 'dev', '--sbom-format', 'cyclonedx'], {
+  encoding: 'utf8',
+  maxBuffer: 64 * 1024 * 1024,
+  stdio: ['ignore', 'pipe', 'inherit'],
+});
+const bom = JSON.parse(text) as Bom;
+if (bom.bomFormat !== 'CycloneDX' || bom.components.length === 0) throw new Error('npm sbom wrote no components');
+if (values.sbom !== undefined) writeFileSync(values.sbom, text);
+
+const counts = new Map<string, number>();
+for (const licence of bom.components.map(licenceOf)) counts.set(licence, (counts.get(licence) ?? 0) + 1);
+console.log(table([...counts].map(([licence, count]) => ({ licence, packages: String(count) }))));
+
+const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
+const { allowScripts } = readJson('package.json');
+const problems = [...licenceProblems(bom), ...installScriptProblems(readJson('package-lock.json'), allowScripts)];
+for (const problem of problems) console.error(problem);
+console.log(`\n${bom.components.length} production packages, ${problems.length} problems.`);
+process.exitCode = problems.length > 0 ? 1 : 0;

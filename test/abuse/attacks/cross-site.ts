@@ -1,0 +1,41 @@
+import { type Attack, currentAccount, noErrors } from '../attack.js';
+import { statusOf } from '../client.js';
+
+const VISITOR = '127.6.0.1';
+const FORMS = 20;
+const IMAGES = 300;
+
+/** A web page of another site that makes its visitor's browser use up the visitor's limits. */
+export const crossSite: Attack = {
+  name: 'cross-site',
+  title: "20 forms and 300 images that another site's page requests from its visitor's browser",
+  async prepare(target) {
+    const honest = await target.createAccount();
+    return {
+      honest: [currentAccount(honest.token)],
+      async run() {
+        const headers = {
+          Origin: 'https://hostile.example',
+          'Sec-Fetch-Site': 'cross-site',
+          'Content-Type': 'text/plain',
+        };
+        const { signal } = target;
+        for (let count = 0; count < FORMS; count++) {
+          await statusOf(target.send('POST', '/auth/login', { from: VISITOR, headers, signal }));
+        }
+        for (let count = 0; count < IMAGES; count++) {
+          const { 'Content-Type': _, Origin: __, ...ofImage } = headers;
+          await statusOf(target.send('GET', '/posts', { from: VISITOR, headers: ofImage, signal }));
+        }
+        const { email, password, token } = honest;
+        const login = await statusOf(target.send('POST', '/auth/login', { from: VISITOR, json: { email, password } }));
+        const me = await statusOf(target.send('GET', '/auth/me', { from: VISITOR, token }));
+        return [
+          { name: "the visitor's login refused", value: Number(login !== 200), atMost: 0 },
+          { name: "the visitor's requests refused", value: Number(me !== 200), atMost: 0 },
+        ];
+      },
+    };
+  },
+  judge: (measured) => [noErrors(measured)],
+};

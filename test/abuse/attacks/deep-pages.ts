@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { script } from '../../support/processes.js';
+import { ATTACKER } from '../addresses.js';
+import { type Attack, currentAccount, loopDelay, noErrors, p99 } from '../attack.js';
+import { statusOf } from '../client.js';
+import { endWithThisProcess } from '../service.js';
+
+const PAGES = 40;
+const POSTS = { quick: 30_000, full: 300_000 };
+
+/** Pages so deep that the database reads every post there is. */
+export const deepPages: Attack = {
+  name: 'deep-pages',
+  title: '40 pages at once behind the last of all posts',
+  async fill(environment, quick) {
+    const posts = quick ? POSTS.quick : POSTS.full;
+    const child = spawn(
+      process.execPath,
+      [script('seed'), '--accounts', '200', '--posts', String(posts), '--private', '20'],
+      {
+        env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', ...environment },
+        stdio: ['ignore', 'ignore', 'pipe'],
+        detached: true,
+      },
+    );
+    endWithThisProcess(child);
+    let output = '';
+    child.stderr.on('data', (chunk) => {
+      output += chunk;
+    });
+    const [code] = await once(child, 'close');
+    if (code !== 0) throw new Error(`seeding ended with ${code}: ${output.slice(-500)}`);
+  },
+  async prepare(target) {
+    const honest = await target.createAccount();
+    const attacker = await target.createAccount();
+    return {
+      honest: [currentAccount(honest.token)],
+      async run() {
+        const page = () =>
+          statusOf(
+            target.send('GET', '/posts?offset=2147483647', {
+              from: ATTACKER,
+              token: attacker.token,
+              signal: target.signal,
+            }),
+          );
+        const statuses = await Promise.all(Array.from({ length: PAGES }, page));
+        return [
+          { name: 'neither 200 nor 503', value: statuses.filter((s) => s !== 200 && s !== 503).length, atMost: 0 },
+          { name: '503', value: statuses.filter((status) => status === 503).length },
+        ];
+      },
+    };
+  },
+  // A short run may share its cores with anything, and still tells a query on this thread, which takes seconds.
+  judge: (measured, quick) => [p99(measured, 250), loopDelay(measured, quick ? 200 : 50), noErrors(measured)],
+};

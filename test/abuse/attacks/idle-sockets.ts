@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ATTACKER } from '../addresses.js';
+import { type Attack, currentAccount, noErrors, p99 } from '../attack.js';
+import { openSocket } from '../sockets.js';
+
+const SOCKETS = 1_500;
+const OPEN_FILES_MAX = 1_024;
+const ATTACK_MS = { quick: 5_000, full: 20_000 };
+/** Every third one has begun a request, so that not all of them are idle in the same way. */
+const HALF_A_HEAD = 'GET /auth/me HTTP/1.1\r\nHost: x\r\n';
+
+/** More connections than the service may open files. */
+export const idleSockets: Attack = {
+  name: 'idle-sockets',
+  title: '1,500 idle connections to a service that may open 1,024 files',
+  start: { openFilesMax: OPEN_FILES_MAX },
+  async prepare(target) {
+    const honest = await target.createAccount();
+    return {
+      // Whoever has a connection already notices nothing.
+      honest: [{ ...currentAccount(honest.token), sent: { token: honest.token, newConnection: true } }],
+      async run() {
+        const sockets = Array.from({ length: SOCKETS }, (_, index) => {
+          const socket = openSocket(target, { from: ATTACKER });
+          socket.resume();
+          if (index % 3 === 0) socket.write(HALF_A_HEAD);
+          return socket;
+        });
+        await sleep(target.quick ? ATTACK_MS.quick : ATTACK_MS.full);
+        const open = sockets.filter((socket) => !socket.destroyed).length;
+        for (const socket of sockets) socket.destroy();
+        return [{ name: 'still open', value: open }];
+      },
+    };
+  },
+  judge: (measured) => [p99(measured, 1_000), noErrors(measured)],
+};

@@ -1,0 +1,38 @@
+import { addresses } from '../addresses.js';
+import { type Attack, currentAccount, logins, max, percentileOf } from '../attack.js';
+import { statusOf } from '../client.js';
+
+const LOGINS = 1_000;
+const LOGINS_PER_ADDRESS = 20;
+
+/** As many logins at once as fifty addresses may make. */
+export const loginFlood: Attack = {
+  name: 'login-flood',
+  title: '1,000 logins at once from 50 addresses',
+  async prepare(target) {
+    const honest = await target.createAccount();
+    return {
+      honest: [logins(honest), currentAccount(honest.token)],
+      async run() {
+        const nextAddress = addresses(4, LOGINS_PER_ADDRESS);
+        const statuses = await Promise.all(
+          Array.from({ length: LOGINS }, (_, index) => {
+            const json = { email: `nobody${index}@people.example`, password: 'Guessed-Harbour-27!' };
+            return statusOf(target.send('POST', '/auth/login', { from: nextAddress(), json, signal: target.signal }));
+          }),
+        );
+        const other = statuses.filter((status) => status !== 401 && status !== 503).length;
+        return [
+          { name: 'neither 401 nor 503', value: other, atMost: 0 },
+          { name: '503', value: statuses.filter((status) => status === 503).length },
+        ];
+      },
+    };
+  },
+  judge: (measured) => [
+    max(measured, 3_000),
+    // A burst of 1,000 new connections takes its time before any limit can tell them apart.
+    percentileOf(measured, 'me', 0.99, 3_000),
+    { name: 'errors', value: measured.errors, atMost: 0 },
+  ],
+};

@@ -1,0 +1,74 @@
+import { type ContractOperation, contract } from '../../../scripts/contract-test/document.js';
+import { nastyJson, nastyTexts } from '../../support/nasty-texts.js';
+import { type Attack, currentAccount, loopDelay, noErrors, type Target } from '../attack.js';
+import { type Received, statusOf } from '../client.js';
+
+const JSON_TYPE = 'application/json';
+
+/** The largest texts that a body has room for beside its other fields, and the largest body of JSON. */
+const TEXT_BYTES_MAX = { json: 60 * 1024, form: 200 * 1024 };
+const JSON_BYTES_MAX = 64 * 1024;
+
+/** Every text field of every operation, filled with every nasty text at the largest size that a body may have. */
+export const nastyTextsEverywhere: Attack = {
+  name: 'nasty-texts',
+  title: 'every text field of every operation with texts that are slow to process, one after the other',
+  async prepare(target) {
+    const honest = await target.createAccount();
+    const attacker = await target.createAccount();
+    const { body: post } = await target.send('POST', '/posts/create', {
+      token: attacker.token,
+      form: { title: 'T', text: 'T' },
+    });
+    return {
+      honest: [currentAccount(honest.token)],
+      async run() {
+        let faults = 0;
+        const count = async (response: Promise<Received>) => {
+          const status = await statusOf(response);
+          if (status >= 500 || status === 0) faults += 1;
+        };
+        for (const operation of contract.filter(({ requestBody }) => requestBody)) {
+          const isJson = operation.requestBody?.mediaType === JSON_TYPE;
+          const texts = Object.values(nastyTexts(isJson ? TEXT_BYTES_MAX.json : TEXT_BYTES_MAX.form));
+          for (const field of fieldsOf(operation)) {
+            for (const text of texts) {
+              if (target.signal.aborted) return [];
+              await count(sendField(target, operation, field, text, attacker.token, post.id));
+            }
+          }
+          for (const body of isJson ? Object.values(nastyJson(JSON_BYTES_MAX)) : []) {
+            const headers = { 'Content-Type': JSON_TYPE };
+            const credentials = operation.secured && { token: attacker.token };
+            await count(
+              target.send(operation.method, operation.path, { ...credentials, body, headers, signal: target.signal }),
+            );
+          }
+        }
+        return [{ name: 'faults', value: faults, atMost: 0 }];
+      },
+    };
+  },
+  judge: (measured) => [loopDelay(measured, 100), noErrors(measured)],
+};
+
+function fieldsOf({ requestBody }: ContractOperation): string[] {
+  const properties = (requestBody?.schema.properties ?? {}) as Record<string, { type?: string }>;
+  return Object.keys(properties);
+}
+
+function sendField(
+  target: Target,
+  operation: ContractOperation,
+  field: string,
+  text: string,
+  token: string,
+  postId: number,
+): Promise<Received> {
+  const [example] = Object.values(operation.requestBody?.examples ?? {});
+  const values = Object.entries(example?.value ?? {}).filter(([, value]) => typeof value === 'string');
+  const fields = { ...(Object.fromEntries(values) as Record<string, string>), [field]: text };
+  const path = operation.query.some(({ name }) => name === 'id') ? `${operation.path}?id=${postId}` : operation.path;
+  const body = operation.requestBody?.mediaType === JSON_TYPE ? { json: fields } : { form: fields };
+  return target.send(operation.method, path, { ...body, ...(operation.secured && { token }), signal: target.signal });
+}

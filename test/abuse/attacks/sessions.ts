@@ -1,0 +1,35 @@
+import { addresses } from '../addresses.js';
+import { type Attack, currentAccount, noErrors } from '../attack.js';
+import { statusOf } from '../client.js';
+
+const LOGINS = 120;
+const LOGINS_PER_ADDRESS = 20;
+const LOGINS_AT_ONCE = 8;
+/** The default of ACCOUNT_SESSIONS_MAX. */
+const SESSIONS_MAX = 100;
+
+/** More logins of one account than it may have sessions. */
+export const sessions: Attack = {
+  name: 'sessions',
+  title: '120 logins of one account',
+  async prepare(target) {
+    const honest = await target.createAccount();
+    const { email, password } = await target.createAccount();
+    return {
+      honest: [currentAccount(honest.token)],
+      async run() {
+        const nextAddress = addresses(5, LOGINS_PER_ADDRESS);
+        const login = () =>
+          target.send('POST', '/auth/login', { from: nextAddress(), json: { email, password }, signal: target.signal });
+        for (let count = 0; count < LOGINS; count += LOGINS_AT_ONCE) {
+          await Promise.all(Array.from({ length: LOGINS_AT_ONCE }, () => statusOf(login())));
+        }
+        const { body: last } = await login();
+        target.addSecret(last.token);
+        const { body } = await target.send('GET', '/auth/sessions', { token: last.token });
+        return [{ name: 'sessions', value: body.length, atMost: SESSIONS_MAX }];
+      },
+    };
+  },
+  judge: (measured) => [noErrors(measured)],
+};

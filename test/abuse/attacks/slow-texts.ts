@@ -1,0 +1,44 @@
+import { ATTACKER } from '../addresses.js';
+import { type Attack, currentAccount, loopDelay, noErrors } from '../attack.js';
+import { statusOf } from '../client.js';
+
+/** Combining marks in the order that costs Unicode normalization most: it sorts them one by one. */
+const SLOW_TEXT = `a${'\u0301'.repeat(16_000)}${'\u0316'.repeat(16_000 - 300)}`;
+
+const REGISTRATIONS = 12;
+const PROFILE_CHANGES = 12;
+
+/** Texts far beyond their bound, which cost quadratic time if they are normalized. */
+export const slowTexts: Attack = {
+  name: 'slow-texts',
+  title: '24 texts of 64 KB that are slow to normalize, as passwords and usernames',
+  async prepare(target) {
+    const honest = await target.createAccount();
+    const attacker = await target.createAccount();
+    return {
+      honest: [currentAccount(honest.token)],
+      async run() {
+        const register = () =>
+          target.send('POST', '/auth/register', {
+            from: ATTACKER,
+            signal: target.signal,
+            json: { name: 'A', username: 'a', email: 'a@people.example', password: SLOW_TEXT },
+          });
+        const change = () =>
+          target.send('PUT', '/profiles/me', {
+            from: ATTACKER,
+            signal: target.signal,
+            token: attacker.token,
+            form: { username: SLOW_TEXT, password: SLOW_TEXT, current_password: 'x' },
+          });
+        const statuses = await Promise.all([
+          ...Array.from({ length: REGISTRATIONS }, () => statusOf(register())),
+          ...Array.from({ length: PROFILE_CHANGES }, () => statusOf(change())),
+        ]);
+        const refused = statuses.filter((status) => status === 400 || status === 413).length;
+        return [{ name: 'not refused', value: statuses.length - refused, atMost: 0 }];
+      },
+    };
+  },
+  judge: (measured) => [loopDelay(measured, 100), noErrors(measured)],
+};

@@ -1,0 +1,36 @@
+import { ATTACKER } from '../addresses.js';
+import { type Attack, currentAccount, imageOf, noErrors } from '../attack.js';
+
+const IMAGE_BYTES = 2 * 1024 * 1024;
+const UPLOADS = 12;
+const IMAGES_MAX = 4;
+
+/** More images than one account may store. */
+export const storage: Attack = {
+  name: 'storage',
+  title: '12 images of 2 MiB at once by an account that may store 8 MiB',
+  variables: { ACCOUNT_STORAGE_MAX_BYTES: String(IMAGES_MAX * IMAGE_BYTES) },
+  async prepare(target) {
+    const honest = await target.createAccount();
+    const { token } = await target.createAccount();
+    const image = imageOf(IMAGE_BYTES);
+    return {
+      honest: [currentAccount(honest.token)],
+      async run() {
+        const upload = () =>
+          target.send('POST', '/posts/create', {
+            from: ATTACKER,
+            token,
+            form: { title: 'T', text: 'T', image },
+            signal: target.signal,
+          });
+        const statuses = (await Promise.all(Array.from({ length: UPLOADS }, upload))).map(({ status }) => status);
+        return [
+          { name: 'stored images', value: statuses.filter((status) => status === 201).length, atMost: IMAGES_MAX },
+          { name: 'neither 201 nor 413', value: statuses.filter((s) => s !== 201 && s !== 413).length, atMost: 0 },
+        ];
+      },
+    };
+  },
+  judge: (measured) => [noErrors(measured)],
+};

@@ -1,0 +1,58 @@
+import { samples } from '../../../scripts/contract-test/images.js';
+import { ATTACKER } from '../addresses.js';
+import { type Attack, imageOf, noErrors, p99 } from '../attack.js';
+import { openSocket } from '../sockets.js';
+
+const READERS = 60;
+const IMAGE_BYTES = 5 * 1024 * 1024;
+const ATTACK_MS = { quick: 8_000, full: 30_000 };
+const READ_INTERVAL_MS = 200;
+const READ_BYTES = 2_048;
+
+/** One image, read by many clients at 10 KB a second. */
+export const trickledImages: Attack = {
+  name: 'trickled-images',
+  title: '60 clients that read one image of 5 MiB at 10 KB a second',
+  skip: process.env.S3_BUCKET ? false : 'needs an S3 server: npm run services -- run -- npm run test:abuse',
+  async prepare(target) {
+    const honest = await target.createAccount();
+    const attacker = await target.createAccount();
+    const upload = async (token: string, image: Blob) => {
+      const { body } = await target.send('POST', '/posts/create', { token, form: { title: 'T', text: 'T', image } });
+      return body.image as string;
+    };
+    const image = new Blob([new Uint8Array(samples.png)], { type: 'image/png' });
+    const largeImage = await upload(attacker.token, imageOf(IMAGE_BYTES));
+    const smallImage = await upload(honest.token, image);
+    return {
+      honest: [
+        { name: 'image', method: 'GET', path: smallImage, sent: { token: honest.token }, everyMs: 100 },
+        {
+          name: 'upload',
+          method: 'POST',
+          path: '/posts/create',
+          sent: { token: honest.token, form: { title: 'T', text: 'T', image } },
+          everyMs: 500,
+          expected: [201],
+        },
+      ],
+      async run() {
+        const sockets = Array.from({ length: READERS }, () => {
+          const socket = openSocket(target, { from: ATTACKER });
+          socket.on('readable', () => undefined);
+          socket.write(`GET ${largeImage} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${attacker.token}\r\n\r\n`);
+          return socket;
+        });
+        const reading = setInterval(() => {
+          for (const socket of sockets) socket.read(READ_BYTES);
+        }, READ_INTERVAL_MS);
+        await new Promise((resolve) => setTimeout(resolve, target.quick ? ATTACK_MS.quick : ATTACK_MS.full));
+        clearInterval(reading);
+        for (const socket of sockets) socket.destroy();
+        return [];
+      },
+    };
+  },
+  // The service first fetches all images from S3 at full speed: an honest client waits for that burst.
+  judge: (measured) => [p99(measured, 2_000), noErrors(measured)],
+};

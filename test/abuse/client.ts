@@ -1,0 +1,90 @@
+import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+
+/** What a request sends besides its method and path. */
+export interface Sent {
+  /** The address that the request comes from; any of 127.0.0.0/8. */
+  from?: string;
+  token?: string;
+  json?: unknown;
+  form?: Record<string, string | Blob>;
+  /** A body as it stands, its type among the headers. */
+  body?: string;
+  headers?: Record<string, string>;
+  /** Destroys the connection. */
+  signal?: AbortSignal;
+  /** A connection for this request alone. */
+  newConnection?: boolean;
+}
+
+export interface Received {
+  status: number;
+  headers: IncomingHttpHeaders;
+  bytes: Buffer;
+  // biome-ignore lint/suspicious/noExplicitAny: a script knows what it requested.
+  body: any;
+}
+
+/** How long a response may take, in milliseconds. */
+export const RESPONSE_TIMEOUT_MS = 30_000;
+
+const agent = new Agent({ keepAlive: true });
+
+/** Sends one request and reads its whole response. */
+export async function send(url: string, method: string, path: string, sent: Sent = {}): Promise<Received> {
+  const { type, body } = await encode(sent);
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      {
+        agent: sent.newConnection ? false : agent,
+        hostname,
+        port,
+        method,
+        path,
+        localAddress: sent.from,
+        timeout: RESPONSE_TIMEOUT_MS,
+        ...(sent.signal && { signal: sent.signal }),
+        headers: {
+          ...(sent.token !== undefined && { Authorization: `Bearer ${sent.token}` }),
+          ...(type !== undefined && { 'Content-Type': type }),
+          ...(body !== undefined && { 'Content-Length': String(body.byteLength) }),
+          ...sent.headers,
+        },
+      },
+      (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on('data', (chunk) => chunks.push(chunk));
+        incoming.on('error', reject);
+        incoming.on('end', () => {
+          const bytes = Buffer.concat(chunks);
+          const isJson = incoming.headers['content-type']?.startsWith('application/json') && bytes.length > 0;
+          const { statusCode = 0, headers } = incoming;
+          resolve({ status: statusCode, headers, bytes, body: isJson ? JSON.parse(bytes.toString()) : undefined });
+        });
+      },
+    );
+    outgoing.on('timeout', () => outgoing.destroy(new Error(`no response in ${RESPONSE_TIMEOUT_MS} ms`)));
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
+
+/** The status of the response, or 0 when none came. */
+export const statusOf = (response: Promise<Received>): Promise<number> =>
+  response.then(
+    ({ status }) => status,
+    () => 0,
+  );
+
+async function encode({ json, form, body }: Sent): Promise<{ type?: string; body?: Uint8Array }> {
+  if (json !== undefined) return { type: 'application/json', body: Buffer.from(JSON.stringify(json)) };
+  if (body !== undefined) return { body: Buffer.from(body) };
+  if (form === undefined) return {};
+  const fields = new FormData();
+  for (const [name, value] of Object.entries(form)) {
+    if (typeof value === 'string') fields.append(name, value);
+    else fields.append(name, value, 'picture');
+  }
+  const encoded = new Response(fields);
+  return { type: encoded.headers.get('content-type') ?? '', body: new Uint8Array(await encoded.arrayBuffer()) };
+}

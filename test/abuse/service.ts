@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { script } from '../support/processes.js';
+import { type Lifetime, lendGraph, temporaryDirectory } from '../support/stores.js';
+
+/** A service under attack, in a process of its own, which writes its log to a file. */
+export interface AbusedService {
+  url: string;
+  opsUrl: string;
+  pid: number;
+  logPath: string;
+  logBytes(): Promise<number>;
+  /** Whether the process still runs. */
+  alive(): boolean;
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+export interface StartOptions {
+  nodeArguments?: readonly string[];
+  /** The limit of open files, soft and hard. */
+  openFilesMax?: number;
+}
+
+const START_TIMEOUT_MS = 60_000;
+const POLL_INTERVAL_MS = 25;
+
+const running = new Set<ChildProcess>();
+
+/** Ends a child, with its own children, when this process ends. The child has to lead a process group (`detached`). */
+export function endWithThisProcess(child: ChildProcess): void {
+  running.add(child);
+  child.once('close', () => running.delete(child));
+}
+
+process.once('exit', () => {
+  for (const { pid } of running) {
+    try {
+      if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+});
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130));
+
+/** Starts the service as `npm start` does and waits until it listens. `environment` names its stores. */
+export async function startAbusedService(
+  lifetime: Lifetime,
+  environment: NodeJS.ProcessEnv,
+  { nodeArguments = [], openFilesMax }: StartOptions = {},
+): Promise<AbusedService> {
+  await lendGraph(environment);
+  const logPath = join(await temporaryDirectory(lifetime), 'log');
+  const output = openSync(logPath, 'w');
+  const node = [process.execPath, '--max-semi-space-size=64', ...nodeArguments, script('start')];
+  // A process can lower its own limit only by a shell.
+  const command =
+    openFilesMax === undefined ? node : ['sh', '-c', `ulimit -n ${openFilesMax}; exec "$@"`, 'sh', ...node];
+  const child = spawn(command[0] ?? '', command.slice(1), {
+    env: { PATH: process.env.PATH, LOG_LEVEL: 'trace', PORT: '0', OPS_PORT: '0', ...environment },
+    stdio: ['ignore', output, output],
+    detached: true,
+  });
+  closeSync(output);
+  endWithThisProcess(child);
+  const closed = once(child, 'close');
+  const alive = () => child.exitCode === null && child.signalCode === null;
+  const stop = async (signal: NodeJS.Signals = 'SIGKILL') => {
+    if (alive()) child.kill(signal);
+    await closed;
+    return child.exitCode;
+  };
+  lifetime.teardown(() => stop());
+
+  for (const deadline = Date.now() + START_TIMEOUT_MS; ; await sleep(POLL_INTERVAL_MS)) {
+    const log = await readFile(logPath, 'utf8');
+    if (/^ +Data +\S+$/m.test(log)) {
+      return {
+        url: /^ +API +(\S+)$/m.exec(log)?.[1] ?? '',
+        opsUrl: /^ +Operations +(\S+)\/readyz$/m.exec(log)?.[1] ?? '',
+        pid: child.pid ?? 0,
+        logPath,
+        logBytes: async () => (await stat(logPath)).size,
+        alive,
+        stop,
+      };
+    }
+    if (!alive() || Date.now() > deadline) throw new Error(`the service did not start:\n${log}`);
+  }
+}

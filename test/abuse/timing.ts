@@ -1,0 +1,147 @@
+import { randomBytes } from 'node:crypto';
+import { Agent, request } from 'node:http';
+import { parseArgs } from 'node:util';
+import type { Test } from 'tap';
+import { samples } from '../../scripts/contract-test/images.js';
+import { PASSWORD } from '../support/harness.js';
+import { startProcess } from '../support/processes.js';
+import { freshStores } from '../support/stores.js';
+
+/**
+ * Measures whether response time tells a hidden post from a missing one: `node .build/test/abuse/timing.js [--pairs 500]`.
+ *
+ * For each operation it prints the AUC of the two distributions: the chance that a hidden post takes longer than a missing
+ * one. 0.5 means that time tells nothing. The exit code is 1 when one is as far from 0.5 as BOUND or farther.
+ */
+const BOUND = 0.6;
+
+/** Posts of each kind: as many that pages and caches treat them alike, and no single one stands out. */
+const POSTS = 20;
+
+/** As large as a text can be: 40 KB, which PostgreSQL stores out of line. */
+const TEXT = Array.from({ length: 10_000 }, () => String.fromCodePoint(0x1f300 + Math.floor(Math.random() * 200))).join(
+  '',
+);
+
+const { values } = parseArgs({ options: { pairs: { type: 'string', default: '500' } } });
+const pairs = Number(values.pairs);
+
+const endings: (() => unknown)[] = [];
+/** All that the helpers of the tests need of a test. */
+const owner = { teardown: (end: () => unknown) => endings.unshift(end) } as unknown as Test;
+
+interface Target {
+  id: number;
+  image: string;
+}
+
+const OPERATIONS: Record<string, (target: Target) => { method: string; path: string; form?: true }> = {
+  read: ({ id }) => ({ method: 'GET', path: `/posts/${id}` }),
+  image: ({ image }) => ({ method: 'GET', path: `/posts/image/${image}` }),
+  like: ({ id }) => ({ method: 'POST', path: `/posts/like?id=${id}` }),
+  unlike: ({ id }) => ({ method: 'DELETE', path: `/posts/like?id=${id}` }),
+  edit: ({ id }) => ({ method: 'PUT', path: `/posts/edit?id=${id}`, form: true }),
+  delete: ({ id }) => ({ method: 'DELETE', path: `/posts/delete?id=${id}` }),
+};
+
+async function measure(): Promise<boolean> {
+  const { url } = await startProcess(owner, await freshStores(owner));
+
+  // biome-ignore lint/suspicious/noExplicitAny: what is asked is known here.
+  const ask = async (method: string, path: string, token?: string, body?: object): Promise<any> => {
+    const isForm = body instanceof FormData;
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+        ...(body && !isForm && { 'Content-Type': 'application/json' }),
+      },
+      body: body ? (isForm ? body : JSON.stringify(body)) : null,
+    });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status}`);
+    return response.json();
+  };
+  const formOf = (fields: Record<string, string | Blob>) => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries(fields)) form.append(name, value);
+    return form;
+  };
+  const user = async (name: string): Promise<string> => {
+    const email = `${name}@people.example`;
+    await ask('POST', '/auth/register', undefined, { name, username: name, email, password: PASSWORD });
+    return (await ask('POST', '/auth/login', undefined, { email, password: PASSWORD })).token;
+  };
+
+  const author = await user('author');
+  const publish = async (): Promise<Target> => {
+    const image = new Blob([samples.png], { type: 'image/png' });
+    const post = await ask('POST', '/posts/create', author, formOf({ title: 'A title', text: TEXT, image }));
+    return { id: post.id, image: post.image.split('/').at(-1) };
+  };
+  const [hidden, missing]: [Target[], Target[]] = [[], []];
+  for (let made = 0; made < POSTS; made += 1) {
+    hidden.push(await publish());
+    const deleted = await publish();
+    await ask('DELETE', `/posts/delete?id=${deleted.id}`, author);
+    missing.push({ id: deleted.id, image: `${randomBytes(16).toString('hex')}.png` });
+  }
+  await ask('PUT', '/profiles/me', author, formOf({ private: 'true' }));
+  const stranger = await user('stranger');
+
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  endings.push(() => agent.destroy());
+  const form = '--b\r\nContent-Disposition: form-data; name="title"\r\n\r\nMine\r\n--b--\r\n';
+  const formHeaders = { 'Content-Type': 'multipart/form-data; boundary=b', 'Content-Length': form.length };
+  const time = ({ method, path, form: hasForm }: { method: string; path: string; form?: true }) =>
+    new Promise<number>((resolve, reject) => {
+      const headers = { Authorization: `Bearer ${stranger}`, ...(hasForm && formHeaders) };
+      const started = performance.now();
+      const asked = request(url + path, { method, agent, headers }, (response) => {
+        const elapsed = performance.now() - started;
+        if (response.statusCode !== 404) reject(new Error(`${method} ${path}: ${response.statusCode}`));
+        response.resume().on('end', () => resolve(elapsed));
+      });
+      asked.on('error', reject).end(hasForm && form);
+    });
+
+  let passed = true;
+  for (const [name, requestFor] of Object.entries(OPERATIONS)) {
+    const times: { hidden: number[]; missing: number[] } = { hidden: [], missing: [] };
+    for (let pair = -50; pair < pairs; pair += 1) {
+      const turn = [
+        ['hidden', hidden],
+        ['missing', missing],
+      ] as const;
+      for (const [kind, targets] of Math.random() < 0.5 ? turn : turn.toReversed()) {
+        const target = targets[Math.floor(Math.random() * targets.length)] as Target;
+        const milliseconds = await time(requestFor(target));
+        // The first ones warm up whatever is cold.
+        if (pair >= 0) times[kind].push(milliseconds);
+      }
+    }
+    const auc = areaUnderCurve(times.hidden, times.missing);
+    const isInside = Math.abs(auc - 0.5) < BOUND - 0.5;
+    passed &&= isInside;
+    const [slow, fast] = [medianOf(times.hidden), medianOf(times.missing)].map((ms) => ms.toFixed(2));
+    console.log(
+      `${name.padEnd(8)} AUC ${auc.toFixed(3)}  hidden ${slow} ms, missing ${fast} ms  ${isInside ? 'inside' : 'OUTSIDE'}`,
+    );
+  }
+  return passed;
+}
+
+/** The share of pairs in which the first is larger; a tie counts half. */
+function areaUnderCurve(ones: readonly number[], others: readonly number[]): number {
+  let larger = 0;
+  for (const one of ones) for (const other of others) larger += one > other ? 1 : one === other ? 0.5 : 0;
+  return larger / (ones.length * others.length);
+}
+
+const medianOf = (values: readonly number[]) =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number;
+
+try {
+  if (!(await measure())) process.exitCode = 1;
+} finally {
+  for (const end of endings) await end();
+}

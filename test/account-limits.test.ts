@@ -1,0 +1,189 @@
+import t from 'tap';
+import { hashing } from '../handlers/password-hash.js';
+import { type Answer, PASSWORD, startTestService } from './support/harness.js';
+
+const MAX = 3;
+const service = await startTestService(t, {
+  ACCOUNT_SESSIONS_MAX: String(MAX),
+  ACCOUNT_FAILED_PASSWORDS_MAX: String(MAX),
+});
+const { db } = service.stores;
+
+const WRONG = 'Quiet-Harbour-28!';
+
+const login = (email: string, password: string) => service.ask('POST', '/auth/login', { json: { email, password } });
+const isAlive = async (token: string) => (await service.ask('GET', '/auth/me', { token })).status === 200;
+const currentSession = async (token: string): Promise<string> =>
+  (await service.ask('GET', '/auth/sessions', { token })).body.find(({ current }: { current: boolean }) => current).id;
+
+/** The security events logged so far, without what differs from one run to the next. */
+const events = () =>
+  service
+    .logged()
+    .split('\n')
+    .filter((line) => line.includes('"security event"'))
+    .map((line) => JSON.parse(line))
+    .map(({ level, time, reqId, msg, ...event }) => event);
+
+/** How many responses have each status. */
+function tally(answers: readonly Answer[]): Record<number, number> {
+  const counts: Record<number, number> = {};
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+t.test('failed passwords', async (t) => {
+  const isLocked = async (answer: Answer, what: string) => {
+    t.equal(answer.status, 429, what);
+    t.same(answer.body, { message: 'Too many failed passwords. Try again later.' });
+    const seconds = Number(answer.headers.get('retry-after'));
+    t.ok(seconds > 3500 && seconds <= 3600, `${seconds} seconds`);
+    t.ok(answer.headers.has('x-ratelimit-limit'), 'the response tells the rate limit too');
+  };
+
+  t.test('of login, profile update and account deletion count together, and lock all three', async (t) => {
+    const { ask, email } = await service.person();
+    t.equal((await login(email, WRONG)).status, 401);
+    t.equal((await ask('PUT', '/profiles/me', { form: { current_password: WRONG, name: 'x' } })).status, 401);
+    t.equal((await login(email, PASSWORD)).status, 200, 'a success does not reset the count');
+    t.equal((await ask('DELETE', '/profiles/me', { json: { password: WRONG } })).status, 401);
+    await isLocked(await login(email, WRONG), 'login');
+    await isLocked(await login(email, PASSWORD), 'login with the right password');
+    await isLocked(await ask('PUT', '/profiles/me', { form: { current_password: PASSWORD, name: 'x' } }), 'update');
+    await isLocked(await ask('DELETE', '/profiles/me', { json: { password: PASSWORD } }), 'deletion');
+    t.equal((await ask('GET', '/auth/me')).status, 200, 'sessions continue');
+    t.equal((await ask('PUT', '/profiles/me', { form: { name: 'x' } })).status, 200, 'and what needs no password');
+    const other = await service.person();
+    t.equal((await login(other.email, PASSWORD)).status, 200, 'other accounts are not affected');
+  });
+
+  t.test('of an email address that no account has are treated alike', async (t) => {
+    for (const email of ['nobody@people.example', 'ill formed', `${'x'.repeat(300)}@people.example`]) {
+      const statuses = [];
+      for (let attempt = 0; attempt < MAX; attempt++) statuses.push((await login(email, WRONG)).status);
+      t.same(statuses, Array(MAX).fill(401));
+      await isLocked(await login(` ${email.toUpperCase()} `, WRONG), email.slice(0, 30));
+    }
+  });
+
+  t.test('are limited exactly, however many come at the same time', async (t) => {
+    const { email } = await service.person();
+    let checks = 0;
+    const attempts = Array.from({ length: 10 }, async () => {
+      const answer = await login(email, WRONG);
+      checks = Math.max(checks, hashing().running);
+      return answer;
+    });
+    t.same(tally(await Promise.all(attempts)), { 401: MAX, 429: 10 - MAX });
+    t.ok(checks <= 1, 'one check at a time');
+  });
+
+  t.test('do not affect right ones at the same time below the limit', async (t) => {
+    const { email } = await service.person();
+    const attempts = Array.from({ length: 8 }, (_, index) => login(email, index % 4 === 0 ? WRONG : PASSWORD));
+    t.same(tally(await Promise.all(attempts)), { 200: 6, 401: 2 });
+  });
+});
+
+t.test('beyond the maximum of sessions a login ends the least recently used one', async (t) => {
+  const person = await service.person();
+  const [second, third] = [await service.login(person.email), await service.login(person.email)];
+  await db
+    .updateTable('sessions')
+    .set({ last_used_at: new Date(Date.now() - 3_600_000) })
+    .where('id', '=', await currentSession(second))
+    .execute();
+  const fourth = await service.login(person.email);
+  t.same(await Promise.all([person.token, second, third, fourth].map(isAlive)), [true, false, true, true]);
+});
+
+t.test('expired sessions do not count towards the maximum', async (t) => {
+  const person = await service.person();
+  const expired = await service.login(person.email);
+  await db
+    .updateTable('sessions')
+    .set({ expires_at: new Date(0) })
+    .where('id', '=', await currentSession(expired))
+    .execute();
+  const others = [person.token, await service.login(person.email), await service.login(person.email)];
+  t.same(await Promise.all(others.map(isAlive)), [true, true, true]);
+});
+
+t.test('concurrent logins leave exactly the maximum of sessions', async (t) => {
+  const person = await service.person();
+  const tokens = await Promise.all(Array.from({ length: 12 }, () => service.login(person.email)));
+  const alive = await Promise.all([person.token, ...tokens].map(isAlive));
+  t.equal(alive.filter(Boolean).length, MAX);
+  const last = await service.login(person.email);
+  t.ok(await isAlive(last));
+  t.equal((await service.ask('GET', '/auth/sessions', { token: last })).body.length, MAX);
+});
+
+t.test('security events are logged with the account and the address, and without secrets', async (t) => {
+  const { id: accountId, email } = await service.person();
+  const details = { accountId, address: '127.0.0.1' };
+  const logged = async (what: string, work: () => Promise<unknown>, ...expected: Record<string, unknown>[]) => {
+    const before = events().length;
+    await work();
+    t.same(events().slice(before), expected, what);
+  };
+  const ended = (reason: string) => ({ event: 'session_ended', ...details, reason });
+  const NEW = 'Amber-Lighthouse-58?';
+  const succeeded = { event: 'login_succeeded', ...details };
+  const rejected = { event: 'password_rejected', ...details };
+
+  await logged('registration', () => service.ask('POST', '/auth/register', { json: {} }));
+  let one = '';
+  let two = '';
+  await logged('login', async () => (one = await service.login(email)), succeeded);
+  await logged('another login', async () => (two = await service.login(email)), succeeded);
+  await logged('a login beyond the limit', () => service.login(email), succeeded, ended('session_limit'));
+  const id = await currentSession(one);
+  const deletion = () => service.ask('DELETE', `/auth/sessions/${id}`, { token: two });
+  await logged('session deletion', deletion, ended('deleted'));
+  await logged('a session that is missing', deletion);
+  await logged(
+    'deletion of the others',
+    () => service.ask('DELETE', '/auth/sessions', { token: two }),
+    ended('others_deleted'),
+  );
+  await logged('logout', () => service.ask('POST', '/auth/logout', { token: two }), ended('logout'));
+  const token = await service.login(email);
+  const form = { current_password: PASSWORD, password: NEW };
+  await logged('password change', () => service.ask('PUT', '/profiles/me', { token, form }), {
+    event: 'password_changed',
+    ...details,
+  });
+  await logged('a failed login', () => login(email, PASSWORD), { event: 'login_failed', ...details });
+  await logged('an unknown address', () => login('unknown@people.example', WRONG), {
+    event: 'login_failed',
+    address: details.address,
+  });
+  const current = (await login(email, NEW)).body.token;
+  await logged(
+    'a wrong current password',
+    () => service.ask('PUT', '/profiles/me', { token: current, form: { current_password: WRONG, name: 'x' } }),
+    rejected,
+  );
+  const leaver = await service.person();
+  await logged('account deletion', () => leaver.ask('DELETE', '/profiles/me', { json: { password: PASSWORD } }), {
+    event: 'account_deleted',
+    ...details,
+    accountId: leaver.id,
+  });
+  await logged(
+    'the last failure that is allowed',
+    () => service.ask('DELETE', '/profiles/me', { token: current, json: { password: WRONG } }),
+    rejected,
+    { event: 'throttled', ...details, reason: 'failed_passwords' },
+  );
+  await logged('further attempts', () => login(email, NEW));
+
+  t.notOk(
+    new RegExp(`${email}|(nobody|unknown)@|${PASSWORD}|${WRONG}|Amber|eyJ`).test(service.logged()),
+    'no secret is logged',
+  );
+  const metrics = await (await fetch(`${service.opsUrl}/metrics`)).text();
+  t.match(metrics, /^security_events_total\{event="password_changed"\} [1-9]/m);
+  t.match(metrics, /^password_hashes_refused_total\{reason="full"\} \d/m);
+});

@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { sql } from 'kysely';
+import t from 'tap';
+import { findDeepIds, type PostList } from '../db/deep-pages.js';
+import { startTestService } from './support/harness.js';
+import { recordStatements } from './support/statements.js';
+
+const service = await startTestService(t);
+const user = await service.person();
+
+const isSlice = ({ text }: { text: string }) => text.includes(') slice');
+
+/** Keeps what else takes this lane waiting, until the function that it returns is called. */
+async function occupyLane(lane = service.stores.deepPages) {
+  const end = new AbortController();
+  const running = new Promise<void>((started) => {
+    void lane.run(async () => {
+      started();
+      while (!end.signal.aborted) await sleep(5);
+    });
+  });
+  await running;
+  return () => end.abort();
+}
+
+t.test('a deep page waits for its turn and then returns 503, while other pages are served', async (t) => {
+  const end = await occupyLane();
+  const deep = Promise.all(['/posts?offset=1000', '/posts/me?offset=2147483647'].map((path) => user.ask('GET', path)));
+  t.equal((await user.ask('GET', '/posts/me?offset=999')).status, 200);
+  t.equal((await user.ask('GET', '/posts')).status, 200);
+  const [, own] = await deep;
+  t.equal(own?.status, 503);
+  t.ok(own?.headers.has('retry-after'));
+  end();
+  t.same((await user.ask('GET', '/posts/me?offset=2147483647')).body, [], 'and is served when the lane is free');
+});
+
+t.test('a deep page is not read for a client that has left', async (t) => {
+  const statements = recordStatements(t);
+  const end = await occupyLane();
+  const leaving = new AbortController();
+  const headers = { Authorization: `Bearer ${user.token}` };
+  const asked = fetch(`${service.url}/posts/me?offset=5000`, { headers, signal: leaving.signal });
+  // It waits for its turn once its session is read.
+  while (!statements.some(({ text }) => text.includes('sessions'))) await sleep(5);
+  await sleep(50);
+  leaving.abort();
+  await t.rejects(asked);
+  while (!service.logged().includes('The client has left')) await sleep(5);
+  end();
+  await user.ask('GET', '/posts/me?offset=6000');
+  t.equal(statements.filter(isSlice).length, 1, 'but for the one who came after');
+});
+
+t.test('slices of any size make up the same pages', async (t) => {
+  const { db } = service.stores;
+  const [one, other, closed] = [
+    await service.person(),
+    await service.person(),
+    await service.person({ private: true }),
+  ];
+  // Seven share each instant, so that the id decides among them across the ends of slices.
+  await sql`
+    insert into posts (author_id, title, text, created_at)
+    select (${[one.id, other.id, closed.id]}::int8[])[1 + (n + n / 5) % 3], 'title', 'text',
+      timestamptz '2026-01-01' + n / 7 * interval '1 microsecond'
+    from generate_series(1, 200) as n`.execute(db);
+  const posts = await db
+    .selectFrom('posts')
+    .select(['id', 'author_id'])
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute();
+  const idsBy = (...authors: number[]) => posts.filter((post) => authors.includes(post.author_id)).map(({ id }) => id);
+  const lists: [PostList, number[]][] = [
+    [{ publicOrBy: [user.id] }, idsBy(one.id, other.id)],
+    [{ publicOrBy: [user.id, closed.id] }, idsBy(one.id, other.id, closed.id)],
+    [{ by: closed.id }, idsBy(closed.id)],
+    [{ by: user.id }, []],
+  ];
+  for (const [list, expected] of lists) {
+    for (const slicePosts of [7, 50]) {
+      for (const offset of [0, 6, 50, expected.length - 1, expected.length, 2147483647]) {
+        for (const limit of [1, 20, 101]) {
+          const page = { offset: Math.max(offset, 0), limit };
+          const found = await findDeepIds(db, list, page, { slicePosts });
+          const end = page.offset + limit;
+          if (!isDeepStrictEqual(found, expected.slice(page.offset, end))) {
+            t.same(found, expected.slice(page.offset, end), JSON.stringify({ list, page, slicePosts }));
+          }
+        }
+      }
+    }
+  }
+  t.pass('every page');
+});
+
+t.test('between two slices other statements run, and a client that has left ends the scan', async (t) => {
+  const { db } = service.stores;
+  const statements = recordStatements(t);
+  const leaving = new AbortController();
+  const page = { offset: 2147483647, limit: 20 };
+  const scan = findDeepIds(db, { publicOrBy: [] }, page, { slicePosts: 10, signal: leaving.signal });
+  await sql`select 'another statement'`.execute(db);
+  leaving.abort();
+  await t.rejects(scan, { name: 'AbortError' });
+  const before = statements.findIndex(({ text }) => text.includes('another statement'));
+  t.ok(statements.slice(0, before).filter(isSlice).length <= 1, 'not all of the scan ran first');
+  t.ok(statements.filter(isSlice).length < 4);
+});
+
+t.test('a large page of own posts waits for its turn and then returns 503, while usual ones are served', async (t) => {
+  const ends: (() => void)[] = [];
+  for (let count = 0; count < 4; count += 1) ends.push(await occupyLane(service.stores.largePages));
+  const large = user.ask('GET', '/posts/me?limit=21');
+  t.equal((await user.ask('GET', '/posts/me?limit=20')).status, 200);
+  t.equal((await large).status, 503);
+  for (const end of ends) end();
+  t.equal((await user.ask('GET', '/posts/me?limit=21')).status, 200);
+});

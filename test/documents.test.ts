@@ -1,0 +1,128 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { readConfig } from '../handlers/http/config.js';
+import { startTestService } from './support/harness.js';
+import { escapeRegExp } from './support/regexp.js';
+import { temporaryDirectory } from './support/stores.js';
+
+const [README, TOUR, OPERATING, CONTRIBUTING] = [
+  'README.md',
+  '.github/TOUR.md',
+  '.github/OPERATING.md',
+  '.github/CONTRIBUTING.md',
+] as const;
+const documents = new Map(
+  [
+    ...[README, TOUR, OPERATING, CONTRIBUTING, '.github/SECURITY.md', 'db/README.md', 'test/clients/README.md'],
+    ...['contract-test', 'services', 'bench', 'versions'].map((folder) => `scripts/${folder}/README.md`),
+  ].map((path) => [path, readFileSync(path, 'utf8')]),
+);
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
+
+const textOf = (path: string) => documents.get(path) ?? '';
+
+function section(path: string, title: string): string {
+  const found = textOf(path)
+    .split(/^##? /m)
+    .find((text) => text.startsWith(`${title}\n`));
+  if (!found) throw new Error(`${path} has no section "${title}"`);
+  return found;
+}
+
+/** The fenced blocks of a section, each with the word after its fence. */
+const fenced = (text: string) =>
+  [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, kind = '', content = '']) => ({ kind, content }));
+
+/** Whether an output is as documented, where `…` stands for anything within a line and an id for any id. */
+const asDocumented = (documented: string) =>
+  new RegExp(
+    `^${documented
+      .split('…')
+      .map(escapeRegExp)
+      .join('.*')
+      .replace(/"id":\d+/g, '"id":\\d+')}$`,
+  );
+
+for (const path of [README, TOUR]) {
+  t.test(`every sh block of the tour in ${path} runs as it stands, and prints the text block below it`, async (t) => {
+    const service = await startTestService(t);
+    const blocks = fenced(section(path, 'A tour with curl'));
+    const commands = blocks.filter(({ kind }) => kind === 'sh').map(({ content }) => content);
+    const documented = blocks.flatMap(({ kind }, index) =>
+      kind === 'sh' ? [blocks[index + 1]?.kind === 'text' ? (blocks[index + 1]?.content ?? '') : ''] : [],
+    );
+    const end = 'here ends a block\n';
+    const { stdout, stderr } = await promisify(execFile)(
+      'bash',
+      ['--norc', '-e', '-o', 'pipefail', '-c', commands.join(`printf '${end}'\n`)],
+      { cwd: await temporaryDirectory(t), env: { PATH: process.env.PATH, BASE: service.url } },
+    );
+    const printed = stdout.split(end);
+    t.equal(printed.length, documented.length);
+    t.ok(documented.some((output) => output !== ''));
+    for (const [index, output] of printed.entries()) t.match(output, asDocumented(documented[index] ?? ''));
+    t.equal(stderr, '');
+    const { host, port } = readConfig({});
+    t.match(commands[0], `BASE=\${BASE:-http://${host}:${port}}\n`, 'by default it goes where a start listens');
+  });
+}
+
+t.test('the configuration table has every variable that is read, and no other, with its default', async (t) => {
+  const text = section(OPERATING, 'Configuration');
+  const rows = [...text.matchAll(/^\| `([A-Z0-9_]+)` \| (.+?) \|/gm)];
+  const names = rows.map(([, name = '']) => name);
+  const read = [...readFileSync('handlers/http/config.ts', 'utf8').matchAll(/^ +([A-Z][A-Z0-9_]+): /gm)];
+  t.same([...names].sort(), read.map(([, name]) => name).sort());
+  for (const [, name = '', value = ''] of rows) {
+    const [, stated] = /^`(.+)`$/.exec(value) ?? [];
+    if (stated !== undefined) t.same(readConfig({ [name]: stated }), readConfig({}), name);
+  }
+});
+
+t.test('every npm command that is named exists', async (t) => {
+  for (const [path, text] of documents) {
+    const named = [...text.matchAll(/\bnpm (?:run (?:-s |--silent )?(\w[\w:-]*)|(start|test)\b)/g)];
+    for (const name of new Set(named.map(([, run, short]) => run ?? short ?? '')))
+      t.ok(scripts[name], `${path}: ${name}`);
+  }
+});
+
+t.test('every path of the layout exists', async (t) => {
+  const tree = fenced(section(CONTRIBUTING, 'Where things are')).at(-1)?.content ?? '';
+  let directory = '';
+  let count = 0;
+  for (const line of tree.trimEnd().split('\n')) {
+    const [, indent = '', paths = ''] = /^( *)(\S+(?: \S+)*?)(?: {2,}|$)/.exec(line) ?? [];
+    for (const path of paths.split(' ')) {
+      t.ok(existsSync(join(indent ? directory : '', path)), line.trim());
+      count++;
+    }
+    if (!indent) directory = paths;
+  }
+  t.ok(count > 30);
+});
+
+t.test('every file that a document names or links to exists', async (t) => {
+  for (const [path, text] of documents) {
+    const named = [...text.matchAll(/`((?:handlers|db|scripts|test|generated|\.ci|\.github)\/[\w./-]*)`/g)];
+    for (const [, name = ''] of named) t.ok(existsSync(name), `${path}: ${name}`);
+    for (const [, link = '', anchor] of text.matchAll(/\]\((?!https?:)([^)#\s]*)(#[^)]+)?\)/g)) {
+      const target = link === '' ? path : join(dirname(path), link);
+      t.ok(existsSync(target), `${path}: ${link}`);
+      if (anchor) t.ok(anchorsOf(readFileSync(target, 'utf8')).includes(anchor), `${path}: ${link}${anchor}`);
+    }
+  }
+});
+
+/** The addresses that GitHub gives to headings. */
+const anchorsOf = (text: string) =>
+  [...text.matchAll(/^#+ (.*)$/gm)].map(
+    ([, title = '']) =>
+      `#${title
+        .toLowerCase()
+        .replace(/[^\w -]/g, '')
+        .replaceAll(' ', '-')}`,
+  );

@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { startProcess } from '../support/processes.js';
+import { freshDataDirectory, temporaryDirectory } from '../support/stores.js';
+
+const SOURCES = [
+  ...['db', 'generated', 'handlers', 'scripts', 'test'],
+  ...['openapi.yaml', 'package.json', 'package-lock.json', 'tsconfig.json'],
+];
+
+/** What the guide adds: the contract's path and schema, the handler, and the rule. */
+const guide = (await readFile('.github/CONTRIBUTING.md', 'utf8')).split('## Adding an operation\n')[1] ?? '';
+const [path = '', schema = '', handler = '', contractRule = ''] = [
+  ...guide.matchAll(/^```(?:yaml|ts)\n(.*?)^```$/gms),
+].map(([, code = '']) => code);
+
+const copy = await temporaryDirectory(t);
+for (const name of SOURCES) await cp(name, join(copy, name), { recursive: true });
+await symlink(join(process.cwd(), 'node_modules'), join(copy, 'node_modules'));
+
+async function insert(file: string, where: { before: string } | { after: string }, text: string): Promise<void> {
+  const source = await readFile(join(copy, file), 'utf8');
+  const place = 'before' in where ? where.before : where.after;
+  if (!source.includes(place)) throw new Error(`${file} does not contain ${place}`);
+  const changed = source.replace(place, () => ('before' in where ? `${text}${place}` : `${place}${text}`));
+  await writeFile(join(copy, file), changed);
+}
+
+/** Runs a command of the project in the copy. */
+async function run(...command: string[]) {
+  const { PATH, HOME } = process.env;
+  return promisify(execFile)('npm', ['run', '--silent', ...command], { cwd: copy, env: { PATH, HOME } }).then(
+    ({ stdout }) => ({ ok: true, output: stdout }),
+    ({ stdout, stderr }) => ({ ok: false, output: `${stdout}${stderr}` }),
+  );
+}
+
+t.test('the guide works as it is written', async (t) => {
+  await insert('openapi.yaml', { before: '  /friends/requests:\n' }, path);
+  await insert('openapi.yaml', { after: '\n  schemas:\n' }, schema);
+  t.match(await run('generate'), { ok: true });
+  const { output } = await run('types');
+  t.match(output, 'handlers/index.ts');
+
+  await insert('handlers/friends.ts', { before: "  | 'listFriends'" }, "  | 'countFriends'\n");
+  await insert('handlers/friends.ts', { before: '  async listFriends' }, `${handler}\n`);
+  await insert('scripts/contract-test/rules/friends.ts', { after: '  rules: [\n' }, contractRule);
+  t.same(await run('types'), { ok: true, output: '' });
+  t.match(await run('lint:contract'), { ok: true });
+
+  await run('build');
+  const entry = join(copy, '.build', 'scripts', 'start.js');
+  const { url } = await startProcess(t, { DATA_DIR: await freshDataDirectory(t) }, [], entry);
+  const only = ['friends.count.both', '*.countFriends'].flatMap((pattern) => ['--only', pattern]);
+  const checked = await run('contract-test', '--', '--base-url', url, ...only);
+  t.match(checked, { ok: true, output: /^\d+ passed; /m }, checked.output);
+});

@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process';
+import { copyFile, readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { startTestService } from '../support/harness.js';
+import { runCommand } from '../support/processes.js';
+import { temporaryDirectory } from '../support/stores.js';
+
+t.test('the packed contract tests run in an empty folder, without a network', async (t) => {
+  const { code, output } = await runCommand(t, ['contract-test/pack'], {});
+  t.equal(code, 0, output);
+  const [, tarball = '', kilobytes] = /^(\S+\.tgz) {2}(\d+) kB$/m.exec(output) ?? [];
+  t.ok(Number(kilobytes) < 150, output);
+
+  const { stdout: files } = await promisify(execFile)('tar', ['tf', tarball]);
+  const names = ['LICENCES.txt', 'README.md', 'contract-test.js', 'openapi.json', 'package.json'];
+  t.same(
+    files.trim().split('\n').sort(),
+    names.map((name) => `package/${name}`),
+  );
+
+  const service = await startTestService(t);
+  const folder = await temporaryDirectory(t);
+  await copyFile(tarball, join(folder, basename(tarball)));
+  // An empty cache has none of the packages that a checkout uses.
+  const env = { PATH: process.env.PATH, npm_config_cache: await temporaryDirectory(t), npm_config_offline: 'true' };
+  const rules = ['auth.me', 'likes.like', 'document.getCurrentAccount'].flatMap((id) => ['--only', id]);
+  const parameters = ['--yes', `./${basename(tarball)}`, '--base-url', service.url, ...rules, '--junit', 'report.xml'];
+  const { stdout, stderr } = await promisify(execFile)('npx', parameters, { cwd: folder, env });
+  t.match(stderr, new RegExp(`^Contract \\d+\\.\\d+\\.\\d+ at ${service.url}`, 'm'));
+  t.match(stdout, /^5 passed; \d+ requests/m);
+  t.same((await readdir(folder)).sort(), ['report.xml', basename(tarball)].sort());
+});

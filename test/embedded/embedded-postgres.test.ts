@@ -1,0 +1,284 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { subscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MessageChannel, type Worker } from 'node:worker_threads';
+import { sql } from 'kysely';
+import t, { type Test } from 'tap';
+import { openCluster } from '../../db/postgres/embedded/cluster.js';
+import { openEmbeddedPostgres } from '../../db/postgres/embedded.js';
+import { StoreUnavailable } from '../../db/unavailable.js';
+import { recordFileOperations } from '../support/file-operations.js';
+import { startTestService, writePost } from '../support/harness.js';
+import { startAndFail } from '../support/processes.js';
+import { freshDataDirectory, onServices, quiet, temporaryDirectory } from '../support/stores.js';
+
+const onEmbedded = { skip: onServices && 'real servers have no embedded PostgreSQL' };
+
+const onLinux = { skip: onEmbedded.skip || (process.platform !== 'linux' && 'open files have no path elsewhere') };
+
+/** The threads that were started in this process, the last one last. */
+const threads: Worker[] = [];
+subscribe('worker_threads', (message) => threads.push((message as { worker: Worker }).worker));
+
+const endThread = () => threads.at(-1)?.terminate();
+
+async function openFresh(t: Test) {
+  const directory = join(await freshDataDirectory(t), 'postgres');
+  const postgres = await openEmbeddedPostgres(directory, quiet);
+  t.teardown(postgres.close);
+  return postgres;
+}
+
+/** Waits until a statement succeeds again. Whatever else fails than the store is a failure of the test. */
+async function untilAvailable(attempt: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await attempt();
+      return;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      await sleep(10);
+    }
+  }
+}
+
+t.test('forces every commit to the disk, by settings that PostgreSQL confirms', onEmbedded, async (t) => {
+  const { db } = await openFresh(t);
+  const { rows } = await sql<{ name: string; setting: string }>`
+    select name, setting from pg_settings
+    where name in ('fsync', 'wal_sync_method', 'synchronous_commit', 'full_page_writes')`.execute(db);
+  t.same(Object.fromEntries(rows.map(({ name, setting }) => [name, setting])), {
+    fsync: 'on',
+    wal_sync_method: 'fsync',
+    synchronous_commit: 'on',
+    full_page_writes: 'on',
+  });
+});
+
+t.test('syncs the log at each commit, and directories after files were created there', onLinux, async (t) => {
+  const directory = join(await freshDataDirectory(t), 'postgres');
+  const operations = await recordFileOperations(t, directory);
+  const pglite = await openCluster({ directory, create: false });
+  t.teardown(() => pglite.close());
+  await pglite.exec('create table written (id int)');
+  t.ok(
+    operations.some((operation) => /^sync base\/\d+$/.test(operation)),
+    'the directory of the new table',
+  );
+  for (let id = 0; id < 10; id += 1) {
+    operations.length = 0;
+    await pglite.query('insert into written values ($1)', [id]);
+    t.match(operations.at(-1), /^sync pg_wal\/[0-9A-F]{24}$/);
+  }
+  operations.length = 0;
+  await pglite.exec('checkpoint');
+  t.ok(
+    operations.some((operation) => /^sync base\/\d+\/\d+$/.test(operation)),
+    'the table',
+  );
+  t.ok(operations.includes('sync global/pg_control'));
+});
+
+t.test('syncs a new database as a whole before it has its name', onLinux, async (t) => {
+  const root = await temporaryDirectory(t);
+  const operations = await recordFileOperations(t, root);
+  const pglite = await openCluster({ directory: join(root, 'postgres'), create: true });
+  t.teardown(() => pglite.close());
+  const renamed = operations.indexOf('rename postgres.new postgres');
+  t.ok(operations.slice(0, renamed).includes('sync postgres.new'));
+  for (const path of [
+    'PG_VERSION',
+    'global/pg_control',
+    'base/5',
+    'base/5/PG_VERSION',
+    'pg_wal/000000010000000000000001',
+  ]) {
+    t.ok(operations.slice(0, renamed).includes(`sync postgres.new/${path}`), path);
+  }
+  t.equal(operations[renamed + 1], 'sync');
+});
+
+t.test('a long statement does not block the thread that serves requests', onEmbedded, async (t) => {
+  const { db } = await openFresh(t);
+  let [ended, turns] = [false, 0];
+  const statement = sql`select count(*) from generate_series(1, 500000)`.execute(db).finally(() => {
+    ended = true;
+  });
+  while (!ended) {
+    turns += 1;
+    await new Promise(setImmediate);
+  }
+  await statement;
+  t.ok(turns > 10, `${turns} turns of the event loop`);
+});
+
+t.test('a transaction is not interleaved with other statements', onEmbedded, async (t) => {
+  const { db } = await openFresh(t);
+  await sql`create table counters (value int)`.execute(db);
+  await sql`insert into counters values (0)`.execute(db);
+  const increment = () =>
+    db.transaction().execute(async (trx) => {
+      const { rows } = await sql<{ value: number }>`select value from counters`.execute(trx);
+      await new Promise(setImmediate);
+      await sql`update counters set value = ${(rows[0]?.value ?? 0) + 1}::int`.execute(trx);
+    });
+  await Promise.all(Array.from({ length: 50 }, increment));
+  t.same((await sql`select value from counters`.execute(db)).rows, [{ value: 50 }]);
+});
+
+t.test('an error in a statement leaves the connection usable', onEmbedded, async (t) => {
+  const { db } = await openFresh(t);
+  await t.rejects(sql`select ${'x'}::int`.execute(db), { code: '22P02' });
+  await t.rejects(sql`select 1 from nothing`.execute(db), { code: '42P01' });
+  t.same((await sql`select ${'\ufeffé'}::text as text`.execute(db)).rows, [{ text: '\ufeffé' }]);
+});
+
+t.test('a large result arrives whole', onEmbedded, async (t) => {
+  const { db } = await openFresh(t);
+  const { rows } = await sql<{ n: number; text: string }>`
+    select n, repeat('x', 10000) as text from generate_series(1, 1000) as n`.execute(db);
+  t.equal(rows.length, 1000);
+  t.ok(rows.every(({ n, text }, index) => n === index + 1 && text.length === 10_000));
+});
+
+t.test('when its thread ends, statements fail as unavailable and another thread takes over', onEmbedded, async (t) => {
+  const { db } = await openFresh(t);
+  const transaction = db.transaction().execute(async (trx) => {
+    await sql`create table never (id int)`.execute(trx);
+    await endThread();
+    await sql`insert into never values (1)`.execute(trx);
+  });
+  await t.rejects(transaction, StoreUnavailable);
+  await untilAvailable(() => sql`select 1`.execute(db));
+  t.same((await sql`select to_regclass('never') as found`.execute(db)).rows, [{ found: null }], 'nothing half done');
+});
+
+t.test('a thread that PostgreSQL itself has ended is replaced', onEmbedded, async (t) => {
+  const { db } = await openFresh(t);
+  await sql`create table kept (id int)`.execute(db);
+  const before = threads.length;
+  const { port1, port2 } = new MessageChannel();
+  threads.at(-1)?.postMessage({ kind: 'connect', port: port2 }, [port2]);
+  // No message of the protocol begins like this: PostgreSQL exits.
+  port1.postMessage(new Uint8Array([1, 0, 0, 0, 4]));
+  await once(port1, 'close');
+  await untilAvailable(() => sql`insert into kept values (1)`.execute(db));
+  t.same((await sql`select id from kept`.execute(db)).rows, [{ id: 1 }]);
+  t.equal(threads.length, before + 1);
+});
+
+t.test('writes that were acknowledged outlive their thread, and others return 503', onEmbedded, async (t) => {
+  const service = await startTestService(t);
+  const user = await service.person();
+  const acknowledged = new Map<number, string>();
+  const statuses = new Set<number>();
+  let ending = false;
+  const write = async () => {
+    while (!ending) {
+      const title = randomBytes(8).toString('hex');
+      const { status, body } = await user.ask('POST', '/posts/create', { form: { title, text: 'text' } });
+      statuses.add(status);
+      if (status === 201) acknowledged.set(body.id, title);
+    }
+  };
+  const clients = Array.from({ length: 8 }, write);
+  for (let round = 0; round < 3; round += 1) {
+    const goal = acknowledged.size + 20;
+    while (acknowledged.size < goal) await sleep(1);
+    await endThread();
+    await untilAvailable(() => sql`select 1`.execute(service.stores.db));
+  }
+  ending = true;
+  await Promise.all(clients);
+  t.same([...statuses].toSorted(), [201, 503]);
+  const rows = await service.stores.db.selectFrom('posts').select(['id', 'title']).execute();
+  const titles = new Map(rows.map(({ id, title }) => [id, title]));
+  for (const [id, title] of acknowledged) t.equal(titles.get(id), title, `post ${id}`);
+  t.equal(new Set(titles.values()).size, rows.length, 'no post was created twice');
+});
+
+t.test('/readyz tells of a database that is unavailable, and no new one takes its place', onEmbedded, async (t) => {
+  const service = await startTestService(t);
+  const user = await service.person();
+  const post = await writePost(user);
+  const directory = join(service.environment.DATA_DIR ?? '', 'postgres');
+  const ready = async () => (await fetch(`${service.opsUrl}/readyz`)).status;
+  t.equal(await ready(), 200);
+  await rename(directory, `${directory}.away`);
+  await endThread();
+  t.equal(await ready(), 503);
+  const refused = await service.ask('GET', '/posts', { token: user.token });
+  t.equal(refused.status, 503);
+  t.ok(refused.headers.has('retry-after'));
+  for (const path of ['/docs', '/openapi.json']) t.equal((await fetch(service.url + path)).status, 200, path);
+  while (!service.logged().includes('could not be started')) await sleep(10);
+  t.notOk(existsSync(directory));
+  await rename(`${directory}.away`, directory);
+  while ((await ready()) !== 200) await sleep(10);
+  t.same((await user.ask('GET', '/posts')).body, [post]);
+});
+
+/** Each file below a directory, by its path, with a hash of its content. */
+async function snapshot(root: string): Promise<Record<string, string>> {
+  const files: Record<string, string> = {};
+  for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    files[path] = entry.isFile()
+      ? createHash('sha256')
+          .update(await readFile(path))
+          .digest('hex')
+      : 'directory';
+  }
+  return files;
+}
+
+/** What may be wrong with a directory of the database, and what the start says about it. */
+const DAMAGES: Record<string, { damage(postgres: string): Promise<unknown>; says: RegExp }> = {
+  'an empty directory': {
+    damage: (postgres) => rm(postgres, { recursive: true }).then(() => mkdir(postgres)),
+    says: /PG_VERSION is missing/,
+  },
+  'a file in its place': {
+    damage: (postgres) => rm(postgres, { recursive: true }).then(() => writeFile(postgres, 'a file')),
+    says: /no such directory/,
+  },
+  'no PG_VERSION': { damage: (postgres) => rm(join(postgres, 'PG_VERSION')), says: /PG_VERSION is missing/ },
+  'another version': {
+    damage: (postgres) => writeFile(join(postgres, 'PG_VERSION'), '16\n'),
+    says: /PG_VERSION says "16", and this is PostgreSQL 18/,
+  },
+  'a pg_control cut off': {
+    damage: (postgres) => truncate(join(postgres, 'global/pg_control'), 100),
+    says: /pg_control/,
+  },
+  'a pg_control with other bytes': {
+    damage: (postgres) => writeFile(join(postgres, 'global/pg_control'), randomBytes(8192)),
+    says: /pg_control|control file|database files are incompatible/,
+  },
+  'no pg_control': { damage: (postgres) => rm(join(postgres, 'global/pg_control')), says: /pg_control/ },
+  'no write-ahead log': { damage: removeLog, says: /checkpoint record/ },
+};
+
+async function removeLog(postgres: string): Promise<void> {
+  const log = join(postgres, 'pg_wal');
+  for (const name of await readdir(log)) if (/^[0-9A-F]{24}$/.test(name)) await rm(join(log, name));
+}
+
+for (const [name, { damage, says }] of Object.entries(DAMAGES)) {
+  t.test(`a start on a damaged directory says so in one line and changes nothing: ${name}`, onEmbedded, async (t) => {
+    const DATA_DIR = await freshDataDirectory(t);
+    const postgres = join(DATA_DIR, 'postgres');
+    await damage(postgres);
+    const before = name === 'a file in its place' ? {} : await snapshot(postgres);
+    const { code, output } = await startAndFail(t, { DATA_DIR });
+    t.equal(code, 1);
+    t.match(output, /^The database in [^\n]+ cannot be opened: [^\n]+ restore a backup [^\n]+\n$/);
+    t.match(output, says);
+    if (name === 'a file in its place') t.equal(await readFile(postgres, 'utf8'), 'a file');
+    else t.same(await snapshot(postgres), before);
+  });
+}

@@ -1,0 +1,146 @@
+import { execFileSync } from 'node:child_process';
+import { cp, mkdir, readdir, rm, statfs, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { samples } from '../../scripts/contract-test/images.js';
+import { type Answer, asker, PASSWORD } from '../support/harness.js';
+import { runCommand, startAndFail, startProcess } from '../support/processes.js';
+import { freshDataDirectory, onServices, temporaryDirectory } from '../support/stores.js';
+
+const MEBIBYTE = 2 ** 20;
+
+/** Why no file system can be mounted here, if so. */
+function whyNotMounted(): string | false {
+  if (onServices) return 'concerns the embedded stores alone';
+  if (process.platform !== 'linux') return 'only Linux has tmpfs';
+  if (process.getuid?.() !== 0) return 'only root may mount a file system';
+  try {
+    // Root in a container may not.
+    execFileSync('unshare', ['--mount', 'true'], { stdio: 'ignore' });
+    return false;
+  } catch {
+    return 'no file system can be mounted here';
+  }
+}
+
+/** A data directory on a file system of 256 MiB, which can be filled. */
+async function smallDisk(t: Test) {
+  const root = await temporaryDirectory(t);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256m', 'tmpfs', root]);
+  t.teardown(() => execFileSync('umount', ['--lazy', root]));
+  const dataDir = join(root, 'data');
+  await mkdir(dataDir);
+  await cp(await freshDataDirectory(t), dataDir, { recursive: true });
+  const filler = join(root, 'filler');
+  return {
+    dataDir,
+    /** Leaves so much room. */
+    async fill(mebibytes: number) {
+      await rm(filler, { force: true });
+      const { bavail, bsize } = await statfs(root);
+      await writeFile(filler, Buffer.alloc(bavail * bsize - mebibytes * MEBIBYTE));
+    },
+    free: () => rm(filler),
+  };
+}
+
+t.test('a full disk', { skip: whyNotMounted() }, async (t) => {
+  const { dataDir, fill, free } = await smallDisk(t);
+  const environment = { DATA_DIR: dataDir };
+  let service = await startProcess(t, environment);
+  let ask = asker(t, service.url);
+  const startAgain = async () => {
+    service = await startProcess(t, environment);
+    ask = asker(t, service.url);
+  };
+  const email = 'ada@people.example';
+  const credentials = { json: { email, password: PASSWORD } };
+  await ask('POST', '/auth/register', { json: { name: 'Ada', username: 'ada', email, password: PASSWORD } });
+  const { token } = (await ask('POST', '/auth/login', credentials)).body;
+  const create = (image = false) => {
+    const form = { title: 'T', text: 'T', ...(image && { image: new Blob([samples.png], { type: 'image/png' }) }) };
+    return ask('POST', '/posts/create', { token, form });
+  };
+  const acknowledged: number[] = [];
+  /** Creates posts until one has this status. */
+  async function createUntil(status: number): Promise<Answer> {
+    for (let attempt = 0; attempt < 1000; attempt += 1) {
+      const answer = await create();
+      if (answer.status === 201) acknowledged.push(answer.body.id);
+      t.ok([201, 503].includes(answer.status), String(answer.status));
+      if (answer.status === status) return answer;
+      await sleep(20);
+    }
+    throw new Error(`no request returned ${status}`);
+  }
+  async function servesReads(t: Test): Promise<void> {
+    const { status, body } = await ask('GET', '/posts?limit=100', { token });
+    t.equal(status, 200);
+    t.same(body.map(({ id }: { id: number }) => id).sort(), [...acknowledged].sort());
+  }
+  await createUntil(201);
+  const [first] = acknowledged;
+
+  await t.test('writes return 503, and reads are served', async (t) => {
+    await fill(48);
+    const refused = await createUntil(503);
+    t.match(refused.headers.get('retry-after'), /^\d+$/);
+    const writes = {
+      'a post with an image': () => create(true),
+      'a like': () => ask('POST', `/posts/like?id=${first}`, { token }),
+      'a login': () => ask('POST', '/auth/login', credentials),
+      'a logout': () => ask('POST', '/auth/logout', { token }),
+      'a change of the profile': () => ask('PUT', '/profiles/me', { token, form: { name: 'Eve' } }),
+    };
+    for (const [write, send] of Object.entries(writes)) t.equal((await send()).status, 503, write);
+    const uploads = await readdir(join(dataDir, 'uploads'), { recursive: true });
+    t.same(
+      uploads.filter((name) => name.endsWith('.upload')),
+      [],
+      'no upload is left',
+    );
+    await servesReads(t);
+  });
+
+  await t.test('kill -9 and a start: the same', async (t) => {
+    await service.end('SIGKILL');
+    await startAgain();
+    await servesReads(t);
+    await createUntil(503);
+  });
+
+  await t.test('room again: writes are accepted without a restart', async (t) => {
+    await free();
+    await createUntil(201);
+    t.equal((await create(true)).status, 201);
+    acknowledged.push((await ask('GET', '/posts?limit=1', { token })).body[0].id);
+    await servesReads(t);
+  });
+
+  await t.test('no room at all, from one moment to the next: nothing is lost, and it recovers', async (t) => {
+    const filling = fill(0);
+    await createUntil(503);
+    await filling;
+    await servesReads(t);
+    await free();
+    await createUntil(201);
+    await servesReads(t);
+  });
+
+  await t.test('without room for a start, one line says what to do', async (t) => {
+    await service.end('SIGKILL');
+    await fill(8);
+    const { code, output } = await startAndFail(t, environment);
+    t.equal(code, 1);
+    t.match(output, /^The disk of \S+ is full: \d+ MiB are free, and a start needs 32 MiB\. Make room .*\n$/);
+    await free();
+    await startAgain();
+    await servesReads(t);
+    await createUntil(201);
+  });
+
+  t.equal(await service.end('SIGTERM'), 0);
+  const verify = await runCommand(t, ['verify'], environment);
+  t.equal(verify.code, 0, verify.output);
+});

@@ -1,0 +1,214 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { appendFile, copyFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { detectImageType } from '../../handlers/image-types.js';
+import { cleanImage } from '../../handlers/policy/image-metadata/index.js';
+
+// Files made and read back by the tools that people use, as a second opinion on what metadata is.
+const tools = ['exiftool', 'convert', 'identify', 'cwebp', 'gif2webp', 'webpmux', 'avifenc'];
+const missing = tools.filter((tool) => !isInstalled(tool));
+const skip = missing.length > 0 && `needs ${missing.join(', ')}`;
+
+function isInstalled(tool: string): boolean {
+  try {
+    execFileSync('which', [tool], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'image-tools-'));
+t.teardown(() => rm(folder, { recursive: true }));
+const at = (name: string) => join(folder, name);
+const run = (tool: string, ...args: string[]) =>
+  execFileSync(tool, args, { cwd: folder, maxBuffer: 64 * 1024 * 1024, stdio: ['ignore', 'pipe', 'ignore'] });
+
+/** No metadata may hold this word afterwards. */
+const SECRET = 'Identifying';
+
+/** An ICC profile of three primaries with the gamma of 2.2, as small as readers accept. */
+function colourProfile(): Buffer {
+  const xyz = (...values: number[]) => {
+    const tag = Buffer.alloc(20);
+    tag.write('XYZ ');
+    for (const [index, value] of values.entries()) tag.writeInt32BE(Math.round(value * 65_536), 8 + 4 * index);
+    return tag;
+  };
+  const curve = Buffer.from('curv\0\0\0\0\0\0\0\x01\x02\x33\0\0', 'latin1');
+  const description = Buffer.alloc(108);
+  description.write('desc');
+  description.writeUInt32BE(6, 8);
+  description.write('Tests', 12);
+  const tags: [string, Buffer][] = [
+    ['desc', description],
+    ['cprt', Buffer.from('text\0\0\0\0None\0\0\0\0', 'latin1')],
+    ['wtpt', xyz(0.9642, 1, 0.8249)],
+    ['rXYZ', xyz(0.4361, 0.2225, 0.0139)],
+    ['gXYZ', xyz(0.3851, 0.7169, 0.0971)],
+    ['bXYZ', xyz(0.1431, 0.0606, 0.7141)],
+    ['rTRC', curve],
+    ['gTRC', curve],
+    ['bTRC', curve],
+  ];
+  const table = Buffer.alloc(4 + 12 * tags.length);
+  table.writeUInt32BE(tags.length);
+  let offset = 128 + table.length;
+  for (const [index, [name, data]] of tags.entries()) {
+    table.write(name, 4 + 12 * index);
+    table.writeUInt32BE(offset, 8 + 12 * index);
+    table.writeUInt32BE(data.length, 12 + 12 * index);
+    offset += data.length;
+  }
+  const header = Buffer.alloc(128);
+  header.writeUInt32BE(offset);
+  header.write('\x02\x10\0\0mntrRGB XYZ ', 8, 'latin1');
+  header.write('acsp', 36);
+  xyz(0.9642, 1, 0.8249).copy(header, 68, 8);
+  return Buffer.concat([header, table, ...tags.map(([, data]) => data)]);
+}
+
+const EXIF = [
+  '-EXIF:GPSLatitude=51.4778',
+  '-EXIF:GPSLatitudeRef=N',
+  '-EXIF:GPSLongitude=0.0014',
+  '-EXIF:GPSLongitudeRef=W',
+  `-EXIF:SerialNumber=${SECRET}-4711`,
+  `-EXIF:LensSerialNumber=${SECRET}-0815`,
+  `-EXIF:Artist=${SECRET}`,
+  `-EXIF:UserComment=${SECRET}`,
+  '-EXIF:DateTimeOriginal=2026:01:31 12:00:00',
+  '-EXIF:Orientation#=6',
+];
+const XMP = [`-XMP-dc:Creator=${SECRET}`, `-XMP-dc:Description=${SECRET}`, '-XMP-exif:GPSLatitude=51.4778'];
+
+/** Adds metadata to a copy of a file. */
+async function tagged(source: string, name: string, ...args: string[]): Promise<string> {
+  await copyFile(at(source), at(name));
+  run('exiftool', '-q', '-overwrite_original', '-icc_profile<=profile.icc', ...EXIF, ...XMP, ...args, name);
+  return name;
+}
+
+async function makeBasis(): Promise<void> {
+  await writeFile(at('profile.icc'), colourProfile());
+  run('convert', '-seed', '1', '-size', '48x32', 'plasma:red-blue', 'basis.png');
+  run('convert', 'basis.png', '-strip', '-quality', '90', 'basis.jpg');
+  run('convert', 'basis.png', '-strip', '-interlace', 'Plane', '-sampling-factor', '2x2', 'progressive.jpg');
+  run('convert', 'basis.png', '-strip', '-define', 'jpeg:restart-interval=2', 'restart.jpg');
+  run('convert', 'basis.png', '-strip', '-colorspace', 'CMYK', 'cmyk.jpg');
+  run('convert', 'basis.jpg', '-resize', '24x16', 'thumbnail.jpg');
+  run('convert', '-delay', '20', '-loop', '3', 'basis.png', '(', 'basis.png', '-flop', ')', 'basis.gif');
+  run('cwebp', '-quiet', 'basis.png', '-o', 'basis.webp');
+  run('gif2webp', '-quiet', 'basis.gif', '-o', 'animated.webp');
+  run('avifenc', '--speed', '10', '--irot', '1', '--icc', 'profile.icc', 'basis.png', 'basis.avif');
+}
+
+const VIDEO = Buffer.concat([
+  Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom\0\0\x10\x08mdat', 'latin1'),
+  Buffer.alloc(4096, SECRET),
+]);
+
+const JPEG_EXTRAS = [
+  `-IPTC:By-line=${SECRET}`,
+  '-IPTC:City=Greenwich',
+  `-Photoshop:CaptionWriter=${SECRET}`,
+  `-Comment=${SECRET}`,
+  '-EXIF:ThumbnailImage<=thumbnail.jpg',
+];
+
+/** Each makes a file with metadata and returns its name, and what to put behind it. */
+const files: Record<string, () => Promise<[name: string, trailer?: Buffer]>> = {
+  'a JPEG with a video behind it': async () => {
+    const name = await tagged('basis.jpg', 'full.jpg', ...JPEG_EXTRAS);
+    return [name, VIDEO];
+  },
+  'a progressive JPEG with pictures behind it': async () => {
+    const name = await tagged('progressive.jpg', 'more.jpg', ...JPEG_EXTRAS);
+    return [name, Buffer.concat([await readFile(at('thumbnail.jpg')), Buffer.from(SECRET), Buffer.from([0xff, 0xd9])])];
+  },
+  'a JPEG with restart markers': async () => [await tagged('restart.jpg', 'tagged-restart.jpg', ...JPEG_EXTRAS)],
+  'a JPEG in CMYK': async () => [await tagged('cmyk.jpg', 'tagged-cmyk.jpg', `-Comment=${SECRET}`)],
+  'a PNG with text chunks': async () => {
+    const text = ['-set', 'Author', SECRET, '-set', 'Location', `${SECRET}, at length. `.repeat(200)];
+    run('convert', 'basis.png', ...text, '-set', 'comment', `${SECRET} é`, 'text.png');
+    const name = await tagged('text.png', 'full.png', `-PNG:Title=${SECRET}`, '-PNG:ModifyDate=2026:01:31 12:00:00');
+    return [name, VIDEO];
+  },
+  'an animated GIF': async () => {
+    await copyFile(at('basis.gif'), at('full.gif'));
+    run('exiftool', '-q', '-overwrite_original', `-Comment=${SECRET}`, ...XMP, 'full.gif');
+    return ['full.gif', Buffer.from(SECRET)];
+  },
+  'a WebP': async () => [await tagged('basis.webp', 'full.webp')],
+  'an animated WebP': async () => [await tagged('animated.webp', 'tagged-animated.webp')],
+  'an AVIF by exiftool': async () => [await tagged('basis.avif', 'full.avif')],
+  'an AVIF by avifenc': async () => {
+    await tagged('basis.jpg', 'for-avif.jpg');
+    run('exiftool', '-b', '-xmp', '-w!', 'xmp', 'for-avif.jpg');
+    run('avifenc', '--speed', '10', '--icc', 'profile.icc', 'for-avif.jpg', 'by-avifenc.avif');
+    return ['by-avifenc.avif', VIDEO];
+  },
+  'an AVIF sequence by avifenc': async () => {
+    await tagged('basis.jpg', 'for-sequence.jpg');
+    const frames = ['for-sequence.jpg', 'for-sequence.jpg'];
+    run('avifenc', '--speed', '10', '--icc', 'profile.icc', ...frames, 'sequence.avif');
+    return ['sequence.avif'];
+  },
+};
+
+const pixelsOf = (name: string) =>
+  createHash('sha256')
+    .update(run('convert', name, '-depth', '8', 'rgba:-'))
+    .digest('hex');
+const shownAs = (name: string) => String(run('identify', '-format', '%T %wx%h %[orientation] %[colorspace]\n', name));
+const profileOf = (name: string) => run('exiftool', '-b', '-icc_profile', name);
+
+/** A time of zero, in headers that must have one. */
+const NO_TIME = '0000:00:00 00:00:00';
+
+/** What exiftool finds, but for what it says of the file itself. */
+function metadataOf(name: string): Record<string, unknown> {
+  const [all] = JSON.parse(String(run('exiftool', '-json', '-a', '-u', '-G1', '-ee', name)));
+  return Object.fromEntries(
+    Object.entries(all).filter(
+      ([tag, value]) => !/^(SourceFile|System|ExifTool|Composite|ICC)/.test(tag) && value !== NO_TIME,
+    ),
+  );
+}
+
+t.test('removes what exiftool finds and keeps the pixels that ImageMagick decodes', { skip }, async (t) => {
+  await makeBasis();
+  for (const [what, make] of Object.entries(files)) {
+    await t.test(what, async (t) => {
+      const [name, trailer] = await make();
+      const path = at(name);
+      // Some decoders do not take a file with a trailer.
+      const [pixels, shown, profile] = [pixelsOf(name), shownAs(name), profileOf(name)];
+      await appendFile(path, trailer ?? '');
+      const before = await readFile(path);
+      t.ok(before.includes(SECRET), 'it was there');
+
+      const mediaType = String(detectImageType(before)?.mediaType);
+      const size = await cleanImage({ path, size: before.length, mediaType }, { stripMetadata: true });
+      t.equal(size, (await stat(path)).size);
+      t.ok(size <= before.length);
+      t.notOk((await readFile(path)).includes(SECRET));
+      const left = metadataOf(name);
+      t.notMatch(JSON.stringify(left), new RegExp(SECRET));
+      const identifying = /GPS|Serial|Artist|Creat|Author|Comment|Date|Thumbnail|Trailer|IPTC|XMP|Photoshop|MPF/;
+      t.same(
+        Object.keys(left).filter((tag) => identifying.test(tag)),
+        [],
+        JSON.stringify(left),
+      );
+      t.equal(pixelsOf(name), pixels, 'the pixels');
+      t.equal(shownAs(name), shown, 'orientation, frames and colours');
+      t.ok(profileOf(name).equals(profile), 'the colour profile');
+      const exif = Object.keys(left).filter((tag) => /^(IFD|Exif)/.test(tag));
+      t.same(exif, name === 'full.gif' ? [] : ['IFD0:Orientation'], 'of Exif, orientation alone stays');
+    });
+  }
+});

@@ -1,0 +1,82 @@
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { transform } from 'esbuild';
+import pLimit from 'p-limit';
+import t, { type Test } from 'tap';
+import { allRules } from '../../scripts/contract-test/run.js';
+import { friends } from '../mutants/friends.js';
+import { input } from '../mutants/input.js';
+import type { Mutant } from '../mutants/mutant.js';
+import { posts } from '../mutants/posts.js';
+import { sessions } from '../mutants/sessions.js';
+import { sight } from '../mutants/sight.js';
+import { checkContract } from '../support/contract-run.js';
+import { startProcess } from '../support/processes.js';
+import { escapeRegExp } from '../support/regexp.js';
+import { freshDataDirectory, onServices } from '../support/stores.js';
+
+const mutants = [...sight, ...sessions, ...friends, ...posts, ...input];
+
+/** Rules that request the operations which the mutants of the document concern. */
+const REQUESTS = ['auth.me.fields', 'sessions.list.current'];
+
+/** How many services run at a time. */
+const AT_ONCE = 2;
+
+/** A copy of the service, with this breach in it, that can be started from anywhere. */
+async function breached(t: Test, { file, find, replace }: Mutant): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'mutant-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  for (const part of ['db', 'generated', 'handlers', 'scripts']) {
+    const filter = (path: string) => !path.endsWith('.map');
+    await cp(join('.build', part), join(folder, '.build', part), { recursive: true, filter });
+  }
+  for (const name of ['node_modules', 'package.json', 'openapi.yaml', 'generated']) {
+    await symlink(resolve(name), join(folder, name));
+  }
+  const parts = (await readFile(file, 'utf8')).split(asWrapped(find));
+  if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} places, not one, that read: ${find}`);
+  const { code } = await transform(parts.join(replace), { loader: 'ts', format: 'esm', target: 'node20' });
+  await writeFile(join(folder, '.build', file.replace(/ts$/, 'js')), code);
+  return join(folder, '.build', 'scripts', 'start.js');
+}
+
+/** Matches a text wherever lines are broken in it. */
+const asWrapped = (text: string) => new RegExp(escapeRegExp(text).replace(/\s+/g, '\\s*'));
+
+const skip = onServices && 'breaches show on embedded stores alike, where npm run test:embedded looks for them';
+
+const turn = pLimit(AT_ONCE);
+t.jobs = AT_ONCE;
+
+t.test('there are mutants of every kind, and each names rules that exist', async (t) => {
+  const ids = new Set(allRules.map(({ id }) => id));
+  t.ok(mutants.length >= 24);
+  for (const { breach, caughtBy } of mutants)
+    t.same(
+      caughtBy.filter((id) => !ids.has(id)),
+      [],
+      breach,
+    );
+});
+
+for (const mutant of mutants) {
+  t.test(`caught: ${mutant.breach}`, { buffered: true, skip }, (t) =>
+    turn(async () => {
+      const entry = await breached(t, mutant);
+      const { url, end } = await startProcess(t, { DATA_DIR: await freshDataDirectory(t) }, [], entry);
+      // The document is checked against the responses to the requests of other rules.
+      const selected = new Set([...mutant.caughtBy, ...REQUESTS]);
+      const { outcomes } = await checkContract(url, { selects: (id) => selected.has(id) });
+      const broken = outcomes.filter(({ verdict }) => verdict === 'failed').map(({ id }) => id);
+      t.same(
+        mutant.caughtBy.filter((id) => !broken.includes(id)),
+        [],
+        'rules that fail',
+        { broken },
+      );
+      await end('SIGKILL');
+    }),
+  );
+}

@@ -1,0 +1,149 @@
+import type { ContractOperation } from '../../scripts/contract-test/document.js';
+import { samples } from '../../scripts/contract-test/images.js';
+import type { Random } from './random.js';
+import { attackerOf, json, text } from './values.js';
+import type { World } from './world.js';
+
+interface Body {
+  type: string;
+  body: Buffer;
+}
+
+const JSON_TYPES = [
+  'application/json; charset=utf-16',
+  'text/plain',
+  'application/JSON',
+  'application/json;',
+  'application/ld+json',
+  'x',
+];
+const BROKEN_JSON = [
+  '',
+  '{',
+  '[',
+  '{}{}',
+  '{"a":1,}',
+  "{'a':1}",
+  '\ufeff{}',
+  'null',
+  '"x"',
+  '1e999',
+  '{"a":01}',
+  '{"__proto__":{"x":1}}',
+  '{"a":"\\ud800"}',
+  '{"a":"\u0000"}',
+];
+
+/** A JSON body: the operation's example with changed fields, or something else. */
+export function jsonBody(random: Random, world: World, operation: ContractOperation | undefined): Body {
+  const type = random.chance(0.97) ? 'application/json' : random.pick(JSON_TYPES);
+  if (random.chance(0.05)) return { type, body: Buffer.from(random.pick(BROKEN_JSON)) };
+  if (random.chance(0.01)) return { type, body: Buffer.from('[{"a":'.repeat(1 + random.below(10_000))) };
+  if (random.chance(0.01)) return { type, body: Buffer.from(JSON.stringify('x'.repeat(random.below(100_000)))) };
+  if (random.chance(0.03)) return { type, body: Buffer.from(JSON.stringify(json(random))) };
+  const fields = fieldsOf(random, world, operation).map(
+    ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`,
+  );
+  if (random.chance(0.03) && fields[0] !== undefined) fields.push(fields[0]);
+  const body = Buffer.from(`{${fields.join(',')}}`);
+  if (random.chance(0.03) && body.length > 0) body.writeUInt8(random.below(256), random.below(body.length));
+  return { type, body };
+}
+
+/** Names and values: those of an example, some of them dropped, changed or added. */
+function fieldsOf(random: Random, world: World, operation: ContractOperation | undefined): [string, unknown][] {
+  const examples = Object.values(operation?.requestBody?.examples ?? {});
+  const example = examples.length > 0 ? random.pick(examples).value : {};
+  const { email, username, password } = attackerOf(random, world);
+  const known: Record<string, string> = { email, username, password, current_password: password };
+  const fields = Object.entries(example)
+    .filter(() => random.chance(0.95))
+    .map(([name, value]): [string, unknown] => {
+      const kind = random.below(10);
+      if (kind < 2) return [name, text(random)];
+      if (kind < 3) return [name, json(random)];
+      return [name, kind < 6 ? (known[name] ?? value) : value];
+    });
+  if (random.chance(0.08)) {
+    fields.push([
+      random.pick(['author_id', 'id', '__proto__', 'private', 'constructor', '', text(random)]),
+      json(random),
+    ]);
+  }
+  return fields;
+}
+
+const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/apng', 'image/jpg'];
+const PART_TYPES = [
+  ...IMAGE_TYPES,
+  'application/octet-stream',
+  'text/html',
+  'image/svg+xml',
+  '',
+  'x',
+  'multipart/mixed; boundary=b',
+];
+
+/** A form: the operation's example with changed fields, often an image, and at times broken parts. */
+export function formBody(random: Random, world: World, operation: ContractOperation): Body {
+  const boundary = random.chance(0.97) ? 'fuzz-boundary' : random.pick(['', '-', 'a b', 'x'.repeat(80), '"']);
+  const parts: Buffer[] = fieldsOf(random, world, operation)
+    .filter(([name]) => name !== 'image')
+    .map(([name, value]) =>
+      part(random, name, Buffer.from(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))),
+    );
+  if (random.chance(0.3)) parts.push(imagePart(random));
+  if (random.chance(0.05)) parts.push(imagePart(random));
+  if (random.chance(0.03) && parts[0]) parts.push(parts[0]);
+  if (random.chance(0.005)) parts.push(...Array.from({ length: 1500 }, () => part(random, 'title', Buffer.from('x'))));
+  const delimiter = Buffer.from(`--${boundary}\r\n`);
+  const end = random.chance(0.97)
+    ? `--${boundary}--\r\n`
+    : random.pick(['', `--${boundary}`, '--other--\r\n', `--${boundary}-`]);
+  const body = Buffer.concat([...parts.flatMap((each) => [delimiter, each]), Buffer.from(end)]);
+  const type = random.chance(0.97)
+    ? `multipart/form-data; boundary=${boundary}`
+    : random.pick([
+        'multipart/form-data',
+        'multipart/mixed; boundary=fuzz-boundary',
+        'application/x-www-form-urlencoded',
+        'multipart/form-data; boundary=other',
+      ]);
+  return { type, body };
+}
+
+function part(random: Random, name: string, value: Buffer): Buffer {
+  const quoted = name.replace(/["\r\n]/g, '_');
+  const disposition = random.chance(0.97)
+    ? `Content-Disposition: form-data; name="${quoted}"`
+    : random.pick([
+        'Content-Disposition: form-data',
+        'Content-Disposition: attachment; name=title',
+        'X: y',
+        `content-disposition: form-data; name=${quoted}; name="b"`,
+      ]);
+  const type = random.chance(0.05) ? `\r\nContent-Type: ${random.pick(PART_TYPES)}` : '';
+  return Buffer.concat([Buffer.from(`${disposition}${type}\r\n\r\n`), value, Buffer.from('\r\n')]);
+}
+
+const FILENAMES = ['a.png', '', '../../a.png', 'a\u0000.png', 'x'.repeat(300), 'a.html', '\u00e9.png', '%00'];
+
+function imagePart(random: Random): Buffer {
+  const bytes = imageBytes(random);
+  const type = random.chance(0.5) ? 'application/octet-stream' : random.pick(PART_TYPES);
+  const head = `Content-Disposition: form-data; name="${random.chance(0.97) ? 'image' : 'file'}"; filename="${random.pick(FILENAMES)}"`;
+  const typed = type === '' ? head : `${head}\r\nContent-Type: ${type}`;
+  return Buffer.concat([Buffer.from(`${typed}\r\n\r\n`), bytes, Buffer.from('\r\n')]);
+}
+
+/** A tiny image of some kind, half of the time with bytes changed, cut or repeated. */
+function imageBytes(random: Random): Buffer {
+  let bytes: Buffer = Buffer.from(random.pick(Object.values(samples)));
+  if (random.chance(0.5)) return bytes;
+  for (let count = 1 + random.below(8); count > 0; count--) {
+    bytes.writeUInt8(random.below(256), random.below(bytes.length));
+  }
+  if (random.chance(0.3)) bytes = bytes.subarray(0, 1 + random.below(bytes.length));
+  if (random.chance(0.3)) bytes = Buffer.concat([bytes, bytes.subarray(random.below(bytes.length))]);
+  return bytes;
+}

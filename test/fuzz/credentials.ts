@@ -1,0 +1,52 @@
+import type { Random } from './random.js';
+import { attackerOf, text } from './values.js';
+import type { World } from './world.js';
+
+/** Most requests carry good credentials, or nothing behind them is reached. */
+const GOOD_SHARE = 0.85;
+
+/** Header lines that authenticate the request, or fail to. */
+export function credentials(random: Random, world: World): string[] {
+  const { token } = attackerOf(random, world);
+  if (random.chance(GOOD_SHARE)) {
+    return [random.chance(0.8) ? `Authorization: Bearer ${token}` : `Cookie: fc_session_token=${token}`];
+  }
+  const forged = forge(random, world, token);
+  return random.pick([
+    [],
+    [`Authorization: Bearer ${forged}`],
+    [`Cookie: fc_session_token=${forged}`],
+    [`Authorization: Bearer ${forged}`, `Cookie: fc_session_token=${token}`],
+    [`Authorization: ${random.pick(['Basic', 'bearer', 'BEARER', 'Bearer ', 'Digest', ''])} ${token}`],
+    [`Authorization: Bearer ${token}, Bearer ${token}`],
+    [`Authorization: Bearer ${token}`, `Authorization: Bearer ${forged}`],
+    [`Cookie: fc_session_token=${token}; fc_session_token=${forged}`],
+    [`Cookie: a=b; ;=;fc_session_token="${token}"; c`],
+    [`Cookie: fc_session_token=%00${token}%ff`],
+  ]);
+}
+
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** A token that must not be accepted: its claims, its algorithm or its signature are not the service's. */
+function forge(random: Random, { hidden }: World, token: string): string {
+  const [head = '', payload = '', signature = ''] = token.split('.');
+  const claims = JSON.parse(Buffer.from(payload || 'e30', 'base64url').toString());
+  const victim = { ...claims, sub: String(hidden.accountId), jti: hidden.sessionId };
+  return random.pick([
+    `${head}.${encode(victim)}.${signature}`,
+    `${encode({ alg: 'none' })}.${encode(victim)}.`,
+    `${encode({ alg: 'HS512', kid: '../../dev/null' })}.${encode(victim)}.${signature}`,
+    `${encode({ alg: 'RS256', jwk: { kty: 'oct', k: 'AA' } })}.${encode(victim)}.${signature}`,
+    `${head}.${encode({ ...claims, exp: 9e15, tvr: -1 })}.${signature}`,
+    `${head}.${payload}.`,
+    `${head}.${payload}`,
+    token.slice(0, random.below(token.length + 1)),
+    `${token}.${signature}`,
+    token.slice(0, -1) + random.pick([...'AQgw_-=']),
+    `${head}.${Buffer.from('{"sub":').toString('base64url')}.${signature}`,
+    '.'.repeat(1 + random.below(500)),
+    'a'.repeat(8000),
+    text(random),
+  ]);
+}

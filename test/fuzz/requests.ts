@@ -1,0 +1,239 @@
+import { type ContractOperation, contract } from '../../scripts/contract-test/document.js';
+import { formBody, jsonBody } from './bodies.js';
+import { credentials } from './credentials.js';
+import type { Random } from './random.js';
+import { accountId, anyId, filename, postId, sessionId, text } from './values.js';
+import type { World } from './world.js';
+
+/** A request as bytes. */
+export interface FuzzRequest {
+  bytes: Buffer;
+  method: string;
+  /** Without the query. */
+  path: string;
+  /** Whether the bytes are one complete HTTP request, so that exactly one response is due. */
+  complete: boolean;
+}
+
+/** The shares of operations that end an attacker's session or cost a password hash. All others have equal shares of the rest. */
+const SHARES: Record<string, number> = {
+  logout: 0.001,
+  deleteOtherSessions: 0.004,
+  deleteSession: 0.01,
+  deleteAccount: 0.004,
+  register: 0.01,
+  login: 0.01,
+  updateProfile: 0.03,
+};
+const MUTATED_SHARE = 0.1;
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND'];
+const PATHS = [
+  '/',
+  '/docs',
+  '/docs/',
+  '/openapi.yaml',
+  '/openapi.json',
+  '/livez',
+  '/metrics',
+  '/%ff',
+  '//',
+  '/posts//',
+  '/favicon.ico',
+];
+
+const USUAL = contract.filter(({ id }) => !(id in SHARES));
+
+function pickOperation(random: Random): ContractOperation {
+  let left = random.next();
+  for (const operation of contract) {
+    left -= SHARES[operation.id] ?? 0;
+    if (left < 0) return operation;
+  }
+  return random.pick(USUAL);
+}
+
+/** Makes a request: of an operation with whatever input, and now and then of bytes that are no HTTP. */
+export function makeRequest(random: Random, world: World): FuzzRequest {
+  const request = compose(random, world, pickOperation(random));
+  if (!random.chance(MUTATED_SHARE)) return request;
+  return { ...request, bytes: mutate(random, request.bytes), complete: false };
+}
+
+function compose(random: Random, world: World, operation: ContractOperation): FuzzRequest {
+  const method = random.chance(0.05) ? random.pick(METHODS) : operation.method;
+  const path = random.chance(0.03) ? random.pick(PATHS) : fillPath(random, world, operation.path);
+  const headers = [`Host: ${random.chance(0.02) ? random.pick(['', 'a b', 'evil.example', '[::1]', 'x:99999']) : 'x'}`];
+  headers.push(...credentials(random, world), ...extraHeaders(random));
+  const { type, body } = bodyOf(random, world, operation);
+  if (type !== undefined) headers.push(`Content-Type: ${type}`);
+  const framed = frame(random, body, headers);
+  const target = `${path}${query(random, world, operation)}`;
+  const head = `${method} ${encodeTarget(target)} HTTP/1.1\r\n${headers.map(encodeHeader).join('\r\n')}\r\n\r\n`;
+  return {
+    bytes: Buffer.concat([Buffer.from(head, 'latin1'), framed]),
+    method,
+    path: encodeTarget(path),
+    complete: true,
+  };
+}
+
+function fillPath(random: Random, world: World, path: string): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    if (name === 'filename') return filename(random, world);
+    if (path.startsWith('/auth/sessions')) return sessionId(random, world);
+    return path.startsWith('/posts') ? postId(random, world) : accountId(random, world);
+  });
+}
+
+function query(random: Random, world: World, operation: ContractOperation): string {
+  const pairs = operation.query
+    .filter(({ required }) => random.chance(required ? 0.97 : 0.5))
+    .map(({ name }) => `${name}=${queryValue(random, world, operation, name)}`);
+  if (random.chance(0.05))
+    pairs.push(`${encodeURIComponent(wellFormed(text(random)))}=${encodeURIComponent(wellFormed(text(random)))}`);
+  if (random.chance(0.03) && pairs[0] !== undefined) pairs.push(pairs[0]);
+  if (random.chance(0.02))
+    pairs.push(random.pick(['&&&', '=', 'a', '__proto__[x]=1', 'id[]=1', 'id[$ne]=1', '%', '%ff=%ff', '#']));
+  return pairs.length > 0 ? `?${pairs.join(random.chance(0.98) ? '&' : ';')}` : '';
+}
+
+function queryValue(random: Random, world: World, operation: ContractOperation, name: string): string {
+  if (name === 'limit') return random.chance(0.7) ? String(1 + random.below(100)) : anyId(random);
+  if (name === 'offset') return random.chance(0.7) ? String(random.below(500)) : anyId(random);
+  return operation.path.startsWith('/posts') ? postId(random, world) : accountId(random, world);
+}
+
+function extraHeaders(random: Random): string[] {
+  if (!random.chance(0.15)) return [];
+  return [
+    random.pick([
+      'Origin: https://evil.example',
+      'Origin: null',
+      'Sec-Fetch-Site: cross-site',
+      'X-Forwarded-For: 203.0.113.9',
+      'X-Forwarded-Proto: https',
+      'X-HTTP-Method-Override: DELETE',
+      'Accept: text/html',
+      'Accept-Encoding: br;q=0, *;q=1',
+      'If-None-Match: *',
+      'If-None-Match: W/"x", "y"',
+      'If-Modified-Since: Thu, 01 Jan 1970 00:00:00 GMT',
+      'Range: bytes=0-0',
+      'Range: bytes=0-,0-,0-,0-',
+      'Access-Control-Request-Method: DELETE',
+      'Idempotency-Key: a',
+      'Idempotency-Key: \u00e9',
+      `Idempotency-Key: ${'k'.repeat(300)}`,
+      'Content-Encoding: gzip',
+      'Connection: close',
+      'Connection: close, Host',
+      'Expect: 100-continue',
+      'Expect: 200-ok',
+      'Accept-Language: \u00ff',
+      'User-Agent: \u00e9\u00ff',
+      `User-Agent: ${'u'.repeat(4000)}`,
+      `X-Long: ${'x'.repeat(15_000)}`,
+      `Cookie: ${'a=b; '.repeat(500)}`,
+    ]),
+  ];
+}
+
+function bodyOf(random: Random, world: World, operation: ContractOperation): { type?: string; body?: Buffer } {
+  if (!operation.requestBody) {
+    if (!random.chance(0.1)) return {};
+    return random.chance(0.5)
+      ? { type: 'application/json', body: Buffer.from('{}') }
+      : jsonBody(random, world, contract[0]);
+  }
+  if (random.chance(0.02)) return {};
+  const isJson = operation.requestBody.mediaType === 'application/json';
+  return isJson === random.chance(0.95) ? jsonBody(random, world, operation) : formBody(random, world, operation);
+}
+
+/** Adds the header that says where the body ends, and returns the body in that framing. */
+function frame(random: Random, body: Buffer | undefined, headers: string[]): Buffer {
+  if (body === undefined) {
+    if (random.chance(0.05)) headers.push('Content-Length: 0');
+    return Buffer.alloc(0);
+  }
+  if (random.chance(0.85)) {
+    headers.push(`Content-Length: ${body.length}`);
+    return body;
+  }
+  headers.push('Transfer-Encoding: chunked');
+  const chunks: Buffer[] = [];
+  for (let at = 0; at < body.length; ) {
+    const chunk = body.subarray(at, at + 1 + random.below(5000));
+    chunks.push(Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from('\r\n'));
+    at += chunk.length;
+  }
+  return Buffer.concat([...chunks, Buffer.from('0\r\n\r\n')]);
+}
+
+const wellFormed = (value: string) => value.toWellFormed();
+
+/** What a request line cannot hold is percent-encoded; what is encoded already stays. */
+const encodeTarget = (target: string) =>
+  target.replace(/[^\x21-\x7e]/gu, (character) => encodeURIComponent(wellFormed(character))).replace(/#/g, '%23');
+
+/** A header is latin1 without control characters; line breaks would make it two. */
+const encodeHeader = (header: string) => header.replace(/[\x00-\x08\x0a-\x1f\x7f]|[^\x00-\xff]/gu, '');
+
+const FRAGMENTS = [
+  '\r\n',
+  '\n',
+  '\r',
+  '\0',
+  ' ',
+  '\t',
+  ':',
+  ';',
+  '"',
+  '\r\n\r\n',
+  'Content-Length: 5\r\n',
+  'Transfer-Encoding: chunked\r\n',
+  'Transfer-Encoding: gzip, chunked\r\n',
+  'Content-Length: 99999999999999999999\r\n',
+  'Content-Length: -1\r\n',
+  'Host: y\r\n',
+  'Connection: upgrade\r\nUpgrade: h2c\r\n',
+  'GET / HTTP/1.1\r\nHost: x\r\n\r\n',
+  'HTTP/2.0',
+  'HTTP/1.0',
+  'HTTP/0.9',
+  '\xff\xfe',
+  'Expect: 100-continue\r\n',
+  '0\r\n\r\n',
+  'ffffffffffffffff\r\n',
+  'Authorization: Bearer x\r\n',
+  'CONNECT x:1 HTTP/1.1\r\n\r\n',
+];
+
+/** Changes bytes anywhere: flips, cuts, repeats, inserts. */
+function mutate(random: Random, original: Buffer): Buffer {
+  let bytes: Buffer = Buffer.from(original);
+  for (let count = 1 + random.below(4); count > 0; count--) {
+    // Heads are short and bodies are long: both deserve changes.
+    const at = random.below(random.chance(0.5) ? Math.min(bytes.length, 200) + 1 : bytes.length + 1);
+    const length = 1 + random.below(20);
+    const [before, after] = [bytes.subarray(0, at), bytes.subarray(at)];
+    switch (random.below(6)) {
+      case 0:
+        bytes = before;
+        break;
+      case 1:
+        bytes = Buffer.concat([before, after.subarray(length)]);
+        break;
+      case 2:
+        bytes = Buffer.concat([before, after.subarray(0, length), after]);
+        break;
+      case 3:
+        bytes = Buffer.concat([before, Buffer.from(random.pick(FRAGMENTS), 'latin1'), after]);
+        break;
+      default:
+        if (at < bytes.length) bytes.writeUInt8(random.below(256), at);
+    }
+  }
+  return bytes;
+}

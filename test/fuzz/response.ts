@@ -1,0 +1,62 @@
+/** One HTTP/1.1 response, read strictly. */
+export interface RawResponse {
+  status: number;
+  headers: Headers;
+  bytes: Buffer;
+  /** Where the next response begins. */
+  end: number;
+}
+
+export class MalformedResponseError extends Error {
+  readonly code = 'malformed_response';
+}
+
+const HEAD_END = Buffer.from('\r\n\r\n');
+const STATUS_LINE = /^HTTP\/1\.1 (\d{3})(?: [^\r\n]*)?$/;
+const FIELD = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*([^\r\n\0]*?)[ \t]*$/;
+
+/**
+ * Reads the first response in these bytes, interim ones left out. Returns undefined while it is not complete.
+ *
+ * @throws MalformedResponseError
+ */
+export function readResponse(received: Buffer, method: string, start = 0): RawResponse | undefined {
+  const headEnd = received.indexOf(HEAD_END, start);
+  if (headEnd < 0) return undefined;
+  const [first = '', ...lines] = received.toString('latin1', start, headEnd).split('\r\n');
+  const status = Number(STATUS_LINE.exec(first)?.[1] ?? malformed(first));
+  const headers = new Headers();
+  for (const line of lines) {
+    const [, name, value] = FIELD.exec(line) ?? malformed(line);
+    headers.append(name ?? '', value ?? '');
+  }
+  const bodyStart = headEnd + HEAD_END.length;
+  if (status < 200) return readResponse(received, method, bodyStart);
+  if (method === 'HEAD' || status === 204 || status === 304) {
+    return { status, headers, bytes: Buffer.alloc(0), end: bodyStart };
+  }
+  if (headers.get('transfer-encoding') === 'chunked') return readChunks(received, bodyStart, status, headers);
+  const length = headers.get('content-length') ?? malformed('neither Content-Length nor chunks');
+  if (!/^\d+$/.test(length)) malformed(`Content-Length: ${length}`);
+  const end = bodyStart + Number(length);
+  return received.length < end ? undefined : { status, headers, bytes: received.subarray(bodyStart, end), end };
+}
+
+function readChunks(received: Buffer, start: number, status: number, headers: Headers): RawResponse | undefined {
+  const chunks: Buffer[] = [];
+  for (let at = start; ; ) {
+    const lineEnd = received.indexOf('\r\n', at);
+    if (lineEnd < 0) return undefined;
+    const line = received.toString('latin1', at, lineEnd);
+    const size = /^[\da-f]+$/i.test(line) ? Number.parseInt(line, 16) : malformed(`chunk ${line}`);
+    const end = lineEnd + 2 + size + 2;
+    if (received.length < end) return undefined;
+    if (size === 0) return { status, headers, bytes: Buffer.concat(chunks), end };
+    chunks.push(received.subarray(lineEnd + 2, lineEnd + 2 + size));
+    at = end;
+  }
+}
+
+function malformed(what: string): never {
+  throw new MalformedResponseError(what.slice(0, 200));
+}

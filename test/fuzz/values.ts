@@ -1,0 +1,190 @@
+import type { Random } from './random.js';
+import type { World } from './world.js';
+
+const IDS = [
+  '0',
+  '-1',
+  '1',
+  '01',
+  '1.0',
+  '1e3',
+  '0x10',
+  '+1',
+  ' 1',
+  '1 ',
+  '%201',
+  '9007199254740991',
+  '9007199254740992',
+  '99999999999999999999',
+  '2147483648',
+  '-9007199254740993',
+  'NaN',
+  'null',
+  'true',
+  '',
+  '%00',
+  '1%00',
+  '%ff',
+  '%',
+  '%zz',
+  '\u0661',
+  '\uff11',
+  '1,2',
+  '[1]',
+  '{}',
+  "1'",
+  '1;--',
+  "1' OR '1'='1",
+  '$ne',
+  '..',
+  '../1',
+  '%2e%2e',
+  '*',
+  '1/2',
+];
+
+const TEXTS = [
+  '',
+  ' ',
+  'a',
+  'A title',
+  'true',
+  'false',
+  'TRUE',
+  '0',
+  'null',
+  '\u0000',
+  '\ud800',
+  '\udc00',
+  '\ufeff',
+  '\u202e',
+  '\u200b',
+  '\u3164',
+  '\u2800',
+  '\r\nX-Injected: 1',
+  '$(id)',
+  '{{7*7}}',
+  '<script>alert(1)</script>',
+  "'; DROP TABLE posts; --",
+  '$argon2id$v=19$m=19456,t=2,p=1$AAAA$AAAA',
+  '../../etc/passwd',
+  '%2e%2e%2f',
+  '\\',
+  '"',
+  '{"a":1}',
+  '[]',
+  '__proto__',
+  'constructor',
+  'toString',
+  '\u{1f600}'.repeat(50),
+  'a'.repeat(201),
+  'e\u0301'.repeat(300),
+  '\ufdfa'.repeat(200),
+  'x'.repeat(10_001),
+  'admin',
+  'a@b',
+  'a@b.example',
+  'A@B.EXAMPLE',
+  '"a b"@c.example',
+  'a@[127.0.0.1]',
+  'Quiet-Harbour-27!',
+  'Password123!',
+  'Aa1!Aa1!Aa1!',
+  '\u0130stanbul',
+  '\u00df',
+  '1970-01-01T00:00:00.000Z',
+];
+
+const FILENAMES = [
+  '..',
+  '.',
+  '%2e%2e%2ftoken-keys',
+  '..%2f..%2ftoken-keys',
+  '....//',
+  'a.png',
+  '.png',
+  '%00.png',
+  'token-keys',
+  'con',
+  'a'.repeat(300),
+  `${'0'.repeat(32)}.png`,
+  '*.png',
+  'a.png/',
+  'a.png%00.jpg',
+  '\u00e9.png',
+  '%ff.png',
+];
+
+const UUIDS = [
+  '00000000-0000-0000-0000-000000000000',
+  'ffffffff-ffff-ffff-ffff-ffffffffffff',
+  'x',
+  "'",
+  '%00',
+  'a'.repeat(500),
+];
+
+export const attackerOf = (random: Random, { attackers }: World) => random.pick(attackers);
+
+export function postId(random: Random, { hidden, open }: World): string {
+  const kind = random.below(10);
+  if (kind < 3) return String(random.pick(hidden.postIds));
+  if (kind < 5) return String(open.postId);
+  if (kind < 8) return String(1 + random.below(200));
+  return random.pick(IDS);
+}
+
+export function accountId(random: Random, world: World): string {
+  const kind = random.below(10);
+  if (kind < 2) return String(world.hidden.accountId);
+  if (kind < 4) return String(world.open.accountId);
+  if (kind < 8) return String(attackerOf(random, world).id);
+  return random.pick(IDS);
+}
+
+export function filename(random: Random, { hidden, open }: World): string {
+  const kind = random.below(10);
+  if (kind < 4) return random.pick(hidden.filenames);
+  if (kind < 6) return open.filename;
+  if (kind < 7) return random.pick(hidden.filenames).replace(/\.\w+$/, random.pick(['', '.jpg', '.PNG', '.png.png']));
+  return random.pick(FILENAMES);
+}
+
+export function sessionId(random: Random, world: World): string {
+  const kind = random.below(10);
+  if (kind < 3) return world.hidden.sessionId;
+  if (kind < 4) return attackerOf(random, world).sessionId;
+  return random.pick(UUIDS);
+}
+
+export const anyId = (random: Random) => random.pick(IDS);
+
+/** A text, at times made of several or of random characters. */
+export function text(random: Random): string {
+  const kind = random.below(10);
+  if (kind < 6) return random.pick(TEXTS);
+  if (kind < 8) return random.pick(TEXTS) + random.pick(TEXTS);
+  const length = random.below(40);
+  return Array.from({ length }, () => String.fromCodePoint(codePoint(random))).join('');
+}
+
+/** From every plane, mostly ASCII; unpaired surrogates too. */
+const codePoint = (random: Random) => random.pick([random.below(0x80), random.below(0x800), random.below(0x110000)]);
+
+/** Values of every JSON type. */
+export function json(random: Random, depth = 0): unknown {
+  switch (random.below(depth > 3 ? 7 : 9)) {
+    case 0:
+      return null;
+    case 1:
+      return random.chance(0.5);
+    case 2:
+      return random.pick([0, -0, 1, -1, 1.5, 1e308, 2 ** 53, -(2 ** 63)]);
+    case 7:
+      return Array.from({ length: random.below(4) }, () => json(random, depth + 1));
+    case 8:
+      return Object.fromEntries(Array.from({ length: random.below(4) }, () => [text(random), json(random, depth + 1)]));
+    default:
+      return text(random);
+  }
+}

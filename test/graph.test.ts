@@ -1,0 +1,128 @@
+import { sql } from 'kysely';
+import t, { type Test } from 'tap';
+import { embeddedGraph } from '../db/graph/embedded.js';
+import { migrations } from '../db/migrations/index.js';
+import type { Database, DatabaseTransaction } from '../db/postgres/index.js';
+import { countLikes } from './support/contents.js';
+import { befriend, type Person, startTestService, writePost } from './support/harness.js';
+
+const service = await startTestService(t);
+const { db, graph } = service.stores;
+
+t.test('lists leave out deleted accounts before the graph has caught up, and nobody can ask them', async (t) => {
+  const [ada, friend, kept, asking, waiting] = (await Promise.all(
+    Array.from({ length: 5 }, () => service.person()),
+  )) as [Person, Person, Person, Person, Person];
+  for (const other of [friend, kept]) await befriend(ada, other);
+  for (const other of [asking, waiting]) await other.ask('POST', `/friends/request?to=${ada.id}`);
+  await db.deleteFrom('accounts').where('id', 'in', [friend.id, asking.id]).execute();
+  t.equal((await ada.ask('POST', `/friends/accept?from=${asking.id}`)).status, 404);
+  t.equal((await ada.ask('POST', `/friends/request?to=${friend.id}`)).status, 404);
+  for (const [path, listed] of [
+    ['/friends', kept],
+    ['/friends/requests', waiting],
+  ] as const) {
+    const { body } = await ada.ask('GET', path);
+    t.same(
+      body.map(({ id }: { id: number }) => id),
+      [listed.id],
+      path,
+    );
+  }
+});
+
+t.test('a post without a node in the graph can be liked, also without its author', async (t) => {
+  const [ada, bob] = [await service.person(), await service.person()];
+  const likes = async () => (await bob.ask('GET', `/posts/${id}`)).body.like_count;
+  const { rows } = await sql<{ id: number }>`
+    insert into posts (author_id, title, text) values (${ada.id}, 'Old', 'From before there were likes'), (999999, 'O', 'P')
+    returning id`.execute(db);
+  let id = 0;
+  for ({ id } of rows) {
+    t.equal(await likes(), 0);
+    t.equal((await bob.ask('POST', `/posts/like?id=${id}`)).status, 200);
+    t.equal(await likes(), 1);
+    t.equal((await bob.ask('DELETE', `/posts/like?id=${id}`)).status, 200);
+    t.equal(await likes(), 0);
+  }
+});
+
+t.test('a deleted post takes its likes with it, and a like that is refused leaves nothing in the graph', async (t) => {
+  const [owner, stranger] = [await service.person({ private: true }), await service.person()];
+  const [hidden, deleted] = [await writePost(owner), await writePost(owner)];
+  await owner.ask('POST', `/posts/like?id=${deleted.id}`);
+  t.same(await countLikes(graph, [deleted.id]), [1]);
+  await owner.ask('DELETE', `/posts/delete?id=${deleted.id}`);
+  const ids = [hidden.id, deleted.id, 9007199254740991];
+  for (const id of ids) t.equal((await stranger.ask('POST', `/posts/like?id=${id}`)).status, 404);
+  t.same(await countLikes(graph, ids), [0, 0, 0]);
+});
+
+/** Ids that no account and no post of the tests above has. */
+const FIRST = 8_000_000_000_000_000;
+const idsOf = (...numbers: number[]) => numbers.map((number) => FIRST + number);
+const likesOf = (people: number[], posts: number[]) =>
+  people.flatMap((person) => posts.map((post) => ({ person, post })));
+
+async function countsAgree(t: Test, db: Database | DatabaseTransaction, message: string) {
+  const { rows: counted } = await sql`select post_id, likes from graph_like_counts order by 1`.execute(db);
+  const { rows: stored } = await sql`
+    select post_id, count(*) as likes from graph_likes group by 1 order by 1`.execute(db);
+  t.same(counted, stored, message);
+}
+
+t.test('the embedded graph counts the likes of a post whatever changes them', async (t) => {
+  const embedded = embeddedGraph(db);
+  const changes: [what: string, change: () => Promise<unknown>][] = [
+    ['likes', () => embedded.like(likesOf(idsOf(1, 2, 3, 4), idsOf(1, 2, 3)))],
+    ['some of them again', () => embedded.like(likesOf(idsOf(4, 5), idsOf(3, 4)))],
+    ['unlikes, some of them without a like', () => embedded.unlike(likesOf(idsOf(1, 9), idsOf(1, 2)))],
+    ['a removed person', () => embedded.removePerson(FIRST + 4)],
+    ['a removed post', () => embedded.removePost(FIRST + 3)],
+    [
+      'many likes',
+      () => embedded.inventory.tie({ friendships: [], requests: [], likes: likesOf(idsOf(7, 8), idsOf(1, 5)) }),
+    ],
+    [
+      'fewer likes',
+      () => embedded.inventory.untie({ friendships: [], requests: [], likes: likesOf(idsOf(7), idsOf(1, 5)) }),
+    ],
+  ];
+  for (const [what, change] of changes) {
+    await change();
+    await countsAgree(t, db, what);
+  }
+  t.same(await countLikes(embedded, idsOf(5, 9, 1, 2, 3, 5)), [1, 0, 3, 2, 0, 1], 'in the order of the posts');
+});
+
+t.test('transactions that count likes of the same posts do not deadlock', async (t) => {
+  const posts = idsOf(...Array.from({ length: 20 }, (_, post) => 100 + post));
+  const some = (person: number, of: number) => posts.filter((post) => (post * 7 + person) % of === 0);
+  const change = (person: number) =>
+    db.transaction().execute(async (trx) => {
+      const graph = embeddedGraph(trx);
+      await graph.like(likesOf([person], some(person, 3)));
+      await graph.unlike(likesOf([person], some(person, 2)));
+      await graph.like(likesOf([person], some(person + 1, 4)));
+      if (person % 5 === 0) await graph.removePerson(person);
+    });
+  await Promise.all(idsOf(...Array.from({ length: 40 }, (_, person) => 100 + person)).map(change));
+  await countsAgree(t, db, 'afterwards');
+});
+
+t.test('likes from before the migration that counts them are counted', async (t) => {
+  const { '0004-like-counts': addCounts, ...before } = migrations;
+  await db.transaction().execute(async (trx) => {
+    await sql`create schema before_counts`.execute(trx);
+    await sql`set local search_path to before_counts`.execute(trx);
+    for (const migration of Object.values(before)) await migration.up(trx);
+    await sql`insert into graph_likes (post_id, person_id) values (1, 1), (1, 2), (7, 1)`.execute(trx);
+    await addCounts?.up(trx);
+    await countsAgree(t, trx, 'in a schema of their own');
+    t.same(await trx.selectFrom('graph_like_counts').selectAll().orderBy('post_id').execute(), [
+      { post_id: 1, likes: 2 },
+      { post_id: 7, likes: 1 },
+    ]);
+    await sql`drop schema before_counts cascade`.execute(trx);
+  });
+});

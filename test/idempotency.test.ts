@@ -1,0 +1,61 @@
+import { sql } from 'kysely';
+import t from 'tap';
+import { tryLock } from '../db/locks.js';
+import { samples } from '../scripts/contract-test/images.js';
+import { storedImages } from './support/contents.js';
+import { type Ask, PASSWORD, type Person, startTestService } from './support/harness.js';
+import { needsServers } from './support/stores.js';
+
+const service = await startTestService(t);
+const { stores } = service;
+
+const FORM = { title: 'A title', text: 'A text' };
+const FORM_WITH_IMAGE = { ...FORM, image: new Blob([samples.png], { type: 'image/png' }) };
+
+const create = (author: Person, key: string, form: Ask['form'] = FORM) =>
+  author.ask('POST', '/posts/create', { form, headers: { 'Idempotency-Key': key } });
+
+t.test('concurrent requests, retries and other forms with one key store the bytes of one image', async (t) => {
+  const ada = await service.person();
+  const before = await storedImages(stores);
+  await Promise.all(Array.from({ length: 12 }, () => create(ada, 'k', FORM_WITH_IMAGE)));
+  t.equal((await create(ada, 'k', FORM_WITH_IMAGE)).status, 201);
+  t.equal((await create(ada, 'k', { ...FORM_WITH_IMAGE, title: 'Another title' })).status, 422);
+  t.equal((await storedImages(stores)).length, before.length + 1);
+});
+
+t.test('a key expires after 24 hours, whether or not it was purged', async (t) => {
+  const ada = await service.person();
+  const first = await create(ada, 'k');
+  const age = (interval: string) =>
+    sql`update idempotency_keys set created_at = created_at - ${interval}::interval where account_id = ${ada.id}`.execute(
+      stores.db,
+    );
+  await age('23 hours 59 minutes');
+  t.equal((await create(ada, 'k')).body.id, first.body.id);
+  await age('1 minute');
+  const second = await create(ada, 'k', { ...FORM, title: 'Another title' });
+  t.equal(second.status, 201);
+  t.not(second.body.id, first.body.id);
+  t.equal((await create(ada, 'k', { ...FORM, title: 'Another title' })).body.id, second.body.id);
+});
+
+t.test('keys are deleted with their account', async (t) => {
+  const ada = await service.person();
+  await create(ada, 'k');
+  await ada.ask('DELETE', '/profiles/me', { json: { password: PASSWORD } });
+  const rows = await stores.db.selectFrom('idempotency_keys').selectAll().where('account_id', '=', ada.id).execute();
+  t.same(rows, []);
+});
+
+t.test('while a request with the same key is in progress the response is 409', needsServers, async (t) => {
+  const ada = await service.person();
+  // What the transaction that creates the post holds, and nothing that a crash would leave.
+  await stores.db.transaction().execute(async (trx) => {
+    t.ok(await tryLock(trx, `${ada.id} k`));
+    t.equal((await create(ada, 'k')).status, 409);
+    t.equal((await create(ada, 'k', FORM_WITH_IMAGE)).status, 409);
+    t.equal((await create(ada, 'other')).status, 201, 'other keys are free');
+  });
+  t.equal((await create(ada, 'k')).status, 201);
+});

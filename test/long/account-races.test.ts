@@ -1,0 +1,162 @@
+import { sql } from 'kysely';
+import t from 'tap';
+import { samples } from '../../scripts/contract-test/images.js';
+import { PASSWORD } from '../support/harness.js';
+import { atOnce, openRaces } from '../support/races.js';
+import type { TestUser } from '../support/users.js';
+
+const { racer, ask, run, everyStores } = await openRaces(t);
+const { db } = everyStores[0];
+
+const NEW_PASSWORDS = ['Bright-Lantern-58!', 'Silver-Orchard-91!'] as const;
+const picture = (kind: 'png' | 'jpeg') => new Blob([samples[kind]], { type: `image/${kind}` });
+
+const accountsWhere = async (column: 'username_key' | 'email', value: string) =>
+  (await db.selectFrom('accounts').select('id').where(column, '=', value).execute()).length;
+const sessionsOf = async ({ id }: TestUser) =>
+  (await db.selectFrom('sessions').select('id').where('account_id', '=', id).execute()).length;
+const isAlive = async ({ ask }: TestUser) => (await ask('GET', '/auth/me')).status === 200;
+
+const register = (username: string, email: string) => () =>
+  ask('POST', '/auth/register', { json: { name: 'Some Body', username, email, password: PASSWORD } });
+const login = (email: string, password: string = PASSWORD) => ask('POST', '/auth/login', { json: { email, password } });
+const update = (person: TestUser, form: Record<string, string | Blob>) => () =>
+  person.ask('PUT', '/profiles/me', { form });
+const changePassword = (person: TestUser, password: string) => update(person, { password, current_password: PASSWORD });
+
+t.test('of registrations by one username, in any case of letters, one succeeds', async (t) => {
+  await run(t, async (round) => {
+    const [lower, upper] = [`same${round}`, `SAME${round}`];
+    const statuses = await Promise.all([
+      register(lower, `one${round}@name.example`)(),
+      register(upper, `two${round}@name.example`)(),
+      register(lower, `three${round}@name.example`)(),
+    ]);
+    t.same(statuses.map(({ status }) => status).sort(), [201, 409, 409]);
+    t.equal(await accountsWhere('username_key', upper), 1);
+  });
+});
+
+t.test('of registrations by one email one succeeds', async (t) => {
+  await run(t, async (round) => {
+    const email = `same${round}@email.example`;
+    const statuses = await Promise.all([
+      register(`ada${round}`, email)(),
+      register(`bob${round}`, email)(),
+      register(`eve${round}`, email)(),
+    ]);
+    t.same(statuses.map(({ status }) => status).sort(), [201, 409, 409]);
+    t.equal(await accountsWhere('email', email), 1);
+  });
+});
+
+t.test('of two who take one name at once one gets it', async (t) => {
+  await run(t, async (round) => {
+    const [ada, bob] = [await racer(), await racer()];
+    const username = `wanted${round}`;
+    const answers = await Promise.all([update(ada, { username })(), update(bob, { username })()]);
+    t.same(answers.map(({ status }) => status).sort(), [200, 409]);
+    t.equal(await accountsWhere('username_key', username.toUpperCase()), 1);
+  });
+});
+
+t.test('two who swap their names at once both keep their own', async (t) => {
+  await run(t, async () => {
+    const [ada, bob] = [await racer(), await racer()];
+    const statuses = await Promise.all([
+      update(ada, { username: bob.username })(),
+      update(bob, { username: ada.username })(),
+    ]);
+    t.same(
+      statuses.map(({ status }) => status),
+      [409, 409],
+    );
+  });
+});
+
+t.test('of password changes by one old password one succeeds, and ends every session', async (t) => {
+  await run(t, async () => {
+    const ada = await racer();
+    const [first, second] = await Promise.all(NEW_PASSWORDS.map((password) => changePassword(ada, password)()));
+    t.same([first?.status, second?.status].sort(), [200, 401]);
+    const [valid, other] = first?.status === 200 ? NEW_PASSWORDS : NEW_PASSWORDS.toReversed();
+    t.equal(await sessionsOf(ada), 0);
+    const logins = await Promise.all([valid, other, PASSWORD].map((password) => login(ada.email, password)));
+    t.same(
+      logins.map(({ status }) => status),
+      [200, 401, 401],
+    );
+  });
+});
+
+t.test('no login by the old password survives its change', async (t) => {
+  const round = async () => {
+    const ada = await racer({ strong: true });
+    const [changed, ...logins] = await Promise.all([
+      changePassword(ada, NEW_PASSWORDS[0])(),
+      ...Array.from({ length: 6 }, () => login(ada.email)),
+    ]);
+    t.equal(changed.status, 200);
+    t.equal(await sessionsOf(ada), 0, 'no session is left');
+    for (const { status, body } of logins) {
+      t.match(String(status), /^(200|401)$/);
+      if (status === 200) t.notOk(await isAlive({ ...ada, ask: (m, p) => ask(m, p, { token: body.token }) }));
+    }
+  };
+  // Passwords are hashed at their full cost here: more rounds at the same time would fill the queue of hashes.
+  await run(t, round, { inFlight: 2 });
+});
+
+t.test('a password change and a logout at once leave no session', async (t) => {
+  await run(t, async () => {
+    const ada = await racer();
+    const phone = await ada.again();
+    const [changed, ...logouts] = await Promise.all([
+      changePassword(ada, NEW_PASSWORDS[0])(),
+      phone.ask('POST', '/auth/logout'),
+      phone.ask('POST', '/auth/logout'),
+    ]);
+    t.equal(changed.status, 200);
+    t.ok(logouts.filter(({ status }) => status === 200).length <= 1);
+    t.equal(await sessionsOf(ada), 0);
+  });
+});
+
+t.test('of two logouts one succeeds', async (t) => {
+  await run(t, async () => {
+    const ada = await racer();
+    t.same(await atOnce(() => ada.ask('POST', '/auth/logout')), [200, 401]);
+    t.equal(await sessionsOf(ada), 0);
+  });
+});
+
+t.test('sessions that are used and ended at once get in nobody’s way', async (t) => {
+  await run(t, async () => {
+    const ada = await racer();
+    const devices = await Promise.all(Array.from({ length: 12 }, () => ada.again()));
+    await sql`update sessions set last_used_at = now() - interval '1 hour' where account_id = ${ada.id}`.execute(db);
+    const [changed, ended] = await Promise.all([
+      changePassword(ada, NEW_PASSWORDS[0])(),
+      devices[0]?.ask('DELETE', '/auth/sessions'),
+      ...devices.flatMap(({ ask }) => [ask('GET', '/auth/me'), ask('GET', '/auth/sessions')]),
+    ]);
+    t.ok(changed.status === 200 || changed.status === 401);
+    t.ok(ended?.status === 200 || ended?.status === 401);
+  });
+});
+
+t.test('of two pictures set at once one is stored', async (t) => {
+  await run(t, async () => {
+    const ada = await racer();
+    const statuses = await atOnce(update(ada, { image: picture('png') }), update(ada, { image: picture('jpeg') }));
+    t.same(statuses, [200, 200, 200, 200]);
+  });
+});
+
+t.test('a picture that is set and removed at once is stored whole or not at all', async (t) => {
+  await run(t, async () => {
+    const ada = await racer();
+    const statuses = await atOnce(update(ada, { image: picture('png') }), update(ada, { remove_image: 'true' }));
+    t.same(statuses, [200, 200, 200, 200]);
+  });
+});

@@ -1,0 +1,143 @@
+import { readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import t from 'tap';
+import { samples } from '../../scripts/contract-test/images.js';
+import { type Answer, type Ask, asker, PASSWORD } from '../support/harness.js';
+import { startProcess } from '../support/processes.js';
+import { freshStores, openTestStores } from '../support/stores.js';
+
+const ROUNDS = 4;
+const CLIENTS = 8;
+
+/** Seeded, so that a failure can be replayed: mulberry32. */
+function randomBy(seed: number) {
+  let state = seed;
+  return (below: number) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+interface KnownPost {
+  id: number;
+  title: string;
+  image: string | null;
+  /** False from when its deletion was asked for: without an answer it may be there or not. */
+  certain: boolean;
+}
+
+t.test('kill -9 at any moment: what was acknowledged is there, and nothing half-done stays', async (t) => {
+  const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+  t.comment(`SEED=${seed}`);
+  const random = randomBy(seed);
+  const environment = await freshStores(t);
+  const known: KnownPost[] = [];
+  /** Requests to create a post whose response has not arrived, by the post's title. */
+  const unanswered = new Map<string, Ask>();
+  let acknowledged = 0;
+
+  let service = await startProcess(t, environment);
+  const register = asker(t, service.url);
+  const email = 'ada@people.example';
+  await register('POST', '/auth/register', { json: { name: 'Ada', username: 'ada', email, password: PASSWORD } });
+  const { token } = (await register('POST', '/auth/login', { json: { email, password: PASSWORD } })).body;
+
+  const image = () => new Blob([samples.png], { type: 'image/png' });
+
+  /** One step of one client. Throws when the answer is lost. */
+  async function step(ask: (method: string, path: string, more?: object) => Promise<Answer>, own: KnownPost[]) {
+    const post = own[random(own.length || 1)];
+    const choice = random(6);
+    if (!post || choice < 3) {
+      const title = `post ${acknowledged} ${random(1e9)}`;
+      const form = { title, text: 'text', ...(choice > 0 && { image: image() }) };
+      const create = { form, headers: { 'Idempotency-Key': title.replaceAll(' ', '-') } };
+      unanswered.set(title, create);
+      const { body } = await ask('POST', '/posts/create', create);
+      unanswered.delete(title);
+      const created = { id: body.id, title, image: body.image, certain: true };
+      own.push(created);
+      known.push(created);
+    } else if (choice === 3) {
+      post.certain = false;
+      const title = `edit ${acknowledged} ${random(1e9)}`;
+      const { body } = await ask('PUT', `/posts/edit?id=${post.id}`, { form: { title, image: image() } });
+      Object.assign(post, { title, image: body.image, certain: true });
+    } else if (choice === 4) {
+      await ask('POST', `/posts/like?id=${post.id}`);
+    } else {
+      post.certain = false;
+      await ask('DELETE', `/posts/delete?id=${post.id}`);
+      known.splice(known.indexOf(post), 1);
+      own.splice(own.indexOf(post), 1);
+    }
+    acknowledged += 1;
+  }
+
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const ask = asker(t, service.url);
+    const goal = acknowledged + 20 + random(60);
+    let killed = false;
+    const client = async () => {
+      const own: KnownPost[] = [];
+      while (!killed) {
+        try {
+          await step((method, path, more) => ask(method, path, { token, ...more }), own);
+        } catch {
+          return;
+        }
+        if (acknowledged >= goal && !killed) {
+          killed = true;
+          service.child.kill('SIGKILL');
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: CLIENTS }, client));
+    service = await startProcess(t, environment);
+    const again = asker(t, service.url);
+    for (const [title, create] of unanswered) {
+      const { body } = await again('POST', '/posts/create', { token, ...create });
+      known.push({ id: body.id, title, image: body.image, certain: true });
+    }
+    unanswered.clear();
+    for (const post of known.filter(({ certain }) => certain)) {
+      const { status, body } = await again('GET', `/posts/${post.id}`, { token });
+      t.same([status, body?.title, body?.image], [200, post.title, post.image], `post ${post.id} is as acknowledged`);
+      if (post.image) {
+        const picture = await again('GET', post.image, { token });
+        t.ok(picture.bytes.equals(samples.png), `the image of post ${post.id} is whole`);
+      }
+    }
+  }
+  t.equal(await service.end('SIGTERM'), 0);
+  t.comment(`${acknowledged} acknowledged steps, ${ROUNDS} kills`);
+
+  const stores = await openTestStores(t, environment);
+  const rows = await stores.db.selectFrom('posts').select(['id', 'title', 'image']).execute();
+  const titles = rows.map(({ title }) => title);
+  t.equal(new Set(titles).size, titles.length, 'no retry has created a second post');
+  const waiting = new Set((await stores.db.selectFrom('outbox').select('key').execute()).map(({ key }) => key));
+  const named = new Set(rows.flatMap(({ image }) => image ?? []));
+  const stored = new Set<string>();
+  for await (const name of stores.images.list()) stored.add(name);
+  t.same(
+    [...named].filter((name) => !stored.has(name)),
+    [],
+    'every image that a row names is stored',
+  );
+  const orphans = [...stored].filter((name) => !named.has(name) && !waiting.has(name));
+  t.same(orphans, [], 'every stored image is a row’s, or waits in the outbox to be removed');
+  const { inventory } = stores.graph;
+  const { likes } = await inventory.tiesOf(await inventory.personIds(0, 1000));
+  const alive = new Set(rows.map(({ id }) => id));
+  const dead = likes.filter(({ post }) => !alive.has(post) && !waiting.has(String(post)));
+  t.same(dead, [], 'no like outlives its post');
+  const { directory } = stores;
+  t.same(
+    await readdir(join(directory.uploads, '..')),
+    [basename(directory.uploads), `${basename(directory.uploads)}.lock`, 'lock'].sort(),
+  );
+  t.same(await readdir(directory.uploads), [], 'nothing of an upload is left');
+});

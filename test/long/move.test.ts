@@ -1,0 +1,234 @@
+import { createHash } from 'node:crypto';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import t, { type Test } from 'tap';
+import { compareGraph } from '../../db/move/graph.js';
+import type { BareStores } from '../../db/stores.js';
+import { samples } from '../../scripts/contract-test/images.js';
+import { asker, type Person, startTestService } from '../support/harness.js';
+import { embedded, filled, KEYED, move, oneLine, openBare, SHARED, servers, whatIsSeen } from '../support/moves.js';
+import { startAndFail } from '../support/processes.js';
+import { emptyGraph, inDatabase, onServices, openTestStores, temporaryDirectory } from '../support/stores.js';
+
+const needsServices = onServices ? false : 'needs the real servers that npm run test:services starts';
+
+/** The whole way: everybody sees the same there, new things get new ids, and the source no longer starts. */
+async function carriesEverything(t: Test, source: NodeJS.ProcessEnv, target: NodeJS.ProcessEnv) {
+  const { people, seen } = await filled(t, source);
+  const moved = await move(t, source, target);
+  t.equal(moved.code, 0, moved.output);
+  t.match(moved.output, /Moved and compared/);
+  const again = await move(t, source, target);
+  t.equal(again.code, 0);
+  t.match(again.output, /^Nothing to move/);
+  const refused = await startAndFail(t, source);
+  t.equal(refused.code, 1);
+  t.match(refused.output, oneLine);
+
+  const there = await startTestService(t, target);
+  const [ada] = people as [Person];
+  const retry = await asker(t, there.url)('POST', '/posts/create', { token: ada.token, ...KEYED });
+  t.equal(retry.status, 201);
+  t.strictSame(await whatIsSeen(t, there.url, people), seen, 'a retry of before the move has created nothing');
+  const post = await asker(t, there.url)('POST', '/posts/create', {
+    token: ada.token,
+    form: { title: 'New', text: 'here', image: new Blob([samples.png], { type: 'image/png' }) },
+  });
+  t.equal(post.status, 201);
+  t.equal(post.body.like_count, 0, 'it has inherited no likes');
+  await there.stop();
+  return refused.output;
+}
+
+t.test('from one data directory to another', async (t) => {
+  const source = await embedded(t);
+  const target = { ...SHARED, DATA_DIR: await temporaryDirectory(t) };
+  const refusal = await carriesEverything(t, source, target);
+  t.match(refusal, `was moved to ${target.DATA_DIR}`);
+});
+
+t.test('from a data directory to real servers', { skip: needsServices }, async (t) => {
+  const target = await servers(t);
+  const database = new URL(target.DATABASE_URL ?? '').pathname.slice(1);
+  // Times are the same in whatever zone a server writes them.
+  await inDatabase(target.DATABASE_URL ?? '', `alter database ${database} set timezone = 'Asia/Kolkata'`);
+  await carriesEverything(t, await embedded(t), target);
+});
+
+t.test('from real servers to a data directory', { skip: needsServices }, async (t) => {
+  await carriesEverything(t, await servers(t), await embedded(t));
+});
+
+t.test(
+  'a service that still runs on real servers is noticed by its data directory',
+  { skip: needsServices },
+  async (t) => {
+    const source = await servers(t);
+    const service = await startTestService(t, source);
+    await service.person();
+    const { code, output } = await move(t, source, await embedded(t));
+    t.equal(code, 1);
+    t.match(output, /in use by another process/);
+  },
+);
+
+t.test('the images alone, or the graph alone, beside the same PostgreSQL', { skip: needsServices }, async (t) => {
+  const real = await servers(t);
+  const { S3_BUCKET: _bucket, S3_ENDPOINT: _endpoint, ...onDisk } = real;
+  const { NEO4J_URI: _uri, ...inTables } = onDisk;
+  const { people, seen } = await filled(t, real);
+  const elsewhere = { ...inTables, DATA_DIR: await temporaryDirectory(t) };
+  const backInNeo4j = { ...elsewhere, NEO4J_URI: real.NEO4J_URI };
+  const ways: [NodeJS.ProcessEnv, NodeJS.ProcessEnv][] = [
+    [real, onDisk],
+    [onDisk, inTables],
+    [inTables, elsewhere],
+    [elsewhere, backInNeo4j],
+    [backInNeo4j, elsewhere],
+  ];
+  for (const [source, target] of ways) {
+    // What was left there.
+    if (target === backInNeo4j) await emptyGraph();
+    const moved = await move(t, source, target);
+    t.equal(moved.code, 0, moved.output);
+    t.match((await move(t, target, target)).output, /^Nothing to move/);
+    const refused = await startAndFail(t, source);
+    t.equal(refused.code, 1, 'the stores of before no longer belong together');
+    t.match(refused.output, oneLine);
+    const there = await startTestService(t, target);
+    t.strictSame(await whatIsSeen(t, there.url, people), seen);
+    await there.stop();
+  }
+  t.match((await move(t, elsewhere, inTables)).output, /image store of the target \(disk\) is not empty/);
+
+  const given = { ...elsewhere, DATA_DIR: await temporaryDirectory(t) };
+  t.equal((await move(t, elsewhere, given, (output) => /comparing/.test(output))).code, 'SIGKILL');
+  for (const stores of [elsewhere, given]) t.match((await startAndFail(t, stores)).output, /has not been finished/);
+  t.equal((await move(t, elsewhere, elsewhere)).code, 0, 'a move to the stores of before gives it up');
+  t.match((await startAndFail(t, given)).output, /belongs to another PostgreSQL/);
+  const there = await startTestService(t, elsewhere);
+  t.strictSame(await whatIsSeen(t, there.url, people), seen);
+});
+
+t.test('stores from before there were marks are marked first', async (t) => {
+  const source = await embedded(t);
+  const service = await startTestService(t, source);
+  const ada = await service.person();
+  await service.stop();
+  await openBare(source, async ({ db, images }) => {
+    await db.deleteFrom('installation').execute();
+    await images.disown();
+  });
+  const target = await embedded(t);
+  const moved = await move(t, source, target);
+  t.equal(moved.code, 0, moved.output);
+  const there = await startTestService(t, target);
+  t.equal((await there.ask('GET', '/auth/me', { token: ada.token })).status, 200);
+});
+
+/** More than one page of everything that comes in pages. */
+async function fillUp({ db, graph }: BareStores): Promise<void> {
+  await sql`
+    insert into accounts (name, username, username_key, email, password_hash)
+    select 'N', 'n' || n, 'n' || n, n || '@people.example', '-' from generate_series(1, 1300) n`.execute(db);
+  const { rows } = await sql<{ id: number }>`select id from accounts order by id desc limit 1300`.execute(db);
+  await sql`
+    insert into posts (author_id, title, text)
+    select ${rows[0]?.id}::int8, 'T', repeat(n::text, 100) from generate_series(1, 1300) n`.execute(db);
+  await sql`
+    insert into sessions (id, account_id, device_name, expires_at)
+    select gen_random_uuid(), ${rows[0]?.id}::int8, 'D', now() + interval '1 day' from generate_series(1, 1300)`.execute(
+    db,
+  );
+  const ids = rows.map(({ id }) => id);
+  await graph.inventory.tie({
+    friendships: [],
+    requests: ids.slice(1).map((to, n) => ({ from: ids[n] as number, to })),
+    likes: ids.map((person) => ({ person, post: 1 })),
+  });
+}
+
+t.test('killed again and again, it goes on where it was', async (t) => {
+  const source = await embedded(t);
+  const target = onServices ? await servers(t) : await embedded(t);
+  const { people, seen } = await filled(t, source, fillUp);
+
+  const seed = Number(process.env.SEED ?? Date.now() % 100_000);
+  t.comment(`SEED=${seed}`);
+  for (let n = 0; n < 4; n += 1) {
+    const lines = 1 + (createHash('sha256').update(`${seed} ${n}`).digest().readUInt32LE() % 16);
+    const ended = await move(t, source, target, (output) => output.split('\n').length > lines);
+    t.equal(ended.code, 'SIGKILL', ended.output);
+  }
+  const refused = await startAndFail(t, target);
+  t.equal(refused.code, 1, 'nothing starts on what is half-filled');
+  t.match(refused.output, /has not been finished/);
+
+  const moved = await move(t, source, target);
+  t.equal(moved.code, 0, moved.output);
+  const there = await startTestService(t, target);
+  t.strictSame(await whatIsSeen(t, there.url, people), seen);
+});
+
+t.test('what is not the same in the end is told, and nothing starts there', async (t) => {
+  const source = await embedded(t);
+  await filled(t, source);
+  const spoilt: Record<string, (stores: BareStores) => Promise<unknown>> = {
+    'posts 1 differs': ({ db }) => sql`update posts set text = 'other' where id = 1`.execute(db),
+    'posts 2 is missing': ({ db }) => sql`delete from posts where id = 2`.execute(db),
+    'accounts 3 differs': ({ db }) => sql`update accounts set token_version = 7 where id = 3`.execute(db),
+    'posts 3 differs': ({ db }) =>
+      sql`update posts set created_at = created_at + interval '1 ms' where id = 3`.execute(db),
+    'outbox \\d+ is too much': ({ db }) =>
+      sql`insert into outbox (id, kind, key) values (99999, 'post', '1')`.execute(db),
+    'sessions \\d+ \\S+ is missing': ({ db }) => sql`delete from sessions where account_id = 4`.execute(db),
+    'image \\S+ differs': async ({ directory }) => {
+      const [name = ''] = (await readdir(directory.images)).filter((name) => name.endsWith('.gif'));
+      await writeFile(join(directory.images, name), 'other');
+    },
+  };
+  const target = await embedded(t);
+  t.equal((await move(t, source, target, (output) => /comparing/.test(output))).code, 'SIGKILL');
+  await openBare(target, async (stores) => {
+    for (const spoil of Object.values(spoilt)) await spoil(stores);
+  });
+  const { code, output } = await move(t, source, target);
+  t.equal(code, 1);
+  for (const difference of Object.keys(spoilt)) t.match(output, new RegExp(`^  ${difference}$`, 'm'));
+  t.match((await startAndFail(t, target)).output, /has not been finished/);
+});
+
+t.test('ties that differ are found, and only those', async (t) => {
+  const one = await openTestStores(t, onServices ? await servers(t) : await embedded(t));
+  const other = await openTestStores(t, await embedded(t));
+  const friends = [
+    { person: 1, friend: 2 },
+    { person: 2, friend: 1 },
+  ];
+  const like = (person: number, post: number) => ({ person, post });
+  await one.graph.inventory.tie({
+    friendships: friends,
+    requests: [{ from: 3, to: 1 }],
+    likes: [like(1, 1), like(3, 1)],
+  });
+  await other.graph.inventory.tie({
+    friendships: friends,
+    requests: [{ from: 1, to: 3 }],
+    likes: [like(1, 1), like(9, 1)],
+  });
+  const found: string[] = [];
+  await compareGraph(
+    one.db,
+    one.graph,
+    other.graph,
+    () => undefined,
+    (difference) => found.push(difference),
+  );
+  t.same(found.sort(), [
+    'likes 3 1 is missing',
+    'likes 9 1 is too much',
+    'requests 1 3 is too much',
+    'requests 3 1 is missing',
+  ]);
+});

@@ -1,0 +1,162 @@
+import { Writable } from 'node:stream';
+import { verify } from '../../db/verify/index.js';
+import { readConfig } from '../../handlers/http/config.js';
+import { createLogger } from '../../handlers/http/logger.js';
+import { startService } from '../../handlers/service.js';
+import { randomFor } from '../fuzz/random.js';
+import { settled } from '../support/contents.js';
+import { type Answer, PASSWORD } from '../support/harness.js';
+import { quiet } from '../support/stores.js';
+import type { Expected, Fact } from './facts.js';
+import { digest, noiseImage, senderTo } from './load.js';
+import { LIMITS } from './record.js';
+
+type Send = ReturnType<typeof senderTo>;
+
+/**
+ * Starts the service on what a power cut has left, and says what is wrong with it.
+ *
+ * @param begin is told the name of each step
+ */
+export async function findFaults(
+  dataDirectory: string,
+  expected: readonly Expected[],
+  begin: (step: string) => void,
+): Promise<string[]> {
+  let log = '';
+  const sink = new Writable({
+    write(chunk, _, done) {
+      log += chunk;
+      done();
+    },
+  });
+  const environment = { ...LIMITS, PORT: '0', OPS_PORT: '0', DATA_DIR: dataDirectory };
+  const config = readConfig(environment);
+  begin('start');
+  let service: Awaited<ReturnType<typeof startService>>;
+  try {
+    service = await startService(config, createLogger('warn', sink));
+  } catch (error) {
+    return [`does not start: ${messageOf(error)}`];
+  }
+  const faults: string[] = [];
+  const part = async (name: string, look: () => Promise<string[]>) => {
+    begin(name);
+    faults.push(...(await look().catch((error) => [`${name}: ${messageOf(error)} ${log.slice(-500)}`])));
+  };
+  const send = senderTo(service.url);
+  await part('verify', async () => {
+    await settled(service.stores);
+    const { findings } = await verify(service.stores, { repair: false, log: quiet });
+    return findings
+      .filter(({ rule, found }) => found > 0 && !rule.note)
+      .map(({ rule, found, examples }) => `verify: ${rule.says}: ${found} not so: ${examples[0]}`);
+  });
+  await part('what was acknowledged', () => lookUp(send, expected));
+  await part('new requests', () => tryToWrite(send));
+  await part('stop', async () => {
+    await service.stop();
+    return [];
+  });
+  return faults;
+}
+
+const messageOf = (error: unknown) => `${error instanceof Error ? `${error.name}: ${error.message}` : error}`;
+
+/** Whether every fact is as a response has promised. */
+async function lookUp(send: Send, expected: readonly Expected[]): Promise<string[]> {
+  const faults: string[] = [];
+  const tokens = new Map<string, string>();
+  const check = async (kind: Fact['kind'], find: (fact: never) => Promise<Fact['value'] | undefined>) => {
+    for (const { fact, allowed } of expected.filter(({ fact }) => fact.kind === kind)) {
+      const found = await find(fact as never);
+      // Undefined if no account is left that could see it.
+      if (found === undefined || allowed.some((value) => same(value, found))) continue;
+      faults.push(
+        `${describe(fact)}: found ${JSON.stringify(found)}, not ${allowed.map((value) => JSON.stringify(value)).join(' or ')}`,
+      );
+    }
+  };
+  const get = (email: string, path: string): Promise<Answer> => send('GET', path, { token: tokens.get(email) ?? '' });
+  const imageAt = async (email: string, path: string | null): Promise<string | null> => {
+    if (path === null) return null;
+    const { status, bytes } = await get(email, path);
+    return status === 200 ? digest(bytes) : `status ${status}`;
+  };
+
+  for (const { fact, allowed } of expected) {
+    if (fact.kind !== 'account') continue;
+    const { email } = fact;
+    let found: Fact['value'] = null;
+    for (const value of allowed as Extract<Fact, { kind: 'account' }>['value'][]) {
+      if (!value || found) continue;
+      const { status, body } = await send('POST', '/auth/login', { json: { email, password: value.password } });
+      if (status !== 200) continue;
+      tokens.set(email, body.token);
+      found = value;
+    }
+    if (!allowed.some((value) => same(value, found))) faults.push(`${describe(fact)}: no login`);
+  }
+  await check('session', async ({ token }: Extract<Fact, { kind: 'session' }>) => {
+    const { status } = await send('GET', '/auth/me', { token });
+    return status === 200 ? true : status === 401 ? false : undefined;
+  });
+  await check('profile', async ({ email }: Extract<Fact, { kind: 'profile' }>) => {
+    if (!tokens.has(email)) return undefined;
+    const { id } = (await get(email, '/auth/me')).body;
+    const { body } = await get(email, `/profiles/${id}`);
+    return { name: body.name, private: body.private, picture: await imageAt(email, body.profile_link) };
+  });
+  const [anyone = ''] = tokens.keys();
+  await check('post', async ({ id, author }: Extract<Fact, { kind: 'post' }>) => {
+    const reader = tokens.has(author) ? author : anyone;
+    if (!reader) return undefined;
+    const { status, body } = await get(reader, `/posts/${id}`);
+    if (status === 404) return null;
+    return { title: body.title, text: digest(body.text), image: await imageAt(reader, body.image) };
+  });
+  await check('like', async ({ id, email }: Extract<Fact, { kind: 'like' }>) => {
+    if (!tokens.has(email)) return undefined;
+    const { status, body } = await get(email, `/posts/${id}`);
+    return status === 404 ? undefined : body.liked_by_me;
+  });
+  await check('friendship', async ({ from, to }: Extract<Fact, { kind: 'friendship' }>) => {
+    if (!tokens.has(from) || !tokens.has(to)) return undefined;
+    const { id } = (await get(from, '/auth/me')).body;
+    const lists = async (path: string) => (await get(to, path)).body.some((person: { id: number }) => person.id === id);
+    if (await lists('/friends')) return 'friends';
+    return (await lists('/friends/requests')) ? 'requested' : 'none';
+  });
+  await check('idempotency key', async (fact: Extract<Fact, { kind: 'idempotency key' }>) => {
+    const { email, key, title, text } = fact;
+    if (!tokens.has(email)) return undefined;
+    const form = { title, text };
+    const headers = { 'Idempotency-Key': key };
+    return (await send('POST', '/posts/create', { token: tokens.get(email) ?? '', form, headers })).body.id;
+  });
+  return faults;
+}
+
+const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+
+/** A fact without its secrets. */
+const describe = (fact: Fact) => {
+  const { value, ...key } = fact;
+  return JSON.stringify({ ...key, ...('token' in key && { token: '…' }), ...('text' in key && { text: '…' }) });
+};
+
+/** Whether the service goes on: ids that were given are not given again, and new rows can be written and read. */
+async function tryToWrite(send: Send): Promise<string[]> {
+  const email = 'newcomer@people.example';
+  const json = { name: 'New', username: 'newcomer', email, password: PASSWORD };
+  const { status } = await send('POST', '/auth/register', { json });
+  const { token } = (await send('POST', '/auth/login', { json: { email, password: PASSWORD } })).body;
+  const image = noiseImage(randomFor('new', 0), 3_000);
+  const form = { title: 'T', text: 'T', image: new Blob([Uint8Array.from(image)], { type: 'image/png' }) };
+  const created = await send('POST', '/posts/create', { token, form });
+  const liked = await send('POST', `/posts/like?id=${created.body.id}`, { token });
+  const found = await send('GET', `/posts/${created.body.id}`, { token });
+  const bytes = (await send('GET', created.body.image, { token })).bytes;
+  const whole = status === 201 && liked.status === 200 && found.body.like_count === 1 && bytes.equals(image);
+  return whole ? [] : [`new requests: ${status}, ${created.status}, ${liked.status}, ${JSON.stringify(found.body)}`];
+}

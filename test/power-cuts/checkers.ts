@@ -1,0 +1,89 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import type { CheckerOptions, Outcome } from './checker.js';
+
+const CHECK_TIMEOUT_MS = 180_000;
+
+/** A checker is replaced after so many states: PGlite hardly gives back what memory it has taken. */
+const STATES_MAX = 20;
+
+/** Checks the states of these numbers by as many processes as `jobs` says. */
+export async function checkAll(
+  numbers: readonly number[],
+  jobs: number,
+  options: CheckerOptions,
+  report: (outcome: Outcome) => void,
+): Promise<void> {
+  const waiting = [...numbers];
+  const work = async () => {
+    while (waiting.length > 0) {
+      const child = await startChecker(options);
+      for (let count = 0; count < STATES_MAX; count += 1) {
+        const number = waiting.shift();
+        if (number === undefined) break;
+        const outcome = await checkBy(child, number);
+        report(outcome);
+        // A service that could not start may still hold what it has opened.
+        if (outcome.faults.length > 0) break;
+      }
+      child.kill('SIGKILL');
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(jobs, numbers.length) }, work));
+}
+
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+
+async function startChecker(options: CheckerOptions): Promise<ChildProcess> {
+  const child = fork(resolve('.build/test/power-cuts/checker.js'), [JSON.stringify(options)], {
+    env: { PATH: process.env.PATH },
+    // WebAssembly is compiled once more for each state, and not used for long enough to be worth optimizing.
+    execArgv: ['--liftoff-only'],
+    // PGlite prints what PostgreSQL logs.
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`a checker ended with ${code} before its first state: does the trace exist?`);
+  });
+  await Promise.race([once(child, 'message'), ended]);
+  return child;
+}
+
+/** What ends or blocks the process is a fault of the state, too. */
+function checkBy(child: ChildProcess, number: number): Promise<Outcome> {
+  const began = performance.now();
+  let now = { title: 'not begun', step: 'begin' };
+  return new Promise((resolve) => {
+    const finish = (outcome: Outcome) => {
+      clearTimeout(timer);
+      child.off('exit', onExit).off('message', onMessage);
+      resolve(outcome);
+    };
+    const fail = (fault: string) => {
+      const state = { volatileEntries: 0, lostEntries: [], volatileChanges: 0, staleFiles: [] };
+      finish({
+        number,
+        title: now.title,
+        faults: [`${now.step}: ${fault}`],
+        ms: performance.now() - began,
+        expected: 0,
+        state,
+      });
+    };
+    const onExit = (code: number | null, signal: string | null) => fail(`the process ended with ${code ?? signal}`);
+    const onMessage = (message: { outcome: Outcome } | { title: string; step: string }) => {
+      if ('outcome' in message) finish(message.outcome);
+      else now = message;
+    };
+    const timer = setTimeout(() => fail(`no verdict after ${CHECK_TIMEOUT_MS / 1000} s`), CHECK_TIMEOUT_MS);
+    child.on('exit', onExit).on('message', onMessage);
+    child.send(number);
+  });
+}

@@ -1,0 +1,345 @@
+import { dirname } from 'node:path';
+import type { Operation } from './trace.js';
+
+/*
+ * What a disk may hold after a power cut, by the operations before it.
+ *
+ * - The content of a file is durable up to the last `fsync` of that file that has returned. Each sector of 512 bytes changed
+ *   after it holds what it held at any moment since then, independently of all others. Sectors are whole.
+ * - A file's size follows the changes that are kept: a file may be too short, or hold zeros where data is lost.
+ * - The entries of a directory (creations, renames, removals) are changes to that directory. A rename is atomic, as it is
+ *   on journaling file systems, and durable with either of its directories.
+ *
+ * Two models of when entries are durable:
+ * - `strict`, by POSIX: only by an `fsync` of the directory. Later changes are kept or lost independently of each other,
+ *   except that those of one name keep their order.
+ * - `journal`, as ext4, XFS and Btrfs do it: changes become durable in their order, and an `fsync` of a file makes those durable
+ *   that have made or renamed it, and all before them.
+ *
+ * Stricter than real disks: writes that lie minutes apart may be kept in the wrong order, while the system writes back after
+ * some 30 seconds. Weaker: a disk that acknowledges a flush and loses it, bit rot, and sectors that hold garbage are not
+ * modelled; neither are metadata of files (modes, times).
+ */
+
+export const SECTOR_BYTES = 512;
+
+export type EntryModel = 'strict' | 'journal';
+
+interface Sync {
+  start: number;
+  end: number;
+}
+
+/** A change of content: bytes that are written, or a new length. */
+interface ContentChange {
+  start: number;
+  end: number;
+  offset: number;
+  data: Buffer | undefined;
+}
+
+/** A file or directory, by whatever name. */
+export interface Inode {
+  /** Where it was made. */
+  path: string;
+  isDirectory: boolean;
+  changes: ContentChange[];
+  syncs: Sync[];
+}
+
+interface NameChange {
+  directory: Inode;
+  name: string;
+  /** What the name stands for from now on. */
+  inode: Inode | undefined;
+}
+
+/** Changes of names that happen together or not at all. */
+export interface EntryChange {
+  start: number;
+  end: number;
+  what: string;
+  names: NameChange[];
+}
+
+export interface History {
+  root: Inode;
+  entries: EntryChange[];
+}
+
+const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);
+
+/** @param root exists, is empty, and outlives every power cut */
+export function replay(operations: readonly Operation[], root: string): History {
+  const make = (path: string, isDirectory: boolean): Inode => ({ path, isDirectory, changes: [], syncs: [] });
+  const rootInode = make(root, true);
+  const tree = new Map<string, Inode>([[root, rootInode]]);
+  const open = new Map<string, { inode: Inode; position: number }>();
+  const sizes = new Map<Inode, number>();
+  const entries: EntryChange[] = [];
+
+  const inodeAt = (path: string): Inode => {
+    const inode = tree.get(path);
+    if (!inode) throw new Error(`the trace is incomplete: it has made no ${path}`);
+    return inode;
+  };
+  const fileOf = (file: string) => {
+    const found = open.get(file);
+    if (!found) throw new Error(`the trace is incomplete: it has not opened ${file}`);
+    return found;
+  };
+  const named = (path: string, inode: Inode | undefined): NameChange => ({
+    directory: inodeAt(dirname(path)),
+    name: nameOf(path),
+    inode,
+  });
+  const change = ({ start, end }: Operation, what: string, names: NameChange[]) =>
+    entries.push({ start, end, what, names });
+  const create = (operation: Operation, path: string, isDirectory: boolean): void => {
+    const inode = make(path, isDirectory);
+    change(operation, `create ${path}`, [named(path, inode)]);
+    tree.set(path, inode);
+  };
+  const truncate = ({ start, end }: Operation, inode: Inode, length: number): void => {
+    inode.changes.push({ start, end, offset: length, data: undefined });
+    sizes.set(inode, length);
+  };
+  const below = (path: string) => [...tree.keys()].filter((other) => other.startsWith(`${path}/`));
+
+  for (const operation of operations) {
+    switch (operation.kind) {
+      case 'open': {
+        const { path } = operation;
+        if (!tree.has(path) && operation.create) create(operation, path, false);
+        const inode = inodeAt(path);
+        if (operation.truncate && sizes.get(inode)) truncate(operation, inode, 0);
+        open.set(operation.file, { inode, position: 0 });
+        break;
+      }
+      case 'write': {
+        const { start, end, data } = operation;
+        const file = fileOf(operation.file);
+        const offset = operation.position ?? file.position;
+        if (operation.position === null) file.position += data.length;
+        file.inode.changes.push({ start, end, offset, data });
+        sizes.set(file.inode, Math.max(sizes.get(file.inode) ?? 0, offset + data.length));
+        break;
+      }
+      case 'truncate':
+        truncate(operation, fileOf(operation.file).inode, operation.length);
+        break;
+      case 'truncate path':
+        truncate(operation, inodeAt(operation.path), operation.length);
+        break;
+      case 'sync':
+        fileOf(operation.file).inode.syncs.push({ start: operation.start, end: operation.end });
+        break;
+      case 'make directory': {
+        const missing: string[] = [];
+        for (let path = operation.path; !tree.has(path); path = dirname(path)) missing.unshift(path);
+        for (const path of missing) create(operation, path, true);
+        break;
+      }
+      case 'rename': {
+        const { from, to } = operation;
+        const inode = inodeAt(from);
+        change(operation, `rename ${from} to ${to}`, [named(from, undefined), named(to, inode)]);
+        const moved = [from, ...below(from)].map((path) => [path, tree.get(path)] as const);
+        for (const path of [to, ...below(to)]) tree.delete(path);
+        for (const [path, inode] of moved) {
+          tree.delete(path);
+          if (inode) tree.set(to + path.slice(from.length), inode);
+        }
+        break;
+      }
+      case 'remove': {
+        // Children before their parents. Removing what is not there is allowed where it was forced.
+        const paths = tree.has(operation.path) ? [...below(operation.path).sort().reverse(), operation.path] : [];
+        for (const path of paths) {
+          change(operation, `remove ${path}`, [named(path, undefined)]);
+          tree.delete(path);
+        }
+        break;
+      }
+    }
+  }
+  return { root: rootInode, entries };
+}
+
+/** What becomes of the changes that a power cut may lose. */
+export interface Fate {
+  entries: 'lost' | 'kept' | { share: number };
+  /** Of the content of each file: all changes, each change, or each sector of each change by a coin of its own. */
+  content: 'lost' | 'kept' | { share: number; each: 'file' | 'change' | 'sector' };
+}
+
+export interface Cut {
+  at: number;
+  model: EntryModel;
+  fate: Fate;
+  chance(share: number): boolean;
+  /** Which calls of `fsync` count. */
+  counts(inode: Inode): boolean;
+}
+
+/** What is left of one file or directory. */
+export type Remains = Map<string, Remains | Buffer>;
+
+export interface CrashState {
+  remains: Remains;
+  /** What a cut could have lost, and what it has. */
+  volatileEntries: number;
+  lostEntries: string[];
+  volatileChanges: number;
+  /** Files that lack changes, by the paths where they were made. */
+  staleFiles: string[];
+}
+
+/** Builds what the disk holds after this cut. */
+export function crash({ root, entries }: History, cut: Cut): CrashState {
+  const before = entries.filter(({ start }) => start <= cut.at);
+  const durable = durableEntries(before, cut);
+  const kept = keptEntries(before, durable, cut);
+  const directories = new Map<Inode, Map<string, Inode>>();
+  for (const [index, { names }] of before.entries()) {
+    if (!kept[index]) continue;
+    for (const { directory, name, inode } of names) {
+      const children = directories.get(directory) ?? new Map<string, Inode>();
+      directories.set(directory, children);
+      if (inode) children.set(name, inode);
+      else children.delete(name);
+    }
+  }
+  const state: CrashState = {
+    remains: new Map(),
+    volatileEntries: durable.filter((is) => !is).length,
+    lostEntries: before.filter((_, index) => !kept[index]).map(({ what }) => what),
+    volatileChanges: 0,
+    staleFiles: [],
+  };
+  const build = (inode: Inode): Remains => {
+    const remains: Remains = new Map();
+    for (const [name, child] of directories.get(inode) ?? [])
+      remains.set(name, child.isDirectory ? build(child) : contentOf(child, cut, state));
+    return remains;
+  };
+  state.remains = build(root);
+  return state;
+}
+
+/** The syncs of a file or directory that have returned before the cut. */
+const syncsOf = (inode: Inode, { at, counts }: Cut) => inode.syncs.filter(({ end }) => end <= at && counts(inode));
+
+function durableEntries(entries: readonly EntryChange[], cut: Cut): boolean[] {
+  const lastSync = (inode: Inode) => Math.max(0, ...syncsOf(inode, cut).map(({ start }) => start));
+  const byDirectory = ({ names, end }: EntryChange) => names.some(({ directory }) => lastSync(directory) >= end);
+  if (cut.model === 'strict') return entries.map(byDirectory);
+  const byFile = ({ names, end }: EntryChange) => names.some(({ inode }) => inode && lastSync(inode) >= end);
+  const last = entries.findLastIndex((entry) => byDirectory(entry) || byFile(entry));
+  return entries.map((_, index) => index <= last);
+}
+
+function keptEntries(entries: readonly EntryChange[], durable: readonly boolean[], cut: Cut): boolean[] {
+  const { entries: fate } = cut.fate;
+  if (fate === 'kept') return entries.map(() => true);
+  if (fate === 'lost' && cut.model === 'journal') return [...durable];
+  if (cut.model === 'journal') {
+    // In their order: all up to one of them.
+    const first = durable.lastIndexOf(true) + 1;
+    let last = first;
+    const { share } = fate as { share: number };
+    const patience = 1 - (1 - share) / Math.max(1, (entries.length - first) / 4);
+    while (last < entries.length && cut.chance(patience)) last += 1;
+    return entries.map((_, index) => index < last);
+  }
+  const kept = durable.map((is) => is || (fate !== 'lost' && cut.chance(fate.share)));
+  // A change of a name implies those of the same name before it.
+  const implied = new Map<Inode, Set<string>>();
+  for (let index = entries.length - 1; index >= 0; index -= 1) {
+    const { names } = entries[index] as EntryChange;
+    kept[index] ||= names.some(({ directory, name }) => implied.get(directory)?.has(name));
+    if (!kept[index]) continue;
+    for (const { directory, name } of names) {
+      const names = implied.get(directory) ?? new Set<string>();
+      implied.set(directory, names.add(name));
+    }
+  }
+  return kept;
+}
+
+function contentOf(inode: Inode, cut: Cut, state: CrashState): Buffer {
+  const changes = inode.changes.filter(({ start }) => start <= cut.at);
+  const synced = Math.max(0, ...syncsOf(inode, cut).map(({ start }) => start));
+  const firstVolatile = changes.findIndex(({ end }) => end > synced);
+  const durableCount = firstVolatile < 0 ? changes.length : firstVolatile;
+  const whole = new Content(Math.max(0, ...inode.changes.map(({ offset, data }) => offset + (data?.length ?? 0))));
+  for (const change of changes.slice(0, durableCount)) whole.apply(change);
+  const left = changes.slice(durableCount);
+  if (left.length === 0) return whole.bytes();
+  state.volatileChanges += left.length;
+  const { content: fate } = cut.fate;
+  const share = typeof fate === 'object' && fate.each === 'file' ? Number(cut.chance(fate.share)) : undefined;
+  if (fate === 'lost' || share === 0) {
+    state.staleFiles.push(inode.path);
+    return whole.bytes();
+  }
+  if (fate === 'kept' || share === 1) {
+    for (const change of left) whole.apply(change);
+    return whole.bytes();
+  }
+  const rest = whole.copy();
+  for (const change of left) {
+    whole.apply(change);
+    const all = cut.chance(fate.share);
+    rest.take(change, whole, fate.each === 'sector' ? () => cut.chance(fate.share) : () => all);
+  }
+  if (!rest.bytes().equals(whole.bytes())) state.staleFiles.push(inode.path);
+  return rest.bytes();
+}
+
+/** Bytes that grow, up to a capacity. */
+class Content {
+  #bytes: Buffer;
+  #size = 0;
+
+  constructor(capacity: number) {
+    this.#bytes = Buffer.alloc(capacity);
+  }
+
+  bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#size);
+  }
+
+  copy(): Content {
+    const copy = new Content(this.#bytes.length);
+    copy.#bytes.set(this.bytes());
+    copy.#size = this.#size;
+    return copy;
+  }
+
+  apply({ offset, data }: ContentChange): void {
+    this.#resize(data ? Math.max(this.#size, offset + data.length) : offset);
+    if (data) this.#bytes.set(data, offset);
+  }
+
+  /** Takes those sectors of a change over that `keep` names, as they are in `whole`, and its size if it keeps any. */
+  take({ offset, data }: ContentChange, whole: Content, keep: () => boolean): void {
+    if (!data) {
+      if (keep()) this.#resize(offset);
+      return;
+    }
+    const end = offset + data.length;
+    for (let at = offset - (offset % SECTOR_BYTES); at < end; at += SECTOR_BYTES) {
+      if (!keep()) continue;
+      this.#resize(Math.max(this.#size, end));
+      // The file may have been longer before a truncation that is lost.
+      this.#bytes.set(whole.bytes().subarray(at, Math.min(at + SECTOR_BYTES, this.#size)), at);
+    }
+  }
+
+  #resize(size: number): void {
+    // What is cut off does not come back.
+    if (size < this.#size) this.#bytes.fill(0, size, this.#size);
+    this.#size = size;
+  }
+}

@@ -1,0 +1,266 @@
+import { createHash } from 'node:crypto';
+import { deflateSync } from 'node:zlib';
+import type { Random } from '../fuzz/random.js';
+import { type Answer, type Ask, asker } from '../support/harness.js';
+import { pngChunk } from '../support/image-builders.js';
+import type { Answered, Fact } from './facts.js';
+
+/** Now, by the clock of the trace. */
+export const now = () => Number(process.hrtime.bigint());
+
+export const digest = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest('base64url');
+
+/** Sends requests. Throws when a response breaks the contract. */
+export const senderTo = (url: string) =>
+  asker(
+    {
+      fail: (...why) => {
+        throw new Error(JSON.stringify(why));
+      },
+    },
+    url,
+  );
+
+const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
+
+const WIDTH = 99;
+
+/** A grey PNG of about this many random bytes, so that each of its sectors can be told from another file's. */
+export function noiseImage(random: Random, bytes: number): Buffer {
+  const height = Math.ceil(bytes / (WIDTH + 1));
+  const rows = Buffer.from(Array.from({ length: height * (WIDTH + 1) }, () => random.below(256)));
+  for (let row = 0; row < height; row += 1) rows[row * (WIDTH + 1)] = 0;
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(WIDTH, 0);
+  header.writeUInt32BE(height, 4);
+  header[8] = 8;
+  const chunks = [pngChunk('IHDR', header), pngChunk('IDAT', deflateSync(rows)), pngChunk('IEND', '')];
+  return Buffer.concat([SIGNATURE, ...chunks]);
+}
+
+const LETTERS = Array.from({ length: 4096 }, (_, index) => String.fromCodePoint(0x4e00 + index)).join('');
+
+/** Chinese characters, three bytes each, that hardly compress. */
+export function longText(random: Random, length: number): string {
+  return Array.from({ length }, () => LETTERS[random.below(LETTERS.length)]).join('');
+}
+
+interface Post {
+  id: number;
+  title: string;
+  text: string;
+  image: Buffer | null;
+}
+
+/** A user who sends one request after the other, and notes what each response has promised. */
+export class Client {
+  readonly posts: Post[] = [];
+  readonly liked = new Set<number>();
+  password = 'Quiet-Harbour-27!';
+  token = '';
+  /** Sessions beside that of `token`. */
+  readonly devices: string[] = [];
+  id = 0;
+  profile = { name: 'Some Body', private: false, picture: null as string | null };
+  friendship: 'none' | 'requested' | 'friends' = 'none';
+  readonly email: string;
+  #count = 0;
+
+  constructor(
+    readonly username: string,
+    readonly random: Random,
+    readonly answered: Answered[],
+    private url: string,
+  ) {
+    this.email = `${username}@people.example`;
+  }
+
+  moveTo(url: string): void {
+    this.url = url;
+  }
+
+  async send(
+    method: string,
+    path: string,
+    ask: Ask,
+    promises: (answer: Answer) => Fact[],
+    statuses: number[] = [200, 201],
+  ): Promise<Answer> {
+    const start = now();
+    const answer = await senderTo(this.url)(method, path, { token: this.token, ...ask });
+    const end = now();
+    if (!statuses.includes(answer.status)) {
+      throw new Error(`${method} ${path} returned ${answer.status}: ${JSON.stringify(answer.body)}`);
+    }
+    this.answered.push({ what: `${method} ${path}`, start, end, facts: promises(answer) });
+    return answer;
+  }
+
+  async register(): Promise<void> {
+    const { username, email, password } = this;
+    const json = { name: this.profile.name, username, email, password };
+    const { body } = await this.send('POST', '/auth/register', { json }, () => [this.#account(), this.#profile()]);
+    this.id = body.id;
+    this.token = await this.login();
+  }
+
+  async login(): Promise<string> {
+    const json = { email: this.email, password: this.password };
+    const { body } = await this.send('POST', '/auth/login', { json }, ({ body }) => [session(body.token, true)]);
+    return body.token;
+  }
+
+  #account = (): Fact => ({ kind: 'account', email: this.email, value: { password: this.password } });
+  #profile = (): Fact => ({ kind: 'profile', email: this.email, value: { ...this.profile } });
+
+  post = ({ id, title, text, image }: Post): Fact => ({
+    kind: 'post',
+    id,
+    author: this.email,
+    value: { title, text: digest(text), image: image && digest(image) },
+  });
+
+  #image(): Buffer {
+    return noiseImage(this.random, this.random.pick([100, 3_000, 20_000, 70_000]));
+  }
+
+  async createPost(text = longText(this.random, this.random.pick([3, 100, 3_000]))): Promise<void> {
+    this.#count += 1;
+    const title = `${this.username} ${this.#count}`;
+    const image = this.random.chance(0.5) ? this.#image() : null;
+    const key = image ? undefined : `key-${this.#count}`;
+    const form = { title, text, ...(image && { image: blob(image) }) };
+    const ask: Ask = { form, ...(key && { headers: { 'Idempotency-Key': key } }) };
+    await this.send('POST', '/posts/create', ask, ({ body: { id } }) => {
+      const post = { id, title, text, image };
+      this.posts.push(post);
+      const { email } = this;
+      return [
+        this.post(post),
+        ...(key ? [{ kind: 'idempotency key' as const, email, key, title, text, value: id }] : []),
+      ];
+    });
+  }
+
+  async editPost(post: Post, text = longText(this.random, 50)): Promise<void> {
+    const change = this.random.below(3);
+    const image = change === 0 ? this.#image() : change === 1 && post.image ? null : post.image;
+    const form = {
+      text,
+      ...(change === 0 && image && { image: blob(image) }),
+      ...(change === 1 && post.image && { remove_image: 'true' }),
+    };
+    await this.send('PUT', `/posts/edit?id=${post.id}`, { form }, () => {
+      Object.assign(post, { text, image });
+      return [this.post(post)];
+    });
+  }
+
+  async editText(post: Post, text: string): Promise<void> {
+    await this.send('PUT', `/posts/edit?id=${post.id}`, { form: { text } }, () => {
+      post.text = text;
+      return [this.post(post)];
+    });
+  }
+
+  async deletePost(post: Post): Promise<void> {
+    this.posts.splice(this.posts.indexOf(post), 1);
+    await this.send('DELETE', `/posts/delete?id=${post.id}`, {}, () => [
+      { kind: 'post', id: post.id, author: this.email, value: null },
+    ]);
+  }
+
+  /** A post that was deleted meanwhile has no like. */
+  async toggleLike(author: Client): Promise<void> {
+    const [id] = author.posts.length > 0 ? [this.random.pick(author.posts).id] : [];
+    if (id === undefined) return;
+    const likes = !this.liked.has(id);
+    await this.send(
+      likes ? 'POST' : 'DELETE',
+      `/posts/like?id=${id}`,
+      {},
+      ({ status }) => {
+        if (status === 404) return [];
+        if (likes) this.liked.add(id);
+        else this.liked.delete(id);
+        return [{ kind: 'like', id, author: author.email, email: this.email, value: likes }];
+      },
+      [200, 404],
+    );
+  }
+
+  /** Goes on with the friendship that this user has begun: none, requested, friends, none. */
+  async befriend(other: Client): Promise<void> {
+    const steps = {
+      none: { by: this, path: `/friends/request?to=${other.id}`, method: 'POST', value: 'requested' },
+      requested: { by: other, path: `/friends/accept?from=${this.id}`, method: 'POST', value: 'friends' },
+      friends: { by: this, path: `/friends/remove?id=${other.id}`, method: 'DELETE', value: 'none' },
+    } as const;
+    const { by, path, method, value } = steps[this.friendship];
+    await this.send(method, path, { token: by.token }, () => {
+      this.friendship = value;
+      return [{ kind: 'friendship', from: this.email, to: other.email, value }];
+    });
+  }
+
+  async changeProfile(): Promise<void> {
+    const picture = this.random.chance(0.6) ? this.#image() : undefined;
+    const profile = { ...this.profile, name: longText(this.random, 10) };
+    if (picture) profile.picture = digest(picture);
+    const form = { name: profile.name, ...(picture && { image: blob(picture) }) };
+    await this.send('PUT', '/profiles/me', { form }, () => {
+      this.profile = profile;
+      return [this.#profile()];
+    });
+  }
+
+  /** Ends all sessions. */
+  async changePassword(): Promise<void> {
+    const digits = [1, 3, 5, 9];
+    const password = `Quiet-Harbour-${this.random.pick(digits)}7${this.random.pick(digits)}2!`;
+    const form = { current_password: this.password, password };
+    const ended = [this.token, ...this.devices.splice(0)];
+    await this.send('PUT', '/profiles/me', { form }, () => {
+      this.password = password;
+      return [this.#account(), ...ended.map((token) => session(token, false))];
+    });
+    this.token = await this.login();
+  }
+
+  async addDevice(): Promise<void> {
+    this.devices.push(await this.login());
+  }
+
+  async logOut(): Promise<void> {
+    const token = this.devices.pop();
+    if (token) await this.send('POST', '/auth/logout', { token }, () => [session(token, false)]);
+  }
+
+  async deleteAccount(): Promise<void> {
+    const { password, email } = this;
+    await this.send('DELETE', '/profiles/me', { json: { password } }, () => [
+      { kind: 'account', email, value: null },
+      { kind: 'profile', email, value: null },
+      ...[this.token, ...this.devices].map((token) => session(token, false)),
+      ...this.posts.map(({ id }): Fact => ({ kind: 'post', id, author: email, value: null })),
+    ]);
+  }
+
+  /** Some request, by chance. `friend` changes neither password nor friends. */
+  async step(others: readonly Client[], friend: Client): Promise<void> {
+    const { random, posts } = this;
+    const choice = random.below(20);
+    if (posts.length === 0 || choice < 6) await this.createPost();
+    else if (choice < 9) await this.editPost(random.pick(posts));
+    else if (choice < 10) await this.deletePost(random.pick(posts));
+    else if (choice < 13) await this.toggleLike(random.pick(others));
+    else if (choice < 15) await this.befriend(friend);
+    else if (choice < 17) await this.changeProfile();
+    else if (choice < 18) await this.addDevice();
+    else if (choice < 19) await this.logOut();
+    else await this.changePassword();
+  }
+}
+
+const session = (token: string, value: boolean): Fact => ({ kind: 'session', token, value });
+const blob = (bytes: Buffer) => new Blob([Uint8Array.from(bytes)], { type: 'image/png' });

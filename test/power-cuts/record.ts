@@ -1,0 +1,178 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { randomFor } from '../fuzz/random.js';
+import type { Answered } from './facts.js';
+import { Client, longText, now } from './load.js';
+import { type Operation, readOperations } from './trace.js';
+
+/** From this time on, until the next phase. */
+export interface Phase {
+  name: string;
+  at: number;
+}
+
+/** What was done to a service from its first start on, and what its stores did on the disk. */
+export interface Recording {
+  /** What survives any power cut, as an empty directory. */
+  root: string;
+  /** Below the root. */
+  dataDirectory: string;
+  phases: Phase[];
+  requests: Answered[];
+  operations: Operation[];
+}
+
+type Marks = Omit<Recording, 'operations'>;
+
+const MARKS = 'marks.json';
+
+export async function readRecording(directory: string): Promise<Recording> {
+  const marks: Marks = JSON.parse(await readFile(join(directory, MARKS), 'utf8'));
+  return { ...marks, operations: readOperations(directory) };
+}
+
+/** The directory that a service finds its data in, in a directory that is left by a power cut. */
+export const dataDirectoryIn = (root: string) => join(root, 'data');
+
+/** Which limits do not count here. */
+export const LIMITS = {
+  RATE_LIMIT_MAX: '1000000000',
+  RATE_LIMIT_STRICT_MAX: '1000000000',
+  ACCOUNT_FAILED_PASSWORDS_MAX: '1000000000',
+};
+
+class RecordedService {
+  #child: ChildProcess;
+
+  private constructor(
+    child: ChildProcess,
+    readonly url: string,
+  ) {
+    this.#child = child;
+  }
+
+  static async start(directory: string, root: string): Promise<RecordedService> {
+    const here = (name: string) => resolve('.build/test/power-cuts', name);
+    const child = fork(here('service.js'), {
+      env: {
+        ...LIMITS,
+        PATH: process.env.PATH,
+        LOG_LEVEL: 'warn',
+        PORT: '0',
+        OPS_PORT: '0',
+        DATA_DIR: dataDirectoryIn(root),
+        NODE_OPTIONS: `--import ${pathToFileURL(here('recorder.js'))}`,
+        RECORD_BELOW: root,
+        RECORD_TO: directory,
+      },
+    });
+    process.once('exit', () => child.kill('SIGKILL'));
+    const exited = once(child, 'exit').then(([code]) => {
+      throw new Error(`the recorded service ended with ${code}`);
+    });
+    const [{ url }] = await Promise.race([once(child, 'message'), exited]);
+    exited.catch(() => undefined);
+    return new RecordedService(child, url);
+  }
+
+  async query(statement: string): Promise<Record<string, unknown>[]> {
+    this.#child.send(statement);
+    const [{ rows }] = await once(this.#child, 'message');
+    return rows;
+  }
+
+  async end(signal: NodeJS.Signals): Promise<void> {
+    const exited = once(this.#child, 'exit');
+    this.#child.kill(signal);
+    await exited;
+  }
+}
+
+const CLIENTS = 4;
+
+/**
+ * Runs a service on an empty directory through everything that writes: the first start, requests, checkpoints, a change of the
+ * WAL segment, a stop, a kill and the starts after them.
+ *
+ * @param directory for the trace; exists
+ * @param root for the data of the service; exists and is empty
+ */
+export async function record(directory: string, root: string, seed: string): Promise<Recording> {
+  const phases: Phase[] = [];
+  const requests: Answered[] = [];
+  const begin = (name: string) => phases.push({ name, at: now() });
+
+  begin('first start');
+  let service = await RecordedService.start(directory, root);
+  const clients = Array.from(
+    { length: CLIENTS },
+    (_, index) => new Client(`client${index}`, randomFor(seed, index), requests, service.url),
+  );
+  const friend = new Client('friend', randomFor(seed, CLIENTS), requests, service.url);
+  const leaver = new Client('leaver', randomFor(seed, CLIENTS + 1), requests, service.url);
+  const all = [...clients, friend, leaver];
+  const load = (steps: number) =>
+    Promise.all(
+      clients.map(async (client) => {
+        for (let step = 0; step < steps; step += 1) {
+          const others = clients.filter((other) => other !== client);
+          await client.step(others, friend);
+        }
+      }),
+    );
+  const restart = async () => {
+    service = await RecordedService.start(directory, root);
+    for (const client of all) client.moveTo(service.url);
+  };
+
+  begin('first requests');
+  for (const client of all) {
+    await client.register();
+    await client.createPost();
+  }
+  begin('requests');
+  await load(12);
+  await leaver.addDevice();
+  await leaver.createPost();
+  await leaver.deleteAccount();
+  begin('checkpoint');
+  await Promise.all([load(3), service.query('checkpoint')]);
+  begin('requests after a checkpoint');
+  await load(6);
+  begin('WAL segment');
+  const segment = async () => (await service.query('select pg_walfile_name(pg_current_wal_lsn()) as name'))[0]?.name;
+  const before = await segment();
+  for (const last = { segment: before }; last.segment === before; last.segment = await segment()) {
+    await Promise.all(
+      clients.map(async (client) => {
+        await client.createPost();
+        const [post] = client.posts;
+        for (let edit = 0; post && edit < 5; edit += 1) await client.editText(post, longText(client.random, 9_999));
+      }),
+    );
+  }
+  await load(4);
+  begin('stop');
+  await service.end('SIGTERM');
+  begin('start');
+  await restart();
+  begin('requests');
+  await load(4);
+  begin('checkpoint');
+  await Promise.all([load(2), service.query('checkpoint')]);
+  await load(2);
+  await service.end('SIGKILL');
+  begin('start after a kill');
+  await restart();
+  begin('requests');
+  await load(4);
+  begin('stop');
+  await service.end('SIGTERM');
+
+  const marks: Marks = { root, dataDirectory: dataDirectoryIn(root), phases, requests };
+  await writeFile(join(directory, MARKS), JSON.stringify(marks));
+  return { ...marks, operations: readOperations(directory) };
+}

@@ -1,0 +1,235 @@
+import { Buffer } from 'node:buffer';
+import fs from 'node:fs';
+import promises, { type FileHandle } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+import { join, resolve, sep } from 'node:path';
+import { threadId } from 'node:worker_threads';
+
+/*
+ * Preloaded into every thread of a service by `--import`: records each operation that changes a file or directory below
+ * RECORD_BELOW, or forces one to the disk, into a file of RECORD_TO. What the service does not call is not recorded; that a
+ * trace is complete is checked by replaying it.
+ */
+
+const { RECORD_BELOW = '', RECORD_TO = '' } = process.env;
+const { writeSync } = fs;
+const log = fs.openSync(join(RECORD_TO, `${process.pid}-${threadId}.operations`), 'a');
+
+const now = () => Number(process.hrtime.bigint());
+
+function record(start: number, operation: Record<string, unknown>, data?: Buffer): void {
+  const header = { start, end: now(), ...operation, ...(data && { bytes: data.length }) };
+  writeSync(log, `${JSON.stringify(header)}\n`);
+  for (let done = 0; data && done < data.length; ) done += writeSync(log, data, done);
+}
+
+/** The path, if it is one to record. */
+function recorded(path: unknown): string | undefined {
+  if (typeof path !== 'string' && !(path instanceof URL) && !Buffer.isBuffer(path)) return undefined;
+  const absolute = resolve(path instanceof URL ? path.pathname : String(path));
+  return absolute === RECORD_BELOW || absolute.startsWith(RECORD_BELOW + sep) ? absolute : undefined;
+}
+
+/** This thread's open files, by descriptor. A descriptor is used by the thread that has opened it. */
+const files = new Map<number, string>();
+let opened = 0;
+
+function flagsOf(flags: string | number = 'r'): { create: boolean; truncate: boolean } {
+  if (typeof flags === 'number') {
+    return { create: (flags & fs.constants.O_CREAT) !== 0, truncate: (flags & fs.constants.O_TRUNC) !== 0 };
+  }
+  return { create: /^[wa]/.test(flags), truncate: flags.startsWith('w') };
+}
+
+function noteOpen(start: number, fd: number, path: string, flags?: string | number): string {
+  opened += 1;
+  const file = `${process.pid}-${threadId}-${opened}`;
+  files.set(fd, file);
+  record(start, { kind: 'open', file, path, ...flagsOf(flags) });
+  return file;
+}
+
+const bytesOf = (data: unknown, encoding?: unknown): Buffer => {
+  if (typeof data === 'string') return Buffer.from(data, typeof encoding === 'string' ? (encoding as 'utf8') : 'utf8');
+  const { buffer, byteOffset, byteLength } = data as Uint8Array;
+  return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: stands for the many overloads of the functions of node:fs.
+type Call = (...args: any[]) => any;
+
+/** A call inside of another, of the same thread and without a pause, belongs to it. */
+let depth = 0;
+
+/** Replaces a function of an object. `note` is told what was called, and records it, once the call has succeeded. */
+function patch(target: object, name: string, note: (start: number, result: never, args: never, self: never) => void) {
+  const functions = target as Record<string, Call>;
+  const original = functions[name];
+  if (!original) return;
+  functions[name] = function (this: unknown, ...args: unknown[]) {
+    if (depth > 0) return original.apply(this, args);
+    const start = now();
+    const noted = <Result>(result: Result): Result => {
+      note(start, result as never, args as never, this as never);
+      return result;
+    };
+    depth += 1;
+    try {
+      const result = original.apply(this, args);
+      return result instanceof Promise ? result.then(noted) : noted(result);
+    } finally {
+      depth -= 1;
+    }
+  };
+}
+
+const onPath = (operation: (path: string, args: unknown[]) => Record<string, unknown>) => {
+  return (start: number, _result: unknown, args: unknown[]) => {
+    const path = recorded(args[0]);
+    if (path !== undefined) record(start, operation(path, args));
+  };
+};
+
+const makeDirectory = onPath((path) => ({ kind: 'make directory', path }));
+const remove = onPath((path) => ({ kind: 'remove', path }));
+const truncatePath = onPath((path, [, length = 0]) => ({ kind: 'truncate path', path, length }));
+const rename = (start: number, _: unknown, [from, to]: [string, string]) => {
+  if (recorded(from) ?? recorded(to)) record(start, { kind: 'rename', from: resolve(from), to: resolve(to) });
+};
+
+for (const [target, suffix] of [
+  [fs, 'Sync'],
+  [promises, ''],
+] as const) {
+  for (const name of ['rm', 'rmdir', 'unlink']) patch(target, name + suffix, remove);
+  patch(target, `mkdir${suffix}`, makeDirectory);
+  patch(target, `rename${suffix}`, rename);
+  patch(target, `truncate${suffix}`, truncatePath);
+}
+
+function noteWhole(start: number, path: string, data: Buffer, flag: unknown): void {
+  opened += 1;
+  const file = `${process.pid}-${threadId}-${opened}`;
+  record(start, { kind: 'open', file, path, ...flagsOf(flag as string | undefined) });
+  if (data.length > 0) record(start, { kind: 'write', file, position: null }, data);
+}
+const flagOf = (options: unknown) => (options as { flag?: string } | undefined)?.flag ?? 'w';
+
+patch(fs, 'openSync', (start, fd: number, [path, flags]: [string, number]) => {
+  const absolute = recorded(path);
+  if (absolute === undefined) files.delete(fd);
+  else noteOpen(start, fd, absolute, flags);
+});
+patch(fs, 'writeFileSync', (start, _: unknown, [path, data, options]: [string, string, object]) => {
+  const absolute = recorded(path);
+  if (absolute !== undefined) noteWhole(start, absolute, bytesOf(data), flagOf(options));
+});
+/** What to note about an open file, where that is one to record. */
+const onFile = (operation: (result: unknown, args: unknown[]) => [Record<string, unknown>, Buffer?]) => {
+  return (start: number, result: unknown, args: unknown[]) => {
+    const file = files.get(args[0] as number);
+    if (file === undefined) return;
+    const [fields, data] = operation(result, args);
+    record(start, { ...fields, file }, data);
+  };
+};
+patch(
+  fs,
+  'writeSync',
+  onFile((written, [, data, offset = 0, , position]) => {
+    if (typeof data === 'string') throw new Error('the recorder knows no writeSync of a string');
+    const bytes = bytesOf(data).subarray(Number(offset), Number(offset) + Number(written));
+    return [{ kind: 'write', position: typeof position === 'number' ? position : null }, bytes];
+  }),
+);
+patch(
+  fs,
+  'ftruncateSync',
+  onFile((_, [, length = 0]) => [{ kind: 'truncate', length }]),
+);
+for (const name of ['fsyncSync', 'fdatasyncSync'])
+  patch(
+    fs,
+    name,
+    onFile(() => [{ kind: 'sync' }]),
+  );
+// The descriptor may be another file's as soon as it is closed.
+const { closeSync } = fs;
+fs.closeSync = (fd) => {
+  files.delete(fd);
+  closeSync(fd);
+};
+
+// A FileHandle knows its file: a descriptor may be another's by the time that a promise resolves.
+const handles = new WeakMap<object, string>();
+patch(promises, 'open', (start, handle: FileHandle, [path, flags]: [string, string]) => {
+  const absolute = recorded(path);
+  if (absolute !== undefined) handles.set(handle, noteOpen(start, handle.fd, absolute, flags));
+});
+
+const { writeFile } = promises;
+promises.writeFile = async (path, data, options) => {
+  const absolute = recorded(path);
+  if (absolute === undefined) return writeFile(path, data, options);
+  const start = now();
+  const chunks: Buffer[] = [];
+  // A stream can be read only once.
+  const whole = typeof data === 'string' || ArrayBuffer.isView(data);
+  async function* copied() {
+    for await (const chunk of data as AsyncIterable<Buffer>) {
+      chunks.push(Buffer.from(bytesOf(chunk)));
+      yield chunk;
+    }
+  }
+  await writeFile(path, whole ? data : copied(), options);
+  noteWhole(start, absolute, whole ? bytesOf(data) : Buffer.concat(chunks), flagOf(options));
+};
+
+const probe = await promises.open(process.execPath);
+const FileHandles = Object.getPrototypeOf(probe) as object;
+await probe.close();
+const { close } = FileHandles as FileHandle;
+(FileHandles as FileHandle).close = function (this: FileHandle) {
+  files.delete(this.fd);
+  return close.call(this);
+};
+const onHandle = (operation: (result: unknown, args: unknown[]) => [Record<string, unknown>, Buffer?]) => {
+  return (start: number, result: unknown, args: unknown[], self: object) => {
+    const file = handles.get(self);
+    if (file === undefined) return;
+    const [fields, data] = operation(result, args);
+    record(start, { ...fields, file }, data);
+  };
+};
+for (const name of ['sync', 'datasync'])
+  patch(
+    FileHandles,
+    name,
+    onHandle(() => [{ kind: 'sync' }]),
+  );
+patch(
+  FileHandles,
+  'truncate',
+  onHandle((_, [length = 0]) => [{ kind: 'truncate', length }]),
+);
+patch(
+  FileHandles,
+  'write',
+  onHandle((result, [data, offset, , position]) => {
+    const { bytesWritten } = result as { bytesWritten: number };
+    if (typeof data === 'string') {
+      return [{ kind: 'write', position: typeof offset === 'number' ? offset : null }, bytesOf(data)];
+    }
+    const from = typeof offset === 'number' ? offset : 0;
+    const bytes = bytesOf(data).subarray(from, from + bytesWritten);
+    return [{ kind: 'write', position: typeof position === 'number' ? position : null }, bytes];
+  }),
+);
+for (const name of ['writeFile', 'appendFile'])
+  patch(
+    FileHandles,
+    name,
+    onHandle((_, [data]) => [{ kind: 'write', position: null }, bytesOf(data)]),
+  );
+
+syncBuiltinESMExports();

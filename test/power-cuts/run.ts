@@ -1,0 +1,135 @@
+import { existsSync, rmSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { table } from '../../scripts/table.js';
+import type { Outcome } from './checker.js';
+import { checkAll } from './checkers.js';
+import { FSYNC_GROUPS, MODELS } from './cuts.js';
+import { replay } from './disk.js';
+import { record } from './record.js';
+import { differences } from './remains.js';
+
+/*
+ * Cuts the power of a service on embedded stores, at some hundred moments, and looks whether it starts again, whether its
+ * stores agree, and whether all is there that was acknowledged.
+ *
+ * One service is run and recorded: every change of its files, every fsync, and every response. From that follow the states
+ * that a power cut at any moment may leave on the disk (by which rules, `disk.ts` says). Each is written to a directory, and
+ * a service is started on it. What is wrong with a state is printed with its number.
+ *
+ *   npm run test:power-cuts                                     40 states
+ *   npm run test:power-cuts -- --states 500 --seed 7            more, as an earlier run has chosen them
+ *   npm run test:power-cuts -- --trace DIRECTORY --only 17      one of them again, from a trace that was kept
+ *   npm run test:power-cuts -- --ignore-fsync all               as if nothing had been forced to the disk: has to fail
+ *
+ * A run that finds something keeps its trace, since no two runs of a service write the same.
+ */
+
+const { values } = parseArgs({
+  options: {
+    states: { type: 'string', default: '40' },
+    seed: { type: 'string', default: Math.random().toString(36).slice(2) },
+    only: { type: 'string' },
+    trace: { type: 'string' },
+    'keep-trace': { type: 'boolean', default: false },
+    'ignore-fsync': { type: 'string', default: '' },
+    model: { type: 'string', default: 'strict' },
+    jobs: { type: 'string', default: '2' },
+  },
+});
+
+/** The words of an argument, each of which has to be one of these. */
+function wordsOf<Word extends string>(argument: string, allowed: readonly Word[]): Word[] {
+  const words = argument.split(',').filter(Boolean) as Word[];
+  if (words.every((word) => allowed.includes(word))) return words;
+  throw new Error(`"${argument}" is not one of ${allowed.join(', ')}`);
+}
+const [model = 'strict'] = wordsOf(values.model, MODELS);
+const ignored = wordsOf(values['ignore-fsync'], FSYNC_GROUPS);
+const numbers =
+  values.only?.split(',').map(Number) ?? Array.from({ length: Number(values.states) }, (_, index) => index);
+
+const PRINTED_FAULTS_MAX = 5;
+
+// A data directory is copied hundreds of times: in memory, where that is possible.
+const memory = '/dev/shm';
+const scratch = await mkdtemp(join(existsSync(memory) ? memory : tmpdir(), 'power-cuts-'));
+process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
+const trace = values.trace ?? (await mkdtemp(join(tmpdir(), 'power-cuts-trace-')));
+
+async function recordTrace(): Promise<void> {
+  const root = join(scratch, 'recorded');
+  await mkdir(root);
+  const began = performance.now();
+  const { operations, requests } = await record(trace, root, values.seed);
+  const missing = await differences(replay(operations, root), root);
+  if (missing.length > 0) throw new Error(`the trace is incomplete, played back it differs in ${missing.slice(0, 10)}`);
+  await rm(root, { recursive: true });
+  const syncs = operations.filter(({ kind }) => kind === 'sync').length;
+  const seconds = Math.round((performance.now() - began) / 1000);
+  console.log(
+    `recorded ${operations.length} operations (${syncs} fsync) and ${requests.length} responses in ${seconds} s`,
+  );
+}
+
+const outcomes: Outcome[] = [];
+
+function report(outcome: Outcome): void {
+  outcomes.push(outcome);
+  const { number, title, faults, expected, state } = outcome;
+  if (faults.length === 0) return;
+  const last = (paths: string[]) => [paths.length, ...paths.slice(-3)].join(', ').replaceAll(scratch, '');
+  console.log(`\nFAILED state ${number}: ${title}`);
+  for (const fault of faults.slice(0, PRINTED_FAULTS_MAX)) console.log(`  ${fault}`);
+  const more = faults.length - PRINTED_FAULTS_MAX;
+  if (more > 0) console.log(`  and ${more} more, of ${expected} facts`);
+  console.log(`  lost changes of names: ${last(state.lostEntries)}; stale files: ${last(state.staleFiles)}`);
+}
+
+const mean = (numbers: number[]) => {
+  const sum = numbers.reduce((sum, number) => sum + number, 0);
+  return String(Math.round(sum / numbers.length));
+};
+
+function summary(): string {
+  const phases = new Map<string, Outcome[]>();
+  for (const outcome of outcomes) {
+    const [phase = ''] = outcome.title.split(',');
+    phases.set(phase, [...(phases.get(phase) ?? []), outcome]);
+  }
+  return table(
+    [...phases].map(([phase, of]) => ({
+      'power cut during': phase,
+      states: String(of.length),
+      failed: String(of.filter(({ faults }) => faults.length > 0).length),
+      facts: mean(of.map(({ expected }) => expected)),
+      'names at stake': mean(of.map(({ state }) => state.volatileEntries)),
+      'writes at stake': mean(of.map(({ state }) => state.volatileChanges)),
+      ms: mean(of.map(({ ms }) => ms)),
+    })),
+  );
+}
+
+if (values.trace === undefined) await recordTrace();
+const without = ignored.length > 0 ? `, without fsync of ${ignored.join(', ')}` : '';
+console.log(`seed ${values.seed}, model ${model}${without}`);
+const began = performance.now();
+await checkAll(numbers, Number(values.jobs), { seed: values.seed, model, ignored, trace, scratch }, report);
+const seconds = (performance.now() - began) / 1000;
+const failed = outcomes.filter(({ faults }) => faults.length > 0).sort((one, other) => one.number - other.number);
+console.log(`\n${summary()}\n`);
+console.log(
+  `${outcomes.length - failed.length} states hold, ${failed.length} do not; ${(seconds / outcomes.length).toFixed(1)} s each.`,
+);
+if (values.trace !== undefined || values['keep-trace'] || failed.length > 0) {
+  const same = [
+    `--trace ${trace} --seed ${values.seed} --model ${model}`,
+    ...(ignored.length > 0 ? [`--ignore-fsync ${ignored}`] : []),
+  ];
+  console.log(`Again: npm run test:power-cuts -- ${same.join(' ')} --only ${failed[0]?.number ?? 0}`);
+} else {
+  await rm(trace, { recursive: true });
+}
+process.exit(failed.length > 0 ? 1 : 0);

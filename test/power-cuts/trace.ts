@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/*
+ * What the recorder writes: one line of JSON for each operation, followed by `bytes` bytes of data. All threads and processes
+ * of a machine share the clock of `process.hrtime`, so that the operations of several files can be put in order. Times are
+ * nanoseconds; a number holds them exactly for 104 days of uptime.
+ */
+
+/** When an operation was begun and when it had returned. */
+interface Span {
+  start: number;
+  end: number;
+}
+
+/** Paths are absolute. `file` names what one `open` has returned, until it is closed. */
+export type Operation = Span &
+  (
+    | { kind: 'open'; file: string; path: string; create: boolean; truncate: boolean }
+    | { kind: 'write'; file: string; position: number | null; data: Buffer }
+    | { kind: 'truncate'; file: string; length: number }
+    | { kind: 'truncate path'; path: string; length: number }
+    | { kind: 'sync'; file: string }
+    | { kind: 'rename'; from: string; to: string }
+    | { kind: 'make directory'; path: string }
+    | { kind: 'remove'; path: string }
+  );
+
+export type OperationKind = Operation['kind'];
+
+/** The operations of all threads in a trace directory, in the order in which they were begun. */
+export function readOperations(directory: string): Operation[] {
+  const operations: Operation[] = [];
+  for (const name of readdirSync(directory).filter((name) => name.endsWith('.operations'))) {
+    const bytes = readFileSync(join(directory, name));
+    for (let at = 0; at < bytes.length; ) {
+      const newline = bytes.indexOf(10, at);
+      const header = JSON.parse(bytes.toString('utf8', at, newline));
+      at = newline + 1;
+      if (header.bytes !== undefined) {
+        header.data = bytes.subarray(at, at + header.bytes);
+        at += header.bytes;
+      }
+      operations.push(header);
+    }
+  }
+  return operations.sort((one, other) => one.start - other.start);
+}

@@ -1,0 +1,89 @@
+import t from 'tap';
+import { samples } from '../scripts/contract-test/images.js';
+import { settled } from './support/contents.js';
+import { befriend, type Person, startTestService, writePost } from './support/harness.js';
+import { recordStatements } from './support/statements.js';
+
+// Time cannot be asserted: `node .build/test/abuse/timing.js` measures it. What is read and how often can.
+const service = await startTestService(t);
+const statements = recordStatements(t);
+
+const SECRET = 'unmistakable';
+const image = () => new Blob([samples.png], { type: 'image/png' });
+const fileName = (link: string | null | undefined) => link?.split('/').at(-1) ?? '';
+
+async function publish(author: Person) {
+  return writePost(author, { title: `${SECRET} title`, text: `${SECRET} text`, image: image() });
+}
+
+/** What a user asks about one post and its images, by the name of the operation. */
+const OPERATIONS = {
+  getPost: (user: Person, { id }: Target) => user.ask('GET', `/posts/${id}`),
+  getPostImage: (user: Person, { image }: Target) => user.ask('GET', `/posts/image/${image}`),
+  getProfileImage: (user: Person, { picture }: Target) => user.ask('GET', `/profiles/image/${picture}`),
+  likePost: (user: Person, { id }: Target) => user.ask('POST', `/posts/like?id=${id}`),
+  unlikePost: (user: Person, { id }: Target) => user.ask('DELETE', `/posts/like?id=${id}`),
+  editPost: (user: Person, { id }: Target) => user.ask('PUT', `/posts/edit?id=${id}`, { form: { title: 'Mine' } }),
+  deletePost: (user: Person, { id }: Target) => user.ask('DELETE', `/posts/delete?id=${id}`),
+};
+
+interface Target {
+  id: number;
+  image: string;
+  picture: string;
+}
+
+const stranger = await service.person();
+const author = await service.person({ name: `${SECRET} name`, private: true });
+const { body: profile } = await author.ask('PUT', '/profiles/me', { form: { image: image() } });
+const post = await publish(author);
+const hidden: Target = { id: post.id, image: fileName(post.image), picture: fileName(profile.profile_link) };
+const absentName = `${'0'.repeat(32)}.png`;
+const missing: Target = { id: post.id + 1_000_000, image: absentName, picture: absentName };
+
+// What the relay still has to deliver to the graph would otherwise run among the statements of a request.
+await settled(service.stores);
+
+/** Statements of the relay, of sessions and of maintenance run whenever they are due. */
+const BACKGROUND = /outbox|sessions|pg_stat_|pg_control_|^\s*(vacuum|analyze|checkpoint)/;
+const isOfRequest = ({ text }: { text: string }) => !BACKGROUND.test(text);
+
+/** How often the graph was asked, if it is not among the statements. */
+async function graphCalls(): Promise<number> {
+  const text = await (await fetch(`${service.opsUrl}/metrics`)).text();
+  const counts = [...text.matchAll(/^\S*store\S*_count\{[^}]*store="graph"[^}]*\} (\d+)$/gm)];
+  return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+async function observe(operation: keyof typeof OPERATIONS, target: Target) {
+  const before = { graph: await graphCalls(), statements: statements.length };
+  const { status, body } = await OPERATIONS[operation](stranger, target);
+  const made = statements.slice(before.statements).filter(isOfRequest);
+  return { status, body, texts: made.map(({ text }) => text), made, graph: (await graphCalls()) - before.graph };
+}
+
+for (const operation of Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]) {
+  t.test(`${operation}: refuses a hidden post as it refuses a missing one, and reads nothing of it`, async (t) => {
+    const [one, other] = [await observe(operation, hidden), await observe(operation, missing)];
+    t.equal(one.status, 404);
+    t.same(one.body, other.body);
+    t.not(one.texts.length, 0);
+    t.same(one.texts, other.texts, 'the same statements');
+    t.equal(one.graph, other.graph, 'as many look-ups in the graph');
+    const read = JSON.stringify(one.made.map(({ rows }) => rows));
+    for (const content of [SECRET, hidden.image, hidden.picture, post.created_at, author.username, author.email]) {
+      t.notOk(read.includes(content), `no row contains ${content}`);
+    }
+  });
+}
+
+t.test('a friend and the author read the post, also when all ask in one batch', async (t) => {
+  const friend = await service.person();
+  await befriend(author, friend);
+  const ask = (user: Person) => user.ask('GET', `/posts/${hidden.id}`);
+  const answers = await Promise.all([ask(author), ask(friend), ask(stranger), ask(author)]);
+  t.same(
+    answers.map(({ status, body }) => (status === 200 ? body.text : status)),
+    [`${SECRET} text`, `${SECRET} text`, 404, `${SECRET} text`],
+  );
+});

@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { table } from '../scripts/table.js';
+
+/*
+ * Runs tests: `npm test` the kinds that take minutes together, `npm run test:all` every kind. A test's folder is its kind;
+ * `test/*.test.ts` itself are the integration tests. Words select files whose names contain one of them, of every kind:
+ *
+ *   npm test -- friends likes
+ *
+ * Options go to tap: `npm test -- --bail`.
+ */
+
+const SLOWEST = 10;
+
+interface TestFile {
+  path: string;
+  name: string;
+  kind: string;
+}
+
+const files: TestFile[] = readdirSync('test', { recursive: true })
+  .map(String)
+  .filter((source) => source.endsWith('.test.ts'))
+  .sort()
+  .map((source) => ({
+    path: join('.build', 'test', source.replace(/ts$/, 'js')),
+    name: basename(source, '.test.ts'),
+    kind: dirname(source) === '.' ? 'integration' : dirname(source),
+  }));
+
+const [kinds = '', ...rest] = process.argv.slice(2);
+const { positionals: words } = parseArgs({ args: rest, strict: false, allowPositionals: true });
+const selected =
+  words.length > 0
+    ? files.filter(({ name }) => words.some((word) => name.includes(word)))
+    : files.filter(({ kind }) => kinds === 'all' || kinds.split(',').includes(kind));
+if (selected.length === 0) throw new Error(`no test file has a name that contains ${words.join(' or ')}`);
+
+/** The files that have run, the slowest first. */
+function timings() {
+  const timed = selected.map(({ path, name, kind }) => {
+    const result = resultOf(path);
+    const [, ms = 0] = /# time=([\d.]+)ms\s*$/.exec(result) ?? [];
+    return { name, kind, seconds: Number(ms) / 1000, failed: /^not ok/m.test(result) };
+  });
+  return timed.sort((a, b) => b.seconds - a.seconds);
+}
+
+function resultOf(path: string): string {
+  try {
+    return readFileSync(`.tap/test-results/${path}.tap`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+const options = rest.filter((argument) => argument.startsWith('-'));
+const tap = spawn('tap', [...options, ...selected.map(({ path }) => path)], { stdio: 'inherit' });
+const [code] = await once(tap, 'close');
+
+const left = files.filter((file) => !selected.includes(file));
+const leftKinds = [...new Set(left.map(({ kind }) => kind))];
+const timed = timings();
+const rows = timed.slice(0, SLOWEST).map(({ name, kind, seconds }) => ({ name, kind, seconds: seconds.toFixed(1) }));
+const again = timed.find(({ failed }) => failed) ?? timed[0];
+console.log(`\nThe slowest files:\n${table(rows)}\n\nTo run one again: npm test -- ${again?.name}`);
+if (words.length === 0 && left.length > 0) {
+  console.log(`Not run: ${left.length} files of the kinds ${leftKinds.join(', ')}. npm run test:all runs every kind.`);
+}
+process.exitCode = code ?? 1;

@@ -1,0 +1,193 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { samples } from '../../scripts/contract-test/images.js';
+import { needsProxy } from '../faults/toxiproxy.js';
+import { agree } from '../support/agreement.js';
+import {
+  type Answer,
+  befriend,
+  PASSWORD,
+  type Person,
+  startTestService,
+  type TestService,
+  writePost,
+} from '../support/harness.js';
+import { startProxy, type Proxy as Way } from '../support/proxy.js';
+import { freshStores } from '../support/stores.js';
+
+const image = () => new Blob([samples.png], { type: 'image/png' });
+
+const DEVICE = 'A device whose login is lost';
+const TITLE = 'A post whose answer is lost';
+
+interface Write {
+  name: string;
+  uploads?: true;
+  /** What is sent to PostgreSQL with what it commits; `commit` unless that is a statement by itself. */
+  words?: string;
+  /** Arranges what the write needs, and answers the write, and whether it has happened. */
+  arrange(service: TestService): Promise<{ ask(): Promise<Answer>; happened(): Promise<boolean> }>;
+}
+
+const found = async (answer: Promise<Answer>) => (await answer).status === 200;
+
+function ofPost(
+  name: string,
+  ask: (ada: Person, id: number) => Promise<Answer>,
+  seen: (post: Answer) => boolean,
+): Write {
+  return {
+    name,
+    async arrange(service) {
+      const ada = await service.person();
+      const { id } = await writePost(ada, { image: image() });
+      return { ask: () => ask(ada, id), happened: async () => seen(await ada.ask('GET', `/posts/${id}`)) };
+    },
+  };
+}
+
+const WRITES: Write[] = [
+  {
+    name: 'register',
+    async arrange(service) {
+      const { username, email, ...somebody } = await service.person();
+      const json = { name: somebody.name, username: `x${username}`, email: `x${email}`, password: PASSWORD };
+      return {
+        ask: () => service.ask('POST', '/auth/register', { json }),
+        happened: () => found(service.ask('POST', '/auth/login', { json: { email: json.email, password: PASSWORD } })),
+      };
+    },
+  },
+  {
+    name: 'login',
+    words: DEVICE,
+    async arrange(service) {
+      const ada = await service.person();
+      const sessions = async () => (await ada.ask('GET', '/auth/sessions')).body.length;
+      const before = await sessions();
+      const json = { email: ada.email, password: PASSWORD };
+      return {
+        ask: () => service.ask('POST', '/auth/login', { json, headers: { 'User-Agent': DEVICE } }),
+        happened: async () => (await sessions()) > before,
+      };
+    },
+  },
+  {
+    name: 'a post with an image',
+    words: TITLE,
+    uploads: true,
+    async arrange(service) {
+      const ada = await service.person();
+      return {
+        ask: () => ada.ask('POST', '/posts/create', { form: { title: TITLE, text: 'T', image: image() } }),
+        async happened() {
+          const [post] = (await ada.ask('GET', '/posts/me')).body;
+          return post !== undefined && (await ada.ask('GET', post.image)).bytes.equals(samples.png);
+        },
+      };
+    },
+  },
+  {
+    name: 'a post with an idempotency key',
+    async arrange(service) {
+      const ada = await service.person();
+      const form = { title: 'T', text: 'T', image: image() };
+      const ask = () => ada.ask('POST', '/posts/create', { form, headers: { 'Idempotency-Key': 'k' } });
+      return {
+        ask,
+        async happened() {
+          const [post] = (await ada.ask('GET', '/posts/me')).body;
+          const retry = await ask();
+          const posts = (await ada.ask('GET', '/posts/me')).body;
+          return retry.status === 201 && posts.length === 1 && retry.body.id === post?.id;
+        },
+      };
+    },
+  },
+  ofPost(
+    'an edit with an image',
+    (ada, id) => ada.ask('PUT', `/posts/edit?id=${id}`, { form: { title: 'New', image: image() } }),
+    ({ body }) => body.title === 'New',
+  ),
+  ofPost(
+    'a deletion of a post',
+    (ada, id) => ada.ask('DELETE', `/posts/delete?id=${id}`),
+    ({ status }) => status === 404,
+  ),
+  ofPost(
+    'a like',
+    (ada, id) => ada.ask('POST', `/posts/like?id=${id}`),
+    ({ body }) => body.liked_by_me && body.like_count === 1,
+  ),
+  {
+    name: 'a change of the password',
+    uploads: true,
+    async arrange(service) {
+      const ada = await service.person();
+      const password = 'Other-Lantern-81!';
+      return {
+        ask: () => ada.ask('PUT', '/profiles/me', { form: { password, current_password: PASSWORD, image: image() } }),
+        async happened() {
+          const json = { email: ada.email, password };
+          const changed = await found(service.ask('POST', '/auth/login', { json }));
+          return changed && (await ada.ask('GET', '/auth/me')).status === 401;
+        },
+      };
+    },
+  },
+  {
+    name: 'an accepted request',
+    async arrange(service) {
+      const [ada, bob] = [await service.person(), await service.person()];
+      await ada.ask('POST', `/friends/request?to=${bob.id}`);
+      return {
+        ask: () => bob.ask('POST', `/friends/accept?from=${ada.id}`),
+        happened: async () => (await ada.ask('GET', '/friends')).body.length === 1,
+      };
+    },
+  },
+  {
+    name: 'account deletion',
+    async arrange(service) {
+      const [ada, bob] = [await service.person(), await service.person()];
+      await befriend(ada, bob);
+      const { id } = await writePost(ada, { image: image() });
+      await bob.ask('POST', `/posts/like?id=${id}`);
+      return {
+        ask: () => ada.ask('DELETE', '/profiles/me', { json: { password: PASSWORD } }),
+        happened: async () => (await bob.ask('GET', `/profiles/${ada.id}`)).status === 404,
+      };
+    },
+  },
+];
+
+t.test('a store does what it is asked, and its answer is lost', needsProxy, async (t) => {
+  const environment = await freshStores(t);
+  const postgres = await startProxy(t, environment.DATABASE_URL ?? '');
+  const s3 = await startProxy(t, environment.S3_ENDPOINT ?? '');
+  const service = await startTestService(t, { ...environment, DATABASE_URL: postgres.url, S3_ENDPOINT: s3.url });
+
+  async function lose(t: Test, { arrange }: Write, proxy: Way, words: string) {
+    const { ask, happened } = await arrange(service);
+    // The relay must have no commits of its own just then.
+    await service.stores.db.deleteFrom('outbox').where('delivered', '=', true).execute();
+    const cut = proxy.cutAnswerTo(words);
+    const [answer] = await Promise.all([ask(), cut]);
+    t.equal(answer.status, 503);
+    while ((await fetch(`${service.opsUrl}/readyz`)).status !== 200) await sleep(50);
+    const has = await happened();
+    await agree(t, service.stores);
+    return has;
+  }
+
+  for (const write of WRITES) {
+    t.test(`PostgreSQL commits ${write.name}`, async (t) => {
+      t.ok(await lose(t, write, postgres, write.words ?? 'commit'), 'it has happened, and whole');
+    });
+  }
+  for (const write of WRITES.filter(({ uploads }) => uploads)) {
+    t.test(`S3 stores the bytes of ${write.name}`, async (t) => {
+      t.notOk(await lose(t, write, s3, 'PUT /'), 'nothing has happened, and nobody’s bytes are gone');
+    });
+  }
+});

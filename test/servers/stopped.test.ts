@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { startServer, stopServer } from '../../scripts/services/control.js';
+import type { ServerName } from '../../scripts/services/server.js';
+import { assemble } from '../faults/cast.js';
+import { needsProxy } from '../faults/toxiproxy.js';
+import { settled } from '../support/contents.js';
+import { startTestService } from '../support/harness.js';
+import { freshStores } from '../support/stores.js';
+
+const SERVERS: Record<string, ServerName> = { postgres: 'postgres', graph: 'neo4j', images: 's3', redis: 'redis' };
+
+t.test('a store is stopped, and started again', needsProxy, async (t) => {
+  const service = await startTestService(t, await freshStores(t));
+  for (const [store, server] of Object.entries(SERVERS)) {
+    t.test(store, async (t) => {
+      const { probes, leaks } = await assemble(service);
+      await stopServer(server);
+      try {
+        for (const { name, needs, status, ask } of probes) {
+          const needed = store === 'postgres' || needs.some((each) => each === store);
+          t.equal((await ask()).status, needed ? 503 : status, name);
+        }
+        t.same(await leaks(), [], 'nothing hidden is shown');
+      } finally {
+        await startServer(server);
+      }
+      while ((await fetch(`${service.opsUrl}/readyz`)).status !== 200) await sleep(50);
+      const again = await assemble(service);
+      for (const { name, status, ask } of again.probes) t.equal((await ask()).status, status, `${name}, afterwards`);
+      await settled(service.stores);
+      t.pass('the outbox has run empty');
+    });
+  }
+});

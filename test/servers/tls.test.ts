@@ -1,0 +1,55 @@
+import t, { type Test } from 'tap';
+import { samples } from '../../scripts/contract-test/images.js';
+import { asker, PASSWORD } from '../support/harness.js';
+import { startAndFail, startProcess } from '../support/processes.js';
+import { freshStores, lendGraph, onServices } from '../support/stores.js';
+import { certificateFile, startTls } from '../support/tls.js';
+
+const servers = onServices ? {} : { skip: 'needs real servers: npm run test:services' };
+
+/** The same stores, each behind TLS; `scheme` is what its address then begins with. */
+async function overTls(t: Test, environment: NodeJS.ProcessEnv, certificate: string): Promise<NodeJS.ProcessEnv> {
+  const secure = { ...environment };
+  for (const [name, scheme] of [
+    ['DATABASE_URL', 'postgres:'],
+    ['NEO4J_URI', 'bolt+s:'],
+    ['S3_ENDPOINT', 'https:'],
+    ['REDIS_URL', 'rediss:'],
+  ] as const) {
+    const url = new URL(environment[name] ?? '');
+    url.port = String(await startTls(t, url));
+    if (name === 'DATABASE_URL') url.search = `sslmode=verify-full&sslrootcert=${certificate}`;
+    secure[name] = url.href.replace(url.protocol, scheme);
+  }
+  return secure;
+}
+
+t.test('every store is reached over TLS by its address alone', servers, async (t) => {
+  const environment = await freshStores(t);
+  const certificate = await certificateFile(t);
+  const secure = await overTls(t, environment, certificate);
+  const service = await startProcess(t, { ...secure, NODE_EXTRA_CA_CERTS: certificate });
+  t.match(service.output(), /Stores +PostgreSQL at 127[^,]+, Neo4j at 127[^,]+, S3 bucket [^,]+, Redis at 127/);
+  t.notOk(service.output().includes(new URL(environment.DATABASE_URL ?? '').password), 'no password is printed');
+  const ask = asker(t, service.url);
+  const json = { name: 'Ada', username: 'ada', email: 'ada@people.example', password: PASSWORD };
+  t.equal((await ask('POST', '/auth/register', { json })).status, 201);
+  const { token } = (await ask('POST', '/auth/login', { json: { email: json.email, password: PASSWORD } })).body;
+  const form = { title: 'T', text: 'T', image: new Blob([samples.png], { type: 'image/png' }) };
+  const { body: post } = await ask('POST', '/posts/create', { token, form });
+  t.equal((await ask('POST', `/posts/like?id=${post.id}`, { token })).status, 200);
+  t.ok((await ask('GET', post.image, { token })).bytes.equals(samples.png));
+  const { stores } = (await (await fetch(`${service.opsUrl}/readyz`)).json()) as { stores: object };
+  for (const [name, state] of Object.entries(stores)) t.match(state, { ok: true }, name);
+});
+
+t.test('an untrusted certificate of PostgreSQL stops the start', servers, async (t) => {
+  const environment = await freshStores(t);
+  const secure = await overTls(t, environment, await certificateFile(t));
+  await lendGraph(environment);
+  const untrusted = secure.DATABASE_URL?.replace(/&sslrootcert=.*/, '');
+  const { code, output } = await startAndFail(t, { ...environment, DATABASE_URL: untrusted });
+  t.equal(code, 1);
+  t.match(output, /certificate/);
+  t.notMatch(output, /API/);
+});

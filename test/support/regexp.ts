@@ -1,0 +1,2 @@
+/** Returns a pattern that matches this text alone. */
+export const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import type { Test } from 'tap';
+
+type Account = Record<'name' | 'username' | 'email' | 'password', string> & { id: number };
+type Post = Record<'title' | 'text' | 'created_at', string> & { id: number; author: Account; likes: number[] };
+
+interface Reply {
+  status: number;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+interface Request {
+  query: URLSearchParams;
+  /** The last part of the path. */
+  last: string;
+  fields: Record<string, string>;
+  user: Account;
+}
+
+const error = (status: number, message: string, errors?: object[]): Reply => ({ status, body: { message, errors } });
+const ok = (body: unknown = { message: 'Done.' }): Reply => ({ status: 200, body });
+
+/** Names the fields that are missing. */
+function missing(fields: Record<string, string>, ...names: string[]): Reply | undefined {
+  const absent = names.filter((name) => typeof fields[name] !== 'string' || fields[name] === '');
+  if (absent.length === 0) return undefined;
+  const errors = absent.map((field) => ({ in: 'body', field, code: 'required', message: 'is required' }));
+  return error(400, 'The request is not valid.', errors);
+}
+
+/**
+ * A part of the contract, in memory and on Node's own server: accounts, posts and likes. It knows nothing of the service, and
+ * has these gaps: login takes an email as it is typed, a like counts as often as it is sent, a title may be blank, and
+ * `author_id` may be sent.
+ */
+export async function startSecondService(t: Test): Promise<string> {
+  const accounts = new Map<number, Account>();
+  const sessions = new Map<string, Account>();
+  let posts: Post[] = [];
+  let lastId = 0;
+
+  const view = ({ author, likes, ...post }: Post, { id }: Account) => ({
+    ...{ ...post, image: null, author_id: author.id, author_username: author.username },
+    ...{ like_count: likes.length, liked_by_me: likes.includes(id) },
+  });
+  const withPost = (id: string | null, change: (post: Post) => Reply) => {
+    const post = posts.find((each) => String(each.id) === id);
+    return post ? change(post) : error(404, 'No such post.');
+  };
+  const page = (all: Post[], { query, user }: Request) =>
+    ok(all.slice(0, Number(query.get('limit') ?? 20)).map((post) => view(post, user)));
+  const ofUser = (user: Account) => posts.filter(({ author }) => author === user);
+
+  const open: Record<string, (request: Request) => Reply> = {
+    'POST /auth/register': ({ fields }) => {
+      const { name = '', username = '', password = '' } = fields;
+      const refusal = missing(fields, 'name', 'username', 'email', 'password');
+      if (refusal) return refusal;
+      const email = fields.email?.trim().toLowerCase() ?? '';
+      const isTaken = [...accounts.values()].some((other) => other.username === username || other.email === email);
+      if (isTaken) return error(409, 'The username or the email is in use.');
+      lastId += 1;
+      accounts.set(lastId, { id: lastId, name, username, email, password });
+      return { status: 201, body: { id: lastId } };
+    },
+    'POST /auth/login': ({ fields: { email, password, ...others }, fields }) => {
+      const refusal = missing(fields, 'email', 'password') ?? missing({}, ...Object.keys(others));
+      if (refusal) return refusal;
+      const account = [...accounts.values()].find((each) => each.email === email && each.password === password);
+      if (!account) return error(401, 'The email or the password is wrong.');
+      const token = randomUUID();
+      sessions.set(token, account);
+      const headers = { 'Set-Cookie': `fc_session_token=${token}; HttpOnly; SameSite=Lax; Path=/` };
+      const expires_at = new Date(Date.now() + 3_600_000).toISOString();
+      return { ...ok({ id: account.id, token, expires_at }), headers };
+    },
+  };
+
+  const secured: Record<string, (request: Request) => Reply> = {
+    'GET /auth/me': ({ user: { id, name, username, email } }) => ok({ id, name, username, email }),
+    'DELETE /profiles/me': ({ user, fields }) => {
+      if (fields.password !== user.password) return error(401, 'Invalid password');
+      accounts.delete(user.id);
+      for (const [token, account] of sessions) if (account === user) sessions.delete(token);
+      posts = posts.filter(({ author }) => author !== user);
+      return ok();
+    },
+    'POST /posts/create': ({ user, fields }) => {
+      const { title = '', text = '' } = fields;
+      const refusal = missing(fields, 'title', 'text');
+      if (refusal) return refusal;
+      lastId += 1;
+      const post = { id: lastId, title, text, author: user, created_at: new Date().toISOString(), likes: [] };
+      posts = [post, ...posts];
+      return { status: 201, body: view(post, user) };
+    },
+    'GET /posts': (request) => page(posts, request),
+    'GET /posts/me': (request) => page(ofUser(request.user), request),
+    'GET /posts/:id': ({ last, user }) => withPost(last, (post) => ok({ ...view(post, user), comments: [] })),
+    'DELETE /posts/delete': ({ query, user }) =>
+      withPost(query.get('id'), (post) => {
+        if (post.author !== user) return error(404, 'No such post.');
+        posts = posts.filter((other) => other !== post);
+        return ok();
+      }),
+    'POST /posts/like': ({ query, user }) =>
+      withPost(query.get('id'), ({ likes }) => {
+        likes.push(user.id);
+        return ok();
+      }),
+    'DELETE /posts/like': ({ query, user }) =>
+      withPost(query.get('id'), (post) => {
+        post.likes = post.likes.filter((id) => id !== user.id);
+        return ok();
+      }),
+  };
+
+  async function reply(request: IncomingMessage): Promise<Reply> {
+    const { pathname, searchParams: query } = new URL(`http://host${request.url}`);
+    const route = `${request.method} ${pathname}`;
+    const handler = open[route] ?? secured[route] ?? secured[route.replace(/[^/]+$/, ':id')];
+    if (!handler) return error(404, 'Not found.');
+    const { authorization = '', cookie = '', 'content-type': type = '' } = request.headers;
+    const token = /^Bearer (.+)$/.exec(authorization)?.[1] ?? /fc_session_token=([^;]+)/.exec(cookie)?.[1] ?? '';
+    const user = sessions.get(token);
+    if (!user && !open[route]) return { ...error(401, 'Log in first.'), headers: { 'WWW-Authenticate': 'Bearer' } };
+    const sent = new Response(new Uint8Array(await buffer(request)), { headers: { 'Content-Type': type } });
+    const isForm = type.startsWith('multipart/form-data');
+    const fields = isForm ? Object.fromEntries(await sent.formData()) : JSON.parse((await sent.text()) || '{}');
+    return handler({ query, last: pathname.split('/').at(-1) ?? '', fields, user: user as Account });
+  }
+
+  const server = createServer(async (request, response) => {
+    const { status, body, headers } = await reply(request);
+    response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

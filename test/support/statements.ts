@@ -1,0 +1,26 @@
+import type { Test } from 'tap';
+import { NamingClient } from '../../db/postgres/client.js';
+
+export interface Statement {
+  text: string;
+  rows: unknown[];
+}
+
+/** Records every statement that this process runs in PostgreSQL, embedded or not, with the rows that it returns. */
+export function recordStatements(t: Test): Statement[] {
+  const statements: Statement[] = [];
+  const { query } = NamingClient.prototype;
+  // biome-ignore lint/suspicious/noExplicitAny: pg.Client has a dozen overloads, of which Kysely uses one.
+  NamingClient.prototype.query = function (this: NamingClient, ...args: [any, ...any[]]) {
+    const result = query.apply(this, args);
+    result?.then?.(
+      ({ rows }: { rows: unknown[] }) => statements.push({ text: String(args[0]), rows }),
+      () => undefined,
+    );
+    return result;
+  };
+  t.teardown(() => {
+    NamingClient.prototype.query = query;
+  });
+  return statements;
+}

@@ -1,0 +1,193 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CreateBucketCommand, DeleteBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import neo4j, { type Driver } from 'neo4j-driver';
+import pg from 'pg';
+import type { Test } from 'tap';
+import type { Log } from '../../db/log.js';
+import { migratePostgres } from '../../db/migrate.js';
+import { openPostgres } from '../../db/postgres/server.js';
+import { openStores, type Stores } from '../../db/stores.js';
+import { readConfig } from '../../handlers/http/config.js';
+import { redisUrlOfItsOwn } from './redis.js';
+
+/** Whether the tests run on real servers, which `npm run test:services` names, rather than on the embedded stores. */
+export const onServices = process.env.DATABASE_URL !== undefined;
+
+/** What ends with a test, or with anything else that lives for a while. */
+export type Lifetime = Pick<Test, 'teardown'>;
+
+/** For tests of several processes on one set of stores, which embedded stores do not serve. */
+export const needsServers = { skip: !onServices && 'needs DATABASE_URL: npm run test:services' };
+
+export const quiet: Log = { info: () => undefined, warn: () => undefined };
+
+export async function temporaryDirectory(t: Lifetime): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'social-posting-'));
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** The variables of a set of empty, migrated stores of its own, of the kind that the tests run on. */
+export async function freshStores(t: Lifetime): Promise<NodeJS.ProcessEnv> {
+  return onServices ? freshServers(t) : { DATA_DIR: await freshDataDirectory(t) };
+}
+
+/** Opens a set of stores as a service does. */
+export async function openTestStores(t: Lifetime, environment?: NodeJS.ProcessEnv): Promise<Stores> {
+  const variables = environment ?? (await freshStores(t));
+  const stores = await onOwnGraph(variables, () => openStores(readConfig(variables).stores, quiet));
+  let open = true;
+  const close = async () => {
+    if (open) await stores.close();
+    open = false;
+  };
+  t.teardown(close);
+  return { ...stores, close };
+}
+
+/** A migrated, empty data directory: a copy of one that is prepared once, since making one anew takes seconds. */
+export async function freshDataDirectory(t: Lifetime): Promise<string> {
+  const directory = await temporaryDirectory(t);
+  await cp(await preparedDataDirectory(), directory, { recursive: true });
+  return directory;
+}
+
+async function preparedDataDirectory(): Promise<string> {
+  const prepared = join('.build', `data-${await schemaVersion()}`);
+  if (existsSync(prepared)) return prepared;
+  const making = `${prepared}.${randomBytes(4).toString('hex')}`;
+  await mkdir(making, { recursive: true });
+  const stores = await openStores({ dataDir: making }, quiet);
+  await stores.close();
+  // Somebody else may have been quicker: either copy will do.
+  await rename(making, prepared).catch(() => rm(making, { recursive: true }));
+  return prepared;
+}
+
+/** Changes with whatever the prepared stores' content follows from. */
+async function schemaVersion(): Promise<string> {
+  const hash = createHash('sha256');
+  const directory = join('db', 'migrations');
+  for (const file of (await readdir(directory)).sort()) hash.update(await readFile(join(directory, file)));
+  hash.update(await readFile('package-lock.json'));
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** Sets made by this file, in their order. */
+let sets = 0;
+
+async function freshServers(t: Lifetime): Promise<NodeJS.ProcessEnv> {
+  const first = sets === 0;
+  sets += 1;
+  if (first && process.env.NEO4J_URI) await emptyGraph();
+  return {
+    ...serverVariables(),
+    DATABASE_URL: await freshDatabase(t, first),
+    DATA_DIR: await temporaryDirectory(t),
+    ...(process.env.S3_BUCKET && { S3_BUCKET: await freshBucket(t) }),
+    ...(process.env.REDIS_URL && { REDIS_URL: await redisUrlOfItsOwn(t) }),
+  };
+}
+
+/** What `npm run services` has printed, of what a service reads. */
+function serverVariables(): NodeJS.ProcessEnv {
+  const names = ['NEO4J_URI', 'NEO4J_USERNAME', 'NEO4J_PASSWORD', 'S3_ENDPOINT', 'TOKEN_KEYS'];
+  const amazon = Object.keys(process.env).filter((name) => name.startsWith('AWS_'));
+  return Object.fromEntries([...names, ...amazon].map((name) => [name, process.env[name]]));
+}
+
+const databaseUrl = (name: string) => {
+  const url = new URL(process.env.DATABASE_URL ?? '');
+  url.pathname = name;
+  return url.href;
+};
+
+export async function inDatabase(url: string, text: string): Promise<pg.QueryResult> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await client.query(text);
+  } finally {
+    await client.end();
+  }
+}
+
+/**
+ * All sets share one graph, since Neo4j's free edition has but one database. Ids keep them apart: the first set counts
+ * from 1, every other from where none before it can come.
+ */
+async function freshDatabase(t: Lifetime, first: boolean): Promise<string> {
+  const admin = databaseUrl('postgres');
+  const template = `template_${await schemaVersion()}`;
+  const { rowCount } = await inDatabase(admin, `select from pg_database where datname = '${template}'`);
+  if (!rowCount) {
+    await inDatabase(admin, `create database ${template}`);
+    const options = { url: databaseUrl(template), poolSize: 1, graphPoolSize: 1, timeout: 5000 };
+    const { patientDb, close } = openPostgres(options, quiet);
+    await migratePostgres(patientDb);
+    await close();
+  }
+  const name = `test_${Date.now()}_${randomBytes(4).toString('hex')}`;
+  await inDatabase(admin, `create database ${name} template ${template}`);
+  t.teardown(() => inDatabase(admin, `drop database ${name} with (force)`));
+  const url = databaseUrl(name);
+  if (!first) {
+    const base = Date.now() * 1000;
+    await inDatabase(url, `select setval('accounts_id_seq', ${base}), setval('posts_id_seq', ${base})`);
+  }
+  return url;
+}
+
+async function freshBucket(t: Lifetime): Promise<string> {
+  const s3 = new S3Client({ endpoint: process.env.S3_ENDPOINT ?? '', forcePathStyle: true });
+  const Bucket = `test-${Date.now()}-${randomBytes(4).toString('hex')}`;
+  await s3.send(new CreateBucketCommand({ Bucket }));
+  // One that still holds something stays, for whoever looks into a failure.
+  t.teardown(() => s3.send(new DeleteBucketCommand({ Bucket })).catch(() => undefined));
+  return Bucket;
+}
+
+export const inGraph = (cypher: string, parameters = {}): Promise<Record<string, unknown>[]> =>
+  withDriver(async (driver) => {
+    const { records } = await driver.executeQuery(cypher, parameters);
+    return records.map((record) => record.toObject());
+  });
+
+/** Removes everything from the graph, in batches: one transaction for all of it could exceed the server's memory. */
+export const emptyGraph = (): Promise<void> =>
+  withDriver(async (driver) => {
+    const session = driver.session();
+    await session.run('MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS');
+    await session.close();
+  });
+
+async function withDriver<Result>(work: (driver: Driver) => Promise<Result>): Promise<Result> {
+  const { NEO4J_URI = '', NEO4J_USERNAME = '', NEO4J_PASSWORD = '' } = process.env;
+  const driver = neo4j.driver(NEO4J_URI, neo4j.auth.basic(NEO4J_USERNAME, NEO4J_PASSWORD));
+  try {
+    return await work(driver);
+  } finally {
+    await driver.close();
+  }
+}
+
+let lent: Promise<unknown> = Promise.resolve();
+
+/** Starts something on these stores while the one graph is marked as theirs, which is looked at then: one at a time. */
+export function onOwnGraph<Started>(environment: NodeJS.ProcessEnv, start: () => Promise<Started>): Promise<Started> {
+  const turn = lent.then(() => lendGraph(environment)).then(start);
+  lent = turn.catch(() => undefined);
+  return turn;
+}
+
+/** Marks the one graph as that of these stores. */
+export async function lendGraph({ DATABASE_URL, NEO4J_URI }: NodeJS.ProcessEnv): Promise<void> {
+  if (DATABASE_URL === undefined || NEO4J_URI === undefined) return;
+  const { rows } = await inDatabase(DATABASE_URL, 'select id::text from installation where graph is not null');
+  await inGraph('MATCH (i:Installation) DELETE i');
+  if (rows[0]) await inGraph('CREATE (:Installation {rank: 1, id: $id})', { id: rows[0].id });
+}

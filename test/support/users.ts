@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import * as argon2 from '@node-rs/argon2';
+import { createAccount, findSecret } from '../../db/accounts.js';
+import { createSession } from '../../db/sessions.js';
+import type { Stores } from '../../db/stores.js';
+import { hashPassword } from '../../handlers/password-hash.js';
+import type { Tokens } from '../../handlers/tokens.js';
+import type { Answer, Ask } from './harness.js';
+
+/** Every test user's password, which breaks no rule of the password policy. */
+export const PASSWORD = 'Quiet-Harbour-27!';
+
+/** A registered user with a session. */
+export interface TestUser {
+  id: number;
+  name: string;
+  username: string;
+  email: string;
+  token: string;
+  /** Sends a request with this user's token. */
+  ask(method: string, path: string, ask?: Ask): Promise<Answer>;
+  /** Starts another session of the same account. */
+  again(): Promise<TestUser>;
+}
+
+interface Options {
+  stores: Stores;
+  tokens: Tokens;
+  ask: TestUser['ask'];
+}
+
+/** The least that Argon2id takes. */
+const CHEAP = { memoryCost: 8, timeCost: 1, parallelism: 1 };
+
+/**
+ * Creates users as a registration and a login do, without the time that hashing takes: all have the same hash. A login
+ * replaces a hash that is cheaper than the service's own, unless the user is `strong`.
+ */
+export async function createUserFactory({ stores, tokens, ask }: Options) {
+  const { db } = stores;
+  const [strongHash, cheapHash] = [await hashPassword(PASSWORD), await argon2.hash(PASSWORD, CHEAP)];
+
+  async function withSession(account: Pick<TestUser, 'id' | 'name' | 'username' | 'email'>): Promise<TestUser> {
+    const secret = await findSecret(db, { id: account.id });
+    const expiresAt = new Date(Date.now() + 3_600_000);
+    const session = secret && (await createSession(stores, secret, { deviceName: 'a test', expiresAt }));
+    if (!session) throw new Error('no session was created');
+    const claims = { accountId: account.id, sessionId: session.id, tokenVersion: secret.tokenVersion };
+    const token = await tokens.issue(claims, expiresAt);
+    return {
+      ...account,
+      token,
+      ask: (method, path, more) => ask(method, path, { token, ...more }),
+      again: () => withSession(account),
+    };
+  }
+
+  return async ({ strong = false, name = 'Some Body' } = {}): Promise<TestUser> => {
+    const username = `u${randomBytes(6).toString('hex')}`;
+    const email = `${username}@people.example`;
+    const created = await createAccount(db, {
+      name,
+      username,
+      email,
+      passwordHash: strong ? strongHash : cheapHash,
+    });
+    if (!created) throw new Error('no account was created');
+    await stores.outbox.deliver(created.entries);
+    return withSession({ id: created.id, name, username, email });
+  };
+}

@@ -1,0 +1,338 @@
+import { execFile } from 'node:child_process';
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { ConfigError, readConfig } from '../../handlers/http/config.js';
+import { configWarnings } from '../../handlers/http/config-warnings.js';
+import { temporaryDirectory } from '../support/stores.js';
+
+const DEFAULTS = {
+  host: '127.0.0.1',
+  port: 3000,
+  opsHost: '127.0.0.1',
+  opsPort: 3001,
+  publicUrl: undefined,
+  corsOrigins: [],
+  trustProxy: [],
+  stores: { dataDir: '.data', postgres: undefined, neo4j: undefined, s3: undefined },
+  redis: undefined,
+  tokenKeys: undefined,
+  tokenTtl: 604_800,
+  rateLimit: { general: 300, strict: 20, windowSeconds: 900 },
+  uploadMaxBytes: 5_242_880,
+  uploadStripMetadata: true,
+  account: { storageMaxBytes: 1_073_741_824, sessionsMax: 100, failedPasswordsMax: 100 },
+  shutdownDelay: 0,
+  logLevel: 'info',
+};
+
+const SECRET = '6b1f0e9ad27c4835be04c7f9125d8a63';
+const OTHER_SECRET = 'another:secret with all kinds of signs = / +';
+const IN_32_BYTES = 'éèêëàâäôöùûüîïçñ';
+
+/** The message with which this environment is refused. */
+function refusal(environment: NodeJS.ProcessEnv): string {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  return 'not refused';
+}
+
+t.test('nothing has to be set', async (t) => {
+  t.same(readConfig({}), DEFAULTS);
+  t.same(
+    readConfig({ PATH: '/bin', NODE_ENV: 'production', PORTS: 'x', AWS_REGION: 'x' }),
+    DEFAULTS,
+    'others are not ours',
+  );
+});
+
+t.test('a variable that is set to nothing is not set', async (t) => {
+  const names = ['HOST', 'PORT', 'OPS_HOST', 'OPS_PORT', 'PUBLIC_URL', 'CORS_ORIGINS', 'TRUST_PROXY', 'DATA_DIR'];
+  names.push('TOKEN_KEYS', 'TOKEN_TTL', 'RATE_LIMIT_MAX', 'RATE_LIMIT_STRICT_MAX', 'RATE_LIMIT_WINDOW');
+  names.push('UPLOAD_MAX_BYTES', 'LOG_LEVEL', 'DATABASE_URL', 'NEO4J_URI', 'S3_ENDPOINT', 'S3_BUCKET', 'REDIS_URL');
+  names.push('SHUTDOWN_DELAY', 'DATABASE_POOL', 'NEO4J_USERNAME', 'NEO4J_PASSWORD', 'S3_PATH_STYLE', 'REDIS_TIMEOUT');
+  for (const name of names) t.same(readConfig({ [name]: '' }), DEFAULTS, name);
+});
+
+t.test('each variable sets what it is for', async (t) => {
+  for (const [environment, expected] of [
+    [
+      { HOST: '0.0.0.0', OPS_HOST: '::1' },
+      { host: '0.0.0.0', opsHost: '::1' },
+    ],
+    [
+      { PORT: '0', OPS_PORT: '65535' },
+      { port: 0, opsPort: 65_535 },
+    ],
+    [
+      { CORS_ORIGINS: 'https://app.example, http://localhost:5173' },
+      { corsOrigins: ['https://app.example', 'http://localhost:5173'] },
+    ],
+    [
+      { TRUST_PROXY: '10.0.0.1,10.0.0.0/8, ::1 ,fd00::/8' },
+      { trustProxy: ['10.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8'] },
+    ],
+    [{ DATA_DIR: '/var/lib/social posting' }, { stores: { ...DEFAULTS.stores, dataDir: '/var/lib/social posting' } }],
+    [{ TOKEN_KEYS: `one:${SECRET}` }, { tokenKeys: [{ id: 'one', secret: SECRET }] }],
+    [
+      { TOKEN_KEYS: `2026-01:${SECRET},k_2:${OTHER_SECRET}` },
+      {
+        tokenKeys: [
+          { id: '2026-01', secret: SECRET },
+          { id: 'k_2', secret: OTHER_SECRET },
+        ],
+      },
+    ],
+    [{ TOKEN_KEYS: `one:${IN_32_BYTES}` }, { tokenKeys: [{ id: 'one', secret: IN_32_BYTES }] }],
+    [{ TOKEN_TTL: '60' }, { tokenTtl: 60 }],
+    [
+      { RATE_LIMIT_MAX: '1', RATE_LIMIT_STRICT_MAX: '2', RATE_LIMIT_WINDOW: '3' },
+      { rateLimit: { general: 1, strict: 2, windowSeconds: 3 } },
+    ],
+    [{ UPLOAD_MAX_BYTES: '1024' }, { uploadMaxBytes: 1024 }],
+    [{ UPLOAD_STRIP_METADATA: 'false' }, { uploadStripMetadata: false }],
+    [
+      { ACCOUNT_STORAGE_MAX_BYTES: '1', ACCOUNT_SESSIONS_MAX: '2', ACCOUNT_FAILED_PASSWORDS_MAX: '3' },
+      { account: { storageMaxBytes: 1, sessionsMax: 2, failedPasswordsMax: 3 } },
+    ],
+    [{ SHUTDOWN_DELAY: '15' }, { shutdownDelay: 15 }],
+    [{ LOG_LEVEL: 'debug' }, { logLevel: 'debug' }],
+    [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
+  ] as const) {
+    t.same(readConfig(environment), { ...DEFAULTS, ...expected }, JSON.stringify(environment));
+  }
+  for (const url of [
+    'https://social.example',
+    'https://social.example/',
+    'http://127.0.0.1:3000',
+    'http://[::1]:3000',
+  ]) {
+    t.equal(readConfig({ PUBLIC_URL: url }).publicUrl?.origin, url.replace(/\/$/, ''));
+  }
+});
+
+const NO_NUMBERS = ['x', '-1', '1.5', '1e3', '0x10', ' 1', '1 ', '+1', '1_000', '99999999999999999999', 'NaN', '1\n2'];
+const BAD: Record<string, string[]> = {
+  PORT: [...NO_NUMBERS, '65536'],
+  OPS_PORT: [...NO_NUMBERS, '65536'],
+  TOKEN_TTL: [...NO_NUMBERS, '0', '9007199254740991'],
+  RATE_LIMIT_MAX: [...NO_NUMBERS, '0'],
+  RATE_LIMIT_STRICT_MAX: [...NO_NUMBERS, '0'],
+  RATE_LIMIT_WINDOW: [...NO_NUMBERS, '0'],
+  UPLOAD_MAX_BYTES: [...NO_NUMBERS, '0'],
+  UPLOAD_STRIP_METADATA: ['yes', '1'],
+  ACCOUNT_STORAGE_MAX_BYTES: [...NO_NUMBERS, '0'],
+  ACCOUNT_SESSIONS_MAX: [...NO_NUMBERS, '0'],
+  ACCOUNT_FAILED_PASSWORDS_MAX: [...NO_NUMBERS, '0'],
+  PUBLIC_URL: [
+    'x',
+    'social.example',
+    'ftp://social.example',
+    'https://social.example/api',
+    'https://social.example?x',
+    'https://social.example#x',
+    'https://jo@social.example',
+    'https://:secret@social.example',
+    'https://',
+  ],
+  CORS_ORIGINS: [
+    '*',
+    'null',
+    'app.example',
+    'https://app.example/',
+    'https://app.example/path',
+    'https://APP.example',
+    'https://app.example:443',
+    'https://app.example,',
+    'https://app.example https://other.example',
+  ],
+  TRUST_PROXY: [
+    'true',
+    '1',
+    'localhost',
+    '10.0.0',
+    '10.0.0.0/33',
+    '10.0.0.0/0',
+    '10.0.0.0/x',
+    '10.0.0.0/',
+    '::/129',
+    '::1/64/64',
+    '10.0.0.1,',
+  ],
+  TOKEN_KEYS: [
+    SECRET,
+    `:${SECRET}`,
+    'one:',
+    `one ${SECRET}`,
+    `o.ne:${SECRET}`,
+    `one:${'x'.repeat(31)}`,
+    `one:${SECRET},`,
+    `one:${SECRET},one:${SECRET}x`,
+    `one:${SECRET},two:short`,
+    `one:${SECRET},two:${SECRET}`,
+    `one:${SECRET},two:${'k'.repeat(32)}`,
+    ' ',
+  ],
+  LOG_LEVEL: ['loud', 'INFO', 'info\nx'],
+  DATABASE_URL: ['x', 'localhost:5432', 'mysql://db.example', 'jo:hunter2@db.example'],
+  DATABASE_POOL: [...NO_NUMBERS, '0'],
+  DATABASE_GRAPH_POOL: [...NO_NUMBERS, '0'],
+  DATABASE_TIMEOUT: [...NO_NUMBERS, '0'],
+  NEO4J_URI: ['x', 'graph.example:7687', 'http://graph.example'],
+  NEO4J_POOL: [...NO_NUMBERS, '0'],
+  NEO4J_TIMEOUT: [...NO_NUMBERS, '0'],
+  S3_ENDPOINT: ['x', 's3.example', 's3://images'],
+  S3_PATH_STYLE: ['yes', 'True', '1'],
+  S3_POOL: [...NO_NUMBERS, '0'],
+  S3_TIMEOUT: [...NO_NUMBERS, '0'],
+  REDIS_URL: ['x', 'redis.example:6379', 'http://redis.example'],
+  REDIS_TIMEOUT: [...NO_NUMBERS, '0'],
+  SHUTDOWN_DELAY: [...NO_NUMBERS, '3601'],
+};
+
+t.test('a bad value is refused in one line that names its variable', async (t) => {
+  for (const [name, values] of Object.entries(BAD)) {
+    for (const value of values) {
+      const message = refusal({ [name]: value });
+      t.match(message, new RegExp(`^${name}: .{10,}$`), `${name}=${JSON.stringify(value)}`);
+    }
+  }
+});
+
+t.test('all bad values are named in that line', async (t) => {
+  const names = Object.keys(BAD);
+  const message = refusal(Object.fromEntries(names.map((name) => [name, BAD[name]?.[0]])));
+  for (const name of names) t.match(message, new RegExp(`\\b${name}: `));
+  t.notMatch(message, '\n');
+});
+
+t.test('what a bad list of token keys holds is not repeated', async (t) => {
+  for (const value of [
+    'hunter2hunter2',
+    SECRET,
+    `one:${SECRET},hunter2hunter2`,
+    `one:${SECRET},two:hunter2hunter2`,
+    `one:${SECRET},one:hunter2hunter2-hunter2hunter2-hunter2`,
+    // The two halves of a pair, exchanged.
+    `${SECRET}:one`,
+    `one:${SECRET},hunter2hunter2:two`,
+  ]) {
+    const message = refusal({ TOKEN_KEYS: value });
+    t.match(message, /^TOKEN_KEYS: /);
+    t.notMatch(message, 'hunter2');
+    t.notMatch(message, SECRET);
+  }
+});
+
+const KEYS = { TOKEN_KEYS: `one:${SECRET}` };
+const DATABASE_URL = 'postgres://jo:hunter2@db.example/social?sslmode=verify-full';
+
+t.test('each store is chosen on its own, with what belongs to it', async (t) => {
+  const postgres = { url: DATABASE_URL, poolSize: 10, graphPoolSize: 4, timeout: 2000 };
+  const stores = (environment: NodeJS.ProcessEnv) => readConfig({ ...KEYS, ...environment }).stores;
+  t.same(stores({ DATABASE_URL }), { ...DEFAULTS.stores, postgres });
+  t.same(stores({ DATABASE_URL, DATABASE_POOL: '1', DATABASE_GRAPH_POOL: '2', DATABASE_TIMEOUT: '3' }).postgres, {
+    ...postgres,
+    poolSize: 1,
+    graphPoolSize: 2,
+    timeout: 3,
+  });
+  const neo4j = {
+    uri: 'neo4j+s://graph.example',
+    username: undefined,
+    password: undefined,
+    poolSize: 20,
+    timeout: 2000,
+  };
+  t.same(stores({ DATABASE_URL, NEO4J_URI: neo4j.uri }), { ...DEFAULTS.stores, postgres, neo4j });
+  const more = { NEO4J_USERNAME: 'jo', NEO4J_PASSWORD: 'hunter2', NEO4J_POOL: '1', NEO4J_TIMEOUT: '2' };
+  t.same(stores({ DATABASE_URL, NEO4J_URI: neo4j.uri, ...more }).neo4j, {
+    uri: neo4j.uri,
+    username: 'jo',
+    password: 'hunter2',
+    poolSize: 1,
+    timeout: 2,
+  });
+  const s3 = { endpoint: undefined, bucket: 'images', pathStyle: false, poolSize: 50, timeout: 2000 };
+  t.same(stores({ S3_BUCKET: 'images' }), { ...DEFAULTS.stores, s3 }, 'without an endpoint it is Amazon’s');
+  const endpoint = 'https://s3.example';
+  t.same(stores({ S3_BUCKET: 'images', S3_ENDPOINT: endpoint }).s3, { ...s3, endpoint, pathStyle: true });
+  t.same(
+    stores({ S3_BUCKET: 'images', S3_ENDPOINT: endpoint, S3_PATH_STYLE: 'false', S3_POOL: '1', S3_TIMEOUT: '2' }).s3,
+    { ...s3, endpoint, poolSize: 1, timeout: 2 },
+  );
+  const url = 'rediss://:hunter2@redis.example/3';
+  t.same(readConfig({ ...KEYS, REDIS_URL: url }).redis, { url, timeout: 250 });
+  t.same(readConfig({ ...KEYS, REDIS_URL: url, REDIS_TIMEOUT: '9' }).redis, { url, timeout: 9 });
+});
+
+t.test('what cannot go together is refused', async (t) => {
+  for (const [environment, expected] of [
+    [{ ...KEYS, NEO4J_URI: 'neo4j://graph.example' }, /^NEO4J_URI: needs DATABASE_URL$/],
+    [{ ...KEYS, S3_ENDPOINT: 'https://s3.example' }, /^S3_ENDPOINT: needs S3_BUCKET$/],
+    [{ DATABASE_URL }, /^TOKEN_KEYS: needed with DATABASE_URL$/],
+    [{ S3_BUCKET: 'images' }, /^TOKEN_KEYS: needed with S3_BUCKET$/],
+    [{ REDIS_URL: 'redis://redis.example' }, /^TOKEN_KEYS: needed with REDIS_URL$/],
+  ] as const) {
+    t.match(refusal(environment), expected);
+  }
+});
+
+t.test('no refusal repeats an address, since a password may be in it', async (t) => {
+  for (const name of ['DATABASE_URL', 'NEO4J_URI', 'S3_ENDPOINT', 'REDIS_URL']) {
+    t.notMatch(refusal({ [name]: 'ftp://jo:hunter2@db.example' }), 'hunter2', name);
+  }
+});
+
+t.test('each doubtful setting causes one warning, and its safe neighbour none', async (t) => {
+  const warnings = (environment: NodeJS.ProcessEnv) => configWarnings(readConfig(environment));
+  const https = 'https://social.example';
+  for (const [count, environment] of [
+    [0, {}],
+    [1, { TRUST_PROXY: '0.0.0.0/1,128.0.0.0/1', OPS_HOST: '127.0.0.1' }],
+    [0, { TRUST_PROXY: '10.0.0.0/8' }],
+    [1, { TRUST_PROXY: '10.0.0.0/7' }],
+    [1, { TRUST_PROXY: '10.0.0.0/8,192.0.2.1' }],
+    [0, { TRUST_PROXY: '10.0.0.0/8,10.1.0.0/16,10.0.0.0/8' }],
+    [1, { TRUST_PROXY: '10.0.0.0/9,10.128.0.0/9,11.0.0.0/32' }],
+    [0, { TRUST_PROXY: '::ffff:10.0.0.0/104' }],
+    [1, { TRUST_PROXY: '::ffff:0:0/96' }],
+    [0, { TRUST_PROXY: 'fd00::/16,10.0.0.0/8' }],
+    [1, { TRUST_PROXY: 'fd00::/15' }],
+    [1, { TRUST_PROXY: 'fd00::/16,2001:db8::1' }],
+    [0, { OPS_HOST: '127.1.2.3' }],
+    [0, { OPS_HOST: '::1' }],
+    [0, { OPS_HOST: 'localhost' }],
+    [1, { OPS_HOST: '0.0.0.0' }],
+    [1, { OPS_HOST: '::' }],
+    [1, { OPS_HOST: 'metrics.example' }],
+    [1, { PUBLIC_URL: https, CORS_ORIGINS: 'https://app.example,http://app.example' }],
+    [0, { PUBLIC_URL: https, CORS_ORIGINS: 'https://app.example' }],
+    [0, { PUBLIC_URL: 'http://social.example', CORS_ORIGINS: 'http://app.example' }],
+    [0, { TOKEN_TTL: '31536000' }],
+    [1, { TOKEN_TTL: '31536001' }],
+    [2, { TOKEN_TTL: '31536001', OPS_HOST: '0.0.0.0' }],
+  ] as [number, NodeJS.ProcessEnv][]) {
+    t.equal(warnings(environment).length, count, JSON.stringify(environment));
+  }
+});
+
+t.test('a bad variable stops the start with its one line, before anything is touched', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const DATA_DIR = join(directory, 'data');
+  const env = { PATH: process.env.PATH, DATA_DIR, PORT: 'http', TOKEN_KEYS: 'hunter2hunter2' };
+  const { code, stdout, stderr } = await new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
+    execFile(process.execPath, ['.build/scripts/start.js'], { env }, (error, stdout, stderr) =>
+      resolve({ code: error?.code, stdout, stderr }),
+    );
+  });
+  t.equal(code, 1);
+  t.equal(stdout, '');
+  t.match(stderr, /^PORT: .+; TOKEN_KEYS: .+\n$/);
+  t.notMatch(stderr, 'hunter2');
+  await t.rejects(access(DATA_DIR), { code: 'ENOENT' });
+});

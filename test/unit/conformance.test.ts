@@ -1,0 +1,120 @@
+import t from 'tap';
+import { breaches, breachesOfHead, misfits } from '../../scripts/contract-test/conformance.js';
+import { contract, operationFor } from '../../scripts/contract-test/document.js';
+
+const HEADERS = {
+  'content-type': 'application/json; charset=utf-8',
+  'x-request-id': '9b2d6c1e-54a7-4f3b-8f0d-2a7e6c9d1b35',
+  'x-ratelimit-limit': '300',
+  'x-ratelimit-remaining': '287',
+  'x-ratelimit-reset': '642',
+};
+
+const session = {
+  id: '0b6f1c52-8f0e-4a57-9d2b-6c1f3f0f7a10',
+  device_name: 'a laptop',
+  created_at: '2026-01-31T09:12:00.000Z',
+  last_used_at: '2026-01-31T18:40:12.345Z',
+  current: true,
+};
+
+const operation = (method: string, path: string) => {
+  const found = operationFor(method, path);
+  if (!found) throw new Error(`${method} ${path} is not in the document`);
+  return found;
+};
+
+const sessions = operation('GET', '/auth/sessions');
+const post = operation('GET', '/posts/7');
+
+const judge = (body: unknown, headers: Record<string, string | undefined> = {}, status = 200, of = sessions) =>
+  breaches(of, {
+    status,
+    headers: new Headers(Object.entries({ ...HEADERS, ...headers }).filter(([, value]) => value !== undefined) as []),
+    body,
+  });
+
+t.test('an answer as the document declares it has no breach', async (t) => {
+  t.same(judge([session]), []);
+  t.same(judge([]), []);
+  t.same(judge({ message: 'No.' }, { 'www-authenticate': 'Bearer' }, 401), []);
+});
+
+t.test('whatever else an answer is, has or lacks is named', async (t) => {
+  const { created_at, ...timeless } = session;
+  for (const [found, breach] of [
+    [judge([session], {}, 418), 'status 418 is not declared'],
+    [judge([session], { 'content-type': 'text/html' }), 'type text/html is not declared'],
+    [judge(undefined, { 'content-type': undefined }), 'type undefined is not declared'],
+    [judge([session], { 'x-request-id': undefined }), 'header X-Request-Id is missing'],
+    [judge([session], { 'x-ratelimit-limit': '0' }), 'header X-RateLimit-Limit: 0: '],
+    [judge([session], { 'x-ratelimit-reset': '642.5' }), 'header X-RateLimit-Reset: 642.5: '],
+    [judge([session], { 'x-ratelimit-reset': '' }), 'header X-RateLimit-Reset: : '],
+    [judge([session], { 'set-cookie': 'a=b' }), 'header Set-Cookie is not declared'],
+    [judge([session], { 'retry-after': '5' }), 'header Retry-After is not declared'],
+    [judge({ message: 'No.' }, {}, 401), 'header WWW-Authenticate is missing'],
+    [judge(session), '"object"'],
+    [judge([timeless]), 'created_at'],
+    [judge([{ ...session, created_at: 'yesterday' }]), '#/0/created_at'],
+    [judge([{ ...session, created_at: '2026-02-30T09:12:00.000Z' }]), '#/0/created_at'],
+    [judge([{ ...session, created_at: '2026-01-31 09:12:00' }]), '#/0/created_at'],
+    [judge([{ ...session, current: 'true' }]), '#/0/current'],
+    [judge([{ ...session, device_name: 'x'.repeat(256) }]), '#/0/device_name'],
+    [judge([session, { ...session, token: 'x' }]), '"token"'],
+  ] as const) {
+    t.equal(found.length, 1, `${breach}: ${found.join('; ')}`);
+    t.ok(found[0]?.includes(breach), `${breach}: ${found.join('; ')}`);
+  }
+});
+
+t.test('parts that make up one object are closed around all of them', async (t) => {
+  const media = post.responses['200']?.content?.['application/json'] as unknown as { examples: object };
+  const [{ value }] = Object.values(media.examples) as [{ value: object }];
+  t.same(judge(value, {}, 200, post), []);
+  t.match(judge({ ...value, email: 'x' }, {}, 200, post).join(), /"email"/);
+  t.match(judge({ ...value, comments: [{}] }, {}, 200, post).join(), /comments/);
+});
+
+t.test('an answer without a body has none, and one to HEAD is held to the rest', async (t) => {
+  const image = operation('GET', '/posts/image/a.png');
+  const headers = {
+    ...HEADERS,
+    etag: '"a.png"',
+    'cache-control': 'private, no-cache',
+    'cross-origin-resource-policy': 'same-site',
+  };
+  const notModified = { status: 304, headers: new Headers(headers), body: undefined };
+  t.match(breaches(image, notModified).join(), /has a body/);
+  notModified.headers.delete('content-type');
+  t.same(breaches(image, notModified), []);
+  const head = { status: 200, headers: new Headers(HEADERS), body: undefined };
+  t.same(breachesOfHead(sessions, head), []);
+  head.headers.set('content-type', 'text/plain');
+  t.match(breachesOfHead(sessions, head).join(), /type text\/plain is not declared/);
+});
+
+t.test('every schema of an answer is one that the validator can read', async (t) => {
+  let read = 0;
+  for (const { responses } of contract) {
+    for (const { headers = {}, content = {} } of Object.values(responses)) {
+      for (const { schema } of [...Object.values(headers), ...Object.values(content)]) {
+        t.doesNotThrow(() => misfits(schema, null));
+        read += 1;
+      }
+    }
+  }
+  t.ok(read > 500, `${read}`);
+});
+
+t.test('formats are judged, not only noted', async (t) => {
+  for (const [format, good, bad] of [
+    ['date-time', '2026-01-31T12:00:00.000Z', '2026-01-31T25:00:00.000Z'],
+    ['uuid', session.id, `${session.id}0`],
+    ['email', 'mira@example.org', 'mira'],
+    ['uri', 'https://example.org/a', '/a'],
+  ] as const) {
+    const schema = { type: 'string', format };
+    t.same(misfits(schema, good), [], format);
+    t.equal(misfits(schema, bad).length, 1, `not ${format}`);
+  }
+});

@@ -1,0 +1,107 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import t, { type Test } from 'tap';
+import { connectionLimits, limitConnections } from '../../handlers/http/connections.js';
+
+const HEAD = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+
+/** A server that responds to `/` and never responds to anything else. */
+async function serve(t: Test, limits: { max: number; maxPerAddress: number }, trustProxy: string[] = []) {
+  const server = createServer(({ url }, response) => {
+    if (url === '/') response.end();
+  });
+  const connections = limitConnections(server, limits, trustProxy);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  /** Opens a connection from a loopback address and waits until the server knows it. */
+  async function open(localAddress = '127.0.0.1', bytes = ''): Promise<Socket> {
+    const { port } = server.address() as AddressInfo;
+    const socket = connect({ port, host: '127.0.0.1', localAddress });
+    socket.on('error', () => undefined);
+    const accepted = once(server, 'connection');
+    const request = bytes.endsWith('\r\n\r\n') ? once(server, 'request') : undefined;
+    if (bytes) socket.write(bytes);
+    await accepted;
+    await request;
+    return socket;
+  }
+  return { open, connections };
+}
+
+async function use(socket: Socket): Promise<void> {
+  socket.write(HEAD);
+  await once(socket, 'data');
+}
+
+const closed = (socket: Socket) => socket.destroyed || once(socket.resume(), 'close');
+
+t.test('a new connection takes the place of the one that has been idle longest', async (t) => {
+  const { open, connections } = await serve(t, { max: 3, maxPerAddress: 3 });
+  const [used, idle, halfHead] = [await open(), await open(), await open('127.0.0.1', 'GET / HTTP')];
+  await use(used);
+  const fourth = await open();
+  await closed(idle);
+  await open();
+  await closed(halfHead);
+  t.equal(connections.open.size, 3);
+  t.same(connections.counts, { evicted: 2, refused: 0 });
+  await use(used);
+  await use(fourth);
+});
+
+t.test(
+  'a connection with a request in progress is never closed, and a new one is refused if all have one',
+  async (t) => {
+    const { open, connections } = await serve(t, { max: 2, maxPerAddress: 2 });
+    const slow = HEAD.replace('/', '/slow');
+    const busy = [await open('127.0.0.1', slow), await open('127.0.0.1', slow)];
+    await closed(await open());
+    t.same(connections.counts, { evicted: 0, refused: 1 });
+    t.notOk(busy.some(({ destroyed }) => destroyed));
+  },
+);
+
+t.test('an address has its own limit, so its idle connections do not close those of others', async (t) => {
+  const { open, connections } = await serve(t, { max: 4, maxPerAddress: 2 });
+  const honest = await open('127.0.0.2');
+  for (let count = 0; count < 10; count += 1) await open('127.0.0.1');
+  t.equal(connections.open.size, 3);
+  await use(honest);
+});
+
+t.test('all addresses together have a limit', async (t) => {
+  const { open, connections } = await serve(t, { max: 2, maxPerAddress: 2 });
+  const first = await open('127.0.0.1');
+  await open('127.0.0.2');
+  await open('127.0.0.3');
+  await closed(first);
+  t.same(connections.counts, { evicted: 1, refused: 0 });
+});
+
+t.test('the limit of an address does not hold for trusted proxies', async (t) => {
+  const { open, connections } = await serve(t, { max: 4, maxPerAddress: 1 }, ['127.0.0.0/8']);
+  for (let count = 0; count < 6; count += 1) await open('127.0.0.1');
+  t.equal(connections.open.size, 4);
+});
+
+t.test('connections that close make room', async (t) => {
+  const { open, connections } = await serve(t, { max: 1, maxPerAddress: 1 });
+  const slow = await open('127.0.0.1', HEAD.replace('/', '/slow'));
+  const [held] = connections.open as Iterable<Socket>;
+  slow.destroy();
+  if (held) await once(held, 'close');
+  await use(await open());
+  t.same(connections.counts, { evicted: 0, refused: 0 });
+});
+
+t.test('the limits stay below the file limit of the process', async (t) => {
+  const { max, maxPerAddress } = await connectionLimits();
+  t.ok(max > 100 && max <= 10_000);
+  t.equal(maxPerAddress, Math.ceil(max / 4));
+});

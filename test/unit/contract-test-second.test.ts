@@ -1,0 +1,55 @@
+import t from 'tap';
+import { checkContract } from '../support/contract-run.js';
+import { startSecondService } from '../support/second-service.js';
+
+/** Rules of what the second service has. */
+const KEPT = [
+  'accounts.register.success',
+  'accounts.register.username-taken',
+  'accounts.register.email-taken',
+  'accounts.register.email-is-normalized',
+  'accounts.register.body-required',
+  'auth.login.success',
+  'auth.login.fields',
+  'auth.cookie.attributes',
+  'auth.me.fields',
+  'posts.create.fields',
+  'posts.create.created-at',
+  'posts.create.required-fields',
+  'posts.get.fields',
+  'posts.get.missing',
+  'posts.delete.success',
+  'posts.list.newest-first',
+  'posts.list-own.own-posts',
+  'likes.unlike.idempotent',
+  'likes.like.missing-post',
+  'posts.like-count.counts',
+];
+
+/** Rules that fail because of its gaps, each by one of them. */
+const GAPS = [
+  'auth.login.email-is-normalized',
+  'likes.like.idempotent',
+  'posts.create.blank',
+  'posts.create.author-id',
+];
+
+t.test('the gaps of another implementation are named, and nothing else', async (t) => {
+  const selected = new Set([...KEPT, ...GAPS]);
+  const { outcomes, left } = await checkContract(await startSecondService(t), { selects: (id) => selected.has(id) });
+  const of = (wanted: string) => outcomes.filter(({ verdict }) => verdict === wanted);
+  t.same(
+    of('failed')
+      .map(({ id }) => id)
+      .sort(),
+    [...GAPS].sort(),
+    { failures: of('failed').map(({ id, failure }) => [id, failure]) },
+  );
+  t.same(
+    of('passed')
+      .map(({ id }) => id)
+      .sort(),
+    [...KEPT].sort(),
+  );
+  t.same(left, []);
+});

@@ -1,0 +1,105 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import t from 'tap';
+import { diskImages } from '../../db/images/disk.js';
+import { StoreUnavailable } from '../../db/unavailable.js';
+import { namesIn, putBytes, spooled, streamOf, testImageStore } from '../support/image-store.js';
+
+/** A data directory's two: what is taken in is renamed from one to the other. */
+async function directories(root: string) {
+  const made = { images: join(root, 'images'), uploads: join(root, 'uploads') };
+  for (const path of Object.values(made)) await mkdir(path, { recursive: true });
+  return made;
+}
+
+t.test('a directory is an image store', async (t) => {
+  const { images, uploads } = await directories(t.testdir());
+  await testImageStore(t, diskImages(images), uploads);
+});
+
+t.test('only images are listed', async (t) => {
+  const { images, uploads } = await directories(t.testdir());
+  const store = diskImages(images);
+  const name = await putBytes(store, uploads, randomBytes(10));
+  await mkdir(join(images, 'lost+found'));
+  await writeFile(join(images, '.nfs0001'), '');
+  await store.own('somebody');
+  t.same(await namesIn(store), [name]);
+});
+
+t.test('a directory that is away makes every verb unavailable, until it is back', async (t) => {
+  const { images, uploads } = await directories(t.testdir());
+  const store = diskImages(images);
+  const bytes = randomBytes(10);
+  const name = await putBytes(store, uploads, bytes);
+  const verbs: [string, () => Promise<unknown>][] = [
+    ['put', () => putBytes(store, uploads, bytes)],
+    ['get', () => store.get(name)],
+    ['remove', () => store.remove(name)],
+    ['list', () => namesIn(store)],
+    ['check', () => store.check()],
+    ['owner', () => store.owner()],
+    ['own', () => store.own('somebody')],
+  ];
+  await rename(images, `${images}.away`);
+  for (const [verb, call] of verbs) await t.rejects(call(), StoreUnavailable, verb);
+  await writeFile(images, 'a file in its place', { mode: 0o700 });
+  for (const [verb, call] of verbs) await t.rejects(call(), StoreUnavailable, `${verb}, with a file in its place`);
+  await rm(images);
+  await rename(`${images}.away`, images);
+  await store.check();
+  t.ok(bytes.equals(await buffer(await streamOf(store, name))));
+  t.equal(await store.owner(), undefined);
+});
+
+const reason = whyNotMounted();
+t.test('on a file system of its own', { skip: reason }, async (t) => {
+  const root = await mkdtemp(join(tmpdir(), 'social-posting-'));
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', root]);
+  t.teardown(async () => {
+    execFileSync('umount', [root]);
+    await rmdir(root);
+  });
+  const { images, uploads } = await directories(root);
+  const store = diskImages(images);
+  const bytes = randomBytes(100_000);
+  const name = await putBytes(store, uploads, bytes);
+
+  await t.test('a full disk takes nothing in, leaves nothing behind, and loses nothing', async (t) => {
+    const filler = join(root, 'filler');
+    await writeFile(filler, randomBytes(2_000_000)).catch((error) => t.equal(error.code, 'ENOSPC'));
+    await t.rejects(store.own('somebody'), StoreUnavailable);
+    t.same(await readdir(images), [name]);
+    t.equal(await store.owner(), undefined);
+    t.ok(bytes.equals(await buffer(await streamOf(store, name))), 'what is there can be read');
+    await rm(filler);
+    await store.own('somebody');
+    t.equal(await store.owner(), 'somebody');
+  });
+
+  await t.test('an upload from elsewhere is refused, and leaves nothing behind', async (t) => {
+    const elsewhere = await spooled('/dev/shm', bytes);
+    t.teardown(() => rm(elsewhere, { force: true }));
+    t.not((await stat('/dev/shm')).dev, (await stat(images)).dev);
+    await t.rejects(store.put('elsewhere.png', elsewhere), StoreUnavailable);
+    t.equal(await store.get('elsewhere.png'), undefined);
+  });
+
+  await t.test('a disk that has become read-only fails the check, and can still be read', async (t) => {
+    execFileSync('mount', ['-o', 'remount,ro', root]);
+    t.teardown(() => execFileSync('mount', ['-o', 'remount,rw', root]));
+    await t.rejects(store.check(), StoreUnavailable);
+    await t.rejects(store.remove(name), StoreUnavailable);
+    t.ok(bytes.equals(await buffer(await streamOf(store, name))));
+  });
+});
+
+/** Why no file system can be mounted here, if so. */
+function whyNotMounted(): string | false {
+  if (process.platform !== 'linux') return 'only Linux has tmpfs';
+  return process.getuid?.() === 0 ? false : 'only root may mount a file system';
+}

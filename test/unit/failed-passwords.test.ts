@@ -1,0 +1,22 @@
+import t from 'tap';
+import type { HttpError } from '../../handlers/http/errors.js';
+import { createFailedPasswords } from '../../handlers/security/failed-passwords.js';
+
+const MINUTE_MS = 60_000;
+const SUBJECT = 'account:1';
+
+t.test('the window of an hour begins with the first failure, and later ones do not extend it', async (t) => {
+  let nowMs = Date.now();
+  t.intercept(Date, 'now', { value: () => nowMs });
+  const failedPasswords = createFailedPasswords(2, undefined);
+
+  t.notOk(await failedPasswords.record(SUBJECT));
+  nowMs += 59 * MINUTE_MS;
+  t.ok(await failedPasswords.record(SUBJECT), 'the last failure allowed');
+  const refused = await failedPasswords.check(SUBJECT).catch((error: HttpError) => error);
+  t.match(refused, { status: 429, headers: { 'Retry-After': '60' } });
+
+  nowMs += MINUTE_MS;
+  await t.resolves(failedPasswords.check(SUBJECT));
+  t.notOk(await failedPasswords.record(SUBJECT), 'counts from one again');
+});

@@ -1,0 +1,558 @@
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { Agent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Fastify from 'fastify';
+import t, { type Test } from 'tap';
+import type { Kind } from '../../generated/routes.js';
+import { HttpError } from '../../handlers/http/errors.js';
+import { discardForm, type Form, type FormLimits, readForm } from '../../handlers/http/forms.js';
+import { samples } from '../../scripts/contract-test/images.js';
+
+const kinds: Record<string, Kind> = {
+  title: 'string',
+  text: 'string',
+  private: 'boolean',
+  image: 'file',
+  cover: 'file',
+};
+const limits: FormLimits = {
+  fileBytes: 300_000,
+  bodyBytes: 600_000,
+  spoolDir: await mkdtemp(join(tmpdir(), 'forms-test-')),
+  hasRoom: async () => true,
+  stripMetadata: true,
+};
+
+/** What the handler saw in the spool while it had the form. */
+let spooled: { mode: number; bytes: Buffer }[] = [];
+let settled = 0;
+let failure: unknown;
+
+const app = Fastify({ requestTimeout: 20_000 });
+app.addContentTypeParser('multipart/form-data', (_request, _payload, done) => done(null));
+app.setErrorHandler((error, _request, reply) => {
+  failure = error;
+  if (!(error instanceof HttpError)) return reply.code(500).send({ message: String(error) });
+  return reply.code(error.status).send({ message: error.message, errors: error.problems });
+});
+app.post('/', async (request) => {
+  try {
+    if (request.headers['x-gone']) await until(() => request.raw.destroyed);
+    const form = await readForm(request, kinds, limits);
+    spooled = await Promise.all(
+      (await readdir(limits.spoolDir)).map(async (name) => {
+        const path = join(limits.spoolDir, name);
+        return { mode: (await stat(path)).mode & 0o777, bytes: await readFile(path) };
+      }),
+    );
+    await discardForm(form);
+    return form;
+  } finally {
+    settled++;
+  }
+});
+await app.listen({ host: '127.0.0.1', port: 0 });
+const { port } = app.server.address() as AddressInfo;
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+
+/** The server's end of the newest connection. */
+let accepted: Socket | undefined;
+app.server.on('connection', (socket: Socket) => {
+  accepted = socket;
+});
+
+/** A client of its own that has sent these bytes, and they have all arrived. */
+async function arrive(...sent: (string | Uint8Array)[]): Promise<Socket> {
+  accepted = undefined;
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {});
+  const bytes = Buffer.concat(sent.map((piece) => Buffer.from(piece)));
+  socket.write(bytes);
+  await until(() => (accepted?.bytesRead ?? 0) >= bytes.length);
+  return socket;
+}
+
+async function until(reached: () => boolean): Promise<void> {
+  while (!reached()) await sleep(5);
+}
+
+t.teardown(async () => {
+  agent.destroy();
+  await app.close();
+  await rm(limits.spoolDir, { recursive: true });
+});
+/** A test that must leave the spool empty. */
+const test = (name: string, run: (t: Test) => Promise<void>) =>
+  t.test(name, async (t) => {
+    await run(t);
+    t.same(await readdir(limits.spoolDir), [], 'the spool is empty');
+  });
+
+const BOUNDARY = 'a-boundary';
+const CONTENT_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
+
+/** A part, its headers as they go over the wire. */
+const part = (headers: string | string[], bytes: string | Uint8Array = '') =>
+  Buffer.concat([Buffer.from(`--${BOUNDARY}\r\n${[headers].flat().join('\r\n')}\r\n\r\n`), Buffer.from(bytes), CRLF]);
+const CRLF = Buffer.from('\r\n');
+const END = `--${BOUNDARY}--\r\n`;
+const form = (...parts: Buffer[]) => Buffer.concat([...parts, Buffer.from(END)]);
+const text = (name: string, value: string | Uint8Array, ...headers: string[]) =>
+  part([`Content-Disposition: form-data; name="${name}"`, ...headers], value);
+const file = (name: string, bytes: string | Uint8Array, type?: string, fileName = 'a.bin') =>
+  part(
+    [
+      `Content-Disposition: form-data; name="${name}"; filename="${fileName}"`,
+      ...(type === undefined ? [] : [`Content-Type: ${type}`]),
+    ],
+    bytes,
+  );
+
+interface Answer {
+  status: number;
+  body: Form & { message: string; errors: Form['problems'] };
+}
+
+async function post(body: Uint8Array | Uint8Array[], headers: OutgoingHttpHeaders = {}): Promise<Answer> {
+  const request = httpRequest({ port, host: '127.0.0.1', method: 'POST', agent });
+  // The answer may come before the whole body has been sent.
+  const answered = once(request, 'response');
+  request.setHeader('Content-Type', CONTENT_TYPE);
+  for (const [name, value] of Object.entries(headers)) request.setHeader(name, value ?? '');
+  if (!Array.isArray(body)) {
+    request.setHeader('Content-Length', body.length);
+    request.end(body);
+  } else {
+    for (const chunk of body) {
+      request.write(chunk);
+      await new Promise(setImmediate);
+    }
+    request.end();
+  }
+  const [response] = (await answered) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk);
+  return { status: response.statusCode ?? 0, body: JSON.parse(Buffer.concat(chunks).toString()) };
+}
+
+/** Posts these parts and expects these problems, as [field, message], and these text fields. */
+async function expectForm(t: Test, parts: Buffer[], problems: [string, string][], fields: object, name: string) {
+  const { status, body } = await post(form(...parts));
+  t.equal(status, 200, `${name}: read`);
+  t.same(
+    body.problems,
+    problems.map(([field, message]) => ({ in: 'body', field, message })),
+    `${name}: problems`,
+  );
+  t.strictSame(body.fields, fields, `${name}: fields`);
+}
+
+async function expectImage(t: Test, parts: Buffer[], mediaType: string, bytes: Uint8Array, name: string) {
+  const { body } = await post(form(...parts));
+  t.same(body.problems, [], `${name}: no problems`);
+  t.match(body.fields.image, { path: limits.spoolDir, size: bytes.length, mediaType }, name);
+  t.strictSame(spooled, [{ mode: 0o600, bytes: Buffer.from(bytes) }], `${name}: spooled as it came`);
+}
+
+async function expectBadBody(t: Test, answer: Promise<Answer>, message: RegExp) {
+  const { status, body } = await answer;
+  t.equal(status, 400);
+  t.match(body.errors, [{ in: 'body', field: '', message }]);
+}
+
+const NO_IMAGE = 'must be a JPEG, PNG, GIF, WebP or AVIF image';
+
+test('text fields', async (t) => {
+  await expectForm(t, [], [], {}, 'no parts at all');
+  await expectForm(
+    t,
+    [text('title', 'A title'), text('text', ' two\r\nlines – 😀 '), text('private', 'True')],
+    [],
+    { title: 'A title', text: ' two\r\nlines – 😀 ', private: 'True' },
+    'kept as sent',
+  );
+  await expectForm(t, [text('title', ''), text('text', '')], [], { title: '', text: '' }, 'empty ones, even last');
+  await expectForm(t, [text('title', '\ufeffx')], [], { title: '\ufeffx' }, 'a byte-order mark is text');
+  await expectForm(t, [text('title', 'x'.repeat(65_536))], [], { title: 'x'.repeat(65_536) }, 'as long as can be');
+  await expectForm(
+    t,
+    [text('title', 'x'.repeat(65_537)), text('text', 'y')],
+    [['title', 'is too long']],
+    { text: 'y' },
+    'longer',
+  );
+  await expectForm(t, [text('colour', 'red')], [], { colour: 'red' }, 'undeclared, for the schema to name');
+  await expectForm(t, [text('größe', 'x')], [], { größe: 'x' }, 'a name in UTF-8');
+  await expectForm(t, [text('a\\"b\\\\', 'x')], [], { 'a"b\\': 'x' }, 'a name with escapes');
+});
+
+test('text must be plain and UTF-8', async (t) => {
+  for (const type of ['text/plain', 'Text/Plain; charset=UTF-8', 'text/plain; charset="utf-8"']) {
+    await expectForm(t, [text('title', 'é', `Content-Type: ${type}`)], [], { title: 'é' }, type);
+  }
+  for (const type of ['application/json', 'application/octet-stream', 'text/html', 'image/png']) {
+    const parts = [text('title', '"x"', `Content-Type: ${type}`)];
+    await expectForm(t, parts, [['title', 'must be plain text']], {}, type);
+  }
+  for (const type of ['application/json', 'application/json; charset=utf-8']) {
+    const parts = [text('private', 'true', `Content-Type: ${type}`)];
+    await expectForm(t, parts, [], { private: 'true' }, `a boolean as ${type}`);
+  }
+  const broken = [text('title', '{', 'Content-Type: application/json')];
+  await expectForm(t, broken, [['title', 'must be plain text']], {}, 'JSON is never parsed');
+  for (const charset of ['iso-8859-1', 'UTF-16LE', 'windows-1252']) {
+    const parts = [text('title', 'x', `Content-Type: text/plain; charset=${charset}`)];
+    await expectForm(t, parts, [['title', 'must be UTF-8 text']], {}, charset);
+  }
+  await expectForm(
+    t,
+    [text('title', Buffer.from('é', 'latin1')), text('text', Buffer.from([0xed, 0xa0, 0x80]))],
+    [
+      ['title', 'must be UTF-8 text'],
+      ['text', 'must be UTF-8 text'],
+    ],
+    {},
+    'bytes that are no UTF-8',
+  );
+  const encoded = 'must be sent without a transfer encoding';
+  const base64 = 'Content-Transfer-Encoding: base64';
+  await expectForm(t, [text('title', 'eA==', base64)], [['title', encoded]], {}, 'base64');
+  await expectForm(t, [text('title', 'x', 'Content-Transfer-Encoding: 8bit')], [], { title: 'x' }, '8bit');
+});
+
+test('images of every kind come back exactly', async (t) => {
+  for (const [kind, bytes] of Object.entries(samples)) {
+    const mediaType = kind === 'apng' ? 'image/png' : `image/${kind}`;
+    await expectImage(t, [file('image', bytes, `image/${kind}`)], mediaType, bytes, kind);
+    await expectImage(t, [file('image', bytes, 'application/octet-stream')], mediaType, bytes, `${kind}, untyped`);
+    await expectImage(t, [file('image', bytes)], mediaType, bytes, `${kind} with no type at all`);
+    await expectImage(t, [file('image', bytes, '')], mediaType, bytes, `${kind} with an empty type`);
+  }
+  await expectImage(t, [file('image', samples.jpeg, 'image/jpg')], 'image/jpeg', samples.jpeg, 'image/jpg');
+  await expectImage(t, [file('image', samples.apng, 'image/png')], 'image/png', samples.apng, 'APNG as PNG');
+  await expectImage(t, [file('image', samples.png, 'IMAGE/PNG; a=b')], 'image/png', samples.png, 'any letter case');
+  const large = Buffer.concat([samples.png, Buffer.alloc(limits.fileBytes - samples.png.length)]);
+  await expectImage(t, [file('image', large, 'image/png')], 'image/png', large, 'as large as can be');
+});
+
+test('metadata is removed from images, and the size is that of what is left', async (t) => {
+  const tagged = Buffer.concat([samples.jpeg, Buffer.from('a trailer')]);
+  await expectImage(t, [file('image', tagged)], 'image/jpeg', samples.jpeg, 'removed');
+  limits.stripMetadata = false;
+  t.teardown(() => {
+    limits.stripMetadata = true;
+  });
+  await expectImage(t, [file('image', tagged)], 'image/jpeg', tagged, 'kept if the operator wants');
+});
+
+test('an image that must not be stored is named, and leaves nothing behind', async (t) => {
+  const damaged = [
+    ['image', 'contains metadata that cannot be removed, because the structure of the file cannot be followed'],
+  ] as [string, string][];
+  await expectForm(t, [file('image', 'GIF89aExif\0')], damaged, {}, 'metadata in no known place');
+  const huge = Buffer.from(samples.gif).fill(0xff, 6, 10);
+  const { body } = await post(form(file('image', huge)));
+  t.match(body.problems, [{ field: 'image', message: /^must be at most 16,384 pixels on each side/ }]);
+});
+
+test('a file of another type is named', async (t) => {
+  const ftyp = (brand: string) => Buffer.from(`\0\0\0\x10ftyp${brand}\0\0\0\0`, 'latin1');
+  for (const [bytes, name] of [
+    [ftyp('heic'), 'a HEIC image'],
+    [ftyp('mp42'), 'a MP4 video'],
+    [Buffer.from('II*\0\x08\0\0\0\0\0', 'latin1'), 'a TIF image'],
+    [Buffer.from('%PDF-1.7'), 'a PDF file'],
+    [Buffer.from('\0\0\x01\0\x01\0', 'latin1'), 'an ICO image'],
+  ] as const) {
+    const message = `is ${name}; JPEG, PNG, GIF, WebP and AVIF are accepted`;
+    await expectForm(t, [file('image', bytes)], [['image', message]], {}, name);
+  }
+});
+
+test('ways to say that a part is a file', async (t) => {
+  for (const headers of [
+    ['Content-Disposition: form-data; name="image"', 'Content-Type: application/octet-stream'],
+    ['Content-Disposition: form-data; name="image"', 'Content-Type: image/png'],
+    ['Content-Disposition: form-data; name=image; filename=a.png'],
+    ['content-disposition:form-data;filename="a;b.png";name="image"'],
+    ['Content-Disposition: form-data; name="image"; filename*=UTF-8\'\'%e2%82%ac.png'],
+    ['Content-Disposition: form-data; name="image"; filename="\\"; name=title"'],
+    ['Content-Disposition: form-data; name="image"; filename=""', 'Content-Type: image/png'],
+  ]) {
+    await expectImage(t, [part(headers, samples.png)], 'image/png', samples.png, headers.join(', '));
+  }
+});
+
+test('the bytes must be an image, of the declared type', async (t) => {
+  const mismatch = (type: string, declared: string, actual: string, bytes: Uint8Array) =>
+    expectForm(
+      t,
+      [file('image', bytes, type)],
+      [['image', `is declared as ${declared}, but its bytes are ${actual}`]],
+      {},
+      `${type} for ${actual}`,
+    );
+  await mismatch('image/png', 'image/png', 'image/jpeg', samples.jpeg);
+  await mismatch('image/jpeg; q=1', 'image/jpeg', 'image/png', samples.png);
+  await mismatch('text/plain', 'text/plain', 'image/png', samples.png);
+  await mismatch('image/svg+xml', 'image/svg+xml', 'image/png', samples.png);
+  await mismatch('__proto__', '__proto__', 'image/png', samples.png);
+  await mismatch(`image/${'x'.repeat(250)}`, 'another type', 'image/png', samples.png);
+  for (const bytes of ['hello', '<svg/>', '\ufeffGIF89a', 'GIF', '']) {
+    await expectForm(t, [file('image', bytes, 'image/png')], [['image', NO_IMAGE]], {}, JSON.stringify(bytes));
+  }
+  await expectForm(t, [file('image', '', undefined)], [['image', NO_IMAGE]], {}, 'a name, but no bytes');
+  await expectForm(t, [file('image', 'x', 'image/png', '')], [['image', NO_IMAGE]], {}, 'bytes, but no name');
+});
+
+test('an empty file input is no file', async (t) => {
+  for (const type of [undefined, 'application/octet-stream', 'image/png', 'text/plain']) {
+    await expectForm(t, [file('image', '', type, ''), text('title', 'x')], [], { title: 'x' }, String(type));
+  }
+  const twice = [file('image', '', undefined, ''), file('image', samples.gif), file('image', '', undefined, '')];
+  await expectImage(t, twice, 'image/gif', samples.gif, 'around a file');
+});
+
+test('what does not belong is named, and all of it', async (t) => {
+  await expectForm(t, [file('avatar', samples.png)], [['avatar', 'is not known']], {}, 'misnamed');
+  await expectForm(t, [file('Image', samples.png)], [['Image', 'is not known']], {}, 'letter case');
+  await expectForm(t, [file('title', 'x')], [['title', 'must be text, not a file']], {}, 'a file for text');
+  await expectForm(t, [text('image', 'x')], [['image', 'must be a file']], {}, 'text for a file');
+  await expectForm(t, [text('a', '{}', 'Content-Type: application/json')], [['a', 'is not known']], {}, 'undeclared');
+  await expectForm(
+    t,
+    [text('title', '1'), text('title', '2'), text('title', '3'), text('a', '1'), text('a', '2')],
+    [
+      ['title', 'must not be repeated'],
+      ['title', 'must not be repeated'],
+      ['a', 'must not be repeated'],
+    ],
+    { title: '1', a: '1' },
+    'repeated text',
+  );
+  const { body } = await post(
+    form(
+      file('image', samples.png),
+      file('image', samples.gif),
+      text('text', Buffer.from([0xff])),
+      file('other', 'x'.repeat(limits.fileBytes + 1)),
+      file('cover', 'x'),
+      text('cover', 'x'),
+      text('title', 'x'),
+    ),
+  );
+  t.match(body.fields, { image: { mediaType: 'image/png' }, title: 'x' });
+  t.same(
+    body.problems.map(({ field }) => field),
+    ['image', 'text', 'other', 'cover', 'cover'],
+  );
+  t.strictSame(
+    spooled.map(({ bytes }) => bytes),
+    [samples.png],
+    'nothing but the first file is stored',
+  );
+});
+
+test('names of every object', async (t) => {
+  for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
+    const expected: [string, string][] = [[name, 'is not known']];
+    await expectForm(t, [text(name, 'x'), text('title', 'y')], expected, { title: 'y' }, `text ${name}`);
+    await expectForm(t, [file(name, samples.png)], expected, {}, `file ${name}`);
+  }
+  t.equal(({} as Record<string, unknown>).x, undefined);
+});
+
+test('sizes', async (t) => {
+  const tooLarge = async (answer: Promise<Answer>, message: RegExp, name: string) =>
+    t.match(await answer, { status: 413, body: { message } }, name);
+  const oversized = Buffer.alloc(limits.fileBytes + 1, samples.png);
+  await tooLarge(post(form(file('image', oversized))), /file/, 'a file');
+  await tooLarge(post(form(text('title', 'x'), file('cover', samples.png), file('image', oversized))), /file/, 'after');
+  const whole = Buffer.alloc(limits.bodyBytes + 1);
+  await tooLarge(post(form(file('other', whole))), /body/, 'a body that says so');
+  await tooLarge(post([form(file('other', whole))]), /body/, 'a body that does not');
+  await tooLarge(post([form(text('title', whole))]), /body/, 'of text');
+  await tooLarge(post([whole]), /body/, 'of nothing known');
+  const inImage = [...Array<Buffer>(3).fill(Buffer.alloc(200_000, samples.png))];
+  const two = form(file('cover', inImage[0] as Buffer), file('image', Buffer.concat(inImage)));
+  await tooLarge(post([two]), /./, 'while a file is being stored');
+  await expectForm(t, [text('title', 'x')], [], { title: 'x' }, 'the connection still serves');
+});
+
+test('a body just within the limit passes', async (t) => {
+  const overhead = form(file('image', samples.png), file('other', '')).length;
+  const fill = file('other', Buffer.alloc(limits.bodyBytes - overhead));
+  const { status, body } = await post([form(file('image', samples.png), fill)]);
+  t.equal(status, 200);
+  t.same(
+    body.problems.map(({ field }) => field),
+    ['other'],
+  );
+});
+
+test('a malformed body is a 400', async (t) => {
+  const whole = form(text('title', 'x'), file('image', samples.png));
+  for (const type of ['multipart/form-data', 'multipart/form-data; boundary=', 'multipart/form-data; boundary=""']) {
+    await expectBadBody(t, post(whole, { 'Content-Type': type }), /boundary/);
+  }
+  const long = `multipart/form-data; boundary=${'x'.repeat(300)}`;
+  await expectBadBody(t, post(whole, { 'Content-Type': long }), /boundary/);
+  await expectBadBody(t, post(whole, { 'Content-Type': 'multipart/form-data; boundary=other' }), /closing boundary/);
+  await expectBadBody(t, post(Buffer.from('no form')), /closing boundary/);
+  for (const length of [3, 20, 60, 80, 120, 190, whole.length - 6, whole.length - 4]) {
+    await expectBadBody(t, post(whole.subarray(0, length)), /closing boundary/);
+  }
+  for (const headers of [
+    'Content-Type: text/plain',
+    'Content-Disposition: form-data',
+    'Content-Disposition: form-data; name=""',
+    'Content-Disposition: form-data; name="title',
+    'Content-Disposition: attachment; name="title"',
+    'Content-Disposition form-data; name="title"',
+    'Content-Disposition: form-data;\r name="title"',
+    `Content-Disposition: form-data; name="${'x'.repeat(201)}"`,
+    `Content-Disposition: form-data; name="${'x'.repeat(100_000)}"`,
+  ]) {
+    await expectBadBody(t, post(form(part(headers, 'x'), text('title', 'x'))), /Content-Disposition|headers/);
+    await expectBadBody(t, post(form(file('image', samples.png), part(headers, 'x'))), /Content-Disposition|headers/);
+  }
+  await expectBadBody(t, post(Buffer.from(`--${BOUNDARY}\r\nContent-Disp\r\n${END}`)), /headers/);
+  await expectBadBody(t, post(Buffer.from(`--${BOUNDARY}\r\n\r\n${END}`)), /Content-Disposition|headers/);
+  const many = Array.from({ length: 101 }, (_, n) => text(`f${n}`, ''));
+  await expectBadBody(t, post(form(...many)), /too many/);
+  t.equal((await post(form(...many.slice(1)))).status, 200, 'as many as can be');
+});
+
+test('however it is cut into chunks', async (t) => {
+  const preamble = Buffer.from('a preamble\r\n');
+  const epilogue = Buffer.from('an epilogue');
+  const bytes = Buffer.from(`GIF89a\r\n--${BOUNDARY.slice(0, -1)}\r\n-`);
+  const whole = Buffer.concat([
+    preamble,
+    form(text('title', ''), text('text', 'é'), file('image', bytes), text('private', '')),
+    epilogue,
+  ]);
+  for (const size of [1, 2, 7, 64, whole.length]) {
+    const chunks: Buffer[] = [];
+    for (let at = 0; at < whole.length; at += size) chunks.push(whole.subarray(at, at + size));
+    const { body } = await post(chunks);
+    t.match(
+      body,
+      { problems: [], fields: { title: '', text: 'é', private: '', image: { size: bytes.length } } },
+      `${size}`,
+    );
+    t.strictSame(spooled[0]?.bytes, bytes);
+  }
+  t.match(await post([]), { status: 200, body: { fields: {}, problems: [] } }, 'no chunk is an empty form');
+});
+
+test('other boundaries', async (t) => {
+  const boundary = "'()+_,-./:=?";
+  const body = form(text('title', 'x')).toString().replaceAll(BOUNDARY, boundary);
+  const headers = { 'Content-Type': `Multipart/Form-Data; charset=utf-8; Boundary="${boundary}"` };
+  t.match(await post(Buffer.from(body), headers), { status: 200, body: { fields: { title: 'x' } } });
+});
+
+test('what fetch sends', async (t) => {
+  const data = new FormData();
+  data.append('title', 'ü "quoted"');
+  data.append('a"b', 'x');
+  data.append('image', new Blob([samples.webp], { type: 'image/webp' }), 'größe "1".webp');
+  const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: data });
+  t.match(await response.json(), {
+    fields: { title: 'ü "quoted"', 'a%22b': 'x', image: { mediaType: 'image/webp' } },
+    problems: [],
+  });
+});
+
+test('a client that goes away leaves nothing behind', async (t) => {
+  const whole = form(file('cover', samples.png), file('image', Buffer.alloc(200_000, samples.png)));
+  const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${CONTENT_TYPE}\r\nContent-Length: ${whole.length}\r\n\r\n`;
+  for (const end of ['destroy', 'resetAndDestroy', 'end'] as const) {
+    for (const length of [0, 30, 150, 260, 1000, 150_000]) {
+      settled = 0;
+      failure = undefined;
+      const socket = await arrive(head, whole.subarray(0, length));
+      socket[end]();
+      await until(() => settled > 0);
+      t.equal(settled, 1, `${end} after ${length}: the handler ends`);
+      t.match(failure, { status: 400 }, `${end} after ${length}: with a 400`);
+      t.same(await readdir(limits.spoolDir), [], `${end} after ${length}: the spool is empty`);
+      socket.destroy();
+    }
+  }
+});
+
+test('a client that has gone before its form is read', async (t) => {
+  settled = 0;
+  failure = undefined;
+  const socket = await arrive(
+    `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${CONTENT_TYPE}\r\nContent-Length: 9\r\nX-Gone: yes\r\n\r\n`,
+  );
+  socket.destroy();
+  await until(() => settled > 0);
+  t.match(failure, { status: 400, problems: [{ message: /closed/ }] });
+});
+
+test('an answer goes out while the body is still coming, and the connection lives on', async (t) => {
+  const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${CONTENT_TYPE}\r\n`;
+  const next = form(text('title', 'next'));
+  const rest = Buffer.alloc(1_000_000, 'x');
+  for (const [status, opening] of [
+    [413, Buffer.concat([file('image', '').subarray(0, -2), rest])],
+    [413, Buffer.concat([text('title', '').subarray(0, -2), rest])],
+    [400, part('Content-Type: text/plain', 'x')],
+  ] as const) {
+    const socket = connect(port, '127.0.0.1');
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk;
+    });
+    const length = opening.length + rest.length;
+    socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n${length.toString(16)}\r\n`);
+    socket.write(opening);
+    await until(() => received.endsWith('}'));
+    t.match(received, new RegExp(`^HTTP/1.1 ${status} `));
+    received = '';
+    socket.write(rest);
+    socket.write('\r\n0\r\n\r\n');
+    socket.write(`${head}Content-Length: ${next.length}\r\n\r\n`);
+    socket.write(next);
+    await until(() => received.endsWith('}'));
+    t.match(received, /^HTTP\/1.1 200 .*"title":"next"/s);
+    socket.destroy();
+  }
+});
+
+test('a body that says it is too large is refused unread', async (t) => {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${CONTENT_TYPE}\r\nContent-Length: 600001\r\n\r\n`);
+  const [answer] = await once(socket, 'data');
+  t.match(String(answer), /^HTTP\/1.1 413 /);
+  socket.destroy();
+});
+
+test('a spool that cannot be written fails the request and no more', async (t) => {
+  const { spoolDir } = limits;
+  limits.spoolDir = join(spoolDir, 'missing');
+  t.teardown(() => {
+    limits.spoolDir = spoolDir;
+  });
+  const body = form(file('image', Buffer.alloc(200_000, samples.png)));
+  t.equal((await post(body)).status, 500);
+  limits.spoolDir = spoolDir;
+  await expectImage(t, [file('image', samples.png)], 'image/png', samples.png, 'and then');
+});
+
+test('discarding is for what is still there', async (t) => {
+  const path = join(limits.spoolDir, 'kept');
+  await writeFile(path, '');
+  const fields = { title: 'x', image: { path, size: 0, mediaType: 'image/png' } };
+  await discardForm({ fields, problems: [] });
+  t.same(await readdir(limits.spoolDir), []);
+  await discardForm({ fields, problems: [] });
+});

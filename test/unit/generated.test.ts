@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { temporaryDirectory } from '../support/stores.js';
+
+/** What `npm run generate -- --check` does, in a directory, and what it says there. */
+async function check(cwd: string) {
+  const child = spawn('node_modules/.bin/tsx', ['scripts/generate/index.ts', '--check'], { cwd });
+  let said = '';
+  child.stderr.on('data', (chunk) => {
+    said += chunk;
+  });
+  const [code] = await once(child, 'close');
+  return { code, said };
+}
+
+/** The bundler writes the path of whatever it takes in into a comment: of these a link would be another path. */
+const BUNDLED = ['ajv', 'fast-json-stringify'];
+
+/** All that the generator needs, in a directory where it may be changed. */
+async function copyOfProject(t: Test): Promise<string> {
+  const directory = await temporaryDirectory(t);
+  for (const name of ['openapi.yaml', 'package.json', 'generated', 'scripts', ...BUNDLED.map(installed)]) {
+    await cp(name, join(directory, name), { recursive: true });
+  }
+  await mkdir(join(directory, 'node_modules'), { recursive: true });
+  for (const name of await readdir('node_modules')) {
+    if (!BUNDLED.includes(name)) await symlink(join(process.cwd(), installed(name)), join(directory, installed(name)));
+  }
+  return directory;
+}
+
+const installed = (name: string) => join('node_modules', name);
+
+async function change(path: string, from: string, to: string): Promise<void> {
+  const before = await readFile(path, 'utf8');
+  await writeFile(path, before.replace(from, to));
+}
+
+t.test('what is committed is up to date; a change is noticed and named, and nothing is written', async (t) => {
+  const copy = await copyOfProject(t);
+  t.same(await check(copy), { code: 0, said: '' });
+  const generated = join(copy, 'generated');
+  const json = await readFile(join(generated, 'openapi.json'), 'utf8');
+  await change(join(copy, 'openapi.yaml'), 'maxLength: 200', 'maxLength: 201');
+  await change(join(generated, 'routes.ts'), '"secured":true', '"secured":false');
+  const { code, said } = await check(copy);
+  t.equal(code, 1);
+  t.match(said, /^Stale: generated\/openapi\.json, generated\/routes\.ts, generated\/validators\.js\. /);
+  t.equal(await readFile(join(generated, 'openapi.json'), 'utf8'), json);
+});
+
+const sourcesOf = async (directory: string) =>
+  (await readdir(directory, { recursive: true })).filter((name) => /\.[jt]s$/.test(name));
+
+/** The modules that a source imports when it runs, or, among `types`, only for their types. */
+function importsOf(source: string) {
+  const statements = [...source.matchAll(/^(?:import|export) (type )?[^;'"]*?from ['"]([^'"]+)['"]/gm)];
+  const others = [...source.matchAll(/^import ['"]([^'"]+)['"]|(?<!')\b(?:import|require)\(['"]([^'"]+)['"]\)/gm)];
+  return {
+    types: statements.filter(([, type]) => type).map(([, , name]) => name ?? ''),
+    values: [
+      ...statements.filter(([, type]) => !type).map(([, , name]) => name ?? ''),
+      ...others.map(([, a, b]) => a ?? b),
+    ],
+  };
+}
+
+t.test('generated files import nothing that is written by hand, and run without any package', async (t) => {
+  const files = await sourcesOf('generated');
+  const siblings = files.map((name) => `./${name.replace(/\.ts$/, '.js')}`);
+  t.ok(files.length > 0);
+  for (const name of files) {
+    const { types, values } = importsOf(await readFile(join('generated', name), 'utf8'));
+    t.same(values, [], `${name}: imports`);
+    t.same(
+      types.filter((imported) => !siblings.includes(imported) && imported !== 'ajv'),
+      [],
+      `${name}: types`,
+    );
+  }
+});
+
+t.test('nothing that serves compiles a schema', async (t) => {
+  for (const directory of ['handlers', 'db']) {
+    for (const name of await sourcesOf(directory)) {
+      const source = await readFile(join(directory, name), 'utf8');
+      const compilers = importsOf(source).values.filter((imported) =>
+        /ajv|fast-json-stringify|schema/.test(imported ?? ''),
+      );
+      t.same(compilers, [], name);
+      t.notMatch(source, /setValidatorCompiler|setSerializerCompiler|compile(Validation|Serialization)Schema/, name);
+    }
+  }
+});

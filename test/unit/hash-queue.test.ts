@@ -1,0 +1,136 @@
+import t from 'tap';
+import type { HttpError } from '../../handlers/http/errors.js';
+import { createHashQueue, type HashQueue, type Turn } from '../../handlers/security/hash-queue.js';
+
+/** A queue whose jobs end when the test says so. */
+function controlled(options: Parameters<typeof createHashQueue>[0]) {
+  const queue = createHashQueue(options);
+  const started: string[] = [];
+  const ends = new Map<string, () => void>();
+  const run = (name: string, turn: Turn): Promise<string> =>
+    queue.run(turn, () => {
+      started.push(name);
+      return new Promise((resolve) => ends.set(name, () => resolve(name)));
+    });
+  return {
+    queue,
+    started,
+    run,
+    /** Adds jobs whose outcome does not matter. */
+    add(names: readonly string[], turn: Turn): void {
+      for (const name of names) void run(name, turn);
+    },
+    async end(name: string) {
+      ends.get(name)?.();
+      // The next job starts some promises later.
+      await new Promise(setImmediate);
+    },
+  };
+}
+
+const counts = ({ running, waiting, refused, abandoned }: HashQueue) => ({ running, waiting, refused, abandoned });
+
+/** Why a job was not run. */
+const refusal = (job: Promise<unknown>) =>
+  job.then(
+    () => 'none',
+    ({ status, headers }: HttpError) => ({ status, headers }),
+  );
+
+const FULL = { status: 503, headers: { 'Retry-After': '2' } };
+const ABANDONED = { status: 499 };
+
+t.test('the lanes take turns', async (t) => {
+  const { add, end, started } = controlled({ concurrency: 1 });
+  add(['l1', 'l2', 'l3'], { lane: 'login' });
+  add(['a1', 'a2'], { lane: 'account' });
+  for (const name of ['l1', 'a1', 'l2', 'a2']) await end(name);
+  t.same(started, ['l1', 'a1', 'l2', 'a2', 'l3']);
+});
+
+t.test('jobs with the same key run one after another, in any lane, and hold up no others', async (t) => {
+  const { add, end, started, queue } = controlled({ concurrency: 3 });
+  add(['a1'], { lane: 'login', key: 'a' });
+  add(['a2'], { lane: 'login', key: 'a' });
+  add(['a3'], { lane: 'account', key: 'a' });
+  add(['b1'], { lane: 'login', key: 'b' });
+  add(['any'], { lane: 'login' });
+  t.same(started, ['a1', 'b1', 'any']);
+  t.match(counts(queue), { running: 3, waiting: 2 });
+  await end('b1');
+  t.equal(started.length, 3);
+  await end('a1');
+  t.same(started.slice(3), ['a3']);
+  await end('a3');
+  t.same(started.slice(4), ['a2']);
+});
+
+t.test('a waiting job whose client leaves never starts; a running one goes on', async (t) => {
+  const { run, end, started, queue } = controlled({ concurrency: 1 });
+  const [leaving, staying] = [new AbortController(), new AbortController()];
+  const running = run('running', { lane: 'login', signal: staying.signal });
+  const abandoned = run('abandoned', { lane: 'login', signal: leaving.signal });
+  const next = run('next', { lane: 'login' });
+  leaving.abort();
+  staying.abort();
+  t.match(await refusal(abandoned), ABANDONED);
+  t.match(await refusal(run('late', { lane: 'login', signal: leaving.signal })), ABANDONED);
+  t.same(counts(queue), { running: 1, waiting: 1, refused: 0, abandoned: 2 });
+  await end('running');
+  t.equal(await running, 'running');
+  await end('next');
+  t.equal(await next, 'next');
+  t.same(started, ['running', 'next']);
+});
+
+t.test('more work than may wait is refused', async (t) => {
+  const { run, add, queue } = controlled({ concurrency: 2, maxWaitMs: 50, expectedMs: 25 });
+  add(['1', '2', '3', '4', '5', '6'], { lane: 'login' });
+  t.same(await refusal(run('7', { lane: 'login' })), FULL);
+  t.same(counts(queue), { running: 2, waiting: 4, refused: 1, abandoned: 0 });
+});
+
+t.test('a flood in one lane leaves half of the queue to the other', async (t) => {
+  const { run, add, end, started } = controlled({ concurrency: 1, maxWaitMs: 100, expectedMs: 25 });
+  const logins = ['l1', 'l2', 'l3', 'l4', 'l5'].map((name) => run(name, { lane: 'login' }));
+  add(['a1', 'a2'], { lane: 'account' });
+  t.same(await refusal(logins[4] as Promise<string>), FULL);
+  t.same(await refusal(logins[3] as Promise<string>), FULL);
+  t.same(await refusal(run('a3', { lane: 'account' })), FULL);
+  for (const name of ['l1', 'a1', 'l2', 'a2']) await end(name);
+  t.same(started, ['l1', 'a1', 'l2', 'a2', 'l3']);
+});
+
+t.test('fewer jobs may wait when jobs take longer', async (t) => {
+  let now = 0;
+  const { run, add, end, queue } = controlled({ concurrency: 1, maxWaitMs: 100, expectedMs: 25, now: () => now });
+  for (let job = 0; job < 50; job++) {
+    add([`${job}`], { lane: 'login' });
+    now += 100;
+    await end(`${job}`);
+  }
+  add(['running'], { lane: 'login' });
+  add(['waiting'], { lane: 'login' });
+  t.same(await refusal(run('refused', { lane: 'login' })), FULL);
+  t.match(counts(queue), { running: 1, waiting: 1 });
+});
+
+t.test('jobs that take no time at all do not make the queue endless', async (t) => {
+  const { run, add, end, queue } = controlled({ concurrency: 1, maxWaitMs: 20, expectedMs: 25, now: () => 0 });
+  for (let job = 0; job < 200; job++) {
+    add([`${job}`], { lane: 'login' });
+    await end(`${job}`);
+  }
+  add(['running', '1', '2', '3'], { lane: 'login' });
+  t.same(await refusal(run('4', { lane: 'login' })), FULL);
+  t.match(counts(queue), { running: 1, waiting: 3 });
+});
+
+t.test('a job that fails makes room for the next', async (t) => {
+  const queue = createHashQueue({ concurrency: 1 });
+  await t.rejects(
+    queue.run({ lane: 'login', key: 'a' }, () => Promise.reject(new Error('malformed'))),
+    /malformed/,
+  );
+  t.equal(await queue.run({ lane: 'login', key: 'a' }, async () => 'done'), 'done');
+});

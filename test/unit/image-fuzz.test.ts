@@ -1,0 +1,148 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { detectImageType } from '../../handlers/image-types.js';
+import { cleanImage, ImageRefusedError } from '../../handlers/policy/image-metadata/index.js';
+import { samples } from '../../scripts/contract-test/images.js';
+import {
+  avif,
+  box,
+  fullBox,
+  gif,
+  gifExtension,
+  jpeg,
+  png,
+  pngChunk,
+  riff,
+  SECRET,
+  segment,
+  tiff,
+  vp8x,
+  webpChunk,
+  webpImage,
+} from '../support/image-builders.js';
+
+// SEED repeats a run, RUNS makes it longer: each format is broken so many times.
+const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const runs = Number(process.env.RUNS ?? 150);
+
+const folder = await mkdtemp(join(tmpdir(), 'image-fuzz-'));
+t.teardown(() => rm(folder, { recursive: true }));
+
+/** Whole images with much for the walkers to find. */
+const originals: Record<string, Buffer> = {
+  jpeg: Buffer.concat([
+    jpeg(
+      [segment(0xe1, Buffer.concat([Buffer.from('Exif\0\0'), tiff(6)])), segment(0xe2, 'ICC_PROFILE\0\x01\x01profile')],
+      [segment(0xfe, SECRET), segment(0xed, `Photoshop 3.0\0${SECRET}`), segment(0xee, 'Adobe\0\x64\0\0\0\0\x01')],
+    ),
+    samples.jpeg,
+  ]),
+  png: Buffer.concat([
+    png(pngChunk('eXIf', tiff(8)), pngChunk('tEXt', SECRET), pngChunk('pHYs', '012345678')),
+    samples.gif,
+  ]),
+  apng: samples.apng,
+  gif: gif(
+    gifExtension(0xff, 'NETSCAPE2.0', '\x01\0\0'),
+    gifExtension(0xfe, SECRET, SECRET),
+    gifExtension(0xf9, '\0\0\0\0'),
+    gifExtension(0xff, 'XMP DataXMP', SECRET),
+  ),
+  webp: riff(
+    vp8x(0x2e),
+    webpChunk('ICCP', 'profile'),
+    webpImage,
+    webpChunk('ANMF', Buffer.concat([Buffer.alloc(16), webpImage, webpChunk('MAKR', SECRET)])),
+    webpChunk('EXIF', tiff(3)),
+    webpChunk('XMP ', SECRET),
+  ),
+  avif: avif(
+    [
+      { type: 'av01', data: 'pixels' },
+      { type: 'Exif', data: Buffer.concat([Buffer.alloc(4), tiff(6)]) },
+      { type: 'mime', data: SECRET },
+    ],
+    {
+      properties: [box('udes', SECRET)],
+      top: [box('uuid', SECRET)],
+      moov: [
+        box('moov', fullBox('mvhd', 0, 'sometime', 'rest'), box('trak', box('mdia', fullBox('mdhd', 0, 'sometime')))),
+      ],
+    },
+  ),
+  'real avif': samples.avif,
+};
+
+/** A linear congruential generator: good enough to choose where to break a file. */
+function randomBy(state: number): (below: number) => number {
+  let current = state;
+  return (below) => {
+    current = (Math.imul(current, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((current / 2 ** 32) * below);
+  };
+}
+
+const nastyBytes = [0, 1, 2, 8, 0x21, 0x2c, 0x3b, 0x7f, 0x80, 0xd9, 0xda, 0xe1, 0xfe, 0xff];
+
+/** Breaks a file in one to four places, by what walkers are likely to stumble over. */
+function broken(original: Buffer, random: (below: number) => number): Buffer {
+  let bytes = Buffer.from(original);
+  for (let count = 1 + random(4); count > 0 && bytes.length > 12; count--) {
+    // What tells the type stays, or nothing is walked.
+    const at = 12 + random(bytes.length - 12);
+    const length = 1 + random(Math.min(64, bytes.length - at));
+    const slice = bytes.subarray(at, at + length);
+    const ways = [
+      () => bytes.fill(nastyBytes[random(nastyBytes.length)] as number, at, Math.min(at + 1 + random(4), bytes.length)),
+      () => bytes.fill(random(256), at, at + 1),
+      () => bytes.subarray(0, at),
+      () => Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + length)]),
+      () => Buffer.concat([bytes.subarray(0, at), slice, slice, bytes.subarray(at + length)]),
+      () => Buffer.concat([bytes.subarray(0, at), original.subarray(random(original.length)), bytes.subarray(at)]),
+      () => Buffer.concat([bytes.subarray(0, at), Buffer.alloc(random(70_000), slice), bytes.subarray(at)]),
+    ];
+    bytes = Buffer.from((ways[random(ways.length)] as () => Buffer)());
+  }
+  return bytes;
+}
+
+async function clean(bytes: Buffer): Promise<Buffer | undefined> {
+  const path = join(folder, 'image');
+  await writeFile(path, bytes);
+  const mediaType = String(detectImageType(bytes)?.mediaType);
+  try {
+    const size = await cleanImage({ path, size: bytes.length, mediaType }, { stripMetadata: true });
+    const stored = await readFile(path);
+    return stored.length === size ? stored : Buffer.from(`The size is ${stored.length}, not ${size}.`);
+  } catch (error) {
+    if (error instanceof ImageRefusedError) return undefined;
+    throw error;
+  }
+}
+
+for (const [kind, original] of Object.entries(originals)) {
+  t.test(`cleans or refuses every broken ${kind}, and finds nothing more in what it has cleaned`, async (t) => {
+    t.comment(`SEED=${seed}`);
+    const random = randomBy(seed);
+    let cleaned = 0;
+    for (let run = 0; run < runs; run++) {
+      const bytes = broken(original, random);
+      const fail = (what: string, details: object = {}) =>
+        t.fail(`${what}, run ${run}`, { image: bytes.subarray(0, 2048).toString('base64'), ...details });
+      try {
+        const once = await clean(bytes);
+        if (!once) continue;
+        cleaned++;
+        if (once.length > bytes.length) fail('larger than before');
+        const twice = await clean(once);
+        if (!twice?.equals(once))
+          fail('not the same when cleaned again', { once: once.subarray(0, 2048).toString('base64') });
+      } catch (error) {
+        fail(String(error), { stack: (error as Error).stack });
+      }
+    }
+    t.ok(cleaned > 0, `${cleaned} of ${runs} cleaned`);
+  });
+}

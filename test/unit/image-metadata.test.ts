@@ -1,0 +1,391 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { detectImageType } from '../../handlers/image-types.js';
+import { cleanImage, ImageRefusedError } from '../../handlers/policy/image-metadata/index.js';
+import { samples } from '../../scripts/contract-test/images.js';
+import {
+  avif,
+  box,
+  fullBox,
+  gif,
+  gifExtension,
+  jpeg,
+  png,
+  pngChunk,
+  pngHeader,
+  riff,
+  SECRET,
+  segment,
+  tiff,
+  u16,
+  vp8x,
+  webpChunk,
+  webpImage,
+} from '../support/image-builders.js';
+
+const folder = await mkdtemp(join(tmpdir(), 'image-metadata-'));
+t.teardown(() => rm(folder, { recursive: true }));
+
+/** Returns the stored bytes, or the message of the refusal. */
+async function clean(bytes: Buffer, stripMetadata = true): Promise<Buffer | string> {
+  const path = join(folder, 'image');
+  await writeFile(path, bytes);
+  const mediaType = String(detectImageType(bytes)?.mediaType);
+  try {
+    const size = await cleanImage({ path, size: bytes.length, mediaType }, { stripMetadata });
+    const stored = await readFile(path);
+    if (stored.length !== size) throw new Error(`The size is ${stored.length}, not ${size}.`);
+    return stored;
+  } catch (error) {
+    if (error instanceof ImageRefusedError) return error.message;
+    throw error;
+  }
+}
+
+async function expectCleaned(t: Test, what: string, before: Buffer, after: Buffer) {
+  t.strictSame(await clean(before), after, what);
+  t.strictSame(await clean(after), after, `${what}: nothing is left to remove`);
+}
+
+const expectUnchanged = async (t: Test, what: string, bytes: Buffer) => t.strictSame(await clean(bytes), bytes, what);
+const expectRefused = async (t: Test, what: string, bytes: Buffer, message: RegExp) =>
+  t.match(await clean(bytes), message, what);
+
+const DAMAGED = /metadata that cannot be removed/;
+const TOO_LARGE = /at most 16,384 pixels on each side/;
+const video = Buffer.from(`\0\0\0\x18ftypmp42\0\0\0\0mp42isom${SECRET}`, 'latin1');
+const app1 = (data: Buffer) => segment(0xe1, Buffer.concat([Buffer.from('Exif\0\0'), data]));
+
+t.test('keeps images without metadata byte for byte', async (t) => {
+  for (const [kind, bytes] of Object.entries(samples)) {
+    await expectUnchanged(t, kind, bytes);
+    await expectUnchanged(t, `${kind}, padded with zeros`, Buffer.concat([bytes, Buffer.alloc(70_000)]));
+  }
+});
+
+t.test('removes what follows the end of an image', async (t) => {
+  for (const [kind, bytes] of Object.entries(samples)) {
+    await expectCleaned(t, `${kind} before a video`, Buffer.concat([bytes, video, Buffer.alloc(70_000)]), bytes);
+    await expectCleaned(
+      t,
+      `${kind} before another image`,
+      Buffer.concat([bytes, Buffer.alloc(9), samples.jpeg]),
+      bytes,
+    );
+  }
+});
+
+t.test('removes metadata from a JPEG', async (t) => {
+  const icc = segment(0xe2, 'ICC_PROFILE\0\x01\x01profile');
+  const adobe = segment(0xee, 'Adobe\0\x64\0\0\0\0\x01');
+  const kept = jpeg([icc, adobe]);
+  await expectUnchanged(t, 'colours', kept);
+  for (const [what, marker, data] of [
+    ['XMP', 0xe1, `http://ns.adobe.com/xap/1.0/\0${SECRET}`],
+    ['extended XMP', 0xe1, `http://ns.adobe.com/xmp/extension/\0${SECRET}`],
+    ['IPTC', 0xed, `Photoshop 3.0\x008BIM${SECRET}`],
+    ['a comment', 0xfe, SECRET],
+    ['a list of pictures', 0xe2, `MPF\0${SECRET}`],
+    ['a thumbnail', 0xe0, `JFXX\0\x10${SECRET}`],
+    ['a maker’s data', 0xe5, SECRET],
+    ['content credentials', 0xeb, SECRET],
+    ['a Ducky', 0xec, SECRET],
+  ] as const) {
+    await expectCleaned(t, what, jpeg([icc, segment(marker, data), adobe]), kept);
+    await expectCleaned(t, `${what} before the scan`, jpeg([icc, adobe], [segment(marker, data)]), kept);
+  }
+  const jfif = Buffer.concat([samples.jpeg.subarray(0, 18), Buffer.from([1, 1, 9, 9, 9]), samples.jpeg.subarray(20)]);
+  jfif.writeUInt16BE(19, 4);
+  await expectCleaned(t, 'a thumbnail in JFIF', jfif, samples.jpeg);
+  await expectCleaned(
+    t,
+    'what follows Adobe’s flags',
+    jpeg([segment(0xee, `${adobe.toString('latin1', 4)}${SECRET}`)]),
+    jpeg([adobe]),
+  );
+});
+
+t.test('finds the end of a JPEG by its scans', async (t) => {
+  const end = samples.jpeg.length - 2;
+  const withScan = (...bytes: number[]) =>
+    Buffer.concat([samples.jpeg.subarray(0, end), Buffer.from(bytes), samples.jpeg.subarray(end)]);
+  await expectCleaned(t, 'an end marker in a comment', jpeg([segment(0xfe, '\xff\xd9')]), samples.jpeg);
+  for (const bytes of [
+    [0xff, 0x00, 0xd9],
+    [0xff, 0xd0, 1, 0xff, 0xd7, 2],
+    [0xff, 0xff, 0x00],
+    [...segment(0xc4, 'a table'), ...segment(0xda, 'another scan'), 0xff, 0x00, 9],
+  ]) {
+    const image = withScan(...bytes);
+    await expectCleaned(t, Buffer.from(bytes).toString('hex'), Buffer.concat([image, video]), image);
+  }
+  // Wherever the border of what is in memory comes.
+  const borders = [65_533, 65_534, 65_535, 65_536, 65_537, 65_538].map((place) => place - end);
+  for (const length of [...borders, 200_000, 200_001]) {
+    const data = Buffer.alloc(length, '\xff\0', 'latin1').fill(0, length - 1);
+    const long = Buffer.concat([samples.jpeg.subarray(0, end), data, samples.jpeg.subarray(end)]);
+    await expectCleaned(t, `a scan of ${length}`, Buffer.concat([long, video]), long);
+  }
+  await expectUnchanged(t, 'a scan that is cut short', samples.jpeg.subarray(0, end - 1));
+});
+
+t.test('keeps nothing of Exif but the orientation', async (t) => {
+  const exifChunk = (data: Buffer) => pngChunk('eXIf', data);
+  const webp = (...chunks: Buffer[]) => riff(vp8x(chunks.length > 0 ? 0x08 : 0), webpImage, ...chunks);
+  const builders: Record<string, (...exif: Buffer[]) => Buffer> = {
+    jpeg: (...exif) => jpeg(exif.map(app1)),
+    png: (...exif) => png(...exif.map(exifChunk)),
+    webp: (...exif) => webp(...exif.map((data) => webpChunk('EXIF', data))),
+    avif: (exif = Buffer.alloc(0)) =>
+      avif([
+        { type: 'av01', data: 'pixels' },
+        ...(exif.length > 0 ? [{ type: 'Exif', data: Buffer.concat([Buffer.alloc(4), exif]) }] : []),
+      ]),
+  };
+  const empty = Buffer.from('MM\0*\0\0\0\x08\0\0\0\0\0\0', 'latin1');
+  for (const [kind, build] of Object.entries(builders)) {
+    // In AVIF bytes keep their places.
+    const rest = kind === 'avif' ? Buffer.alloc(24) : Buffer.alloc(0);
+    const nothing = kind === 'avif' ? [Buffer.concat([empty, Buffer.alloc(36)])] : [];
+    for (const little of [false, true]) {
+      const what = `${kind}, ${little ? 'II' : 'MM'}`;
+      for (const orientation of [2, 6, 8]) {
+        const minimal = tiff(orientation, { little, minimal: true });
+        await expectCleaned(
+          t,
+          `${what}, turned`,
+          build(tiff(orientation, { little })),
+          build(Buffer.concat([minimal, rest])),
+        );
+        await expectUnchanged(t, `${what}, orientation alone`, build(minimal));
+      }
+      for (const orientation of [0, 1, 9]) {
+        await expectCleaned(t, `${what}, ${orientation}`, build(tiff(orientation, { little })), build(...nothing));
+      }
+    }
+    const broken = tiff(6).fill(0xff, 8, 10);
+    await expectCleaned(t, `${kind}, a broken directory`, build(broken), build(...nothing));
+  }
+  await expectCleaned(
+    t,
+    'a second one',
+    jpeg([app1(tiff(6)), app1(tiff(3))]),
+    jpeg([app1(tiff(6, { minimal: true }))]),
+  );
+  await expectCleaned(
+    t,
+    'WebP, spelled as in JPEG',
+    webp(webpChunk('EXIF', Buffer.concat([Buffer.from('Exif\0\0'), tiff(6)]))),
+    webp(webpChunk('EXIF', tiff(6, { minimal: true }))),
+  );
+});
+
+t.test('removes metadata from a PNG', async (t) => {
+  const shown = [
+    pngChunk('iCCP', 'ICC profile\0\0data'),
+    pngChunk('cICP', '\x01\x0d\0\x01'),
+    pngChunk('pHYs', '\0\0\x0b\x13\0\0\x0b\x13\x01'),
+  ];
+  const kept = png(...shown);
+  await expectUnchanged(t, 'colours', kept);
+  for (const type of ['tEXt', 'zTXt', 'iTXt', 'tIME', 'dSIG', 'caBX', 'prVt']) {
+    const chunk = pngChunk(type, `Author\0${SECRET}`);
+    await expectCleaned(t, type, png(...shown.flatMap((one) => [chunk, one]), chunk), kept);
+  }
+  const end = samples.apng.length - 12;
+  const late = Buffer.concat([samples.apng.subarray(0, end), pngChunk('tEXt', SECRET), samples.apng.subarray(end)]);
+  await expectCleaned(t, 'behind the frames of an APNG', late, samples.apng);
+});
+
+t.test('removes metadata from a GIF', async (t) => {
+  const shown = [
+    gifExtension(0xff, 'NETSCAPE2.0', '\x01\0\0'),
+    gifExtension(0xff, 'ANIMEXTS1.0', '\x01\0\0'),
+    gifExtension(0xff, 'ICCRGBG1012', 'profile'),
+    gifExtension(0xf9, '\0\x0a\0\0'),
+  ];
+  const kept = gif(...shown);
+  await expectUnchanged(t, 'loops, colours and delays', kept);
+  for (const [what, extension] of Object.entries({
+    'a comment': gifExtension(0xfe, SECRET, 'x'.repeat(255)),
+    XMP: gifExtension(0xff, 'XMP DataXMP', SECRET),
+    'another application’s': gifExtension(0xff, 'MAKERMKR1.0', SECRET),
+    'plain text': gifExtension(0x01, 'x'.repeat(12), SECRET),
+    'an unknown extension': gifExtension(0x77, SECRET),
+  })) {
+    await expectCleaned(t, what, gif(...shown.flatMap((one) => [extension, one])), kept);
+  }
+  const withoutEnd = samples.gif.subarray(0, -1);
+  await expectUnchanged(t, 'without an end', withoutEnd);
+  await expectUnchanged(t, 'cut short within a frame', samples.gif.subarray(0, -3));
+});
+
+t.test('removes metadata from a WebP', async (t) => {
+  const colours = webpChunk('ICCP', 'profile');
+  const frame = (...chunks: Buffer[]) => webpChunk('ANMF', Buffer.concat([Buffer.alloc(16), webpImage, ...chunks]));
+  const kept = riff(vp8x(0x20), colours, webpImage);
+  await expectUnchanged(t, 'colours', kept);
+  await expectCleaned(t, 'XMP', riff(vp8x(0x24), colours, webpImage, webpChunk('XMP ', SECRET)), kept);
+  await expectCleaned(t, 'unknown', riff(vp8x(0x20), webpChunk('MAKR', SECRET), colours, webpImage), kept);
+  await expectCleaned(t, 'without VP8X', riff(webpImage, webpChunk('EXIF', tiff(6))), riff(webpImage));
+  const blank = webpChunk('MAKR', Buffer.alloc(SECRET.length + 1));
+  blank.writeUInt32LE(SECRET.length, 4);
+  await expectCleaned(t, 'in a frame', riff(vp8x(2), frame(webpChunk('MAKR', SECRET))), riff(vp8x(2), frame(blank)));
+});
+
+t.test('removes metadata from an AVIF, and leaves all else in its place', async (t) => {
+  const picture = { type: 'av01', data: 'pixels' };
+  const blank = Buffer.alloc(SECRET.length);
+  const xmp = (data: string | Buffer) => avif([picture, { type: 'mime', data }, { type: 'av01', data: 'more pixels' }]);
+  await expectCleaned(t, 'XMP', xmp(SECRET), xmp(blank));
+  for (const place of ['properties', 'inMeta', 'top'] as const) {
+    for (const type of ['udes', 'uuid', 'udta', 'free', 'mpvd'].slice(
+      place === 'inMeta' ? 1 : 0,
+      place === 'top' ? 5 : 4,
+    )) {
+      await expectCleaned(
+        t,
+        `${type}, ${place}`,
+        avif([picture], { [place]: [box(type, SECRET)] }),
+        avif([picture], { [place]: [box('free', blank)] }),
+      );
+    }
+  }
+  const thumbnail = (type: string, reference: string, data: string | Buffer) =>
+    avif([picture, { type, data }], { inMeta: [fullBox('iref', 0, box(reference, u16(2), u16(1), u16(1)))] });
+  await expectCleaned(t, 'a thumbnail', thumbnail('av01', 'thmb', SECRET), thumbnail('free', 'free', blank));
+  await expectUnchanged(t, 'another reference', thumbnail('av01', 'auxl', 'alpha'));
+  const track = (times: string, inside: Buffer) =>
+    avif([picture], {
+      moov: [
+        box(
+          'moov',
+          fullBox('mvhd', 0, times, 'rest'),
+          box('trak', box('mdia', fullBox('mdhd', 1, times, times, 'rest')), inside),
+        ),
+      ],
+    });
+  await expectCleaned(
+    t,
+    'a sequence',
+    track('sometime', box('udta', SECRET)),
+    track('\0'.repeat(8), box('free', blank)),
+  );
+  const texts = fullBox('meta', 0, fullBox('hdlr', 0, '\0\0\0\0mdta'), SECRET);
+  const noTexts = box('free', Buffer.alloc(texts.length - 8));
+  await expectCleaned(t, 'a track’s texts', track('sometime', texts), track('\0'.repeat(8), noTexts));
+
+  const places = fullBox('hdlr', 0, '\0\0\0\0meta');
+  await expectRefused(
+    t,
+    'a track of places',
+    avif([picture], { moov: [box('moov', box('trak', box('mdia', places)))] }),
+    DAMAGED,
+  );
+  await expectRefused(t, 'outside of the media data', avif([picture, { type: 'mime', data: SECRET, at: 40 }]), DAMAGED);
+  const within = (at: number) => avif([picture, { type: 'mime', data: 'pix', at }]);
+  await expectRefused(t, 'in the picture', within(within(0).indexOf('pixels')), DAMAGED);
+});
+
+t.test('keeps a file whose structure it cannot follow, unless it shows signs of metadata', async (t) => {
+  const heads = {
+    jpeg: '\xff\xd8\xff',
+    png: '\x89PNG\r\n\x1a\n',
+    gif: 'GIF89a',
+    webp: 'RIFF\0\0\0\0WEBP',
+    avif: '\0\0\0\x10ftypavif\0\0\0\0',
+  };
+  for (const [kind, head] of Object.entries(heads)) {
+    const fake = (content: string) => Buffer.from(`${head}${content}`, 'latin1');
+    for (const content of ['', '\0', ' of a kind', 'x'.repeat(70_000), '\xff'.repeat(70_000)]) {
+      await expectUnchanged(t, `${kind} of ${content.length}`, fake(content));
+    }
+    for (const sign of ['Exif\0', 'http://ns.adobe.com/', '<x:xmpmeta', 'Photoshop 3.0', 'II*\0\x08\0\0\0']) {
+      await expectRefused(t, `${kind} with ${sign}`, fake(`x${sign}`), DAMAGED);
+      // Across the border of what is in memory.
+      for (const distance of [1, 40]) {
+        const far = fake('x'.repeat(65_536 - head.length - distance) + sign);
+        await expectRefused(t, `${kind} with ${sign} far behind`, far, DAMAGED);
+      }
+    }
+  }
+  await expectRefused(
+    t,
+    'a text chunk',
+    Buffer.concat([samples.png.subarray(0, 40), pngChunk('tEXt', SECRET)]),
+    DAMAGED,
+  );
+  for (const type of ['tEXt', 'prVt']) {
+    await expectRefused(t, `a PNG with ${type}, cut short`, png(pngChunk(type, SECRET)).subarray(0, -10), DAMAGED);
+  }
+  await expectRefused(
+    t,
+    'a comment',
+    Buffer.concat([jpeg([segment(0xfe, SECRET)]).subarray(0, 60), Buffer.alloc(9)]),
+    DAMAGED,
+  );
+  await expectRefused(t, 'a cut WebP', riff(vp8x(0), webpImage, webpChunk('XMP ', SECRET)).subarray(0, -1), DAMAGED);
+});
+
+t.test('removes nothing when it is told not to', async (t) => {
+  for (const bytes of [jpeg([app1(tiff(6))]), Buffer.concat([samples.gif, video]), Buffer.from('GIF89aExif\0')]) {
+    t.strictSame(await clean(bytes, false), bytes);
+  }
+});
+
+t.test('refuses declared dimensions over 16,384 pixels a side or 100 million in total', async (t) => {
+  const jpegOf = (width: number, height: number) => {
+    const bytes = Buffer.from(samples.jpeg);
+    const frame = bytes.indexOf('\xff\xc0', 0, 'latin1');
+    bytes.writeUInt16BE(height, frame + 5);
+    bytes.writeUInt16BE(width, frame + 7);
+    return bytes;
+  };
+  const gifOf = (width: number, height: number) => {
+    const bytes = Buffer.from(samples.gif);
+    bytes.writeUInt16LE(width, 6);
+    bytes.writeUInt16LE(height, 8);
+    return bytes;
+  };
+  const avifOf = (width: number, height: number) => {
+    const bytes = Buffer.from(samples.avif);
+    bytes.writeUInt32BE(width, bytes.indexOf('ispe') + 8);
+    bytes.writeUInt32BE(height, bytes.indexOf('ispe') + 12);
+    return bytes;
+  };
+  const lossless = (width: number, height: number) => {
+    const bits = (width - 1) | ((height - 1) << 14);
+    return riff(
+      webpChunk('VP8L', Buffer.from([0x2f, bits & 255, (bits >> 8) & 255, (bits >> 16) & 255, (bits >> 24) & 255, 0])),
+    );
+  };
+  const makers: Record<string, (width: number, height: number) => Buffer> = {
+    jpeg: jpegOf,
+    png: (width, height) =>
+      Buffer.concat([samples.png.subarray(0, 8), pngHeader(width, height), samples.png.subarray(33)]),
+    gif: gifOf,
+    webp: (width, height) => riff(vp8x(0, width, height), webpImage),
+    'lossless webp': lossless,
+    avif: avifOf,
+  };
+  for (const [kind, make] of Object.entries(makers)) {
+    await expectUnchanged(t, `${kind}, the longest side`, make(16_384, 6_103));
+    await expectUnchanged(t, `${kind}, the most pixels`, make(10_000, 10_000));
+    await expectRefused(t, `${kind}, too many`, make(10_000, 10_001), TOO_LARGE);
+    if (kind === 'lossless webp') continue;
+    await expectRefused(t, `${kind}, too wide`, make(16_385, 1), TOO_LARGE);
+    await expectRefused(t, `${kind}, too high`, make(1, 16_385), TOO_LARGE);
+    t.match(await clean(make(16_385, 1), false), TOO_LARGE, `${kind}, with its metadata`);
+  }
+});
+
+t.test('refuses metadata in thousands of pieces', async (t) => {
+  const pieces = (count: number) =>
+    gif(...Array.from({ length: count }, () => [gifExtension(0xfe, 'x'), gifExtension(0xf9, '\0\0\0\0')]).flat());
+  t.type(await clean(pieces(4096)), Buffer);
+  await expectRefused(t, 'one more', pieces(4097), DAMAGED);
+  const empty = pngChunk('tEXt', '');
+  await expectRefused(t, 'together', png(Buffer.alloc(50_000 * empty.length, empty)), DAMAGED);
+});

@@ -1,0 +1,74 @@
+import { stat } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
+import { hash } from '@node-rs/argon2';
+import t from 'tap';
+import { hashPassword, NOBODYS_HASH, needsRehash, verifyPassword } from '../../handlers/password-hash.js';
+
+t.test('a password verifies against its own hash alone', async (t) => {
+  const stored = await hashPassword('TestHarbour!77');
+  t.match(stored, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  t.equal(await verifyPassword(stored, 'TestHarbour!77'), true);
+  t.equal(await verifyPassword(stored, 'TestHarbour!78'), false);
+  t.not(await hashPassword('TestHarbour!77'), stored, 'the salt is fresh');
+});
+
+t.test('the password is taken as sent', async (t) => {
+  const stored = await hashPassword(' Jos\u00e9-Harbour!77 ');
+  t.equal(await verifyPassword(stored, ' Jos\u00e9-Harbour!77 '), true);
+  t.equal(await verifyPassword(stored, 'Jos\u00e9-Harbour!77'), false, 'not trimmed');
+  t.equal(await verifyPassword(stored, ' Jose\u0301-Harbour!77 '), false, 'not normalized');
+});
+
+t.test('a malformed hash is a fault', async (t) => {
+  for (const malformed of ['', 'TestHarbour!77', '$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA']) {
+    await t.rejects(verifyPassword(malformed, 'TestHarbour!77'));
+    t.throws(() => needsRehash(malformed));
+  }
+});
+
+t.test('a hash made with other parameters still verifies, and needs a new one', async (t) => {
+  t.equal(needsRehash(await hashPassword('TestHarbour!77')), false);
+  for (const other of [
+    { memoryCost: 8192 },
+    { timeCost: 3 },
+    { parallelism: 2 },
+    { algorithm: 1 },
+    { outputLen: 16 },
+  ]) {
+    const stored = await hash('TestHarbour!77', other);
+    t.equal(await verifyPassword(stored, 'TestHarbour!77'), true);
+    t.equal(needsRehash(stored), true, stored);
+  }
+});
+
+t.test('to verify against nobody’s hash is false and takes as long', async (t) => {
+  const stored = await hashPassword('TestHarbour!77');
+  const real: number[] = [];
+  const nothing: number[] = [];
+  for (let round = 0; round < 15; round++) {
+    real.push(await duration(() => verifyPassword(stored, 'TestHarbour!78')));
+    nothing.push(await duration(() => verifyPassword(NOBODYS_HASH, 'TestHarbour!78')));
+  }
+  t.equal(await verifyPassword(NOBODYS_HASH, 'TestHarbour!78'), false);
+  const ratio = median(nothing) / median(real);
+  t.ok(ratio > 0.5 && ratio < 2, `${ratio}`);
+});
+
+t.test('a burst of passwords leaves the thread pool to others', async (t) => {
+  let done = 0;
+  const burst = Array.from({ length: 16 }, () => hashPassword('TestHarbour!77').then(() => done++));
+  await setImmediate();
+  await stat('.');
+  t.ok(done < 8, `${done} of 16 came before a file's turn`);
+  await Promise.all(burst);
+});
+
+async function duration(action: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await action();
+  return performance.now() - start;
+}
+
+function median(numbers: number[]): number {
+  return numbers.sort((a, b) => a - b)[numbers.length >> 1] ?? Number.NaN;
+}

@@ -1,0 +1,172 @@
+import t from 'tap';
+import { passwordProblems } from '../../handlers/passwords.js';
+
+const LOWERCASE = 'The password must contain a lowercase letter.';
+const UPPERCASE = 'The password must contain an uppercase letter.';
+const DIGIT = 'The password must contain a digit.';
+const SPECIAL = 'The password must contain a special character, one that is neither a letter nor a digit.';
+const USERNAME = 'The password must not contain the username.';
+const EMAIL = 'The password must not contain the part of the email address before the @.';
+const COMMON = 'The password must not be a common password or a slight variation of one.';
+const REPEAT = 'The password must not contain the same character three times in a row.';
+const SEQUENCE =
+  'The password must not contain an obvious sequence of letters, digits or keys, such as abcd, 4321 or qwer.';
+
+const account = { username: 'Ferry.Jo', email: 'jo-ann@example.org' };
+
+function table(name: string, rows: readonly (readonly [password: string, ...problems: string[]])[]) {
+  t.test(name, async (t) => {
+    for (const [password, ...problems] of rows) t.same(passwordProblems(password, account), problems, password);
+  });
+}
+
+table('good passwords', [
+  ['TestHarbour!77'],
+  ['Kettle drum 42'],
+  ['9-Lantern-Moss'],
+  ['snake_Case_Ok5'],
+  ['Ocean🐚Breeze8'],
+  ['Größe-Maß-Ähre-6'],
+]);
+
+table('a lowercase letter, of any alphabet', [
+  ['TEST-HARBOUR-77', LOWERCASE],
+  ['TEST-HARBOUR-ж7'],
+  ['TEST-HARBOUR-ª7', LOWERCASE],
+]);
+
+table('an uppercase letter, of any alphabet', [
+  ['test-harbour-77', UPPERCASE],
+  ['test-harbour-Ж7'],
+  ['test-harbour-ǅ7', UPPERCASE],
+]);
+
+table('a digit, of any script', [
+  ['Test-Harbour-XY', DIGIT],
+  ['Test-Harbour-٧'],
+  ['Test-Harbour-𝟟'],
+  ['Test-Harbour-Ⅶ', DIGIT],
+  ['Test-Harbour-²', DIGIT],
+]);
+
+table('a special character, anything but a letter or a digit', [
+  ['TestHarbour77', SPECIAL],
+  ['TestHarbour日本٧7', SPECIAL],
+  ['Test Harbour77'],
+  ['Test_Harbour77'],
+  ['Test😀Harbour77'],
+  ['TestHarbour77\u0301'],
+]);
+
+table('not the username, whatever its case and Unicode form', [
+  ['Red ferry.jo 77', USERNAME],
+  ['Red FERRY.JO 77', USERNAME],
+  ['Red Ｆｅｒｒｙ.Jo 77', USERNAME],
+  ['Red Ferry-Jo 77'],
+]);
+
+table('not the local part, whatever its case and Unicode form', [
+  ['Red jo-ann 77', EMAIL],
+  ['Red JO-ANN 77', EMAIL],
+  ['Red 𝐣𝐨-𝐚𝐧𝐧 77', EMAIL],
+  ['Red jo_ann 77'],
+  ['Red example.org 7'],
+]);
+
+t.test('usernames beyond ASCII, short ones, and none', async (t) => {
+  const password = (username: string, password: string) => passwordProblems(password, { username });
+  t.same(password('José', 'Red JOSE\u0301 Kettle 7'), [USERNAME], 'composed and decomposed');
+  t.same(password('jose', 'Red José Kettle 7'), [], 'another letter');
+  t.same(password('straße', 'Red STRASSE Key 7'), [USERNAME], 'sharp s, written in capitals');
+  t.same(password('stra\u1e9ee', 'Red straße Key 7'), [USERNAME], 'capital sharp s');
+  t.same(password('οδος', 'Red ΟΔΟΣΑ Key 7'), [USERNAME], 'final sigma');
+  t.same(password('😀', 'Red 😀 Kettle 7'), [USERNAME], 'an emoji');
+  t.same(password('😀', 'Red 😁 Kettle 7'), [], 'an emoji that shares a surrogate');
+  t.same(password('k', 'Red Kettle 77'), [USERNAME], 'one character');
+  t.same(passwordProblems('TestHarbour!77', {}), [], 'no account');
+  t.same(passwordProblems('TestHarbour!77', { username: '', email: '' }), [], 'empty fields');
+});
+
+table('not on the list of common passwords', [
+  ['P030710p$e4o', COMMON],
+  ['P030710p$e4oX'],
+  ['Minnesota_HP', DIGIT, COMMON],
+  ['PasswordPassword', DIGIT, SPECIAL, COMMON],
+]);
+
+table('not a decorated version of a very common password', [
+  ['Password123!', COMMON],
+  ['PASSWORd!!88**', COMMON],
+  ['P@$$w0rd-2026', COMMON],
+  ['L3tm31n!!2026', COMMON],
+  ['M1che11e!-2026', COMMON],
+  ['We1come!-2026', COMMON],
+  ['1qaz2Wsx!-2026', COMMON],
+  ['F00tb@ll 😀 77', COMMON],
+]);
+
+table('near misses of common passwords', [
+  ['TestHarbour!77'],
+  ['Password-Kettle7'],
+  ['Biscuit!!2026'],
+  ['Siso!-2026-77'],
+  ['Marlborough!77'],
+  ['!77-2026-!-Aa'],
+]);
+
+table('no character three times in a row', [
+  ['Test-Harrrbour7', REPEAT],
+  ['Test---Harbour7', REPEAT],
+  ['Test\n\n\nHarbour7', REPEAT],
+  ['Test😀😀😀Harbour7', REPEAT],
+  ['Test-HarRrbour7'],
+  ['Test😀😁😀Harbour7'],
+  ['Test-Harrbourr77'],
+  ['Te\u0301e\u0301e\u0301-Harbour7'],
+]);
+
+table('no four letters or digits in order', [
+  ['Red-abcd-Key-77', SEQUENCE],
+  ['Red-aBcD-Key-77', SEQUENCE],
+  ['Red-wxyz-Key-77', SEQUENCE],
+  ['Red-zyxw-Key-77', SEQUENCE],
+  ['Red-Key-4567', SEQUENCE],
+  ['Red-Key-3210', SEQUENCE],
+  ['Red-abc-Key-77'],
+  ['Red-yzab-Key-77'],
+  ['Red-Key-7890'],
+  ['Red-Key-1357'],
+  ['Red-Key-12-34'],
+]);
+
+table('no stretch of a keyboard row', [
+  ['Red-qwer-Key-77', SEQUENCE],
+  ['Red-rewq-Key-77', SEQUENCE],
+  ['Red-UIop-Key-77', SEQUENCE],
+  ['Red-asdf-Key-77', SEQUENCE],
+  ['Red-hjkl-Key-77', SEQUENCE],
+  ['Red-zxcv-Key-77', SEQUENCE],
+  ['Red-mnbv-Key-77', SEQUENCE],
+  ['Red-ertyu-Key-77', SEQUENCE],
+  ['Red-kjhgf-Key-77', SEQUENCE],
+  ['Red-xcvbn-Key-77', SEQUENCE],
+  ['Red-Liberty-Key-7'],
+  ['Red-property-Key7'],
+  ['Red-Dfgh-Key-77'],
+  ['Red-ytre-Key-77'],
+  ['Red-opas-Key-77'],
+]);
+
+t.test('every broken rule is listed', async (t) => {
+  const problems = passwordProblems('', account);
+  t.same(problems, [LOWERCASE, UPPERCASE, DIGIT, SPECIAL]);
+  t.same(passwordProblems('aaaabcd', { username: 'aa', email: 'b@example.org' }), [
+    UPPERCASE,
+    DIGIT,
+    SPECIAL,
+    USERNAME,
+    EMAIL,
+    REPEAT,
+    SEQUENCE,
+  ]);
+});

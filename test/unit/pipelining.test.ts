@@ -1,0 +1,35 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import t from 'tap';
+import { oneAtATime } from '../../handlers/http/pipelining.js';
+
+const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+/** As much as Node reads from a connection at a time. */
+const READ_BYTES = 64 * 1024;
+
+t.test('reads no further from a connection that pipelines too many requests', async (t) => {
+  let parsed = 0;
+  let first: ServerResponse | undefined;
+  const listener = oneAtATime((_, response) => {
+    if (first) response.end();
+    first ??= response;
+  });
+  const server = createServer((request, response) => {
+    parsed += 1;
+    listener(request, response);
+  });
+  t.teardown(() => server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1').resume();
+  client.on('error', () => undefined);
+  client.write(REQUEST.repeat(100_000));
+  // While the first response takes its time, as many requests are parsed as are read.
+  while (parsed === 0) await turn();
+  for (let turns = 0; turns < 100; turns += 1) await turn();
+  first?.end();
+  await once(client, 'close');
+  t.ok(parsed < (2 * READ_BYTES) / REQUEST.length, `${parsed} requests parsed`);
+});

@@ -1,0 +1,181 @@
+import { execFile } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import t, { type Test } from 'tap';
+import { randomFor } from '../fuzz/random.js';
+import { type Cut, crash, type Fate, replay, SECTOR_BYTES } from '../power-cuts/disk.js';
+import { expectedAt, type Fact } from '../power-cuts/facts.js';
+import { differences } from '../power-cuts/remains.js';
+import { type Operation, readOperations } from '../power-cuts/trace.js';
+import { temporaryDirectory } from '../support/stores.js';
+
+const ROOT = '/root';
+const END = 1_000;
+
+/** Operations that follow each other, each taking one nanosecond. */
+const trace = (...operations: Record<string, unknown>[]) =>
+  operations.map((operation, index) => ({ start: 2 * index, end: 2 * index + 1, ...operation })) as Operation[];
+
+const create = (name: string) => ({ kind: 'open', file: name, path: `${ROOT}/${name}`, create: true, truncate: false });
+const openRoot = { kind: 'open', file: 'root', path: ROOT, create: false, truncate: false };
+const write = (file: string, byte: number, length = SECTOR_BYTES, position = 0) => ({
+  kind: 'write',
+  file,
+  position,
+  data: Buffer.alloc(length, byte),
+});
+const sync = (file: string) => ({ kind: 'sync', file });
+const rename = (from: string, to: string) => ({ kind: 'rename', from: `${ROOT}/${from}`, to: `${ROOT}/${to}` });
+
+const FATES: Fate[] = (['lost', 'kept', { share: 0.5 }] as const).flatMap((entries) =>
+  (['lost', 'kept', ...(['file', 'change', 'sector'] as const).map((each) => ({ share: 0.5, each }))] as const).map(
+    (content) => ({ entries, content }),
+  ),
+);
+
+/** What 400 power cuts leave, as texts: the names, and of each file the bytes at the beginning of its sectors. */
+function statesOf(operations: Operation[], overrides: Partial<Cut> = {}): Set<string> {
+  const history = replay(operations, ROOT);
+  const states = new Set<string>();
+  for (let number = 0; number < 400; number += 1) {
+    const { chance, pick } = randomFor('disk', number);
+    const cut: Cut = { at: END, model: 'strict', fate: pick(FATES), chance, counts: () => true, ...overrides };
+    const files = [...crash(history, cut).remains].map(([name, content]) => {
+      const bytes = content as Buffer;
+      const sectors = Array.from(
+        { length: Math.ceil(bytes.length / SECTOR_BYTES) },
+        (_, at) => bytes[at * SECTOR_BYTES],
+      );
+      return `${name}:${sectors.join('')}`;
+    });
+    states.add(files.sort().join(' '));
+  }
+  return states;
+}
+
+const same = (t: Test, found: Set<string>, wanted: string[]) => t.same([...found].sort(), wanted.sort());
+
+t.test('bytes that were forced to the disk stay, and later ones stay or not', async (t) => {
+  const base = [create('a'), openRoot, sync('root'), write('a', 1)];
+  same(t, statesOf(trace(...base)), ['a:', 'a:1']);
+  same(t, statesOf(trace(...base, sync('a'))), ['a:1']);
+  same(t, statesOf(trace(...base, sync('a'), write('a', 2))), ['a:1', 'a:2']);
+});
+
+t.test(
+  'sectors are kept or lost independently of each other, and a file never has bytes that it never had',
+  async (t) => {
+    const base = [create('a'), openRoot, sync('root'), write('a', 1, 2 * SECTOR_BYTES), sync('a')];
+    same(t, statesOf(trace(...base, write('a', 2, 2 * SECTOR_BYTES))), ['a:11', 'a:12', 'a:21', 'a:22']);
+    same(t, statesOf(trace(...base, write('a', 2), write('a', 3))), ['a:11', 'a:21', 'a:31']);
+    same(t, statesOf(trace(...base, write('a', 2, SECTOR_BYTES, 2 * SECTOR_BYTES))), ['a:11', 'a:112']);
+    same(t, statesOf(trace(...base, { kind: 'truncate', file: 'a', length: SECTOR_BYTES })), ['a:1', 'a:11']);
+  },
+);
+
+t.test('an fsync that has not returned guarantees nothing', async (t) => {
+  const operations = trace(create('a'), openRoot, sync('root'), write('a', 1), sync('a'));
+  same(t, statesOf(operations, { at: 8 }), ['a:', 'a:1']);
+  same(t, statesOf(operations, { at: 9 }), ['a:1']);
+  same(t, statesOf(operations, { counts: ({ isDirectory }) => isDirectory }), ['a:', 'a:1']);
+});
+
+t.test('a name is durable by an fsync of its directory, and with a journal also by one of its file', async (t) => {
+  const operations = trace(create('a'), write('a', 1), sync('a'));
+  same(t, statesOf(operations), ['', 'a:1']);
+  same(t, statesOf(operations, { model: 'journal' }), ['a:1']);
+  same(t, statesOf(trace(create('a'), write('a', 1), sync('a'), openRoot, sync('root'))), ['a:1']);
+});
+
+t.test('a rename happens as a whole or not at all', async (t) => {
+  const base = [create('a'), write('a', 1), sync('a'), create('b'), write('b', 2), sync('b'), openRoot, sync('root')];
+  for (const model of ['strict', 'journal'] as const) {
+    same(t, statesOf(trace(...base, rename('a', 'b')), { model }), ['a:1 b:2', 'b:1']);
+    same(t, statesOf(trace(...base, rename('a', 'b'), sync('root')), { model }), ['b:1']);
+  }
+});
+
+t.test('changes of different names are reordered, unless a journal keeps their order', async (t) => {
+  const operations = trace(openRoot, create('a'), create('b'));
+  same(t, statesOf(operations), ['', 'a:', 'b:', 'a: b:']);
+  same(t, statesOf(operations, { model: 'journal' }), ['', 'a:', 'a: b:']);
+});
+
+t.test('changes of one name keep their order', async (t) => {
+  const first = [openRoot, create('x'), write('x', 1), sync('x'), rename('x', 'y')];
+  const second = [{ ...create('x'), file: 'second' }, write('second', 2), sync('second')];
+  same(t, statesOf(trace(...first, ...second)), ['', 'x:1', 'y:1', 'x:2 y:1']);
+});
+
+t.test(
+  'a fact is what the last response has promised, or what a request without one may have made of it',
+  async (t) => {
+    const fact = (value: boolean): Fact => ({ kind: 'session', token: 'x', value });
+    const requests = [
+      { what: 'login', start: 1, end: 2, facts: [fact(true)] },
+      { what: 'logout', start: 3, end: 5, facts: [fact(false)] },
+    ];
+    const allowedAt = (at: number) => expectedAt(requests, at).map(({ allowed }) => allowed);
+    t.same(allowedAt(1), []);
+    t.same(allowedAt(2), [[true]]);
+    t.same(allowedAt(4), [[true, false]]);
+    t.same(allowedAt(5), [[false]]);
+  },
+);
+
+/** Each way to change files that the service or PGlite has, on two threads. */
+const PROGRAM = `
+import fs from 'node:fs';
+import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
+import { isMainThread, Worker } from 'node:worker_threads';
+if (isMainThread) {
+  process.chdir(process.env.RECORD_BELOW);
+  await mkdir('one/two', { recursive: true });
+  await writeFile('one/chunks', (async function* () { yield Buffer.from('ab'); yield Buffer.from('cd'); })(), { flag: 'wx' });
+  await writeFile('one/text', 'text');
+  await rename('one/text', 'one/two/renamed');
+  const handle = await open('one/chunks', 'r+');
+  await handle.write(Buffer.from('xyz'), 1, 2, 1);
+  await handle.truncate(3);
+  await handle.sync();
+  await handle.close();
+  await writeFile('one/removed', '');
+  await rm('one/removed');
+  await mkdir('tree/of/files', { recursive: true });
+  await writeFile('tree/of/files/a', 'a');
+  await rm('tree', { recursive: true, force: true });
+  await rm('nothing', { force: true });
+  await new Promise((resolve) => new Worker(new URL(import.meta.url)).once('exit', resolve));
+} else {
+  fs.mkdirSync('three');
+  fs.writeFileSync('three/empty', '', { mode: 0o600 });
+  fs.writeFileSync('three/gone', 'gone');
+  fs.unlinkSync('three/gone');
+  const file = fs.openSync('three/data', fs.constants.O_RDWR | fs.constants.O_CREAT | fs.constants.O_TRUNC);
+  fs.writeSync(file, Buffer.from('01234567'), 2, 5, 3);
+  fs.ftruncateSync(file, 6);
+  fs.fsyncSync(file);
+  fs.closeSync(file);
+  fs.truncateSync('three/data', 5);
+  fs.renameSync('three/empty', 'one/two/renamed');
+}
+`;
+
+t.test('a recording of every way to change a file, played back, gives the same files', async (t) => {
+  const directory = await temporaryDirectory(t);
+  const [root, to, program] = [join(directory, 'root'), join(directory, 'trace'), join(directory, 'program.mjs')];
+  await mkdir(root);
+  await mkdir(to);
+  await writeFile(program, PROGRAM);
+  const recorder = pathToFileURL(resolve('.build/test/power-cuts/recorder.js'));
+  const env = { PATH: process.env.PATH, NODE_OPTIONS: `--import ${recorder}`, RECORD_BELOW: root, RECORD_TO: to };
+  await promisify(execFile)(process.execPath, [program], { env });
+
+  const operations = readOperations(to);
+  t.same(await differences(replay(operations, root), root), []);
+  t.equal(operations.filter(({ kind }) => kind === 'sync').length, 2);
+  const last = operations.findLastIndex(({ kind }) => kind === 'write');
+  t.same(await differences(replay(operations.toSpliced(last, 1), root), root), ['three/data'], 'a lack is noticed');
+});

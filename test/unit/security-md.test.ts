@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import { missingTests, rowsOf, sectionsOf, testsNamedIn } from '../support/markdown.js';
+
+const document = readFileSync('.github/SECURITY.md', 'utf8');
+
+const sectionOf = (title: string) => sectionsOf(document).find((section) => section.startsWith(`${title}\n`)) ?? '';
+const tableOf = (title: string) => rowsOf(sectionOf(title));
+
+t.test('every test that SECURITY.md names exists, by its file and its title', async (t) => {
+  const tests = testsNamedIn(document);
+  t.same(missingTests(document), []);
+  t.ok(tests.length > 50 && tests.filter(({ title }) => title).length > 3);
+});
+
+t.test('every chapter of ASVS and every risk of the API Top 10 has a row with a test or a reason', async (t) => {
+  const chapters = tableOf('OWASP ASVS 5.0, level 2');
+  const risks = tableOf('OWASP API Security Top 10, 2023');
+  t.same(
+    chapters.map(([name]) => name?.split(' ')[0]),
+    Array.from({ length: 17 }, (_, index) => `V${index + 1}`),
+  );
+  t.same(
+    risks.map(([name]) => name?.split(' ')[0]),
+    Array.from({ length: 10 }, (_, index) => `API${index + 1}`),
+  );
+  for (const [name = '', tests, reason] of [...chapters, ...risks]) t.ok(tests || reason, name);
+});
+
+t.test('every row of the threat model names a test', async (t) => {
+  const threats = tableOf('Threat model');
+  t.ok(threats.length > 10);
+  for (const [asset = '', , , test] of threats) t.match(test, /`test\//, asset);
+});
+
+t.test('every attack is in the threat model', async (t) => {
+  const index = readFileSync('test/abuse/attacks/index.ts', 'utf8');
+  for (const [, name] of index.matchAll(/from '\.\/([\w-]+)\.js'/g)) {
+    t.match(sectionOf('Threat model'), `test/abuse/attacks/${name}.ts`);
+  }
+});

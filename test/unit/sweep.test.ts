@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import t, { type Test } from 'tap';
+import { createSweep } from '../../handlers/http/sweep.js';
+
+const LIMITS = { graceMs: 10_000, minBytesPerSecond: 1000 };
+
+/** A connection of which the test says how much was written and how much of that is unsent. */
+function fakeConnection() {
+  const socket = {
+    bytesWritten: 0,
+    writableLength: 0,
+    destroyed: false,
+    destroy() {
+      socket.destroyed = true;
+    },
+  };
+  return socket;
+}
+
+t.test('a connection is closed once it is slower than the minimum rate after the grace period', async (t) => {
+  const socket = fakeConnection();
+  const sweep = createSweep([socket as unknown as Socket], LIMITS);
+  Object.assign(socket, { bytesWritten: 1_000_000, writableLength: 900_000 });
+  sweep(0);
+  sweep(10_000);
+  t.notOk(socket.destroyed, 'nothing is expected within the grace period');
+  Object.assign(socket, { writableLength: 898_000 });
+  sweep(12_000);
+  t.notOk(socket.destroyed, '2000 bytes in the 2 seconds after it');
+  sweep(12_001);
+  t.ok(socket.destroyed);
+});
+
+t.test('a connection without unsent bytes is left alone, however long it is idle', async (t) => {
+  const socket = fakeConnection();
+  const sweep = createSweep([socket as unknown as Socket], LIMITS);
+  Object.assign(socket, { bytesWritten: 1000, writableLength: 1000 });
+  sweep(0);
+  Object.assign(socket, { writableLength: 0 });
+  sweep(9000);
+  sweep(1_000_000);
+  Object.assign(socket, { bytesWritten: 2000, writableLength: 1000 });
+  sweep(1_009_000);
+  sweep(1_019_000);
+  t.notOk(socket.destroyed, 'the next response has a grace period of its own');
+});
+
+/** Starts a server that sends 64 MiB, and returns its side of a connection on which the client has not read anything yet. */
+async function sending(t: Test) {
+  const server = createServer((socket) => socket.on('error', () => undefined).write(Buffer.alloc(64 * 1024 * 1024)));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const accepted = once(server, 'connection');
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
+  const [socket] = (await accepted) as [Socket];
+  t.teardown(() => {
+    client.destroy();
+    socket.destroy();
+    server.close();
+  });
+  return socket;
+}
+
+t.test('a client that does not read is closed', async (t) => {
+  const socket = await sending(t);
+  const sweep = createSweep([socket], LIMITS);
+  sweep(0);
+  sweep(10_001);
+  t.ok(socket.destroyed);
+});

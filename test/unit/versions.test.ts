@@ -1,0 +1,136 @@
+import { spawnSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { parse } from 'yaml';
+import { compare } from '../../scripts/versions/compare.js';
+import { isFetched } from '../../scripts/versions/oasdiff.js';
+import { wrongVersion } from '../../scripts/versions/verdict.js';
+import { temporaryDirectory } from '../support/stores.js';
+
+const RELEASED = 'scripts/versions/released.yaml';
+const released: string = parse(await readFile(RELEASED, 'utf8')).info.version;
+const [major = 0, minor = 0, patch = 0] = released.split('.').map(Number);
+const NEXT = {
+  patch: `${major}.${minor}.${patch + 1}`,
+  minor: `${major}.${minor + 1}.0`,
+  major: `${major + 1}.0.0`,
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: the document, to be changed at will.
+type Document = any;
+
+/** A copy of the released document, changed. */
+async function changed(t: Test, change: (document: Document) => void): Promise<string> {
+  const document = parse(await readFile(RELEASED, 'utf8'));
+  change(document);
+  const file = join(await temporaryDirectory(t), 'openapi.json');
+  await writeFile(file, JSON.stringify(document));
+  return file;
+}
+
+/** What is wrong with a version for the released document with a change. */
+async function judge(t: Test, change: (document: Document) => void) {
+  const { changes } = await compare(RELEASED, await changed(t, change));
+  return (version: string) => wrongVersion(released, version, changes) ?? 'nothing';
+}
+
+/** The check as a command. */
+function check(...files: string[]) {
+  const { status, stdout, stderr } = spawnSync('node', ['.build/scripts/versions/index.js', ...files]);
+  return { status, said: `${stdout}${stderr}` };
+}
+
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+const deprecate = (sunset?: string) => (document: Document) => {
+  const operation = document.paths['/auth/verify'].get;
+  operation.deprecated = true;
+  if (sunset) operation['x-sunset'] = sunset;
+};
+
+/** One change that oasdiff judges by itself, and those that it judges as it is configured here. */
+const BREAKING: Record<string, (document: Document) => void> = {
+  'a field of an answer is gone': ({ components: { schemas } }) => {
+    delete schemas.Post.properties.like_count;
+    schemas.Post.required = schemas.Post.required.filter((name: string) => name !== 'like_count');
+  },
+  'an open operation asks for credentials': ({ paths }) => {
+    paths['/auth/login'].post.security = [{ bearerAuth: [] }];
+  },
+  'an open operation asks for the credentials that all others do': ({ paths }) => {
+    delete paths['/auth/login'].post.security;
+  },
+  'an operation ends without a notice': deprecate(),
+  'an operation ends too soon': deprecate(inDays(100)),
+};
+
+const ADDING: Record<string, (document: Document) => void> = {
+  'a field of a body that may be left out': ({ components: { schemas } }) => {
+    schemas.Registration.properties.birthday = { type: 'string' };
+  },
+  'an operation': ({ paths }) => {
+    const { get } = paths['/auth/verify'];
+    paths['/auth/whoami'] = { get: { ...get, operationId: 'whoAmI' } };
+  },
+  'a notice that an operation ends': deprecate(inDays(200)),
+};
+
+if (isFetched()) judgeChanges();
+else t.pass('documents are compared by oasdiff', { skip: 'needs oasdiff, which npm run check:breaking fetches' });
+
+function judgeChanges() {
+  t.test('what breaks clients needs another major number', async (t) => {
+    for (const [what, change] of Object.entries(BREAKING)) {
+      const wrong = await judge(t, change);
+      for (const version of [released, NEXT.patch, NEXT.minor]) {
+        t.match(wrong(version), 'needs another major number', `${what}, as ${version}`);
+      }
+      t.equal(wrong(NEXT.major), 'nothing', `${what}, as ${NEXT.major}`);
+    }
+  });
+
+  t.test('what is added needs another minor number', async (t) => {
+    for (const [what, change] of Object.entries(ADDING)) {
+      const wrong = await judge(t, change);
+      for (const version of [released, NEXT.patch]) {
+        t.match(wrong(version), 'needs another minor number', `${what}, as ${version}`);
+      }
+      for (const version of [NEXT.minor, NEXT.major]) t.equal(wrong(version), 'nothing', `${what}, as ${version}`);
+    }
+  });
+
+  t.test('other words need no other number', async (t) => {
+    const wrong = await judge(t, (document) => {
+      document.info.description = 'Says the same in other words.';
+      document.paths['/posts'].get.summary = 'Read posts';
+    });
+    for (const version of [released, NEXT.patch]) t.equal(wrong(version), 'nothing');
+  });
+
+  t.test('the command names what breaks, and fails', async (t) => {
+    const { status, said } = check(await changed(t, ({ paths }) => delete paths['/auth/verify']));
+    t.equal(status, 1);
+    t.match(said, /^breaking {2}GET \/auth\/verify: /m);
+    t.match(said, 'needs another major number');
+  });
+}
+
+t.test('a version says as much as has changed', async (t) => {
+  const breaking = [{ what: '', where: '', breaking: true }];
+  const adding = [{ what: '', where: '', breaking: false }];
+  for (const [from, to, changes, right] of [
+    ['1.2.3', '1.2.3', [], true],
+    ['1.2.3', '1.2.4', [], true],
+    ['1.2.3', '1.2.4', adding, false],
+    ['1.2.3', '1.3.0', adding, true],
+    ['1.9.0', '1.10.0', adding, true],
+    ['1.2.3', '2.0.0', adding, true],
+    ['1.2.3', '1.3.0', breaking, false],
+    ['1.2.3', '2.0.0', breaking, true],
+    ['2.0.0', '1.9.9', [], false],
+    ['1.10.0', '1.9.0', [], false],
+  ] as const) {
+    t.equal(wrongVersion(from, to, changes) === undefined, right, `${from} to ${to}`);
+  }
+  t.throws(() => wrongVersion('1.0', '1.0.0', []));
+});

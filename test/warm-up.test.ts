@@ -1,0 +1,31 @@
+import t from 'tap';
+import * as cypher from '../db/graph/cypher.js';
+import { warmUpStatements } from '../db/graph/neo4j-warm-up.js';
+import { warmUpDatabase } from '../db/warm-up.js';
+import { needsNeo4j, openTestGraph } from './support/neo4j-graph.js';
+import { inGraph, openTestStores } from './support/stores.js';
+
+/** What migrations, checks and moves use, and no request. */
+const MAINTENANCE =
+  /^(PERSON_IDS|POST_IDS|TIES_OF|BEFRIEND|PART|OWNER|OWN|DISOWN|HIGHEST_\w+|CONSTRAINTS|AWAIT_INDEXES)$/;
+
+t.test('every statement of a request is warmed up', async (t) => {
+  const warmed = warmUpStatements().map(([statement]) => statement);
+  const missing = Object.entries(cypher).flatMap(([name, statement]) =>
+    MAINTENANCE.test(name) || warmed.includes(statement as string) ? [] : [name],
+  );
+  t.same(missing, []);
+});
+
+t.test('warming up PostgreSQL changes nothing', async (t) => {
+  const { db } = await openTestStores(t);
+  await warmUpDatabase(db);
+  t.same(await db.selectFrom('posts').select('id').execute(), []);
+  t.same(await db.selectFrom('outbox').select('id').execute(), []);
+});
+
+t.test('warming up Neo4j changes nothing', needsNeo4j, async (t) => {
+  await openTestGraph(t).warmUp();
+  t.same(await inGraph('MATCH (n) WHERE n.id < 0 RETURN n'), []);
+  t.same(await inGraph("MATCH (a:Attempt) WHERE a.id STARTS WITH 'warm-up' RETURN a"), []);
+});
