@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
-import { lockExclusive, lockShared } from './locks.js';
-import { imagesOf, recordChanges } from './outbox.js';
-import { claimImage, type PendingImage } from './pending-images.js';
+import { imagesOf, recordChanges } from './outbox/index.js';
+import { claimImage, type PendingImage } from './outbox/pending-images.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
+import { lockExclusive, lockShared } from './postgres/locks.js';
+import type { AccountRow } from './schema.js';
 import { changeStoredBytes } from './storage-quota.js';
-import type { AccountRow } from './tables.js';
-import { StoreUnavailable } from './unavailable.js';
+import { StoreUnavailable } from './support/errors.js';
 import type { Owner } from './visibility.js';
 
 /** An account without what only the password checks need. */

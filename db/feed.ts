@@ -2,8 +2,8 @@ import { DEEP_OFFSET, readDeepPage } from './deep-pages.js';
 import type { Database } from './postgres/index.js';
 import { authorOf, type NewestIds, type Page, type PostRow, postsByAuthor, postsPublicOrBy } from './posts.js';
 import { type Readers, WIDE_WINDOW, WINDOW } from './readers.js';
+import type { LikesSeen } from './relations.js';
 import type { Lane } from './support/lane.js';
-import type { LikesSeen } from './ties.js';
 import { canSee, isOpenTo } from './visibility.js';
 
 /** A post and its likes, as the viewer sees them. */

@@ -1,7 +1,7 @@
 import type { RequestOutcome, SocialGraph } from './graph/index.js';
-import { lockShared } from './locks.js';
-import { reached } from './moments.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
+import { lockShared } from './postgres/locks.js';
+import { reached } from './support/failpoints.js';
 
 interface Stores {
   graphDb: Database;

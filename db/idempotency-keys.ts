@@ -1,6 +1,6 @@
-import { after } from './clock.js';
-import { tryLock } from './locks.js';
+import { after } from './postgres/clock.js';
 import type { Database, DatabaseTransaction, Postgres } from './postgres/index.js';
+import { tryLock } from './postgres/locks.js';
 import { createPost, type PostContent, type PostRow } from './posts.js';
 
 /**

@@ -1,7 +1,7 @@
 import type { SocialGraph } from './graph/index.js';
 import type { ImageStore } from './images/index.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
-import { raiseSequence, skipIds } from './sequences.js';
+import { raiseSequence, skipIds } from './postgres/sequences.js';
 
 /** The stores that were named are not those that belong together. */
 export class StoresDisagree extends Error {

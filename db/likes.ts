@@ -1,11 +1,11 @@
 import { findAccounts } from './accounts.js';
-import { batched } from './batch.js';
 import type { SocialGraph } from './graph/index.js';
-import { lockShared } from './locks.js';
-import { reached } from './moments.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
+import { lockShared } from './postgres/locks.js';
 import { findPostOwners } from './posts.js';
-import { friendsBy, readTies, type TiesQuestion } from './ties.js';
+import { friendsBy, readTies, type TiesQuestion } from './relations.js';
+import { batched } from './support/batch.js';
+import { reached } from './support/failpoints.js';
 import { canSee } from './visibility.js';
 
 export interface LikeWish {

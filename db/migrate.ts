@@ -2,9 +2,9 @@ import { type Kysely, Migrator, sql } from 'kysely';
 import type { SocialGraph } from './graph/index.js';
 import type { ImageStore } from './images/index.js';
 import { checkInstallation, foundInstallation, joinGraph, joinImages, reserveIds } from './installation.js';
-import { migrations } from './migrations/index.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
-import type { Tables } from './tables.js';
+import { migrations } from './postgres/migrations/index.js';
+import type { Tables } from './schema.js';
 
 /** Beside those of people and posts, which are positive: see `locks.ts`. */
 const STORES_LOCK = -1;

@@ -1,10 +1,10 @@
 import { type SqlBool, sql } from 'kysely';
-import { lockExclusive, lockShared, sharedLocksWithin } from './locks.js';
-import { imagesOf, recordChanges, recordFound } from './outbox.js';
-import { claimImage, claimWhere, type PendingImage } from './pending-images.js';
+import { imagesOf, recordChanges, recordFound } from './outbox/index.js';
+import { claimImage, claimWhere, type PendingImage } from './outbox/pending-images.js';
 import type { Database, DatabaseTransaction, Postgres } from './postgres/index.js';
+import { lockExclusive, lockShared, sharedLocksWithin } from './postgres/locks.js';
 import { changeStoredBytes, StorageQuotaExceededError } from './storage-quota.js';
-import { StoreUnavailable } from './unavailable.js';
+import { StoreUnavailable } from './support/errors.js';
 import type { Owner } from './visibility.js';
 
 /** A post with what its author's row says, which is null when that row is missing. */

@@ -1,7 +1,5 @@
 import { type Account, findAccounts } from './accounts.js';
-import { batched } from './batch.js';
 import type { SocialGraph } from './graph/index.js';
-import { type Observer, unobserved } from './observer.js';
 import type { Database } from './postgres/index.js';
 import {
   type FoundPost,
@@ -13,8 +11,10 @@ import {
   type PostQuestion,
   type PostRow,
 } from './posts.js';
+import { friendsBy, readTies, type TiesQuestion, type TiesSeen } from './relations.js';
 import { findSessions, type LiveSession } from './sessions.js';
-import { friendsBy, readTies, type TiesQuestion, type TiesSeen } from './ties.js';
+import { batched } from './support/batch.js';
+import { type Observer, unobserved } from './support/observer.js';
 import type { AskFriends } from './visibility.js';
 
 /** How many of the newest posts one batch reads at most, for all who ask for a first page. */

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { createGuard } from './guard.js';
-import type { Log } from './log.js';
-import { type Observer, observed } from './observer.js';
+import { createGuard } from './support/circuit-breaker.js';
+import type { Log } from './support/log.js';
+import { type Observer, observed } from './support/observer.js';
 
 /** What of the service's is in Redis begins with this: others may keep theirs beside it. */
 export const PREFIX = 'social-posting:';

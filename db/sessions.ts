@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { ACCOUNT_COLUMNS, type Account, type Secret } from './accounts.js';
-import { NOW } from './clock.js';
-import { sharedLocksWithin } from './locks.js';
+import { NOW } from './postgres/clock.js';
 import type { Database, Postgres } from './postgres/index.js';
-import type { SessionRow } from './tables.js';
+import { sharedLocksWithin } from './postgres/locks.js';
+import type { SessionRow } from './schema.js';
 
 /** A session as every request looks it up: with its account, and what its token has to say. */
 export interface LiveSession {

@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackup } from './backup/create.js';
-import { claimDataDirectory, type DataDirectory } from './data-directory.js';
-import { type FreeSpace, requireRoomToStart, watchFreeSpace } from './free-space.js';
 import { embeddedGraph } from './graph/embedded.js';
 import type { SocialGraph } from './graph/index.js';
 import type { Neo4jOptions } from './graph/neo4j.js';
@@ -10,20 +8,22 @@ import { diskImages } from './images/disk.js';
 import { type ImageHolds, withHolds } from './images/holds.js';
 import type { ImageStore } from './images/index.js';
 import type { S3Options } from './images/s3.js';
-import type { Log } from './log.js';
-import { type Gate, measured } from './measured.js';
 import { migrateDatabase, skipUnknownIds, verifyGraph, verifyImages } from './migrate.js';
-import { type Observer, unobserved } from './observer.js';
-import { createOutbox, type Outbox } from './outbox.js';
+import { createOutbox, type Outbox } from './outbox/index.js';
 import { openEmbeddedPostgres } from './postgres/embedded.js';
+import { type FreeSpace, requireRoomToStart, watchFreeSpace } from './postgres/free-space.js';
 import type { Database, Postgres } from './postgres/index.js';
 import { type Maintenance, startMaintenance } from './postgres/maintenance.js';
 import { openPostgres, type PostgresOptions } from './postgres/server.js';
+import { warmUpDatabase } from './postgres/warm-up.js';
 import { createReaders, type Readers } from './readers.js';
 import { purgeExpiredSessions } from './sessions.js';
+import { claimDataDirectory, type DataDirectory } from './support/data-directory.js';
+import { type StoreName, StoreUnavailable } from './support/errors.js';
 import { createLane, type Lane } from './support/lane.js';
-import { type StoreName, StoreUnavailable } from './unavailable.js';
-import { warmUpDatabase } from './warm-up.js';
+import type { Log } from './support/log.js';
+import { type Observer, unobserved } from './support/observer.js';
+import { type Gate, measured } from './support/with-metrics.js';
 import { createWriters, type Writers } from './writers.js';
 
 /** Which store serves: an embedded one, in `dataDir`, wherever nothing is named. */

@@ -1,9 +1,9 @@
-import { batched } from './batch.js';
 import type { SocialGraph } from './graph/index.js';
 import { type LikeOutcome, type LikeWish, setLikes } from './likes.js';
-import { type Observer, unobserved } from './observer.js';
 import type { Database } from './postgres/index.js';
 import { touchSessions } from './sessions.js';
+import { batched } from './support/batch.js';
+import { type Observer, unobserved } from './support/observer.js';
 
 /** The writes that go together across the requests in flight, one transaction for a whole batch: see `batched`. */
 export interface Writers {

@@ -1,15 +1,15 @@
 import { createAccount, findSecret, replaceHash, type Secret } from '../db/accounts.js';
 import { createSession, deleteOtherSessions, deleteSession, listSessions, trimSessions } from '../db/sessions.js';
 import type { Client } from '../generated/handlers.js';
-import type { App, Caller, Handlers } from './app.js';
-import { deviceName } from './device-name.js';
-import { EMAIL_MAX_LENGTH } from './emails.js';
+import type { App, Caller, Handlers } from './context.js';
 import { clearedSessionCookie, sessionCookie } from './http/cookies.js';
 import { unauthorized } from './http/errors.js';
-import { hashPassword, needsRehash } from './password-hash.js';
+import { deviceName } from './policy/device-name.js';
+import { EMAIL_MAX_LENGTH } from './policy/emails.js';
 import { logSecurityEvent } from './security/events.js';
 import { subjectOf } from './security/failed-passwords.js';
 import { checkPassword } from './security/password-check.js';
+import { hashPassword, needsRehash } from './security/password-hashing.js';
 import { accountView, sessionView } from './views.js';
 
 type AuthHandlers = Pick<

@@ -1,6 +1,6 @@
 import type { Account } from '../db/accounts.js';
 import { changeFriendship, requestFriendship } from '../db/friendships.js';
-import type { App, Handlers } from './app.js';
+import type { App, Handlers } from './context.js';
 import { unauthorized } from './http/errors.js';
 import { briefProfileView, fullProfileView } from './views.js';
 

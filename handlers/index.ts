@@ -1,5 +1,5 @@
-import type { Handlers } from './app.js';
 import { auth } from './auth.js';
+import type { Handlers } from './context.js';
 import { friends } from './friends.js';
 import { posts } from './posts.js';
 import { profiles } from './profiles.js';

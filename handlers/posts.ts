@@ -5,9 +5,9 @@ import { createPostOnce, findEarlierCreation, type PostCreation } from '../db/id
 import { createPost, deletePost, findPostImageOwner, isPostOf, type Page, updatePost } from '../db/posts.js';
 import { canSee } from '../db/visibility.js';
 import type { Request } from '../generated/handlers.js';
-import type { App, Caller, Handlers } from './app.js';
+import type { App, Caller, Handlers } from './context.js';
 import { unauthorized } from './http/errors.js';
-import { imageAnswer, NO_SUCH_IMAGE, withUpload } from './images.js';
+import { imageAnswer, NO_SUCH_IMAGE, withUpload } from './http/images.js';
 import { postView } from './views.js';
 
 type PostHandlers = Pick<

@@ -1,14 +1,14 @@
 import { deleteAccount, findPictureOwner, findSecret, type Secret, updateAccount } from '../db/accounts.js';
 import { canSee } from '../db/visibility.js';
 import type { Client } from '../generated/handlers.js';
-import type { App, Handlers } from './app.js';
+import type { App, Handlers } from './context.js';
 import { clearedSessionCookie } from './http/cookies.js';
 import { unauthorized } from './http/errors.js';
-import { imageAnswer, NO_SUCH_IMAGE, withUpload } from './images.js';
-import { hashPassword } from './password-hash.js';
+import { imageAnswer, NO_SUCH_IMAGE, withUpload } from './http/images.js';
 import { logSecurityEvent } from './security/events.js';
 import { subjectOf } from './security/failed-passwords.js';
 import { checkPassword } from './security/password-check.js';
+import { hashPassword } from './security/password-hashing.js';
 import { briefProfileView, fullProfileView } from './views.js';
 
 type ProfileHandlers = Pick<

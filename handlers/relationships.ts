@@ -1,4 +1,4 @@
-import type { Handlers } from './app.js';
+import type { Handlers } from './context.js';
 import { sendRequest } from './friends.js';
 
 export const relationships: Pick<Handlers, 'createRelationship'> = {

@@ -1,9 +1,9 @@
 import type { OperationId, Request } from '../generated/handlers.js';
-import type { App, Caller } from './app.js';
-import { isDisposable } from './emails.js';
+import type { App, Caller } from './context.js';
 import type { Problem } from './http/errors.js';
-import { passwordProblems } from './passwords.js';
-import { usernameProblems } from './usernames.js';
+import { isDisposable } from './policy/emails.js';
+import { passwordProblems } from './policy/passwords.js';
+import { usernameProblems } from './policy/usernames.js';
 
 interface Judged<Id extends OperationId> {
   /** The names of the body's fields, sound or not. */

@@ -2,18 +2,18 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
-import { readBacklog } from '../db/backlog.js';
+import { readBacklog } from '../db/outbox/backlog.js';
 import { openRedis } from '../db/redis.js';
 import { openStores, type Stores } from '../db/stores.js';
-import type { App } from './app.js';
-import type { Config } from './http/config.js';
-import { configWarnings } from './http/config-warnings.js';
+import type { Config } from './config/index.js';
+import { configWarnings } from './config/warnings.js';
+import type { App } from './context.js';
 import { listenForCommands } from './http/control.js';
 import { readDocument } from './http/docs.js';
 import { createMetrics } from './http/metrics.js';
-import { keptTokenKeys } from './http/token-keys.js';
 import { createFailedPasswords } from './security/failed-passwords.js';
-import { createTokens } from './tokens.js';
+import { keptTokenKeys } from './security/token-keys.js';
+import { createTokens } from './security/tokens.js';
 
 export interface Service {
   /** Where the API listens, and where the operations do. */

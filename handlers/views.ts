@@ -1,7 +1,7 @@
 import type { Account } from '../db/accounts.js';
 import type { PostRow } from '../db/posts.js';
-import type { SessionRow } from '../db/tables.js';
-import type { LikesSeen } from '../db/ties.js';
+import type { LikesSeen } from '../db/relations.js';
+import type { SessionRow } from '../db/schema.js';
 import type { components } from '../generated/types.js';
 
 type Schemas = components['schemas'];

@@ -6,12 +6,12 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { createBackup } from '../db/backup/create.js';
-import { DataDirectoryInUse } from '../db/data-directory.js';
 import { type BareStores, openBareStores } from '../db/stores.js';
+import { DataDirectoryInUse } from '../db/support/data-directory.js';
 import { moveFileDurably } from '../db/support/durable-files.js';
-import { readConfig } from '../handlers/http/config.js';
+import { readConfig } from '../handlers/config/index.js';
+import { createLogger } from '../handlers/config/logger.js';
 import { BACKUP_PATH, controlSocket } from '../handlers/http/control.js';
-import { createLogger } from '../handlers/http/logger.js';
 import { explain } from './explain.js';
 import { PlainError } from './plain-error.js';
 

@@ -1,11 +1,11 @@
 import { BadArchiveError } from '../db/backup/archive.js';
 import { DataDirectoryNotEmptyError } from '../db/backup/restore.js';
-import { DataDirectoryInUse, UnfinishedRestoreError } from '../db/data-directory.js';
-import { DiskFullError } from '../db/free-space.js';
 import { StoresDisagree } from '../db/installation.js';
 import { DatabaseNotOpenedError } from '../db/postgres/embedded/server.js';
-import { StoreUnavailable } from '../db/unavailable.js';
-import { ConfigError } from '../handlers/http/config.js';
+import { DiskFullError } from '../db/postgres/free-space.js';
+import { DataDirectoryInUse, UnfinishedRestoreError } from '../db/support/data-directory.js';
+import { StoreUnavailable } from '../db/support/errors.js';
+import { ConfigError } from '../handlers/config/index.js';
 import { PlainError } from './plain-error.js';
 
 const FOR_OPERATORS = [

@@ -1,7 +1,7 @@
 import { migrate } from '../db/migrate.js';
 import { onceAvailable, openBareStores } from '../db/stores.js';
-import { readConfig } from '../handlers/http/config.js';
-import { createLogger } from '../handlers/http/logger.js';
+import { readConfig } from '../handlers/config/index.js';
+import { createLogger } from '../handlers/config/logger.js';
 import { explain } from './explain.js';
 
 try {

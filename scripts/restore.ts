@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { restoreBackup } from '../db/backup/restore.js';
-import { readConfig } from '../handlers/http/config.js';
+import { readConfig } from '../handlers/config/index.js';
 import { explain } from './explain.js';
 import { PlainError } from './plain-error.js';
 

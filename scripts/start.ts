@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { type Config, readConfig } from '../handlers/http/config.js';
-import { createLogger } from '../handlers/http/logger.js';
+import { type Config, readConfig } from '../handlers/config/index.js';
+import { createLogger } from '../handlers/config/logger.js';
 import { startService } from '../handlers/service.js';
 import { explain } from './explain.js';
 

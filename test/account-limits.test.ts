@@ -1,6 +1,7 @@
 import t from 'tap';
-import { hashing } from '../handlers/password-hash.js';
-import { type Answer, PASSWORD, startTestService } from './support/harness.js';
+import { hashing } from '../handlers/security/password-hashing.js';
+import type { Answer } from './support/ask.js';
+import { PASSWORD, startTestService } from './support/harness.js';
 
 const MAX = 3;
 const service = await startTestService(t, {

@@ -1,7 +1,8 @@
 import { hash } from '@node-rs/argon2';
 import t from 'tap';
-import { hashing } from '../handlers/password-hash.js';
-import { CLEARED_COOKIE, cookieOf, PASSWORD, startTestService } from './support/harness.js';
+import { hashing } from '../handlers/security/password-hashing.js';
+import { CLEARED_COOKIE, cookieOf } from './support/ask.js';
+import { PASSWORD, startTestService } from './support/harness.js';
 
 const service = await startTestService(t);
 const { db } = service.stores;

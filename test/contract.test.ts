@@ -3,7 +3,8 @@ import { operations } from '../generated/routes.js';
 import { serializers } from '../generated/serializers.js';
 import { misfits } from '../scripts/contract-test/conformance.js';
 import { type ContractOperation, contract, resolvedDocument } from '../scripts/contract-test/document.js';
-import { type Answer, PASSWORD, startTestService, writePost } from './support/harness.js';
+import type { Answer } from './support/ask.js';
+import { PASSWORD, startTestService, writePost } from './support/harness.js';
 
 const service = await startTestService(t);
 

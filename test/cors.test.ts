@@ -2,7 +2,8 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import t from 'tap';
 import { contract } from '../scripts/contract-test/document.js';
 import { samples } from '../scripts/contract-test/images.js';
-import { type Answer, startTestService, writePost } from './support/harness.js';
+import type { Answer } from './support/ask.js';
+import { startTestService, writePost } from './support/harness.js';
 import { wire, writeBytes } from './support/wire.js';
 
 /* What pages of the origins in CORS_ORIGINS and PUBLIC_URL may do, and what pages of other origins may not. */

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { readConfig } from '../handlers/http/config.js';
+import { readConfig } from '../handlers/config/index.js';
 import { startTestService } from './support/harness.js';
 import { escapeRegExp } from './support/regexp.js';
 import { temporaryDirectory } from './support/stores.js';
@@ -43,7 +43,7 @@ const asDocumented = (documented: string) =>
       .split('…')
       .map(escapeRegExp)
       .join('.*')
-      .replace(/"id":\d+/g, '"id":\\d+')}$`,
+      .replace(/id":\d+/g, 'id":\\d+')}$`,
   );
 
 for (const path of [README, TOUR]) {
@@ -74,7 +74,7 @@ t.test('the configuration table has every variable that is read, and no other, w
   const text = section(OPERATING, 'Configuration');
   const rows = [...text.matchAll(/^\| `([A-Z0-9_]+)` \| (.+?) \|/gm)];
   const names = rows.map(([, name = '']) => name);
-  const read = [...readFileSync('handlers/http/config.ts', 'utf8').matchAll(/^ +([A-Z][A-Z0-9_]+): /gm)];
+  const read = [...readFileSync('handlers/config/index.ts', 'utf8').matchAll(/^ +([A-Z][A-Z0-9_]+): /gm)];
   t.same([...names].sort(), read.map(([, name]) => name).sort());
   for (const [, name = '', value = ''] of rows) {
     const [, stated] = /^`(.+)`$/.exec(value) ?? [];

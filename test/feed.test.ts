@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { readFeed } from '../db/feed.js';
 import { WIDE_WINDOW, WINDOW } from '../db/readers.js';
-import { type Answer, befriend, type Person, startTestService, writePost } from './support/harness.js';
+import type { Answer } from './support/ask.js';
+import { befriend, type Person, startTestService, writePost } from './support/harness.js';
 
 /*
  * The feed where it is read from its windows and beyond them, which takes more posts than the contract tests publish.

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { embeddedGraph } from '../db/graph/embedded.js';
-import { migrations } from '../db/migrations/index.js';
 import type { Database, DatabaseTransaction } from '../db/postgres/index.js';
+import { migrations } from '../db/postgres/migrations/index.js';
 import { countLikes } from './support/contents.js';
 import { befriend, type Person, startTestService, writePost } from './support/harness.js';
 

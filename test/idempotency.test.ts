@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import t from 'tap';
-import { tryLock } from '../db/locks.js';
+import { tryLock } from '../db/postgres/locks.js';
 import { samples } from '../scripts/contract-test/images.js';
+import type { Ask } from './support/ask.js';
 import { storedImages } from './support/contents.js';
-import { type Ask, PASSWORD, type Person, startTestService } from './support/harness.js';
+import { PASSWORD, type Person, startTestService } from './support/harness.js';
 import { needsServers } from './support/stores.js';
 
 const service = await startTestService(t);

@@ -2,8 +2,9 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { samples } from '../scripts/contract-test/images.js';
+import type { Answer } from './support/ask.js';
 import { storedImages } from './support/contents.js';
-import { type Answer, type Person, startTestService, writePost } from './support/harness.js';
+import { type Person, startTestService, writePost } from './support/harness.js';
 
 /*
  * The bytes behind images: when they are stored, when they are removed, and what is served without them. The contract tests

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { type Answer, problemsOf, startTestService } from './support/harness.js';
+import { type Answer, problemsOf } from './support/ask.js';
+import { startTestService } from './support/harness.js';
 import { openConnection, type Sent, wire, writeBytes } from './support/wire.js';
 
 const APP = 'https://app.example';

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import t from 'tap';
 import { createAccount, deleteAccount, findSecret } from '../db/accounts.js';
-import { recordChanges } from '../db/outbox.js';
-import { claimImage, withPendingImage } from '../db/pending-images.js';
+import { recordChanges } from '../db/outbox/index.js';
+import { claimImage, withPendingImage } from '../db/outbox/pending-images.js';
 import { createPost } from '../db/posts.js';
-import { StoreUnavailable } from '../db/unavailable.js';
+import { StoreUnavailable } from '../db/support/errors.js';
 import { countLikes } from './support/contents.js';
 import { freshDataDirectory, freshStores, needsServers, openTestStores } from './support/stores.js';
 

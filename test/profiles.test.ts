@@ -2,8 +2,9 @@ import { readdir } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { samples } from '../scripts/contract-test/images.js';
+import type { Ask } from './support/ask.js';
 import { countLikes, storedImages, storedTies, undelivered } from './support/contents.js';
-import { type Ask, befriend, PASSWORD, type Person, startTestService, writePost } from './support/harness.js';
+import { befriend, PASSWORD, type Person, startTestService, writePost } from './support/harness.js';
 
 const service = await startTestService(t);
 const { db, graph } = service.stores;

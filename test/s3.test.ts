@@ -10,8 +10,8 @@ import { CreateBucketCommand, DeleteBucketCommand, DeleteObjectCommand, S3Client
 import t, { type Test } from 'tap';
 import type { ImageStore } from '../db/images/index.js';
 import { openS3, type S3Options } from '../db/images/s3.js';
-import type { Log } from '../db/log.js';
-import { StoreUnavailable } from '../db/unavailable.js';
+import { StoreUnavailable } from '../db/support/errors.js';
+import type { Log } from '../db/support/log.js';
 import { namesIn, putBytes, spooled, streamOf, testImageStore } from './support/image-store.js';
 import { startProxy } from './support/s3-proxy.js';
 

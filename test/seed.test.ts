@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import t from 'tap';
-import { type Population, problemsOf, seed } from '../db/seed/index.js';
-import { friendPairs, likePairs } from '../db/seed/ties.js';
 import type { Stores } from '../db/stores.js';
+import { type Population, problemsOf, seed } from '../scripts/seed/seed.js';
+import { friendPairs, likePairs } from '../scripts/seed/ties.js';
 import { countLikes } from './support/contents.js';
 import { startTestService } from './support/harness.js';
 import { runCommand } from './support/processes.js';

@@ -1,7 +1,8 @@
 import t from 'tap';
 import { samples } from '../scripts/contract-test/images.js';
+import type { Answer } from './support/ask.js';
 import { storedImages } from './support/contents.js';
-import { type Answer, type Person, startTestService } from './support/harness.js';
+import { type Person, startTestService } from './support/harness.js';
 import { Exposition } from './support/prometheus.js';
 
 const SIZE = samples.png.length;

@@ -3,10 +3,11 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeJwt, decodeProtectedHeader, type JWTPayload } from 'jose';
 import t from 'tap';
-import { keptTokenKeys } from '../handlers/http/token-keys.js';
-import { parseTokenKeys } from '../handlers/http/variables.js';
-import { createTokens } from '../handlers/tokens.js';
-import { cookieOf, PASSWORD, startTestService } from './support/harness.js';
+import { parseTokenKeys } from '../handlers/config/variables.js';
+import { keptTokenKeys } from '../handlers/security/token-keys.js';
+import { createTokens } from '../handlers/security/tokens.js';
+import { cookieOf } from './support/ask.js';
+import { PASSWORD, startTestService } from './support/harness.js';
 
 const ONE = '9f2c61d07ab84e35b1d6c8f04e7a2953d8b60c1f';
 const TWO = 'uT4mPq9Zr2Lx7Vb1Ns6Kc3Hd8Jf5Gw0Ya1Ee4R';

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { usernameKey } from '../db/accounts.js';
-import { up } from '../db/migrations/0007-username-keys.js';
+import { up } from '../db/postgres/migrations/0007-username-keys.js';
 import { operations } from '../generated/routes.js';
 import { validators } from '../generated/validators.js';
-import { usernameProblems } from '../handlers/usernames.js';
+import { usernameProblems } from '../handlers/policy/usernames.js';
 import { openTestStores } from './support/stores.js';
 
 /** Letters and symbols that are not default ignorable code points and look like nothing. */

@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DataDirectory } from '../data-directory.js';
 import type { ImageHolds } from '../images/holds.js';
 import type { Database } from '../postgres/index.js';
 import type { Maintenance } from '../postgres/maintenance.js';
+import type { DataDirectory } from '../support/data-directory.js';
 import { type ArchiveEntry, writeArchive } from './archive.js';
 import { startBaseBackup } from './base-backup.js';
 import { copyFile } from './files.js';

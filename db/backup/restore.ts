@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { extract } from 'tar';
-import { claimDataDirectory, type DataDirectory, OWNER_ONLY } from '../data-directory.js';
+import { claimDataDirectory, type DataDirectory, OWNER_ONLY } from '../support/data-directory.js';
 import { syncPath, syncTree } from '../support/durable-files.js';
 import { checkArchive } from './archive.js';
 

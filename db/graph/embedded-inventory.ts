@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { Tables } from '../tables.js';
+import type { Tables } from '../schema.js';
 import type { Friendship, GraphInventory, Request, Ties } from './index.js';
 
 /** All that the tables hold. A pair is one row here, so none can be half or twice. */

@@ -1,5 +1,5 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
-import type { Tables } from '../tables.js';
+import type { Tables } from '../schema.js';
 import { embeddedInventory } from './embedded-inventory.js';
 import type { Friendship, Like, SocialGraph } from './index.js';
 

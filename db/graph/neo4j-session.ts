@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import neo4j, { type Driver, Neo4jError, type Session } from 'neo4j-driver';
-import { createGuard } from '../guard.js';
-import type { Log } from '../log.js';
+import { createGuard } from '../support/circuit-breaker.js';
+import type { Log } from '../support/log.js';
 
 export interface Neo4jOptions {
   /** `neo4j://…` or `bolt://…`, with `+s` or `+ssc` for TLS. */

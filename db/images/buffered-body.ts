@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { StoreUnavailable } from '../unavailable.js';
+import { StoreUnavailable } from '../support/errors.js';
 
 /** How much of a body waits in memory for its reader, and how much of a file is read at a time, in bytes. */
 const MEMORY_BYTES = 256 * 1024;

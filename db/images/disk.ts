@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { access, constants, open, opendir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { moveFileDurably, syncDirectory } from '../support/durable-files.js';
-import { StoreUnavailable } from '../unavailable.js';
+import { StoreUnavailable } from '../support/errors.js';
 import type { ImageStore } from './index.js';
 
 /** Whose images these are. No image's name begins with a dot. */

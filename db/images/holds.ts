@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../unavailable.js';
+import { StoreUnavailable } from '../support/errors.js';
 import type { ImageStore } from './index.js';
 
 /** Lets a backup hold still what it copies. */

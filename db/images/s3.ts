@@ -4,9 +4,9 @@ import https from 'node:https';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { S3ClientConfig } from '@aws-sdk/client-s3';
-import { createGuard } from '../guard.js';
-import type { Log } from '../log.js';
-import { StoreUnavailable } from '../unavailable.js';
+import { createGuard } from '../support/circuit-breaker.js';
+import { StoreUnavailable } from '../support/errors.js';
+import type { Log } from '../support/log.js';
 import { bufferedBody } from './buffered-body.js';
 import type { ImageStore, StoredImage } from './index.js';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
-import type { Guard } from '../guard.js';
-import { type Observer, observed } from '../observer.js';
-import { StoreUnavailable } from '../unavailable.js';
+import type { Guard } from '../support/circuit-breaker.js';
+import { StoreUnavailable } from '../support/errors.js';
+import { type Observer, observed } from '../support/observer.js';
 
 const { INT8, TIMESTAMPTZ } = pg.types.builtins;
 const dateOf = pg.types.getTypeParser(TIMESTAMPTZ);

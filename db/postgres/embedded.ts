@@ -1,8 +1,8 @@
 import { Kysely, PostgresDialect } from 'kysely';
-import type { Log } from '../log.js';
-import { type Observer, unobserved } from '../observer.js';
-import type { Tables } from '../tables.js';
-import { StoreUnavailable } from '../unavailable.js';
+import type { Tables } from '../schema.js';
+import { StoreUnavailable } from '../support/errors.js';
+import type { Log } from '../support/log.js';
+import { type Observer, unobserved } from '../support/observer.js';
 import { createPool, isUnavailable, NamingClient, observedClient, types } from './client.js';
 import { startEmbeddedServer } from './embedded/server.js';
 import type { Postgres } from './index.js';

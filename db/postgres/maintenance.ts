@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Log } from '../log.js';
+import type { Log } from '../support/log.js';
 import type { Postgres } from './index.js';
 
 /**

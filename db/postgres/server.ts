@@ -1,12 +1,12 @@
 import { CompiledQuery, type DatabaseConnection, Kysely, PostgresDialect, PostgresDriver } from 'kysely';
 import pg from 'pg';
-import { createGuard, type Guard } from '../guard.js';
-import type { Log } from '../log.js';
-import { unobserved } from '../observer.js';
-import type { Tables } from '../tables.js';
-import { warmUpDatabase } from '../warm-up.js';
+import type { Tables } from '../schema.js';
+import { createGuard, type Guard } from '../support/circuit-breaker.js';
+import type { Log } from '../support/log.js';
+import { unobserved } from '../support/observer.js';
 import { createPool, guardedClient, isUnavailable, observedClient, types } from './client.js';
 import type { Database, Postgres } from './index.js';
+import { warmUpDatabase } from './warm-up.js';
 
 export interface PostgresOptions {
   /** `postgres://…`; never to be logged. */

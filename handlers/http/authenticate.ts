@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { StoreUnavailable } from '../../db/unavailable.js';
-import type { App, Caller } from '../app.js';
+import { StoreUnavailable } from '../../db/support/errors.js';
+import type { App, Caller } from '../context.js';
 import { missingCredentials, unauthorized } from './errors.js';
 import { isRepeated } from './raw-headers.js';
 

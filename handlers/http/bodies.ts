@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Operation } from '../../generated/routes.js';
-import { imageTypes } from '../image-types.js';
+import { imageTypes } from '../policy/image-types.js';
 import { type HttpError, payloadTooLarge, unsupportedMediaType } from './errors.js';
 
 const JSON_TYPE = 'application/json';

@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:http';
 import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { makeOwn } from '../../db/data-directory.js';
-import type { Log } from '../../db/log.js';
+import { makeOwn } from '../../db/support/data-directory.js';
+import type { Log } from '../../db/support/log.js';
 
 /**
  * Where `npm run backup` reaches the process that has claimed the data directory: HTTP on a Unix socket in a directory that

@@ -1,6 +1,6 @@
 import { fastifyCookie } from '@fastify/cookie';
 import type { Client } from '../../generated/handlers.js';
-import type { App } from '../app.js';
+import type { App } from '../context.js';
 import { SESSION_COOKIE } from './authenticate.js';
 
 type Headers = Record<string, string>;

@@ -1,6 +1,6 @@
 import cors, { type FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
-import type { Config } from './config.js';
+import type { Config } from '../config/index.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -3,7 +3,7 @@ import rateLimit, { normalizeIP, type RateLimitPluginOptions } from '@fastify/ra
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { PREFIX, type RedisConnection } from '../../db/redis.js';
 import type { Operation } from '../../generated/routes.js';
-import type { Config } from './config.js';
+import type { Config } from '../config/index.js';
 
 /** `cross-site` counts what pages of other sites have browsers send, so that no page can lock its visitors out. */
 export type Bucket = Operation['rateLimit'] | 'cross-site';

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { StoreUnavailable } from '../../db/support/errors.js';
 import { OverloadedError } from '../../db/support/lane.js';
-import { StoreUnavailable } from '../../db/unavailable.js';
 import { HttpError, payloadTooLarge, unavailable } from './errors.js';
 
 /** The one place where what was thrown becomes an answer. */

@@ -3,12 +3,12 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
-import { StoreUnavailable } from '../../db/unavailable.js';
+import { StoreUnavailable } from '../../db/support/errors.js';
 import type { Kind } from '../../generated/routes.js';
 import type { Upload } from '../../generated/types.js';
-import { canonicalMediaType, detectImageType, HEAD_BYTES } from '../image-types.js';
 import { describeFileType } from '../policy/file-types.js';
 import { cleanImage, ImageRefusedError } from '../policy/image-metadata/index.js';
+import { canonicalMediaType, detectImageType, HEAD_BYTES } from '../policy/image-types.js';
 import { HttpError, type Problem, payloadTooLarge } from './errors.js';
 import { type Part, readParts } from './multipart.js';
 

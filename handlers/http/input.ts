@@ -1,14 +1,14 @@
 import type { FastifyRequest } from 'fastify';
 import type { Kind, Operation } from '../../generated/routes.js';
 import { validators } from '../../generated/validators.js';
-import type { App, Caller } from '../app.js';
-import { normalizeEmail } from '../emails.js';
+import type { App, Caller } from '../context.js';
+import { normalizeEmail } from '../policy/emails.js';
 import { rules } from '../rules.js';
 import { authenticate } from './authenticate.js';
 import { type Body, bodyOf, NO_BODY } from './bodies.js';
 import { badRequest, HttpError, notFound, type Problem } from './errors.js';
 import { discardForm, type Form, readForm } from './forms.js';
-import { judge } from './judge.js';
+import { judge } from './validate.js';
 
 type Fields = Record<string, unknown>;
 

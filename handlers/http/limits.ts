@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { RedisConnection } from '../../db/redis.js';
+import type { Config } from '../config/index.js';
 import { logSecurityEvent } from '../security/events.js';
-import type { Config } from './config.js';
 import { type Bucket, type Count, countersInMemory, countersInRedis } from './counters.js';
 import { tooManyRequests } from './errors.js';
 import { delayClose } from './pipelining.js';

@@ -1,10 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Backlog } from '../../db/backlog.js';
-import type { Observer } from '../../db/observer.js';
+import type { Backlog } from '../../db/outbox/backlog.js';
 import type { DatabaseUsage } from '../../db/postgres/maintenance.js';
+import type { Observer } from '../../db/support/observer.js';
 import type { OperationId } from '../../generated/handlers.js';
-import { hashesRefused, hashing } from '../password-hash.js';
 import { countSecurityEvents } from '../security/events.js';
+import { hashesRefused, hashing } from '../security/password-hashing.js';
 import { withDeadline } from './deadline.js';
 
 /** From a look-up in memory to a store's deadline and beyond, in seconds. */

@@ -3,7 +3,7 @@ import openapiGlue from 'fastify-openapi-glue';
 import type { OperationId } from '../../generated/handlers.js';
 import { type Operation, operations } from '../../generated/routes.js';
 import { serializers } from '../../generated/serializers.js';
-import type { App, Caller } from '../app.js';
+import type { App, Caller } from '../context.js';
 import { handlers } from '../index.js';
 import { authenticate } from './authenticate.js';
 import { RequestClient } from './client.js';

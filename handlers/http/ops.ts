@@ -1,5 +1,5 @@
 import Fastify, { type FastifyInstance } from 'fastify';
-import type { StoreName } from '../../db/unavailable.js';
+import type { StoreName } from '../../db/support/errors.js';
 import { withDeadline } from './deadline.js';
 import type { Metrics } from './metrics.js';
 

@@ -9,16 +9,16 @@ import Fastify, {
   type onSendHookHandler,
 } from 'fastify';
 import type { RedisConnection } from '../../db/redis.js';
-import type { App } from '../app.js';
+import type { App } from '../context.js';
 import { registerBodyParser } from './bodies.js';
 import { answerClientError } from './client-errors.js';
 import { connectionLimits, limitConnections } from './connections.js';
 import { registerCors } from './cors.js';
 import { isCrossSite } from './cross-site.js';
 import { type ContractDocument, registerDocs } from './docs.js';
-import { boundDrain } from './drain.js';
 import { answerError } from './error-handler.js';
 import { badRequest, notFound, unavailable } from './errors.js';
+import { boundDrain } from './limit-drain.js';
 import { createLimits } from './limits.js';
 import { trackMethods } from './methods.js';
 import type { Metrics } from './metrics.js';

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { etagOf, matches } from '../etags.js';
+import { etagOf, matches } from './etags.js';
 import { LARGE_BYTES, type ResponseBudget, sendLarge } from './response-budget.js';
 
 /** The best come first. */

@@ -1,4 +1,4 @@
-import { canonicalMediaType, imageTypes } from '../image-types.js';
+import { canonicalMediaType, imageTypes } from './image-types.js';
 
 /**
  * Returns what a file is by its first bytes, such as "a HEIC image" or "a PDF file"; undefined when they do not tell. For

@@ -1,4 +1,4 @@
-import type { Log } from '../../db/log.js';
+import type { Log } from '../../db/support/log.js';
 
 /** What operators watch for. `.github/OPERATING.md` says when each one is logged. */
 export type SecurityEvent =

@@ -1,10 +1,10 @@
 import type { Secret } from '../../db/accounts.js';
 import type { Client } from '../../generated/handlers.js';
-import type { App } from '../app.js';
-import { NOBODYS_HASH, verifyPassword } from '../password-hash.js';
+import type { App } from '../context.js';
 import { logSecurityEvent } from './events.js';
 import { subjectOf } from './failed-passwords.js';
 import type { Turn } from './hash-queue.js';
+import { NOBODYS_HASH, verifyPassword } from './password-hashing.js';
 
 interface Check {
   /** Undefined when no account has the email address: the check then fails, in the same way and time as any other. */

@@ -1,15 +1,15 @@
 import { sql } from 'kysely';
 import { findAccounts, findSecret } from '../../db/accounts.js';
 import { migrate } from '../../db/migrate.js';
-import type { Progress } from '../../db/progress.js';
-import { type Population, type Seeded, seed } from '../../db/seed/index.js';
 import { createSession } from '../../db/sessions.js';
 import { type BareStores, onceAvailable, openBareStores } from '../../db/stores.js';
-import { readConfig } from '../../handlers/http/config.js';
-import { createLogger } from '../../handlers/http/logger.js';
-import { keptTokenKeys } from '../../handlers/http/token-keys.js';
-import { hashPassword } from '../../handlers/password-hash.js';
-import { createTokens } from '../../handlers/tokens.js';
+import type { Progress } from '../../db/support/progress.js';
+import { readConfig } from '../../handlers/config/index.js';
+import { createLogger } from '../../handlers/config/logger.js';
+import { hashPassword } from '../../handlers/security/password-hashing.js';
+import { keptTokenKeys } from '../../handlers/security/token-keys.js';
+import { createTokens } from '../../handlers/security/tokens.js';
+import { type Population, type Seeded, seed } from '../seed/seed.js';
 import { readTruth, type Truth } from './truth.js';
 
 /** Sets of data: the usual one, ten times the posts and likes, nearly all accounts private, and somebody popular. */

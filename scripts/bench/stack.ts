@@ -13,7 +13,7 @@ import neo4j from 'neo4j-driver';
 import pg from 'pg';
 import { living } from '../services/control.js';
 import { down } from '../services/down.js';
-import { SERVER_NAMES } from '../services/server.js';
+import { SERVER_NAMES } from '../services/state.js';
 import { up } from '../services/up.js';
 import { variables } from '../services/variables.js';
 import type { StackName } from './goals.js';

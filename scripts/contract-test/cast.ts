@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
 import { inPairs } from '../pairs.js';
-import type { Answer, Ask, Client, Observer, Sent } from './client.js';
-import { Broken, status } from './rule.js';
+import type { Ask, Client, Observer } from './client.js';
+import type { Answer, Sent } from './exchange.js';
+import { Broken, status } from './expect.js';
 
 /** Who a request is from. */
 export interface Asker {

@@ -1,4 +1,27 @@
-import type { Received, Sent } from './client.js';
+/** What is sent along with a request line such as `POST /posts/like?id=7`. */
+export interface Sent {
+  token?: string | undefined;
+  json?: unknown;
+  form?: FormData | Record<string, string | File>;
+  /** A body as it stands, its type among the headers. */
+  body?: string | Uint8Array;
+  headers?: Record<string, string>;
+  /** Whether a 429 is an answer like any other, rather than a reason to wait and ask again. */
+  takesRefusal?: boolean;
+}
+
+export interface Received {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a rule knows what it has asked for, and the document that it is so.
+  body: any;
+  bytes: Buffer;
+}
+
+export interface Answer extends Received {
+  /** The request with this response, for a report. */
+  exchange: Exchange;
+}
 
 /** A request and its response, as they were. */
 export interface Exchange {

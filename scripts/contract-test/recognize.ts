@@ -1,5 +1,6 @@
 import { PlainError } from '../plain-error.js';
-import type { Ask, Client, Received } from './client.js';
+import type { Ask, Client } from './client.js';
+import type { Received } from './exchange.js';
 
 const UNKNOWN_PATH = '/contract-test/no-such-path';
 

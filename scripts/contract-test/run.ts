@@ -1,11 +1,19 @@
 import { setMaxListeners } from 'node:events';
 import { type Cast, createCast, createRegister } from './cast.js';
-import { type Answer, type Counts, createClient, NoAnswer, type Observer } from './client.js';
+import { type Counts, createClient, NoAnswer, type Observer } from './client.js';
 import { contract } from './document.js';
-import { type DescribedExchange, describeExchange, type Exchange, maskSecrets, shorten } from './exchange.js';
+import {
+  type Answer,
+  type DescribedExchange,
+  describeExchange,
+  type Exchange,
+  maskSecrets,
+  shorten,
+} from './exchange.js';
+import { Broken, Skipped } from './expect.js';
 import { type Bucket, createLimits, duration, type Standing } from './limits.js';
 import { recognize } from './recognize.js';
-import { Broken, type Rule, Skipped, type Subject } from './rule.js';
+import type { Rule, Subject } from './rule.js';
 import { groups } from './rules/index.js';
 
 export interface Settings {

@@ -1,5 +1,5 @@
 import type { Asker, Cast, Person } from './cast.js';
-import type { Answer, Sent } from './client.js';
+import type { Answer, Sent } from './exchange.js';
 import { samples } from './images.js';
 
 export interface Post {

@@ -2,11 +2,10 @@ import { mkdirSync, statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ServicesError } from './errors.js';
 import { alone, folder } from './folder.js';
-import { end, lives, type ProcessIdentity, signal, startDetached } from './processes.js';
+import { end, type Launch, lives, type ProcessIdentity, signal, startDetached } from './processes.js';
 import { tail } from './say.js';
-import { type Launch, SERVER_NAMES, type ServerName } from './server.js';
 import { servers } from './servers.js';
-import { readState, type State, writeState } from './state.js';
+import { readState, SERVER_NAMES, type ServerName, type State, writeState } from './state.js';
 
 /** What a server gets to answer, in milliseconds. */
 const PATIENCE = 90_000;

@@ -4,8 +4,7 @@ import { stop } from './control.js';
 import { alone, folder } from './folder.js';
 import { lives } from './processes.js';
 import { say } from './say.js';
-import { SERVER_NAMES, type ServerName } from './server.js';
-import { readState } from './state.js';
+import { readState, SERVER_NAMES, type ServerName } from './state.js';
 
 /** Stops servers and keeps their data; with `purge` everything in the folder is deleted. */
 export async function down(names: readonly ServerName[] = SERVER_NAMES, purge = false): Promise<void> {

@@ -3,7 +3,7 @@ import { startServer, stopServer } from './control.js';
 import { down } from './down.js';
 import { ServicesError } from './errors.js';
 import { run } from './run.js';
-import { SERVER_NAMES, type ServerName } from './server.js';
+import { SERVER_NAMES, type ServerName } from './state.js';
 import { status } from './status.js';
 import { up } from './up.js';
 import { exports } from './variables.js';

@@ -1,7 +1,15 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Launch } from './server.js';
+
+/** How a process is started. It inherits nothing of the environment but `PATH`. */
+export interface Launch {
+  command: string;
+  args: string[];
+  cwd: string;
+  env?: Record<string, string>;
+  user?: { uid: number; gid: number };
+}
 
 /** A process told apart from a later one to which the system gives the same id. */
 export interface ProcessIdentity {

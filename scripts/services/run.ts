@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { living } from './control.js';
 import { down } from './down.js';
 import { ServicesError } from './errors.js';
-import { SERVER_NAMES } from './server.js';
+import { SERVER_NAMES } from './state.js';
 import { up } from './up.js';
 import { variables } from './variables.js';
 

@@ -1,18 +1,6 @@
+import type { Launch } from './processes.js';
 import type { State } from './state.js';
 import type { Tool } from './tools.js';
-
-export const SERVER_NAMES = ['postgres', 'neo4j', 's3', 'redis', 'proxy'] as const;
-
-export type ServerName = (typeof SERVER_NAMES)[number];
-
-/** How a server's process is started. It inherits nothing of the environment but `PATH`. */
-export interface Launch {
-  command: string;
-  args: string[];
-  cwd: string;
-  env?: Record<string, string>;
-  user?: { uid: number; gid: number };
-}
 
 /** One file for each real server, named after it. */
 export interface Server {

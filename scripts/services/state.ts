@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { folder } from './folder.js';
-import type { ProcessIdentity } from './processes.js';
-import type { Launch, ServerName } from './server.js';
+import type { Launch, ProcessIdentity } from './processes.js';
+
+export const SERVER_NAMES = ['postgres', 'neo4j', 's3', 'redis', 'proxy'] as const;
+
+export type ServerName = (typeof SERVER_NAMES)[number];
 
 export interface Running extends ProcessIdentity {
   version: string;

@@ -1,8 +1,8 @@
 import { table } from '../table.js';
 import { isAnswering, knownState } from './control.js';
 import { lives, memoryOf } from './processes.js';
-import { SERVER_NAMES } from './server.js';
 import { servers } from './servers.js';
+import { SERVER_NAMES } from './state.js';
 
 /** Prints a table, and answers whether everything is up. */
 export async function status(): Promise<boolean> {

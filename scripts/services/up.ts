@@ -7,9 +7,8 @@ import { alone, folder } from './folder.js';
 import { freePort, isFree } from './ports.js';
 import { lives } from './processes.js';
 import { say, since } from './say.js';
-import { SERVER_NAMES, type ServerName } from './server.js';
 import { servers } from './servers.js';
-import { newState, readState, type State, writeState } from './state.js';
+import { newState, readState, SERVER_NAMES, type ServerName, type State, writeState } from './state.js';
 
 /** So many are fetched at once. */
 const fetching = pLimit(2);

@@ -1,6 +1,6 @@
 import { percentile } from '../../scripts/bench/statistics.js';
 import { samples } from '../../scripts/contract-test/images.js';
-import type { Lifetime } from '../support/stores.js';
+import type { Lifetime } from '../support/lifetime.js';
 import type { Sent } from './client.js';
 import type { HonestRequest, Observation } from './observe.js';
 import type { AbusedService, StartOptions } from './service.js';

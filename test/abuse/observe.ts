@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import type { Lifetime } from '../support/lifetime.js';
 import { Exposition } from '../support/prometheus.js';
-import type { Lifetime } from '../support/stores.js';
 import type { Sent } from './client.js';
 import type { AbusedService } from './service.js';
 

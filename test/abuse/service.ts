@@ -4,8 +4,9 @@ import { closeSync, openSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Lifetime } from '../support/lifetime.js';
 import { script } from '../support/processes.js';
-import { type Lifetime, lendGraph, temporaryDirectory } from '../support/stores.js';
+import { lendGraph, temporaryDirectory } from '../support/stores.js';
 
 /** A service under attack, in a process of its own, which writes its log to a file. */
 export interface AbusedService {

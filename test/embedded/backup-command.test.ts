@@ -6,7 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { list } from 'tar';
 import { samples } from '../../scripts/contract-test/images.js';
-import { asker, PASSWORD, startTestService, writePost } from '../support/harness.js';
+import { asker } from '../support/ask.js';
+import { PASSWORD, startTestService, writePost } from '../support/harness.js';
 import {
   runCommand,
   type ServiceProcess,

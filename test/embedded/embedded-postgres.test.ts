@@ -10,7 +10,7 @@ import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { openCluster } from '../../db/postgres/embedded/cluster.js';
 import { openEmbeddedPostgres } from '../../db/postgres/embedded.js';
-import { StoreUnavailable } from '../../db/unavailable.js';
+import { StoreUnavailable } from '../../db/support/errors.js';
 import { recordFileOperations } from '../support/file-operations.js';
 import { startTestService, writePost } from '../support/harness.js';
 import { startAndFail } from '../support/processes.js';

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
-import { type Answer, asker, PASSWORD } from '../support/harness.js';
+import { type Answer, asker } from '../support/ask.js';
+import { PASSWORD } from '../support/harness.js';
 import { runCommand, startAndFail, startProcess } from '../support/processes.js';
 import { freshDataDirectory, onServices, temporaryDirectory } from '../support/stores.js';
 

@@ -4,8 +4,8 @@ import { appendFile, copyFile, mkdtemp, readFile, rm, stat, writeFile } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { detectImageType } from '../../handlers/image-types.js';
 import { cleanImage } from '../../handlers/policy/image-metadata/index.js';
+import { detectImageType } from '../../handlers/policy/image-types.js';
 
 // Files made and read back by the tools that people use, as a second opinion on what metadata is.
 const tools = ['exiftool', 'convert', 'identify', 'cwebp', 'gif2webp', 'webpmux', 'avifenc'];

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { asker } from '../support/harness.js';
+import { asker } from '../support/ask.js';
 import { spawnService, startAndFail, startProcess } from '../support/processes.js';
 import { freshDataDirectory, temporaryDirectory } from '../support/stores.js';
 import { openConnection } from '../support/wire.js';

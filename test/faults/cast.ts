@@ -1,14 +1,7 @@
-import type { StoreName } from '../../db/unavailable.js';
+import type { StoreName } from '../../db/support/errors.js';
 import { samples } from '../../scripts/contract-test/images.js';
-import {
-  type Answer,
-  type Ask,
-  befriend,
-  PASSWORD,
-  type Person,
-  type TestService,
-  writePost,
-} from '../support/harness.js';
+import type { Answer, Ask } from '../support/ask.js';
+import { befriend, PASSWORD, type Person, type TestService, writePost } from '../support/harness.js';
 
 /** A request, the stores besides PostgreSQL that it needs, and the status with which it succeeds. */
 export interface Probe {

@@ -1,5 +1,5 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
-import { onMoment } from '../../db/moments.js';
+import { onMoment } from '../../db/support/failpoints.js';
 import { type Deadly, momentFiles } from './moments.js';
 
 // For `node --import`, in a service that shall die: notes each moment that is reached, and kills the process at the deadly

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import type { Moment } from '../../db/moments.js';
+import type { Moment } from '../../db/support/failpoints.js';
 import { startProcess } from '../support/processes.js';
 import { temporaryDirectory } from '../support/stores.js';
 

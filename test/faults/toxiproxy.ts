@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Test } from 'tap';
-import type { StoreName } from '../../db/unavailable.js';
+import type { StoreName } from '../../db/support/errors.js';
 
 /**
  * What can be done to the way to one store. A fault takes the place of the one before it, and befalls the connections there

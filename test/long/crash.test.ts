@@ -2,7 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import t from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
-import { type Answer, type Ask, asker, PASSWORD } from '../support/harness.js';
+import { type Answer, type Ask, asker } from '../support/ask.js';
+import { PASSWORD } from '../support/harness.js';
 import { startProcess } from '../support/processes.js';
 import { freshStores, openTestStores } from '../support/stores.js';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { recordChanges, type Thing } from '../../db/outbox.js';
+import { recordChanges, type Thing } from '../../db/outbox/index.js';
 import { samples } from '../../scripts/contract-test/images.js';
 import { PASSWORD, writePost } from '../support/harness.js';
 import { atOnce, during, openRaces } from '../support/races.js';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
-import { migrations } from '../../db/migrations/index.js';
+import { migrations } from '../../db/postgres/migrations/index.js';
 import { startTestService } from '../support/harness.js';
 import { runCommand, spawnService } from '../support/processes.js';
 import {

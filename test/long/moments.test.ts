@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import type { Moment } from '../../db/moments.js';
+import type { Moment } from '../../db/support/failpoints.js';
 import { samples } from '../../scripts/contract-test/images.js';
 import { type Deadly, mortalProcesses } from '../faults/moments.js';
-import { type Answer, type Ask, asker, PASSWORD } from '../support/harness.js';
+import { type Answer, type Ask, asker } from '../support/ask.js';
+import { PASSWORD } from '../support/harness.js';
 import type { ServiceProcess } from '../support/processes.js';
 import { leavesNothing } from '../support/remains.js';
 import { freshStores } from '../support/stores.js';

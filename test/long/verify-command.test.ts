@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { openBareStores, type Stores } from '../../db/stores.js';
-import { readConfig } from '../../handlers/http/config.js';
+import { readConfig } from '../../handlers/config/index.js';
 import { lendGraph, onServices, openTestStores, quiet, temporaryDirectory } from '../support/stores.js';
 import { emptyStores, openQuietly, population } from '../support/verifying.js';
 
@@ -12,7 +12,7 @@ const environment = await emptyStores(t);
 /** Runs the command as npm does. */
 const command = async (options: string[] = [], variables = environment) => {
   await lendGraph(variables);
-  const run = promisify(execFile)(process.execPath, ['.build/scripts/verify.js', ...options], {
+  const run = promisify(execFile)(process.execPath, ['.build/scripts/verify/index.js', ...options], {
     env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', ...variables },
   });
   return run.then(

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import t from 'tap';
 import { createAccount } from '../../db/accounts.js';
-import { lockShared } from '../../db/locks.js';
+import { lockShared } from '../../db/postgres/locks.js';
 import { deletePost } from '../../db/posts.js';
 import type { Stores } from '../../db/stores.js';
-import { type Verdict, verify } from '../../db/verify/index.js';
 import { samples } from '../../scripts/contract-test/images.js';
+import { type Verdict, verify } from '../../scripts/verify/verify.js';
 import { befriend, PASSWORD, type Person, startTestService, writePost } from '../support/harness.js';
 import { quiet } from '../support/stores.js';
 import {

@@ -1,4 +1,4 @@
-import type { Answer } from '../support/harness.js';
+import type { Answer } from '../support/ask.js';
 import { Disagreement } from './cell.js';
 import { type Content, imageOf, type Person, type Post, type Profile, type World } from './world.js';
 

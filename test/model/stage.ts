@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
-import type { StoreName } from '../../db/unavailable.js';
+import type { StoreName } from '../../db/support/errors.js';
 import type { OperationId } from '../../generated/handlers.js';
 import { type FaultyStore, startFaultyStores } from '../faults/toxiproxy.js';
-import { type Answer, type Ask, asker } from '../support/harness.js';
+import { type Answer, type Ask, asker } from '../support/ask.js';
 import { type ServiceProcess, startProcess } from '../support/processes.js';
 import { freshStores, onServices } from '../support/stores.js';
 import { Disagreement } from './cell.js';

@@ -1,6 +1,6 @@
-import type { StoreName } from '../../db/unavailable.js';
+import type { StoreName } from '../../db/support/errors.js';
 import type { OperationId } from '../../generated/handlers.js';
-import type { Answer, Ask } from '../support/harness.js';
+import type { Answer, Ask } from '../support/ask.js';
 import { type Change, Disagreement, tick } from './cell.js';
 import type { Person, World } from './world.js';
 

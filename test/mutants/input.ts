@@ -4,7 +4,7 @@ import type { Mutant } from './mutant.js';
 export const input: Mutant[] = [
   {
     breach: 'undeclared fields are passed over instead of refused',
-    file: 'handlers/http/judge.ts',
+    file: 'handlers/http/validate.ts',
     find: `keyword !== 'if'`,
     replace: 'keyword !== "if" && keyword !== "additionalProperties"',
     caughtBy: ['unknown.query.listPosts', 'unknown.body.login'],
@@ -53,7 +53,7 @@ export const input: Mutant[] = [
   },
   {
     breach: 'disposable addresses are accepted',
-    file: 'handlers/emails.ts',
+    file: 'handlers/policy/emails.ts',
     find: 'labels.some(',
     replace: '[].some(',
     caughtBy: ['accounts.email.disposable', 'accounts.email.disposable-subdomain'],
@@ -67,21 +67,21 @@ export const input: Mutant[] = [
   },
   {
     breach: 'a password may be a common one',
-    file: 'handlers/passwords.ts',
+    file: 'handlers/policy/passwords.ts',
     find: '[isCommon,',
     replace: '[() => false,',
     caughtBy: ['passwords.policy.common', 'passwords.policy.look-alikes'],
   },
   {
     breach: 'a password may repeat a character',
-    file: 'handlers/passwords.ts',
+    file: 'handlers/policy/passwords.ts',
     find: '/(.)\\1\\1/su',
     replace: '/(.)\\1\\1\\1/su',
     caughtBy: ['passwords.policy.triple-repeat'],
   },
   {
     breach: 'a password may hold the username in another case',
-    file: 'handlers/passwords.ts',
+    file: 'handlers/policy/passwords.ts',
     find: 'key.includes(usernameKey(part))',
     replace: 'key.includes(part)',
     caughtBy: ['passwords.policy.username'],

@@ -48,7 +48,7 @@ export const posts: Mutant[] = [
   },
   {
     breach: 'an image may be sniffed for another type',
-    file: 'handlers/images.ts',
+    file: 'handlers/http/images.ts',
     find: `'Content-Security-Policy': "default-src 'none'; sandbox",`,
     replace: '',
     caughtBy: ['images.download.headers', 'document.getPostImage'],

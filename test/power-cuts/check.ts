@@ -1,11 +1,12 @@
 import { Writable } from 'node:stream';
-import { verify } from '../../db/verify/index.js';
-import { readConfig } from '../../handlers/http/config.js';
-import { createLogger } from '../../handlers/http/logger.js';
+import { readConfig } from '../../handlers/config/index.js';
+import { createLogger } from '../../handlers/config/logger.js';
 import { startService } from '../../handlers/service.js';
+import { verify } from '../../scripts/verify/verify.js';
 import { randomFor } from '../fuzz/random.js';
+import type { Answer } from '../support/ask.js';
 import { settled } from '../support/contents.js';
-import { type Answer, PASSWORD } from '../support/harness.js';
+import { PASSWORD } from '../support/harness.js';
 import { quiet } from '../support/stores.js';
 import type { Expected, Fact } from './facts.js';
 import { digest, noiseImage, senderTo } from './load.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import type { Random } from '../fuzz/random.js';
-import { type Answer, type Ask, asker } from '../support/harness.js';
+import { type Answer, type Ask, asker } from '../support/ask.js';
 import { pngChunk } from '../support/image-builders.js';
 import type { Answered, Fact } from './facts.js';
 

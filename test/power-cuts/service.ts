@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { readConfig } from '../../handlers/http/config.js';
-import { createLogger } from '../../handlers/http/logger.js';
+import { readConfig } from '../../handlers/config/index.js';
+import { createLogger } from '../../handlers/config/logger.js';
 import { startService } from '../../handlers/service.js';
 
 /*

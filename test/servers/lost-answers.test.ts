@@ -3,15 +3,8 @@ import t, { type Test } from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
 import { needsProxy } from '../faults/toxiproxy.js';
 import { agree } from '../support/agreement.js';
-import {
-  type Answer,
-  befriend,
-  PASSWORD,
-  type Person,
-  startTestService,
-  type TestService,
-  writePost,
-} from '../support/harness.js';
+import type { Answer } from '../support/ask.js';
+import { befriend, PASSWORD, type Person, startTestService, type TestService, writePost } from '../support/harness.js';
 import { startProxy, type Proxy as Way } from '../support/proxy.js';
 import { freshStores } from '../support/stores.js';
 

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import neo4j from 'neo4j-driver';
 import t, { type Test } from 'tap';
-import { StoreUnavailable } from '../../db/unavailable.js';
+import { StoreUnavailable } from '../../db/support/errors.js';
 import { openBoltProxy } from '../support/bolt-proxy.js';
 import { countLikes } from '../support/contents.js';
 import { freshIds, needsNeo4j, neo4jUri, openTestGraph } from '../support/neo4j-graph.js';

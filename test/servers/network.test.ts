@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { StoreName } from '../../db/unavailable.js';
+import type { StoreName } from '../../db/support/errors.js';
 import { assemble, type Cast } from '../faults/cast.js';
 import { type FaultyStore, needsProxy, startFaultyStores } from '../faults/toxiproxy.js';
 import { settled } from '../support/contents.js';

@@ -1,8 +1,9 @@
 import t, { type Test } from 'tap';
-import { readConfig } from '../../handlers/http/config.js';
-import { createTokens } from '../../handlers/tokens.js';
+import { readConfig } from '../../handlers/config/index.js';
+import { createTokens } from '../../handlers/security/tokens.js';
 import { samples } from '../../scripts/contract-test/images.js';
-import { asker, PASSWORD, writePost } from '../support/harness.js';
+import { asker } from '../support/ask.js';
+import { PASSWORD, writePost } from '../support/harness.js';
 import { type ServiceProcess, startProcess } from '../support/processes.js';
 import { during, PATIENT, rounds } from '../support/races.js';
 import { freshStores, needsServers, openTestStores } from '../support/stores.js';

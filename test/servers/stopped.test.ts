@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { startServer, stopServer } from '../../scripts/services/control.js';
-import type { ServerName } from '../../scripts/services/server.js';
+import type { ServerName } from '../../scripts/services/state.js';
 import { assemble } from '../faults/cast.js';
 import { needsProxy } from '../faults/toxiproxy.js';
 import { settled } from '../support/contents.js';

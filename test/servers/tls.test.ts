@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
-import { asker, PASSWORD } from '../support/harness.js';
+import { asker } from '../support/ask.js';
+import { PASSWORD } from '../support/harness.js';
 import { startAndFail, startProcess } from '../support/processes.js';
 import { freshStores, lendGraph, onServices } from '../support/stores.js';
 import { certificateFile, startTls } from '../support/tls.js';

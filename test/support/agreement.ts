@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import type { Stores } from '../../db/stores.js';
-import { verify } from '../../db/verify/index.js';
+import { verify } from '../../scripts/verify/verify.js';
 import { settled } from './contents.js';
 import { quiet } from './stores.js';
 

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { open } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { relative } from 'node:path';
-import type { Lifetime } from './stores.js';
+import type { Lifetime } from './lifetime.js';
 
 /** Names an open file as Linux does. */
 const pathOf = (descriptor: number) => fs.readlinkSync(`/proc/self/fd/${descriptor}`);

@@ -2,32 +2,15 @@ import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 import type { components } from '../../generated/types.js';
-import { readConfig } from '../../handlers/http/config.js';
+import { readConfig } from '../../handlers/config/index.js';
+import { createLogger } from '../../handlers/config/logger.js';
 import { overloaded } from '../../handlers/http/errors.js';
-import { createLogger } from '../../handlers/http/logger.js';
 import { type Service, startService } from '../../handlers/service.js';
-import { breaches } from '../../scripts/contract-test/conformance.js';
-import { operationFor } from '../../scripts/contract-test/document.js';
+import { type Answer, type Ask, asker } from './ask.js';
 import { freshStores, onOwnGraph } from './stores.js';
 import { createUserFactory, PASSWORD, type TestUser } from './users.js';
 
 export { PASSWORD } from './users.js';
-
-export interface Answer {
-  status: number;
-  headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: a test knows what it has asked for, and the contract check that it is so.
-  body: any;
-  bytes: Buffer;
-}
-
-export interface Ask {
-  token?: string;
-  json?: unknown;
-  form?: Record<string, string | Blob | { blob: Blob; name: string }>;
-  headers?: Record<string, string>;
-  body?: string | Uint8Array | FormData | ReadableStream;
-}
 
 export type Person = TestUser;
 
@@ -105,58 +88,6 @@ export async function retryWhileBusy(send: () => Promise<Answer>): Promise<Answe
   }
 }
 
-/** Asks by HTTP, and holds every answer of an operation against the contract. */
-export function asker(t: Pick<Test, 'fail'>, url: string) {
-  return async (method: string, path: string, { token, json, form, headers = {}, body }: Ask = {}): Promise<Answer> => {
-    const response = await fetch(url + path, {
-      method,
-      redirect: 'manual',
-      headers: {
-        ...(token !== undefined && { Authorization: `Bearer ${token}` }),
-        ...(json !== undefined && { 'Content-Type': 'application/json' }),
-        ...headers,
-      },
-      body: json !== undefined ? JSON.stringify(json) : form ? formData(form) : (body ?? null),
-      ...(body instanceof ReadableStream && { duplex: 'half' }),
-    });
-    const bytes = Buffer.from(await response.arrayBuffer());
-    const isJson = response.headers.get('content-type')?.startsWith('application/json');
-    const answer: Answer = {
-      status: response.status,
-      headers: response.headers,
-      body: isJson && bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined,
-      bytes,
-    };
-    const operation = operationFor(method, new URL(url + path).pathname);
-    if (operation) {
-      const found = breaches(operation, answer);
-      if (found.length > 0) t.fail(`${method} ${path} breaks the contract`, { found, body: answer.body });
-    }
-    return answer;
-  };
-}
-
-/** What a 400 objects to, as `in.field`, in the order in which it is listed. */
-export const problemsOf = ({ body }: Answer): string[] =>
-  (body.errors ?? []).map((problem: { in: string; field: string }) => `${problem.in}.${problem.field}`);
-
-/** The session cookie that an answer sets: its value, and its attributes by their names in lower case. */
-export function cookieOf({ headers }: Answer): Record<string, string> | undefined {
-  const [cookie, ...others] = headers.getSetCookie().map((line) => line.split('; '));
-  const [pair, ...attributes] = cookie ?? [];
-  if (!pair || others.length > 0 || !pair.startsWith('fc_session_token=')) return undefined;
-  return Object.fromEntries([
-    ['value', pair.slice('fc_session_token='.length)],
-    ...attributes.map((attribute) => {
-      const [name = '', value = ''] = attribute.split('=');
-      return [name.toLowerCase(), value];
-    }),
-  ]);
-}
-
-/** As `cookieOf` reads the cookie when an answer clears it. */
-export const CLEARED_COOKIE = { value: '', 'max-age': '0', path: '/', httponly: '', samesite: 'Lax' };
-
 /** Publishes a post, and answers it. */
 export async function writePost(
   author: Pick<Person, 'ask'>,
@@ -170,14 +101,4 @@ export async function writePost(
 export async function befriend(one: Person, other: Person): Promise<void> {
   await one.ask('POST', `/friends/request?to=${other.id}`);
   await other.ask('POST', `/friends/accept?from=${one.id}`);
-}
-
-function formData(fields: NonNullable<Ask['form']>): FormData {
-  const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) {
-    if (typeof value === 'string') form.append(name, value);
-    else if (value instanceof Blob) form.append(name, value, 'picture');
-    else form.append(name, value.blob, value.name);
-  }
-  return form;
 }

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Test } from 'tap';
 import type { ImageStore } from '../../db/images/index.js';
-import { StoreUnavailable } from '../../db/unavailable.js';
+import { StoreUnavailable } from '../../db/support/errors.js';
 
 const imageName = () => `${randomBytes(16).toString('hex')}.png`;
 

@@ -3,9 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { type BareStores, openBareStores } from '../../db/stores.js';
-import { readConfig } from '../../handlers/http/config.js';
+import { readConfig } from '../../handlers/config/index.js';
 import { samples } from '../../scripts/contract-test/images.js';
-import { type Ask, asker, befriend, type Person, startTestService, type TestService, writePost } from './harness.js';
+import { type Ask, asker } from './ask.js';
+import { befriend, type Person, startTestService, type TestService, writePost } from './harness.js';
 import { runCommand } from './processes.js';
 import { emptyGraph, freshDataDirectory, freshStores, quiet, temporaryDirectory } from './stores.js';
 

@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import type { SocialGraph } from '../../db/graph/index.js';
 import { type Neo4jOptions, openNeo4j } from '../../db/graph/neo4j.js';
-import type { Log } from '../../db/log.js';
+import type { Log } from '../../db/support/log.js';
 import { inGraph, quiet } from './stores.js';
 
 const { NEO4J_URI, NEO4J_USERNAME: username, NEO4J_PASSWORD: password } = process.env;

@@ -2,7 +2,8 @@ import pLimit from 'p-limit';
 import type { Test } from 'tap';
 import type { Stores } from '../../db/stores.js';
 import { agree } from './agreement.js';
-import { type Answer, type Ask, retryWhileBusy, startTestService } from './harness.js';
+import type { Answer, Ask } from './ask.js';
+import { retryWhileBusy, startTestService } from './harness.js';
 import { onServices } from './stores.js';
 import { createUserFactory, type TestUser } from './users.js';
 

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import type { Lifetime } from './stores.js';
+import type { Lifetime } from './lifetime.js';
 
 /** Why what needs a Redis is skipped, or false. */
 export const NO_REDIS = process.env.REDIS_URL ? false : 'REDIS_URL names no Redis to test with';

@@ -6,19 +6,16 @@ import { join } from 'node:path';
 import { CreateBucketCommand, DeleteBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import neo4j, { type Driver } from 'neo4j-driver';
 import pg from 'pg';
-import type { Test } from 'tap';
-import type { Log } from '../../db/log.js';
 import { migratePostgres } from '../../db/migrate.js';
 import { openPostgres } from '../../db/postgres/server.js';
 import { openStores, type Stores } from '../../db/stores.js';
-import { readConfig } from '../../handlers/http/config.js';
+import type { Log } from '../../db/support/log.js';
+import { readConfig } from '../../handlers/config/index.js';
+import type { Lifetime } from './lifetime.js';
 import { redisUrlOfItsOwn } from './redis.js';
 
 /** Whether the tests run on real servers, which `npm run test:services` names, rather than on the embedded stores. */
 export const onServices = process.env.DATABASE_URL !== undefined;
-
-/** What ends with a test, or with anything else that lives for a while. */
-export type Lifetime = Pick<Test, 'teardown'>;
 
 /** For tests of several processes on one set of stores, which embedded stores do not serve. */
 export const needsServers = { skip: !onServices && 'needs DATABASE_URL: npm run test:services' };
@@ -71,7 +68,7 @@ async function preparedDataDirectory(): Promise<string> {
 /** Changes with whatever the prepared stores' content follows from. */
 async function schemaVersion(): Promise<string> {
   const hash = createHash('sha256');
-  const directory = join('db', 'migrations');
+  const directory = join('db', 'postgres', 'migrations');
   for (const file of (await readdir(directory)).sort()) hash.update(await readFile(join(directory, file)));
   hash.update(await readFile('package-lock.json'));
   return hash.digest('hex').slice(0, 16);

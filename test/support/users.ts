@@ -3,9 +3,9 @@ import * as argon2 from '@node-rs/argon2';
 import { createAccount, findSecret } from '../../db/accounts.js';
 import { createSession } from '../../db/sessions.js';
 import type { Stores } from '../../db/stores.js';
-import { hashPassword } from '../../handlers/password-hash.js';
-import type { Tokens } from '../../handlers/tokens.js';
-import type { Answer, Ask } from './harness.js';
+import { hashPassword } from '../../handlers/security/password-hashing.js';
+import type { Tokens } from '../../handlers/security/tokens.js';
+import type { Answer, Ask } from './ask.js';
 
 /** Every test user's password, which breaks no rule of the password policy. */
 export const PASSWORD = 'Quiet-Harbour-27!';

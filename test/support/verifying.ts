@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { createAccount, deleteAccount, findSecret } from '../../db/accounts.js';
 import type { Ties } from '../../db/graph/index.js';
-import { recordChanges, type Thing } from '../../db/outbox.js';
-import { withPendingImage } from '../../db/pending-images.js';
+import { recordChanges, type Thing } from '../../db/outbox/index.js';
+import { withPendingImage } from '../../db/outbox/pending-images.js';
 import { createPost } from '../../db/posts.js';
 import type { Stores } from '../../db/stores.js';
-import { type Verdict, verify } from '../../db/verify/index.js';
+import { type Verdict, verify } from '../../scripts/verify/verify.js';
 import { emptyGraph, freshStores, onServices, openTestStores, quiet } from './stores.js';
 
 /** Small, so that there is more than one page of everything. */

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import type { Test } from 'tap';
 import { breaches } from '../../scripts/contract-test/conformance.js';
 import { operationFor } from '../../scripts/contract-test/document.js';
-import type { Answer } from './harness.js';
+import type { Answer } from './ask.js';
 
 export interface Sent {
   token?: string | undefined;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { batched } from '../../db/batch.js';
+import { batched } from '../../db/support/batch.js';
 
 /** A loader that answers when the test says so, and remembers what it was asked. */
 function heldLoader(options = {}) {

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { ConfigError, readConfig } from '../../handlers/http/config.js';
-import { configWarnings } from '../../handlers/http/config-warnings.js';
+import { ConfigError, readConfig } from '../../handlers/config/index.js';
+import { configWarnings } from '../../handlers/config/warnings.js';
 import { temporaryDirectory } from '../support/stores.js';
 
 const DEFAULTS = {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
 import { diskImages } from '../../db/images/disk.js';
-import { StoreUnavailable } from '../../db/unavailable.js';
+import { StoreUnavailable } from '../../db/support/errors.js';
 import { namesIn, putBytes, spooled, streamOf, testImageStore } from '../support/image-store.js';
 
 /** A data directory's two: what is taken in is renamed from one to the other. */

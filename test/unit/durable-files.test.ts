@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { diskImages } from '../../db/images/disk.js';
 import { makeDirectoryDurably, syncTree, writeFileDurably } from '../../db/support/durable-files.js';
-import { keptTokenKeys } from '../../handlers/http/token-keys.js';
+import { keptTokenKeys } from '../../handlers/security/token-keys.js';
 import { recordFileOperations } from '../support/file-operations.js';
 
 const onLinux = { skip: process.platform !== 'linux' && 'open files have no path elsewhere' };

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { isDisposable, normalizeEmail } from '../../handlers/emails.js';
+import { isDisposable, normalizeEmail } from '../../handlers/policy/emails.js';
 
 t.test('an address is trimmed and lowercased', async (t) => {
   t.equal(normalizeEmail(' \tJo.Ann@Example.ORG\n'), 'jo.ann@example.org');

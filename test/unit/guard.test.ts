@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { createGuard } from '../../db/guard.js';
-import { StoreUnavailable } from '../../db/unavailable.js';
+import { createGuard } from '../../db/support/circuit-breaker.js';
+import { StoreUnavailable } from '../../db/support/errors.js';
 
 class Refused extends Error {}
 

@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { detectImageType } from '../../handlers/image-types.js';
 import { cleanImage, ImageRefusedError } from '../../handlers/policy/image-metadata/index.js';
+import { detectImageType } from '../../handlers/policy/image-types.js';
 import { samples } from '../../scripts/contract-test/images.js';
 import {
   avif,

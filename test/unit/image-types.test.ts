@@ -7,7 +7,7 @@ import {
   HEAD_BYTES,
   imageTypes,
   mediaTypeOf,
-} from '../../handlers/image-types.js';
+} from '../../handlers/policy/image-types.js';
 import { samples } from '../../scripts/contract-test/images.js';
 
 const detected = (...parts: (string | Uint8Array)[]) =>

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { hash } from '@node-rs/argon2';
 import t from 'tap';
-import { hashPassword, NOBODYS_HASH, needsRehash, verifyPassword } from '../../handlers/password-hash.js';
+import { hashPassword, NOBODYS_HASH, needsRehash, verifyPassword } from '../../handlers/security/password-hashing.js';
 
 t.test('a password verifies against its own hash alone', async (t) => {
   const stored = await hashPassword('TestHarbour!77');

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { passwordProblems } from '../../handlers/passwords.js';
+import { passwordProblems } from '../../handlers/policy/passwords.js';
 
 const LOWERCASE = 'The password must contain a lowercase letter.';
 const UPPERCASE = 'The password must contain an uppercase letter.';

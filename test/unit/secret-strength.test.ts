@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { weaknessOf } from '../../handlers/security/secret-strength.js';
+import { weaknessOf } from '../../handlers/config/secret-strength.js';
 
 t.test('refuses secrets that people type where a random value belongs', async (t) => {
   for (const secret of [

@@ -2,7 +2,7 @@
 
 import { Readable } from 'node:stream';
 import type * as generated from '../../generated/handlers.js';
-import type { Handlers } from '../../handlers/app.js';
+import type { Handlers } from '../../handlers/context.js';
 import { handlers } from '../../handlers/index.js';
 
 interface Caller {

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
-import { OWNER_ONLY } from '../../data-directory.js';
+import { OWNER_ONLY } from '../../support/data-directory.js';
 import { syncPath, syncTree } from '../../support/durable-files.js';
 import { DurableNodeFS } from './durable-node-fs.js';
 import type { WorkerInput } from './messages.js';

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { extname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MessageChannel, Worker } from 'node:worker_threads';
-import type { Log } from '../../log.js';
-import { StoreUnavailable } from '../../unavailable.js';
+import { StoreUnavailable } from '../../support/errors.js';
+import type { Log } from '../../support/log.js';
 import { EmbeddedConnection } from './connection.js';
 import type { Command, Report, WorkerInput } from './messages.js';
 

@@ -2,7 +2,7 @@
 import { json } from 'node:stream/consumers';
 import { verify } from '@node-rs/argon2';
 import pLimit from 'p-limit';
-import { HASHES_AT_ONCE } from '../../../handlers/password-hash.js';
+import { HASHES_AT_ONCE } from '../../../handlers/security/password-hashing.js';
 import { percentile } from '../statistics.js';
 
 export interface PasswordJob {

@@ -1,4 +1,5 @@
-import { problems, rule, type Subject, same, want } from '../rule.js';
+import { problems, same, want } from '../expect.js';
+import { rule, type Subject } from '../rule.js';
 
 /** Registration as it is: refused ones make nobody, and each brings several problems to be named at once. */
 export const accounts: Subject = {

@@ -1,7 +1,8 @@
 import type { Cast, Person } from '../cast.js';
-import type { Sent } from '../client.js';
 import { type ContractOperation, contract } from '../document.js';
-import { errorShape, problems, rule, type Subject, want } from '../rule.js';
+import type { Sent } from '../exchange.js';
+import { errorShape, problems, want } from '../expect.js';
+import { rule, type Subject } from '../rule.js';
 import { NO_ID, rawForm } from '../scenes.js';
 import { bodyOf, sound } from './operations.js';
 

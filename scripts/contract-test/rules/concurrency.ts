@@ -1,6 +1,7 @@
 import type { Cast, Person } from '../cast.js';
-import type { Answer } from '../client.js';
-import { rule, type Subject, same, want } from '../rule.js';
+import type { Answer } from '../exchange.js';
+import { same, want } from '../expect.js';
+import { rule, type Subject } from '../rule.js';
 import { audience, befriend, NO_ID, part, publish, textForm } from '../scenes.js';
 
 /** How often a race is run: once may miss it. */

@@ -1,7 +1,8 @@
 import { inPairs } from '../../pairs.js';
 import type { Cast, Person } from '../cast.js';
-import type { Answer } from '../client.js';
-import { problems, rule, type Subject, same, want } from '../rule.js';
+import type { Answer } from '../exchange.js';
+import { problems, same, want } from '../expect.js';
+import { rule, type Subject } from '../rule.js';
 import { type Post, publish, textForm } from '../scenes.js';
 
 const FISH = '🐟';

@@ -1,6 +1,7 @@
 import type { Asker, Cast, Person } from '../cast.js';
-import type { Answer } from '../client.js';
-import { fieldsOf, problems, rule, type Subject, same, want } from '../rule.js';
+import type { Answer } from '../exchange.js';
+import { fieldsOf, problems, same, want } from '../expect.js';
+import { rule, type Subject } from '../rule.js';
 import { befriend, feedHas, part, png, publish, seclusion } from '../scenes.js';
 
 const NOBODY = 9007199254740991;

@@ -1,6 +1,7 @@
-import type { Answer } from '../client.js';
 import { contract } from '../document.js';
-import { errorShape, problems, rule, type Subject, same, want } from '../rule.js';
+import type { Answer } from '../exchange.js';
+import { errorShape, problems, same, want } from '../expect.js';
+import { rule, type Subject } from '../rule.js';
 import { byCookie, openHouse } from '../scenes.js';
 
 const FOREIGN = { Origin: 'https://elsewhere.example', 'Sec-Fetch-Site': 'cross-site' };

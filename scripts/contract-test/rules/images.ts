@@ -1,5 +1,6 @@
+import { problems, same, status, want } from '../expect.js';
 import { samples } from '../images.js';
-import { problems, rule, type Subject, same, status, want } from '../rule.js';
+import { rule, type Subject } from '../rule.js';
 import { openHouse, seclusion } from '../scenes.js';
 
 const file = (bytes: Uint8Array, type: string, name = 'a picture') => new File([bytes], name, { type });

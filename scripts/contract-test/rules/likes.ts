@@ -1,5 +1,6 @@
 import type { Asker } from '../cast.js';
-import { rule, type Subject, same } from '../rule.js';
+import { same } from '../expect.js';
+import { rule, type Subject } from '../rule.js';
 import { befriend, part, publish } from '../scenes.js';
 
 async function likesAre({ ask }: Asker, post: number, count: number, mine: boolean): Promise<void> {

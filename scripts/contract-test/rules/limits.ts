@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cast } from '../cast.js';
-import type { Answer, Sent } from '../client.js';
 import { type ContractOperation, contract } from '../document.js';
-import { errorShape, rule, Skipped, type Subject, same, want } from '../rule.js';
+import type { Answer, Sent } from '../exchange.js';
+import { errorShape, Skipped, same, want } from '../expect.js';
+import { rule, type Subject } from '../rule.js';
 import { sound } from './operations.js';
 
 const nameOf = ({ method, path }: ContractOperation) => `${method} ${path}`;

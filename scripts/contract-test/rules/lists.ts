@@ -1,6 +1,7 @@
 import type { Cast, Person } from '../cast.js';
-import type { Answer } from '../client.js';
-import { rule, Skipped, type Subject, same, want } from '../rule.js';
+import type { Answer } from '../exchange.js';
+import { Skipped, same, want } from '../expect.js';
+import { rule, type Subject } from '../rule.js';
 import { audience, befriend, type Post, png, publish } from '../scenes.js';
 
 /** More than the longest page. */

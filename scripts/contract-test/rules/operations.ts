@@ -1,6 +1,7 @@
-import type { Sent } from '../client.js';
 import { type ContractOperation, contract } from '../document.js';
-import { errorShape, problems, rule, type Subject, same } from '../rule.js';
+import type { Sent } from '../exchange.js';
+import { errorShape, problems, same } from '../expect.js';
+import { rule, type Subject } from '../rule.js';
 import { NO_ID, rawForm } from '../scenes.js';
 
 /** Every other parameter is an id. It names nothing, so that a request which is wrongly accepted changes nothing. */

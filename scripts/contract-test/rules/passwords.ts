@@ -1,4 +1,5 @@
-import { problems, rule, type Subject, same, want } from '../rule.js';
+import { problems, same, want } from '../expect.js';
+import { rule, type Subject } from '../rule.js';
 import { byCookie } from '../scenes.js';
 
 /** One password that breaks one piece of the policy, and nothing else. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { fieldsOf, problems, same, want } from '../expect.js';
 import { samples } from '../images.js';
-import { fieldsOf, problems, rule, type Subject, same, want } from '../rule.js';
+import { rule, type Subject } from '../rule.js';
 import { openHouse, type Post, png, publish, seclusion } from '../scenes.js';
 
 const FIELDS = 'author_id author_username created_at id image like_count liked_by_me text title';

@@ -1,5 +1,6 @@
 import type { Cast, Person } from '../cast.js';
-import { fieldsOf, problems, rule, type Subject, same, want } from '../rule.js';
+import { fieldsOf, problems, same, want } from '../expect.js';
+import { rule, type Subject } from '../rule.js';
 import { befriend, openHouse, part, png, publish } from '../scenes.js';
 
 const FULL = 'id name private profile_link username';

@@ -3,9 +3,10 @@ import { createRequire } from 'node:module';
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
 import type { Cast, Person } from '../cast.js';
-import type { Answer, Sent } from '../client.js';
 import { type ContractOperation, contract } from '../document.js';
-import { errorShape, problems, rule, type Subject, same, status, want } from '../rule.js';
+import type { Answer, Sent } from '../exchange.js';
+import { errorShape, problems, same, status, want } from '../expect.js';
+import { rule, type Subject } from '../rule.js';
 import { audience, byCookie, NO_ID, publish, textForm } from '../scenes.js';
 import { bodyOf, sound } from './operations.js';
 

@@ -1,5 +1,6 @@
 import type { Cast } from '../cast.js';
-import { problems, rule, type Subject, same, want } from '../rule.js';
+import { problems, same, want } from '../expect.js';
+import { rule, type Subject } from '../rule.js';
 import { byCookie } from '../scenes.js';
 import { claimsOf } from './passwords.js';
 

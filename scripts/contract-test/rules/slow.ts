@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answer } from '../client.js';
-import { rule, type Subject, same, want } from '../rule.js';
+import type { Answer } from '../exchange.js';
+import { same, want } from '../expect.js';
+import { rule, type Subject } from '../rule.js';
 
 const median = (values: number[]) => [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
 

@@ -1,6 +1,7 @@
 import type { Cast, Person } from '../cast.js';
+import { same, want } from '../expect.js';
 import { samples } from '../images.js';
-import { rule, type Subject, same, want } from '../rule.js';
+import { rule, type Subject } from '../rule.js';
 import { befriend, type Post, png, publish } from '../scenes.js';
 
 interface Profile {

@@ -1,7 +1,8 @@
 import type { Cast, Person } from '../cast.js';
-import type { Answer, Sent } from '../client.js';
+import type { Answer, Sent } from '../exchange.js';
+import { problems, Skipped, same, want } from '../expect.js';
 import { samples } from '../images.js';
-import { problems, rule, Skipped, type Subject, same, want } from '../rule.js';
+import { rule, type Subject } from '../rule.js';
 import { type Post, png, publish, type RawPart, rawForm } from '../scenes.js';
 
 const MAX_BYTES = 5 * 1024 * 1024;

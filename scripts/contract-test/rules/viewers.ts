@@ -1,6 +1,7 @@
 import type { Asker, Cast, Person } from '../cast.js';
-import type { Answer, Sent } from '../client.js';
-import { fieldsOf, rule, type Subject, same, want } from '../rule.js';
+import type { Answer, Sent } from '../exchange.js';
+import { fieldsOf, same, want } from '../expect.js';
+import { rule, type Subject } from '../rule.js';
 import {
   type Audience,
   audience,

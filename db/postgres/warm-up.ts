@@ -1,0 +1,44 @@
+import { findAccounts, findPictureOwner, findSecret } from '../accounts.js';
+import {
+  createPost,
+  findOpenPosts,
+  findPostImageOwner,
+  findPostOwners,
+  findPosts,
+  isPostOf,
+  newestIds,
+  newestPosts,
+  postsByAuthor,
+} from '../posts.js';
+import { findSessions, listSessions, touchSessions } from '../sessions.js';
+import type { Database } from './index.js';
+
+/** No account and no post has this id, no session and no image this name. */
+const ABSENT = { id: 0, name: '' };
+
+/** In milliseconds. */
+const LOCK_TIMEOUT_MS = 1000;
+
+/**
+ * Runs the statements of requests once, for what does not exist: a PostgreSQL that has just started reads its catalogs and
+ * the tops of its indexes from the disk then, and not while clients wait. Changes nothing.
+ */
+export async function warmUpDatabase(db: Database): Promise<void> {
+  const { id, name } = ABSENT;
+  await findSessions(db, [name]);
+  await touchSessions(db, [name]);
+  await listSessions(db, id, name);
+  await findAccounts(db, [id]);
+  await findSecret(db, { id });
+  await findSecret(db, { email: name });
+  await findPictureOwner(db, name);
+  await findOpenPosts(db, [{ id, viewer: id }]);
+  await findPosts(db, [id]);
+  await findPostOwners(db, [id]);
+  await findPostImageOwner(db, name);
+  await isPostOf(db, id, id);
+  await newestPosts(db, 1);
+  await newestIds(db, 1);
+  await postsByAuthor(db, id, { limit: 1, offset: 0 });
+  await createPost({ db, deadline: LOCK_TIMEOUT_MS }, id, { title: '', text: '' });
+}

@@ -1,0 +1,85 @@
+import { dictionary } from '@zxcvbn-ts/language-common';
+import { usernameKey } from '../../db/accounts.js';
+
+interface Account {
+  username?: string | undefined;
+  email?: string | undefined;
+}
+
+/** What the password policy holds against a password, one sentence per broken rule. Length is the contract's to check. */
+export function passwordProblems(password: string, account: Account): string[] {
+  const key = usernameKey(password);
+  return RULES.filter(([breaks]) => breaks(password, account, key)).map(([, message]) => message);
+}
+
+/** `key` is the password's `usernameKey`: to compute it is what costs most here, so it is done once. */
+type Rule = [breaks: (password: string, account: Account, key: string) => boolean, message: string];
+
+const RULES: Rule[] = [
+  [(password) => !/\p{Ll}/u.test(password), 'The password must contain a lowercase letter.'],
+  [(password) => !/\p{Lu}/u.test(password), 'The password must contain an uppercase letter.'],
+  [(password) => !/\p{Nd}/u.test(password), 'The password must contain a digit.'],
+  [
+    (password) => !/[^\p{L}\p{Nd}]/u.test(password),
+    'The password must contain a special character, one that is neither a letter nor a digit.',
+  ],
+  [(_, { username }, key) => contains(key, username), 'The password must not contain the username.'],
+  [
+    (_, { email }, key) => contains(key, email?.split('@')[0]),
+    'The password must not contain the part of the email address before the @.',
+  ],
+  [isCommon, 'The password must not be a common password or a slight variation of one.'],
+  [(password) => /(.)\1\1/su.test(password), 'The password must not contain the same character three times in a row.'],
+  [
+    hasSequence,
+    'The password must not contain an obvious sequence of letters, digits or keys, such as abcd, 4321 or qwer.',
+  ],
+];
+
+/** Whatever the case and Unicode form of either. */
+function contains(key: string, part = ''): boolean {
+  return part !== '' && key.includes(usernameKey(part));
+}
+
+/** What people write for a letter. `1` and `!` serve for i and for l, so these two count as one letter. */
+const LOOK_ALIKES = { a: '@4', b: '8', e: '3', g: '69', i: '1!|l', o: '0', s: '5$', t: '7+', z: '2' };
+const LETTERS = new Map(
+  Object.entries(LOOK_ALIKES).flatMap(([letter, signs]) => Array.from(signs, (sign) => [sign, letter] as const)),
+);
+
+/** The list is all lowercase, the most common first. */
+const ranked = dictionary['passwords-common'];
+const COMMON = new Set(ranked);
+
+// Stems end in a letter: a ranked password that does not could match by its look-alikes only, as 5150 does siso.
+const COMMON_STEMS = new Set(
+  ranked
+    .slice(0, 1000)
+    .filter((word) => /[a-z]$/.test(word))
+    .map(undoLookAlikes),
+);
+
+function isCommon(password: string): boolean {
+  const lowercase = password.toLowerCase();
+  const [stem = ''] = lowercase.match(/^.*\p{L}/su) ?? [];
+  return COMMON.has(lowercase) || COMMON_STEMS.has(undoLookAlikes(stem));
+}
+
+function undoLookAlikes(text: string): string {
+  return Array.from(text, (character) => LETTERS.get(character) ?? character).join('');
+}
+
+const RUNS = [
+  ...['abcdefghijklmnopqrstuvwxyz', '0123456789'].flatMap((line) => stretches(line, 4)),
+  ...['qwertyuiop', 'asdfghjkl', 'zxcvbnm'].flatMap((row) => [row.slice(0, 4), row.slice(-4), ...stretches(row, 5)]),
+];
+const SEQUENCES = [...RUNS, ...RUNS.map((run) => [...run].reverse().join(''))];
+
+function hasSequence(password: string): boolean {
+  const lowercase = password.toLowerCase();
+  return SEQUENCES.some((sequence) => lowercase.includes(sequence));
+}
+
+function stretches(line: string, length: number): string[] {
+  return Array.from({ length: line.length - length + 1 }, (_, start) => line.slice(start, start + length));
+}

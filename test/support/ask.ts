@@ -1,0 +1,81 @@
+import type { Test } from 'tap';
+import { breaches } from '../../scripts/contract-test/conformance.js';
+import { operationFor } from '../../scripts/contract-test/document.js';
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a test knows what it has asked for, and the contract check that it is so.
+  body: any;
+  bytes: Buffer;
+}
+
+export interface Ask {
+  token?: string;
+  json?: unknown;
+  form?: Record<string, string | Blob | { blob: Blob; name: string }>;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array | FormData | ReadableStream;
+}
+
+/** Asks by HTTP, and holds every answer of an operation against the contract. */
+export function asker(t: Pick<Test, 'fail'>, url: string) {
+  return async (method: string, path: string, { token, json, form, headers = {}, body }: Ask = {}): Promise<Answer> => {
+    const response = await fetch(url + path, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+        ...(json !== undefined && { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      body: json !== undefined ? JSON.stringify(json) : form ? formData(form) : (body ?? null),
+      ...(body instanceof ReadableStream && { duplex: 'half' }),
+    });
+    const bytes = Buffer.from(await response.arrayBuffer());
+    const isJson = response.headers.get('content-type')?.startsWith('application/json');
+    const answer: Answer = {
+      status: response.status,
+      headers: response.headers,
+      body: isJson && bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined,
+      bytes,
+    };
+    const operation = operationFor(method, new URL(url + path).pathname);
+    if (operation) {
+      const found = breaches(operation, answer);
+      if (found.length > 0) t.fail(`${method} ${path} breaks the contract`, { found, body: answer.body });
+    }
+    return answer;
+  };
+}
+
+/** What a 400 objects to, as `in.field`, in the order in which it is listed. */
+export const problemsOf = ({ body }: Answer): string[] =>
+  (body.errors ?? []).map((problem: { in: string; field: string }) => `${problem.in}.${problem.field}`);
+
+/** The session cookie that an answer sets: its value, and its attributes by their names in lower case. */
+export function cookieOf({ headers }: Answer): Record<string, string> | undefined {
+  const [cookie, ...others] = headers.getSetCookie().map((line) => line.split('; '));
+  const [pair, ...attributes] = cookie ?? [];
+  if (!pair || others.length > 0 || !pair.startsWith('fc_session_token=')) return undefined;
+  return Object.fromEntries([
+    ['value', pair.slice('fc_session_token='.length)],
+    ...attributes.map((attribute) => {
+      const [name = '', value = ''] = attribute.split('=');
+      return [name.toLowerCase(), value];
+    }),
+  ]);
+}
+
+/** As `cookieOf` reads the cookie when an answer clears it. */
+export const CLEARED_COOKIE = { value: '', 'max-age': '0', path: '/', httponly: '', samesite: 'Lax' };
+
+function formData(fields: NonNullable<Ask['form']>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value === 'string') form.append(name, value);
+    else if (value instanceof Blob) form.append(name, value, 'picture');
+    else form.append(name, value.blob, value.name);
+  }
+  return form;
+}
