@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
-import { imagesOf, recordChanges } from './outbox/index.js';
+import { enqueue, imageReferences } from './outbox/index.js';
 import { claimImage, type PendingImage } from './outbox/pending-images.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { lockExclusive, lockShared } from './postgres/locks.js';
 import type { AccountRow } from './schema.js';
 import { changeStoredBytes } from './storage-quota.js';
-import { StoreUnavailable } from './support/errors.js';
+import { StoreUnavailableError } from './support/errors.js';
 import type { Owner } from './visibility.js';
 
 /** An account without what only the password checks need. */
@@ -48,7 +48,7 @@ export async function createAccount(
       .returning('id')
       .executeTakeFirst();
     if (!account) return undefined;
-    return { id: account.id, entries: await recordChanges(trx, [{ kind: 'person', key: account.id }]) };
+    return { id: account.id, entries: await enqueue(trx, [{ kind: 'person', key: account.id }]) };
   });
 }
 
@@ -72,13 +72,16 @@ export async function findPictureOwner(db: Database, picture: string): Promise<O
  * What a password check reads. A later write goes ahead only if `tokenVersion` is still this one: a hash may have been
  * replaced by another of the same password.
  */
-export interface Secret {
+export interface Credentials {
   id: number;
   passwordHash: string;
   tokenVersion: number;
 }
 
-export async function findSecret(db: Database, by: { id: number } | { email: string }): Promise<Secret | undefined> {
+export async function findCredentials(
+  db: Database,
+  by: { id: number } | { email: string },
+): Promise<Credentials | undefined> {
   const [column, value] = 'id' in by ? (['id', by.id] as const) : (['email', by.email] as const);
   return db
     .selectFrom('accounts')
@@ -88,7 +91,7 @@ export async function findSecret(db: Database, by: { id: number } | { email: str
 }
 
 /** Stores a hash of the same password by newer parameters, unless the password has been changed meanwhile. */
-export async function replaceHash(db: Database, secret: Secret, passwordHash: string): Promise<void> {
+export async function replaceHash(db: Database, secret: Credentials, passwordHash: string): Promise<void> {
   await db
     .updateTable('accounts')
     .set({ password_hash: passwordHash })
@@ -105,13 +108,13 @@ export interface AccountChange {
   /** A new picture, or null for none. */
   picture?: PendingImage | null | undefined;
   /** The new password's hash, and what the old one was checked against. */
-  password?: { hash: string; checked: Secret } | undefined;
+  password?: { hash: string; checked: Credentials } | undefined;
 }
 
 export type AccountUpdate =
   | { outcome: 'updated'; account: Account; entries: number[] }
   /** The username or email is another's, the password is no longer the one that was checked, the account is gone. */
-  | { outcome: 'taken' | 'stale' | 'gone' };
+  | { outcome: 'taken' | 'stale' | 'accountDeleted' };
 
 /** @throws StorageQuotaExceededError */
 export async function updateAccount(db: Database, id: number, change: AccountChange): Promise<AccountUpdate> {
@@ -120,7 +123,8 @@ export async function updateAccount(db: Database, id: number, change: AccountCha
   } catch (error) {
     if (hasSqlState(error, '23505')) return { outcome: 'taken' };
     // Two who want each other's name wait for each other, until PostgreSQL ends one of them. The other has gone on.
-    if (error instanceof StoreUnavailable && hasSqlState(error.cause, '40P01')) return updateAccount(db, id, change);
+    if (error instanceof StoreUnavailableError && hasSqlState(error.cause, '40P01'))
+      return updateAccount(db, id, change);
     throw error;
   }
 }
@@ -133,7 +137,7 @@ async function updateWithin(trx: DatabaseTransaction, id: number, change: Accoun
     .where('id', '=', id)
     .forUpdate()
     .executeTakeFirst();
-  if (!old) return { outcome: 'gone' };
+  if (!old) return { outcome: 'accountDeleted' };
   const { name, username, email, password, picture } = change;
   if (password && password.checked.tokenVersion !== old.token_version) return { outcome: 'stale' };
   if (picture) await claimImage(trx, picture);
@@ -155,7 +159,7 @@ async function updateWithin(trx: DatabaseTransaction, id: number, change: Accoun
     .executeTakeFirstOrThrow();
   if (password) await trx.deleteFrom('sessions').where('account_id', '=', id).execute();
 
-  const entries = picture === undefined ? [] : await recordChanges(trx, imagesOf(old.picture));
+  const entries = picture === undefined ? [] : await enqueue(trx, imageReferences(old.picture));
   return { outcome: 'updated', account, entries };
 }
 
@@ -163,7 +167,7 @@ async function updateWithin(trx: DatabaseTransaction, id: number, change: Accoun
  * Removes the account with its sessions, posts and images, provided that `checked` is still its password. Undefined when it
  * is not. The lock waits for whatever is being written for this account, and lets nothing new begin.
  */
-export async function deleteAccount(db: Database, checked: Secret): Promise<number[] | undefined> {
+export async function deleteAccount(db: Database, checked: Credentials): Promise<number[] | undefined> {
   return db.transaction().execute(async (trx) => {
     await lockExclusive(trx, { accounts: [checked.id] });
     const account = await trx
@@ -178,9 +182,9 @@ export async function deleteAccount(db: Database, checked: Secret): Promise<numb
       .where('author_id', '=', checked.id)
       .returning(['id', 'image'])
       .execute();
-    return recordChanges(trx, [
+    return enqueue(trx, [
       { kind: 'person', key: checked.id },
-      ...imagesOf(account.picture, ...posts.map(({ image }) => image)),
+      ...imageReferences(account.picture, ...posts.map(({ image }) => image)),
       ...posts.map(({ id }) => ({ kind: 'post', key: id }) as const),
     ]);
   });

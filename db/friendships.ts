@@ -1,10 +1,10 @@
 import type { RequestOutcome, SocialGraph } from './graph/index.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { lockShared } from './postgres/locks.js';
-import { reached } from './support/failpoints.js';
+import { failpoint } from './support/failpoints.js';
 
 interface Stores {
-  graphDb: Database;
+  graphTransactions: Database;
   graph: SocialGraph;
 }
 
@@ -12,32 +12,32 @@ type Transition = 'accept' | 'decline' | 'cancel' | 'unfriend';
 
 /** Whether `by` could take this step towards `other`: false when the two are not in the state that it starts from. */
 export async function changeFriendship(
-  { graphDb, graph }: Stores,
+  { graphTransactions, graph }: Stores,
   transition: Transition,
   by: number,
   other: number,
 ): Promise<boolean> {
-  return graphDb.transaction().execute(async (trx) => {
+  return graphTransactions.transaction().execute(async (trx) => {
     const there = await lockPeople(trx, by, other);
     if (!there.has(by) || !there.has(other)) return false;
     const changed = await graph.within(trx)[transition](by, other);
-    reached('friendship written');
+    failpoint('friendship written');
     return changed;
   });
 }
 
-/** `nobody` when the person asked has no account, `gone` when the one who asks has none any more. */
+/** `recipientNotFound` when the person asked has no account, `accountDeleted` when the one who asks has none any more. */
 export async function requestFriendship(
-  { graphDb, graph }: Stores,
+  { graphTransactions, graph }: Stores,
   from: number,
   to: number,
-): Promise<RequestOutcome | 'nobody' | 'gone'> {
-  return graphDb.transaction().execute(async (trx) => {
+): Promise<RequestOutcome | 'recipientNotFound' | 'accountDeleted'> {
+  return graphTransactions.transaction().execute(async (trx) => {
     const there = await lockPeople(trx, from, to);
-    if (!there.has(from)) return 'gone';
-    if (!there.has(to)) return 'nobody';
+    if (!there.has(from)) return 'accountDeleted';
+    if (!there.has(to)) return 'recipientNotFound';
     const outcome = await graph.within(trx).request(from, to);
-    reached('friendship written');
+    failpoint('friendship written');
     return outcome;
   });
 }

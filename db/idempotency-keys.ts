@@ -60,7 +60,7 @@ export async function findEarlierCreation(
  * @throws StoreUnavailable when the image took so long that its bytes are being removed
  */
 export async function createPostOnce(
-  { db, deadline }: Pick<Postgres, 'db' | 'deadline'>,
+  { db, statementTimeoutMs }: Pick<Postgres, 'db' | 'statementTimeoutMs'>,
   request: KeyedRequest,
   content: PostContent,
 ): Promise<PostCreation> {
@@ -69,7 +69,7 @@ export async function createPostOnce(
     // Not in the statement that locks: one sees only what was committed before it began.
     const earlier = await findEarlierCreation(trx, request, content);
     if (earlier) return earlier;
-    const created = await createPost({ db: trx, deadline }, request.account, content);
+    const created = await createPost({ db: trx, statementTimeoutMs }, request.account, content);
     if (!created) return { outcome: 'accountDeleted' };
     await remember(trx, request, created.post);
     return { outcome: 'created', ...created };

@@ -4,7 +4,7 @@ import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { raiseSequence, skipIds } from './postgres/sequences.js';
 
 /** The stores that were named are not those that belong together. */
-export class StoresDisagree extends Error {
+export class StoresDisagreeError extends Error {
   constructor(message: string) {
     super(message);
     this.name = 'StoresDisagree';
@@ -12,7 +12,7 @@ export class StoresDisagree extends Error {
 }
 
 /** Gives the installation its id, once and for all: the marks of the other stores must not outlive it. */
-export async function foundInstallation(db: Database): Promise<void> {
+export async function createInstallation(db: Database): Promise<void> {
   await db
     .insertInto('installation')
     .defaultValues()
@@ -20,7 +20,7 @@ export async function foundInstallation(db: Database): Promise<void> {
     .execute();
 }
 
-type Store = Pick<SocialGraph | ImageStore, 'kind' | 'owner' | 'own'>;
+type Store = Pick<SocialGraph | ImageStore, 'kind' | 'claimedBy' | 'claim'>;
 type Role = 'graph' | 'images';
 
 const NAMES = { graph: 'social graph', images: 'image store' };
@@ -33,22 +33,22 @@ const NAMES = { graph: 'social graph', images: 'image store' };
 export async function checkInstallation(db: Database, stores: Partial<Record<Role, Store>>): Promise<Installation> {
   const installation = await db.selectFrom('installation').selectAll().executeTakeFirstOrThrow();
   if (installation.moving) {
-    throw new StoresDisagree('A move into these stores has not been finished: run it again');
+    throw new StoresDisagreeError('A move into these stores has not been finished: run it again');
   }
   if (installation.changing) {
-    throw new StoresDisagree(
+    throw new StoresDisagreeError(
       'A move to another graph or image store has not been finished: run it again, or a move to those of before',
     );
   }
   if (installation.moved_to !== null) {
-    throw new StoresDisagree(
+    throw new StoresDisagreeError(
       `Everything here was moved to ${installation.moved_to} and lives on there; npm run move brings it from there into empty stores`,
     );
   }
   for (const role of ['graph', 'images'] as const) {
     const [remembered, kind] = [installation[role], stores[role]?.kind];
     if (kind !== undefined && remembered !== null && remembered !== kind) {
-      throw new StoresDisagree(
+      throw new StoresDisagreeError(
         `PostgreSQL belongs to the ${NAMES[role]} of kind ${remembered}, and another, ${kind}, is configured; npm run move carries everything over`,
       );
     }
@@ -63,7 +63,7 @@ export async function checkInstallation(db: Database, stores: Partial<Record<Rol
  * @throws StoresDisagree
  */
 export async function joinGraph(trx: DatabaseTransaction, graph: SocialGraph): Promise<void> {
-  await join(trx, 'graph', graph);
+  await joinStore(trx, 'graph', graph);
   // A backup may have brought back a PostgreSQL older than the graph: no new post may inherit the likes of an old one.
   const { person, post } = await graph.highestIds();
   await raiseSequence(trx, 'accounts', person);
@@ -72,7 +72,7 @@ export async function joinGraph(trx: DatabaseTransaction, graph: SocialGraph): P
 
 /** Does the same for the images. @throws StoresDisagree */
 export async function joinImages(trx: DatabaseTransaction, images: ImageStore): Promise<void> {
-  await join(trx, 'images', images);
+  await joinStore(trx, 'images', images);
 }
 
 /** More than the rows that a restored backup of PostgreSQL may lack. Ids have room for nine billion of these steps. */
@@ -82,7 +82,7 @@ const RESERVED_IDS = 1_000_000;
  * Skips ids while nobody can ask the graph which ones it knows: should a backup have brought back an older PostgreSQL, the
  * graph still has nodes of rows that came after it.
  */
-export async function reserveIds(trx: DatabaseTransaction): Promise<void> {
+export async function skipPossiblyUsedIds(trx: DatabaseTransaction): Promise<void> {
   await skipIds(trx, 'accounts', RESERVED_IDS);
   await skipIds(trx, 'posts', RESERVED_IDS);
 }
@@ -93,18 +93,18 @@ interface Installation {
   images: string | null;
 }
 
-async function join(trx: DatabaseTransaction, role: Role, store: Store): Promise<void> {
+async function joinStore(trx: DatabaseTransaction, role: Role, store: Store): Promise<void> {
   const installation = await checkInstallation(trx, { [role]: store });
-  let owner = await store.owner();
+  let owner = await store.claimedBy();
   if (owner === undefined && installation[role] === null) {
-    await store.own(installation.id);
+    await store.claim(installation.id);
     // Another one may have been quicker.
-    owner = await store.owner();
+    owner = await store.claimedBy();
   }
   if (owner !== installation.id) {
     const named = `The ${NAMES[role]} (${store.kind})`;
-    if (owner !== undefined) throw new StoresDisagree(`${named} belongs to another PostgreSQL`);
-    throw new StoresDisagree(`${named} is not the one that PostgreSQL belongs to: it is unmarked`);
+    if (owner !== undefined) throw new StoresDisagreeError(`${named} belongs to another PostgreSQL`);
+    throw new StoresDisagreeError(`${named} is not the one that PostgreSQL belongs to: it is unmarked`);
   }
   await trx
     .updateTable('installation')

@@ -1,7 +1,7 @@
 import { type Kysely, Migrator, sql } from 'kysely';
 import type { SocialGraph } from './graph/index.js';
 import type { ImageStore } from './images/index.js';
-import { checkInstallation, foundInstallation, joinGraph, joinImages, reserveIds } from './installation.js';
+import { checkInstallation, createInstallation, joinGraph, joinImages, skipPossiblyUsedIds } from './installation.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { migrations } from './postgres/migrations/index.js';
 import type { Tables } from './schema.js';
@@ -10,7 +10,7 @@ import type { Tables } from './schema.js';
 const STORES_LOCK = -1;
 
 interface MigratedStores {
-  patientDb: Database;
+  maintenanceDb: Database;
   graph: SocialGraph;
   images: ImageStore;
 }
@@ -30,18 +30,18 @@ export async function migrate(stores: MigratedStores, applied?: (migration: stri
 
 /** Does what needs PostgreSQL alone. @throws StoresDisagree */
 export async function migrateDatabase(
-  { patientDb: db, graph, images }: MigratedStores,
+  { maintenanceDb: db, graph, images }: MigratedStores,
   applied: (migration: string) => void = () => undefined,
 ): Promise<void> {
   for (const migration of await migratePostgres(db)) applied(migration);
-  await foundInstallation(db);
+  await createInstallation(db);
   await checkInstallation(db, { graph, images });
 }
 
 /** Brings the graph's schema up to date and joins it with PostgreSQL. @throws StoresDisagree */
-export async function verifyGraph({ patientDb: db, graph }: Omit<MigratedStores, 'images'>): Promise<void> {
+export async function verifyGraph({ maintenanceDb: db, graph }: Omit<MigratedStores, 'images'>): Promise<void> {
   // One that is unavailable must not keep the lock from others.
-  await graph.owner();
+  await graph.claimedBy();
   await locked(db, async (trx) => {
     await graph.migrate();
     await joinGraph(trx, graph.within(trx));
@@ -49,13 +49,13 @@ export async function verifyGraph({ patientDb: db, graph }: Omit<MigratedStores,
 }
 
 /** Joins the images with PostgreSQL. @throws StoresDisagree */
-export async function verifyImages({ patientDb: db, images }: Omit<MigratedStores, 'graph'>): Promise<void> {
-  await images.owner();
+export async function verifyImages({ maintenanceDb: db, images }: Omit<MigratedStores, 'graph'>): Promise<void> {
+  await images.claimedBy();
   await locked(db, (trx) => joinImages(trx, images));
 }
 
 /** For starts without the graph: see `reserveIds`. */
-export const skipUnknownIds = (db: Database) => locked(db, reserveIds);
+export const skipIdsOfUnknownGraph = (db: Database) => locked(db, skipPossiblyUsedIds);
 
 const locked = (db: Database, work: (trx: DatabaseTransaction) => Promise<void>): Promise<void> =>
   db.transaction().execute(async (trx) => {

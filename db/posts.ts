@@ -1,10 +1,10 @@
 import { type SqlBool, sql } from 'kysely';
-import { imagesOf, recordChanges, recordFound } from './outbox/index.js';
+import { enqueue, imageReferences, insertEntries } from './outbox/index.js';
 import { claimImage, claimWhere, type PendingImage } from './outbox/pending-images.js';
 import type { Database, DatabaseTransaction, Postgres } from './postgres/index.js';
 import { lockExclusive, lockShared, sharedLocksWithin } from './postgres/locks.js';
 import { changeStoredBytes, StorageQuotaExceededError } from './storage-quota.js';
-import { StoreUnavailable } from './support/errors.js';
+import { StoreUnavailableError } from './support/errors.js';
 import type { Owner } from './visibility.js';
 
 /** A post with what its author's row says, which is null when that row is missing. */
@@ -73,7 +73,7 @@ export async function findPostImageOwner(db: Database, image: string): Promise<O
     .executeTakeFirst();
 }
 
-export interface PostQuestion {
+export interface PostQuery {
   id: number;
   viewer: number;
 }
@@ -92,9 +92,9 @@ const NO_VIEWER = 0;
  * may see it whoever their friends are, so that the time of a refusal does not depend on what is hidden. A private post for
  * which several viewers ask in one batch carries none, not even for its author.
  */
-export async function findOpenPosts(
+export async function findPostsPublicOrOwn(
   db: Database,
-  questions: readonly PostQuestion[],
+  questions: readonly PostQuery[],
 ): Promise<(FoundPost | undefined)[]> {
   const viewers = new Map<number, number>();
   for (const { id, viewer } of questions) {
@@ -131,7 +131,7 @@ export const withPrivacy = sql`
 /** The newest posts of all, told by their ids, and beside each its author's id where that account is private. */
 export interface NewestIds {
   ids: readonly number[];
-  closed: readonly (number | null)[];
+  privateAuthorIds: readonly (number | null)[];
 }
 
 /** Each list comes as one value: thousands of rows would take longer to read than to find. */
@@ -143,7 +143,7 @@ export async function newestIds(db: Database, limit: number): Promise<NewestIds>
       from posts ${withPrivacy}
       order by ${newestFirst} limit ${limit}
     ) newest`.execute(db);
-  return rows[0] ?? { ids: [], closed: [] };
+  return rows[0] ?? { ids: [], privateAuthorIds: [] };
 }
 
 export async function postsByAuthor(db: Database, author: number, { limit, offset }: Page): Promise<PostRow[]> {
@@ -202,12 +202,12 @@ interface Created extends Omit<PostRow, 'id'> {
  * @throws StoreUnavailable when the image took so long that its bytes are being removed
  */
 export async function createPost(
-  { db, deadline }: Pick<Postgres, 'db' | 'deadline'>,
+  { db, statementTimeoutMs }: Pick<Postgres, 'db' | 'statementTimeoutMs'>,
   author: number,
   { title, text, image }: PostContent,
 ): Promise<{ post: PostRow; entries: number[] } | undefined> {
   const { rows } = await sql<Created>`
-    with locked as materialized (${sharedLocksWithin(deadline, { accounts: [author] })}),
+    with locked as materialized (${sharedLocksWithin(statementTimeoutMs, { accounts: [author] })}),
     account as (
       select accounts.id, username as author_username, private as author_private,
         ${image ? sql`stored_bytes + ${image.bytes}::int8 <= ${image.storageMaxBytes}::int8` : sql`true`} as fits
@@ -225,7 +225,7 @@ export async function createPost(
       select account.id, ${title}::text, ${text}::text, ${image?.name ?? null}::text, ${image ? sql`${image.bytes}::int8` : sql`0`}
       from account, claimed
       returning id, title, text, image, author_id, created_at),
-    entry as (${recordFound(sql`select 'post', id::text from post`)})
+    entry as (${insertEntries(sql`select 'post', id::text from post`)})
     select post.id, title, text, image, author_id, created_at, author_username, author_private, fits,
       entry.id as entry
     from account left join (post cross join entry) on true`.execute(db);
@@ -233,7 +233,7 @@ export async function createPost(
   if (!created) return undefined;
   const { entry, id, fits, ...rest } = created;
   if (!fits) throw new StorageQuotaExceededError();
-  if (id === null) throw new StoreUnavailable('images');
+  if (id === null) throw new StoreUnavailableError('images');
   return { post: { ...rest, id }, entries: [entry] };
 }
 
@@ -280,7 +280,7 @@ export async function updatePost(
       })
       .where('id', '=', id)
       .execute();
-    return { entries: image === undefined ? [] : await recordChanges(trx, imagesOf(old.image)) };
+    return { entries: image === undefined ? [] : await enqueue(trx, imageReferences(old.image)) };
   });
 }
 
@@ -301,6 +301,6 @@ export async function deletePost(db: Database, author: number, id: number): Prom
     const post = await deleted.executeTakeFirst();
     if (!post) return undefined;
     await changeStoredBytes(trx, author, null, post.image_bytes);
-    return recordChanges(trx, [{ kind: 'post', key: id }, ...imagesOf(post.image)]);
+    return enqueue(trx, [{ kind: 'post', key: id }, ...imageReferences(post.image)]);
   });
 }

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { createGuard } from './support/circuit-breaker.js';
+import { createCircuitBreaker } from './support/circuit-breaker.js';
 import type { Log } from './support/log.js';
-import { type Observer, observed } from './support/observer.js';
+import { type Observer, timed } from './support/observer.js';
 
 /** What of the service's is in Redis begins with this: others may keep theirs beside it. */
 export const PREFIX = 'social-posting:';
@@ -12,7 +12,7 @@ export const PREFIX = 'social-posting:';
  * How long a connection may take to be made, or owe an answer, before it is given up; and the longest pause before the next
  * one. In milliseconds.
  */
-const PATIENCE = 1000;
+const CONNECT_TIMEOUT_MS = 1000;
 
 export interface RedisConnection {
   readonly client: Redis;
@@ -42,9 +42,9 @@ export async function openRedis({ url, timeout }: Options, log: Log, observer: O
     // All commands of one turn of the event loop in one write.
     enableAutoPipelining: true,
     maxRetriesPerRequest: 0,
-    connectTimeout: PATIENCE,
-    socketTimeout: Math.max(PATIENCE, timeout),
-    retryStrategy: (attempt) => Math.min(attempt * 100, PATIENCE),
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: Math.max(CONNECT_TIMEOUT_MS, timeout),
+    retryStrategy: (attempt) => Math.min(attempt * 100, CONNECT_TIMEOUT_MS),
   });
 
   /** Why there is no connection, which says more than that there is none. */
@@ -60,7 +60,7 @@ export async function openRedis({ url, timeout }: Options, log: Log, observer: O
     trouble ??= error;
   });
 
-  const guard = createGuard({
+  const guard = createCircuitBreaker({
     store: 'redis',
     timeout,
     log,
@@ -73,7 +73,7 @@ export async function openRedis({ url, timeout }: Options, log: Log, observer: O
     const reasoned = (error: unknown) => {
       throw trouble ?? error;
     };
-    return observed(
+    return timed(
       observer,
       'redis',
       verb,
@@ -86,7 +86,7 @@ export async function openRedis({ url, timeout }: Options, log: Log, observer: O
   };
 
   // To connect takes longer than to ask; after that, one that is away is found to be so at once.
-  await Promise.race([client.connect().catch(() => undefined), sleep(PATIENCE, undefined, { ref: false })]);
+  await Promise.race([client.connect().catch(() => undefined), sleep(CONNECT_TIMEOUT_MS, undefined, { ref: false })]);
   await check().catch(() => undefined);
   return {
     client,

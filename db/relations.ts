@@ -1,30 +1,30 @@
 import type { SocialGraph } from './graph/index.js';
-import type { AskFriends } from './visibility.js';
+import type { FriendsLookup } from './visibility.js';
 
 /** A post's likes, as one viewer sees them. */
-export interface LikesSeen {
+export interface ViewerLikes {
   count: number;
   liked: boolean;
 }
 
 /** Who of `others` is a friend of the person, and what likes these posts have. */
-export interface TiesQuestion {
+export interface RelationsQuery {
   person: number;
   others: readonly number[];
   posts: readonly number[];
 }
 
-export interface TiesSeen {
+export interface Relations {
   friends: ReadonlySet<number>;
-  likesOf(post: number): LikesSeen;
+  likesOf(post: number): ViewerLikes;
 }
 
 /** Answers many people's questions by one look into the graph. */
-export async function readTies(graph: SocialGraph, questions: readonly TiesQuestion[]): Promise<TiesSeen[]> {
+export async function readRelations(graph: SocialGraph, questions: readonly RelationsQuery[]): Promise<Relations[]> {
   const people = distinct(questions.map(({ person }) => person));
   const posts = distinct(questions.flatMap((question) => question.posts));
   const others = distinct(questions.flatMap((question) => question.others));
-  const found = await graph.tiesBetween(people, others, posts);
+  const found = await graph.relationsBetween(people, others, posts);
   const friendsOf = new Map(people.map((person) => [person, new Set<number>()]));
   for (const { person, friend } of found.friendships) friendsOf.get(person)?.add(friend);
   return questions.map(({ person }) => ({
@@ -37,8 +37,8 @@ export async function readTies(graph: SocialGraph, questions: readonly TiesQuest
 }
 
 /** Asks of all ties no more than for friends. */
-export const friendsBy =
-  (ties: (question: TiesQuestion) => Promise<TiesSeen>): AskFriends =>
+export const friendsLookup =
+  (ties: (question: RelationsQuery) => Promise<Relations>): FriendsLookup =>
   async (question) =>
     (await ties({ ...question, posts: [] })).friends;
 

@@ -67,7 +67,7 @@ export interface OutboxTable {
   key: string;
   due_at: ColumnType<Time, Time | Date | undefined, Time | Date>;
   attempts: Generated<number>;
-  /** Whether it only waits to be delivered once more: see `lateness` of the graph. */
+  /** Whether it only waits to be delivered once more: see `maxCommitDelayMs` of the graph. */
   delivered: Generated<boolean>;
   created_at: CreatedAt;
 }

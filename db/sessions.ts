@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { ACCOUNT_COLUMNS, type Account, type Secret } from './accounts.js';
+import { ACCOUNT_COLUMNS, type Account, type Credentials } from './accounts.js';
 import { NOW } from './postgres/clock.js';
 import type { Database, Postgres } from './postgres/index.js';
 import { sharedLocksWithin } from './postgres/locks.js';
@@ -26,12 +26,12 @@ export interface NewSession {
  * whose look at the account is as old as its beginning; `for share` looks again once it has the locks.
  */
 export async function createSession(
-  { db, deadline }: Pick<Postgres, 'db' | 'deadline'>,
-  checked: Secret,
+  { db, statementTimeoutMs }: Pick<Postgres, 'db' | 'statementTimeoutMs'>,
+  checked: Credentials,
   { deviceName, expiresAt }: { deviceName: string; expiresAt: Date },
 ): Promise<NewSession | undefined> {
   const { rows } = await sql<{ id: string; others: number }>`
-    with locked as materialized (${sharedLocksWithin(deadline, { accounts: [checked.id] })})
+    with locked as materialized (${sharedLocksWithin(statementTimeoutMs, { accounts: [checked.id] })})
     insert into sessions (id, account_id, device_name, expires_at)
     select ${randomUUID()}::text, accounts.id, ${deviceName}::text, ${expiresAt}::timestamptz
     from locked, accounts

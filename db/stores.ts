@@ -8,7 +8,7 @@ import { diskImages } from './images/disk.js';
 import { type ImageHolds, withHolds } from './images/holds.js';
 import type { ImageStore } from './images/index.js';
 import type { S3Options } from './images/s3.js';
-import { migrateDatabase, skipUnknownIds, verifyGraph, verifyImages } from './migrate.js';
+import { migrateDatabase, skipIdsOfUnknownGraph, verifyGraph, verifyImages } from './migrate.js';
 import { createOutbox, type Outbox } from './outbox/index.js';
 import { openEmbeddedPostgres } from './postgres/embedded.js';
 import { type FreeSpace, requireRoomToStart, watchFreeSpace } from './postgres/free-space.js';
@@ -19,11 +19,11 @@ import { warmUpDatabase } from './postgres/warm-up.js';
 import { createReaders, type Readers } from './readers.js';
 import { purgeExpiredSessions } from './sessions.js';
 import { claimDataDirectory, type DataDirectory } from './support/data-directory.js';
-import { type StoreName, StoreUnavailable } from './support/errors.js';
+import { type StoreName, StoreUnavailableError } from './support/errors.js';
 import { createLane, type Lane } from './support/lane.js';
 import type { Log } from './support/log.js';
-import { type Observer, unobserved } from './support/observer.js';
-import { type Gate, measured } from './support/with-metrics.js';
+import { noopObserver, type Observer } from './support/observer.js';
+import { type Gate, withMetrics } from './support/with-metrics.js';
 import { createWriters, type Writers } from './writers.js';
 
 /** Which store serves: an embedded one, in `dataDir`, wherever nothing is named. */
@@ -36,7 +36,8 @@ export interface StoresConfig {
 }
 
 /** The stores as such, open and nothing more. */
-export interface BareStores extends Pick<Postgres, 'db' | 'graphDb' | 'patientDb' | 'deadline' | 'pools'> {
+export interface BareStores
+  extends Pick<Postgres, 'db' | 'graphTransactions' | 'maintenanceDb' | 'statementTimeoutMs' | 'pools'> {
   graph: SocialGraph;
   images: ImageStore;
   /** Of images that are files. */
@@ -74,7 +75,7 @@ const DEEP_PAGES = { width: 1, maxWaitMs: 3000 };
 /** A page of a hundred long posts takes about 15 MB while it is read and serialized. */
 const LARGE_PAGES = { width: 4, maxWaitMs: 3000 };
 
-const PURGE_INTERVAL = 10 * 60 * 1000;
+const PURGE_INTERVAL_MS = 10 * 60 * 1000;
 
 /** How long a start waits for a PostgreSQL that is being started too, in milliseconds, and how long between two tries. */
 const START = { patience: 10_000, pause: 500 };
@@ -87,7 +88,7 @@ const START = { patience: 10_000, pause: 500 };
 export async function openBareStores(
   config: StoresConfig,
   log: Log,
-  observer: Observer = unobserved,
+  observer: Observer = noopObserver,
 ): Promise<BareStores> {
   const directory = await claimDataDirectory(config.dataDir, { shared: config.postgres !== undefined });
   const { close, ...postgres } = await openDatabase(config, directory, log, observer);
@@ -111,7 +112,7 @@ export async function openDatabase(
   { postgres }: StoresConfig,
   directory: DataDirectory,
   log: Log,
-  observer: Observer = unobserved,
+  observer: Observer = noopObserver,
 ): Promise<Postgres> {
   if (postgres) return openPostgres(postgres, log, observer);
   await requireRoomToStart(directory.root);
@@ -143,13 +144,13 @@ export async function openImages(
  * @throws StoresDisagree
  * @throws StoreUnavailable
  */
-export async function openStores(config: StoresConfig, log: Log, observer: Observer = unobserved): Promise<Stores> {
+export async function openStores(config: StoresConfig, log: Log, observer: Observer = noopObserver): Promise<Stores> {
   const bare = await openBareStores(config, log, observer);
   const gates = { graph: { open: false }, images: { open: false } };
   const stores = {
     ...bare,
-    graph: measured('graph', bare.graph, observer, gates.graph),
-    images: measured('images', bare.images, observer, gates.images),
+    graph: withMetrics('graph', bare.graph, observer, gates.graph),
+    images: withMetrics('images', bare.images, observer, gates.images),
   };
   const { db, graph } = stores;
   const closing = new AbortController();
@@ -159,9 +160,9 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
   ] as const;
   try {
     await onceAvailable(() => migrateDatabase(bare));
-    if (config.postgres) await onceAvailable(() => warmUpDatabase(bare.patientDb));
+    if (config.postgres) await onceAvailable(() => warmUpDatabase(bare.maintenanceDb));
     for (const other of others) await onceAvailable(() => tryVerify(other));
-    if (!gates.graph.open) await onceAvailable(() => skipUnknownIds(bare.patientDb));
+    if (!gates.graph.open) await onceAvailable(() => skipIdsOfUnknownGraph(bare.maintenanceDb));
   } catch (error) {
     await stores.close();
     throw error;
@@ -173,7 +174,7 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
   const purge = setInterval(() => {
     purgeExpiredSessions(db).catch((error) => log.warn({ err: error }, 'expired sessions could not be purged'));
     purgeExpiredKeys(db).catch((error) => log.warn({ err: error }, 'expired idempotency keys could not be purged'));
-  }, PURGE_INTERVAL);
+  }, PURGE_INTERVAL_MS);
   const embedded = config.postgres ? undefined : await startUpkeep(stores, log);
   return {
     ...stores,
@@ -223,7 +224,7 @@ async function tryVerify({ store, gate, verify }: Unverified): Promise<void> {
     await verify();
     gate.open = true;
   } catch (error) {
-    if (!(error instanceof StoreUnavailable && error.store === store)) throw error;
+    if (!(error instanceof StoreUnavailableError && error.store === store)) throw error;
   }
 }
 
@@ -236,7 +237,7 @@ async function keepVerifying(other: Unverified, log: Log, signal: AbortSignal): 
     await sleep(START.pause, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
     await tryVerify(other).catch((error) => {
-      if (!signal.aborted && !(error instanceof StoreUnavailable)) throw error;
+      if (!signal.aborted && !(error instanceof StoreUnavailableError)) throw error;
     });
   }
   log.info({ store }, 'a store is verified');
@@ -249,7 +250,7 @@ export async function onceAvailable(attempt: () => Promise<void>): Promise<void>
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof StoreUnavailable) || Date.now() > deadline) throw error;
+      if (!(error instanceof StoreUnavailableError) || Date.now() > deadline) throw error;
       await sleep(START.pause);
     }
   }

@@ -5,13 +5,13 @@ export interface Owner {
 }
 
 /** Whose what does not exist is: the graph is asked about it too, since its silence would tell what exists and is hidden. */
-const NOBODY: Owner = { id: 0, private: true };
+const NONEXISTENT_OWNER: Owner = { id: 0, private: true };
 
 /** Answers who of others is a friend of one person. */
-export type AskFriends = (question: { person: number; others: readonly number[] }) => Promise<ReadonlySet<number>>;
+export type FriendsLookup = (question: { person: number; others: readonly number[] }) => Promise<ReadonlySet<number>>;
 
 /** What is public is everybody's; what is private is its owner's and the owner's friends'. */
-export const isOpenTo = (viewer: number, owner: Owner) => owner.private !== true || owner.id === viewer;
+export const isPublicOrOwn = (viewer: number, owner: Owner) => owner.private !== true || owner.id === viewer;
 
 /**
  * Whether the viewer may see what is this owner's; undefined is the owner of what does not exist. To be asked after the
@@ -19,9 +19,9 @@ export const isOpenTo = (viewer: number, owner: Owner) => owner.private !== true
  */
 export async function canSee(
   viewer: number,
-  owner: Owner | undefined = NOBODY,
-  askFriends: AskFriends,
+  owner: Owner | undefined = NONEXISTENT_OWNER,
+  askFriends: FriendsLookup,
 ): Promise<boolean> {
-  if (isOpenTo(viewer, owner)) return true;
+  if (isPublicOrOwn(viewer, owner)) return true;
   return (await askFriends({ person: viewer, others: [owner.id] })).has(owner.id);
 }

@@ -1,26 +1,26 @@
 import type { SocialGraph } from './graph/index.js';
-import { type LikeOutcome, type LikeWish, setLikes } from './likes.js';
+import { type LikeChange, type LikeOutcome, setLikes } from './likes.js';
 import type { Database } from './postgres/index.js';
 import { touchSessions } from './sessions.js';
 import { batched } from './support/batch.js';
-import { type Observer, unobserved } from './support/observer.js';
+import { noopObserver, type Observer } from './support/observer.js';
 
 /** The writes that go together across the requests in flight, one transaction for a whole batch: see `batched`. */
 export interface Writers {
-  setLike(wish: LikeWish): Promise<LikeOutcome>;
+  setLike(wish: LikeChange): Promise<LikeOutcome>;
   touchSession(id: string): Promise<void>;
 }
 
 export function createWriters(
-  stores: { db: Database; graphDb: Database; graph: SocialGraph },
-  observer: Observer = unobserved,
+  stores: { db: Database; graphTransactions: Database; graph: SocialGraph },
+  observer: Observer = noopObserver,
 ): Writers {
-  const told = (name: keyof Writers) => ({ onBatch: (size: number) => observer.batch(name, size) });
+  const reportBatchSize = (name: keyof Writers) => ({ onBatch: (size: number) => observer.batch(name, size) });
   return {
-    setLike: batched((wishes) => setLikes(stores, wishes), told('setLike')),
+    setLike: batched((wishes) => setLikes(stores, wishes), reportBatchSize('setLike')),
     touchSession: batched(async (ids) => {
       await touchSessions(stores.db, ids);
       return ids.map(() => undefined);
-    }, told('touchSession')),
+    }, reportBatchSize('touchSession')),
   };
 }

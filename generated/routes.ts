@@ -1,6 +1,6 @@
 // Generated from openapi.yaml by `npm run generate`. Do not edit.
 
-import type { OperationId } from './handlers.js';
+import type { OperationId } from './types.js';
 
 export type Kind = 'string' | 'integer' | 'boolean' | 'file';
 

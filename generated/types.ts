@@ -2592,3 +2592,8 @@ export interface operations {
         };
     };
 }
+
+export type OperationId = keyof operations;
+
+/** The operations that need no credentials. */
+export type OpenOperationId = 'register' | 'login';

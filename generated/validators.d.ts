@@ -1,7 +1,7 @@
 // Generated from openapi.yaml by `npm run generate`. Do not edit.
 
 import type { ErrorObject } from 'ajv';
-import type { OperationId } from './handlers.js';
+import type { OperationId } from './types.js';
 
 export interface Validate {
   (data: unknown): boolean;

@@ -1,19 +1,18 @@
 import type { Logger } from 'pino';
 import type { Account } from '../db/accounts.js';
 import type { Stores } from '../db/stores.js';
-import type * as generated from '../generated/handlers.js';
 import type { Config } from './config/index.js';
 import type { Metrics } from './http/metrics.js';
 import type { FailedPasswords } from './security/failed-passwords.js';
 import type { Tokens } from './security/tokens.js';
 
 /** All that a handler may use besides its request. */
-export interface App
+export interface AppContext
   extends Pick<
     Stores,
     | 'db'
-    | 'graphDb'
-    | 'deadline'
+    | 'graphTransactions'
+    | 'statementTimeoutMs'
     | 'graph'
     | 'images'
     | 'outbox'
@@ -35,9 +34,7 @@ export interface App
 }
 
 /** Whose request it is, as read for this very request. */
-export interface Caller {
+export interface AuthenticatedUser {
   account: Account;
   sessionId: string;
 }
-
-export type Handlers = generated.Handlers<App, Caller>;

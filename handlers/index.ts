@@ -1,6 +1,6 @@
 import { auth } from './auth.js';
-import type { Handlers } from './context.js';
 import { friends } from './friends.js';
+import type { Handlers } from './operation.js';
 import { posts } from './posts.js';
 import { profiles } from './profiles.js';
 import { relationships } from './relationships.js';

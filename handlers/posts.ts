@@ -1,57 +1,47 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { findVisiblePost, readFeed, readOwnPosts, type SeenPost } from '../db/feed.js';
+import { findVisiblePost, readFeed, readOwnPosts, type VisiblePost } from '../db/feed.js';
 import { createPostOnce, findEarlierCreation, type PostCreation } from '../db/idempotency-keys.js';
 import { createPost, deletePost, findPostImageOwner, isPostOf, type Page, updatePost } from '../db/posts.js';
 import { canSee } from '../db/visibility.js';
-import type { Request } from '../generated/handlers.js';
-import type { App, Caller, Handlers } from './context.js';
+import type { PostsHandlers } from '../generated/handlers.js';
+import type { AppContext } from './context.js';
 import { unauthorized } from './http/errors.js';
-import { imageAnswer, NO_SUCH_IMAGE, withUpload } from './http/images.js';
+import { imageResponse, NO_SUCH_IMAGE, withUpload } from './http/images.js';
+import type { Handlers, Request } from './operation.js';
 import { postView } from './views.js';
-
-type PostHandlers = Pick<
-  Handlers,
-  | 'listPosts'
-  | 'listOwnPosts'
-  | 'getPost'
-  | 'getPostImage'
-  | 'createPost'
-  | 'editPost'
-  | 'deletePost'
-  | 'likePost'
-  | 'unlikePost'
->;
 
 /** Missing, hidden and another's: nobody can tell them apart. */
 const NO_SUCH_POST = { status: 404, body: { message: 'There is no such post.' } } as const;
 
-export const posts: PostHandlers = {
-  async listPosts({ caller, query, client }, app) {
-    const { posts, more } = await readFeed(app, caller.account.id, query, client);
+export const posts: PostsHandlers<Handlers> = {
+  async listPosts({ user, query, client }, context) {
+    const { posts, more } = await readFeed(context, user.account.id, query, client);
     return pageOf('/posts', query, posts, more);
   },
 
-  async listOwnPosts({ caller, query, client }, app) {
-    const { posts, more } = await readOwnPosts(app, caller.account.id, query, client);
+  async listOwnPosts({ user, query, client }, context) {
+    const { posts, more } = await readOwnPosts(context, user.account.id, query, client);
     return pageOf('/posts/me', query, posts, more);
   },
 
-  async getPost({ caller, path }, app) {
-    const post = await findVisible(app, caller.account.id, path.id);
+  async getPost({ user, path }, context) {
+    const post = await findVisible(context, user.account.id, path.id);
     return post ? { status: 200, body: { ...post, comments: [] } } : NO_SUCH_POST;
   },
 
-  async getPostImage({ caller, path, headers }, app) {
-    const owner = await findPostImageOwner(app.db, path.filename);
-    if (!(await canSee(caller.account.id, owner, app.read.friends))) return NO_SUCH_IMAGE;
-    return imageAnswer(app, path.filename, headers);
+  async getPostImage({ user, path, headers }, context) {
+    const owner = await findPostImageOwner(context.db, path.filename);
+    if (!(await canSee(user.account.id, owner, context.read.friends))) return NO_SUCH_IMAGE;
+    return imageResponse(context, path.filename, headers);
   },
 
-  async createPost({ caller, headerParameters, body }, app) {
-    const account = caller.account.id;
+  async createPost({ user, headerParameters, body }, context) {
+    const account = user.account.id;
     const key = headerParameters['Idempotency-Key'];
-    const creation = await (key === undefined ? publish(app, account, body) : publishOnce(app, account, body, key));
+    const creation = await (key === undefined
+      ? publish(context, account, body)
+      : publishOnce(context, account, body, key));
     switch (creation.outcome) {
       case 'accountDeleted':
         throw unauthorized();
@@ -60,55 +50,59 @@ export const posts: PostHandlers = {
       case 'inProgress':
         return { status: 409, body: { message: 'A request with this Idempotency-Key is still in progress.' } };
       case 'created':
-        await app.outbox.deliver(creation.entries);
+        await context.outbox.deliver(creation.entries);
         return { status: 201, body: postView(creation.post, { count: 0, liked: false }) };
     }
   },
 
-  async editPost({ caller, query, body: { title, text, image: upload, remove_image } }, app) {
+  async editPost({ user, query, body: { title, text, image: upload, remove_image } }, context) {
     // Looked at first, so that the bytes of a refused edit are never stored.
-    if (!(await isPostOf(app.db, caller.account.id, query.id))) return NO_SUCH_POST;
-    const uploadContext = { account: caller.account.id, upload, replaced: { post: query.id } };
-    const updated = await withUpload(app, uploadContext, (image) =>
-      updatePost(app.db, caller.account.id, query.id, { title, text, image: remove_image ? null : image }),
+    if (!(await isPostOf(context.db, user.account.id, query.id))) return NO_SUCH_POST;
+    const uploadContext = { account: user.account.id, upload, replaced: { post: query.id } };
+    const updated = await withUpload(context, uploadContext, (image) =>
+      updatePost(context.db, user.account.id, query.id, { title, text, image: remove_image ? null : image }),
     );
     if (!updated) return NO_SUCH_POST;
-    await app.outbox.deliver(updated.entries);
-    const after = await findVisible(app, caller.account.id, query.id);
+    await context.outbox.deliver(updated.entries);
+    const after = await findVisible(context, user.account.id, query.id);
     return after ? { status: 200, body: after } : NO_SUCH_POST;
   },
 
-  async deletePost({ caller, query }, { db, outbox }) {
-    const entries = await deletePost(db, caller.account.id, query.id);
+  async deletePost({ user, query }, { db, outbox }) {
+    const entries = await deletePost(db, user.account.id, query.id);
     if (!entries) return NO_SUCH_POST;
     await outbox.deliver(entries);
     return { status: 200, body: { message: 'The post is deleted.' } };
   },
 
-  async likePost({ caller, query }, app) {
-    return setLike(app, caller.account.id, query.id, true);
+  async likePost({ user, query }, context) {
+    return setLike(context, user.account.id, query.id, true);
   },
 
-  async unlikePost({ caller, query }, app) {
-    return setLike(app, caller.account.id, query.id, false);
+  async unlikePost({ user, query }, context) {
+    return setLike(context, user.account.id, query.id, false);
   },
 };
 
-type PostForm = Request<'createPost', Caller>['body'];
+type PostForm = Request<'createPost'>['body'];
 
-async function publish(app: App, account: number, { title, text, image: upload }: PostForm): Promise<PostCreation> {
-  const created = await withUpload(app, { account, upload }, (image) =>
-    createPost(app, account, { title, text, image }),
+async function publish(
+  context: AppContext,
+  account: number,
+  { title, text, image: upload }: PostForm,
+): Promise<PostCreation> {
+  const created = await withUpload(context, { account, upload }, (image) =>
+    createPost(context, account, { title, text, image }),
   );
   return created ? { outcome: 'created', ...created } : { outcome: 'accountDeleted' };
 }
 
-async function publishOnce(app: App, account: number, form: PostForm, key: string): Promise<PostCreation> {
+async function publishOnce(context: AppContext, account: number, form: PostForm, key: string): Promise<PostCreation> {
   const { title, text, image: upload } = form;
   const request = { account, key, formHash: await hashForm(form) };
-  const findEarlier = () => findEarlierCreation(app.db, request, form);
-  return withUpload(app, { account, upload, findEarlier }, (image) =>
-    createPostOnce(app, request, { title, text, image }),
+  const findEarlier = () => findEarlierCreation(context.db, request, form);
+  return withUpload(context, { account, upload, findEarlier }, (image) =>
+    createPostOnce(context, request, { title, text, image }),
   );
 }
 
@@ -119,20 +113,20 @@ async function hashForm({ title, text, image }: PostForm): Promise<string> {
   return hash.digest('base64url');
 }
 
-async function findVisible({ read }: App, viewer: number, id: number) {
+async function findVisible({ read }: AppContext, viewer: number, id: number) {
   const seen = await findVisiblePost(read, viewer, id);
   return seen && postView(seen.post, seen.likes);
 }
 
-function pageOf(path: string, { limit, offset }: Page, posts: readonly SeenPost[], more: boolean) {
+function pageOf(path: string, { limit, offset }: Page, posts: readonly VisiblePost[], more: boolean) {
   const body = posts.map(({ post, likes }) => postView(post, likes));
   const next = `<${path}?limit=${limit}&offset=${offset + limit}>; rel="next"`;
   return { status: 200, ...(more && { headers: { Link: next } }), body } as const;
 }
 
-async function setLike({ write }: App, person: number, post: number, liked: boolean) {
+async function setLike({ write }: AppContext, person: number, post: number, liked: boolean) {
   const outcome = await write.setLike({ person, post, liked });
-  if (outcome === 'gone') throw unauthorized();
-  if (outcome === 'hidden') return NO_SUCH_POST;
+  if (outcome === 'accountDeleted') throw unauthorized();
+  if (outcome === 'notVisible') return NO_SUCH_POST;
   return { status: 200, body: { message: liked ? 'You like the post.' : 'You do not like the post.' } } as const;
 }

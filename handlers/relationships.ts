@@ -1,9 +1,10 @@
-import type { Handlers } from './context.js';
+import type { RelationshipsHandlers } from '../generated/handlers.js';
 import { sendRequest } from './friends.js';
+import type { Handlers } from './operation.js';
 
-export const relationships: Pick<Handlers, 'createRelationship'> = {
-  async createRelationship({ caller, query: { me, them } }, app) {
-    if (me !== caller.account.id) return { status: 403, body: { message: 'You can act for yourself only.' } };
-    return sendRequest(app, me, them);
+export const relationships: RelationshipsHandlers<Handlers> = {
+  async createRelationship({ user, query: { me, them } }, context) {
+    if (me !== user.account.id) return { status: 403, body: { message: 'You can act for yourself only.' } };
+    return sendRequest(context, me, them);
   },
 };

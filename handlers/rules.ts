@@ -1,16 +1,17 @@
-import type { OperationId, Request } from '../generated/handlers.js';
-import type { App, Caller } from './context.js';
+import type { OperationId } from '../generated/types.js';
+import type { AppContext, AuthenticatedUser } from './context.js';
 import type { Problem } from './http/errors.js';
+import type { Request } from './operation.js';
 import { isDisposable } from './policy/emails.js';
 import { passwordProblems } from './policy/passwords.js';
 import { usernameProblems } from './policy/usernames.js';
 
-interface Judged<Id extends OperationId> {
+interface ValidatedRequest<Id extends OperationId> {
   /** The names of the body's fields, sound or not. */
-  sent: readonly string[];
+  fieldNames: readonly string[];
   /** The part of the request that its schemas have found nothing wrong with. */
-  query: Partial<Request<Id, Caller>['query']>;
-  body: Partial<NonNullable<Request<Id, Caller>['body']>>;
+  query: Partial<Request<Id>['query']>;
+  body: Partial<NonNullable<Request<Id>['body']>>;
   /**
    * The body's texts, sound or not: for a rule that has more to say about a text than its schema has said. Texts that are too
    * long or ill-formed are left out.
@@ -18,7 +19,11 @@ interface Judged<Id extends OperationId> {
   texts: Readonly<Record<string, string>>;
 }
 
-type Rule<Id extends OperationId> = (request: Judged<Id>, caller: Caller, app: App) => Problem[];
+type Rule<Id extends OperationId> = (
+  request: ValidatedRequest<Id>,
+  user: AuthenticatedUser,
+  context: AppContext,
+) => Problem[];
 
 const inBody = (field: string) => (message: string) => ({ in: 'body', field, message }) as const;
 const NOTHING_TO_CHANGE = inBody('')('at least one change is required');
@@ -54,29 +59,28 @@ function emptyChange(
   return sent.length > 0 && changes.length === 0 ? [NOTHING_TO_CHANGE] : [];
 }
 
-const notOwnId = (field: string, id: number | undefined, { account }: Caller): Problem[] =>
+const notOwnId = (field: string, id: number | undefined, { account }: AuthenticatedUser): Problem[] =>
   id === account.id ? [{ in: 'query', field, message: 'must not be your own id' }] : [];
 
 /** What the contract says in words because no JSON Schema can: judged with the schemas, so that all problems come at once. */
 export const rules: { [Id in OperationId]?: Rule<Id> } = {
   register: ({ body, texts: { password } }) => personProblems({ ...body, password }, body),
 
-  updateProfile({ sent, body, texts: { password } }, { account }) {
+  updateProfile({ fieldNames, body, texts: { password } }, { account }) {
     const { username = account.username, email = account.email } = body;
     return [
       ...personProblems({ ...body, password }, { username, email }),
-      ...(sent.includes('password') && !sent.includes('current_password')
+      ...(fieldNames.includes('password') && !fieldNames.includes('current_password')
         ? [inBody('current_password')('is required to change the password')]
         : []),
-      ...imageProblems(sent, body),
-      ...emptyChange(sent, body, ['current_password']),
+      ...imageProblems(fieldNames, body),
+      ...emptyChange(fieldNames, body, ['current_password']),
     ];
   },
 
-  editPost: ({ sent, body }) => [...imageProblems(sent, body), ...emptyChange(sent, body)],
+  editPost: ({ fieldNames, body }) => [...imageProblems(fieldNames, body), ...emptyChange(fieldNames, body)],
 
-  sendFriendRequest: ({ query }, caller) => notOwnId('to', query.to, caller),
+  sendFriendRequest: ({ query }, user) => notOwnId('to', query.to, user),
   // With another user's id as `me` the request is forbidden, whatever `them` is.
-  createRelationship: ({ query: { me, them } }, caller) =>
-    me === caller.account.id ? notOwnId('them', them, caller) : [],
+  createRelationship: ({ query: { me, them } }, user) => (me === user.account.id ? notOwnId('them', them, user) : []),
 };

@@ -7,26 +7,26 @@ import { openRedis } from '../db/redis.js';
 import { openStores, type Stores } from '../db/stores.js';
 import type { Config } from './config/index.js';
 import { configWarnings } from './config/warnings.js';
-import type { App } from './context.js';
+import type { AppContext } from './context.js';
 import { listenForCommands } from './http/control.js';
 import { readDocument } from './http/docs.js';
 import { createMetrics } from './http/metrics.js';
 import { createFailedPasswords } from './security/failed-passwords.js';
-import { keptTokenKeys } from './security/token-keys.js';
+import { readOrCreateTokenKeys } from './security/token-keys.js';
 import { createTokens } from './security/tokens.js';
 
 export interface Service {
   /** Where the API listens, and where the operations do. */
   url: string;
   opsUrl: string;
-  app: App;
+  context: AppContext;
   stores: Stores;
   /** Answers what is under way, refuses what is new, and closes the stores. */
   stop(): Promise<void>;
 }
 
 /** How long requests under way may still take once the service is stopping, in milliseconds. */
-const GRACE = 7000;
+const SHUTDOWN_GRACE_PERIOD_MS = 7000;
 
 /**
  * Opens the stores and listens.
@@ -46,11 +46,11 @@ export async function startService(config: Config, log: Logger): Promise<Service
   ]);
   const redis = config.redis && (await openRedis(config.redis, log, metrics));
   const { db, graph, images, directory } = stores;
-  const app: App = {
+  const context: AppContext = {
     ...stores,
     config,
     log,
-    tokens: createTokens(config.tokenKeys ?? (await keptTokenKeys(directory.tokenKeys))),
+    tokens: createTokens(config.tokenKeys ?? (await readOrCreateTokenKeys(directory.tokenKeys))),
     failedPasswords: createFailedPasswords(config.account.failedPasswordsMax, redis),
     publicUrl: config.publicUrl ?? new URL(urlOf(config.host, config.port)),
     uploadsDir: directory.uploads,
@@ -62,7 +62,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     backlog: () => readBacklog(db),
     embedded: embedded && (async () => ({ ...(await embedded.usage()), freeBytes: embedded.freeSpace.freeBytes })),
   });
-  const server = await buildServer(app, { document: await readDocument(), metrics, redis });
+  const server = await buildServer(context, { document: await readDocument(), metrics, redis });
   const checks = {
     postgres: () => sql`select 1`.execute(db),
     graph: () => graph.friendsOf(0),
@@ -90,12 +90,12 @@ export async function startService(config: Config, log: Logger): Promise<Service
   return {
     url: listeningAt(config.host, server.server.address()),
     opsUrl: listeningAt(config.opsHost, ops.server.server.address()),
-    app,
+    context,
     stores,
     async stop() {
       ops.drain();
       await sleep(config.shutdownDelay * 1000);
-      const impatience = setTimeout(() => server.server.closeAllConnections(), GRACE);
+      const impatience = setTimeout(() => server.server.closeAllConnections(), SHUTDOWN_GRACE_PERIOD_MS);
       await server.close();
       clearTimeout(impatience);
       await close();

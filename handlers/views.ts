@@ -1,6 +1,6 @@
 import type { Account } from '../db/accounts.js';
 import type { PostRow } from '../db/posts.js';
-import type { LikesSeen } from '../db/relations.js';
+import type { ViewerLikes } from '../db/relations.js';
 import type { SessionRow } from '../db/schema.js';
 import type { components } from '../generated/types.js';
 
@@ -33,7 +33,7 @@ export const sessionView = (session: SessionRow, current: string): Schemas['Sess
   current: session.id === current,
 });
 
-export const postView = (post: Omit<PostRow, 'author_private'>, likes: LikesSeen): Schemas['Post'] => ({
+export const postView = (post: Omit<PostRow, 'author_private'>, likes: ViewerLikes): Schemas['Post'] => ({
   id: post.id,
   title: post.title,
   text: post.text,

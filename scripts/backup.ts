@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { createBackup } from '../db/backup/create.js';
 import { type BareStores, openBareStores } from '../db/stores.js';
-import { DataDirectoryInUse } from '../db/support/data-directory.js';
+import { DataDirectoryInUseError } from '../db/support/data-directory.js';
 import { moveFileDurably } from '../db/support/durable-files.js';
 import { readConfig } from '../handlers/config/index.js';
 import { createLogger } from '../handlers/config/logger.js';
@@ -56,7 +56,7 @@ try {
   if (!existsSync(join(stores.dataDir, 'postgres'))) throw new PlainError(`${stores.dataDir} has no database`);
   const log = createLogger(logLevel, process.stderr);
   const opened = await openBareStores(stores, log).catch((error): undefined => {
-    if (!(error instanceof DataDirectoryInUse)) throw error;
+    if (!(error instanceof DataDirectoryInUseError)) throw error;
   });
   const archive = opened ? Readable.from(createBackup(opened as BareStores)) : await fromService(stores.dataDir);
   await write(archive, resolve(to)).finally(() => opened?.close());

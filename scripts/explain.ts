@@ -1,29 +1,29 @@
 import { BadArchiveError } from '../db/backup/archive.js';
 import { DataDirectoryNotEmptyError } from '../db/backup/restore.js';
-import { StoresDisagree } from '../db/installation.js';
+import { StoresDisagreeError } from '../db/installation.js';
 import { DatabaseNotOpenedError } from '../db/postgres/embedded/server.js';
 import { DiskFullError } from '../db/postgres/free-space.js';
-import { DataDirectoryInUse, UnfinishedRestoreError } from '../db/support/data-directory.js';
-import { StoreUnavailable } from '../db/support/errors.js';
+import { DataDirectoryInUseError, UnfinishedRestoreError } from '../db/support/data-directory.js';
+import { StoreUnavailableError } from '../db/support/errors.js';
 import { ConfigError } from '../handlers/config/index.js';
 import { PlainError } from './plain-error.js';
 
 const FOR_OPERATORS = [
   BadArchiveError,
   ConfigError,
-  DataDirectoryInUse,
+  DataDirectoryInUseError,
   DataDirectoryNotEmptyError,
   DatabaseNotOpenedError,
   DiskFullError,
   PlainError,
-  StoresDisagree,
+  StoresDisagreeError,
   UnfinishedRestoreError,
 ];
 
 /** What an operator can mend is said in one line; all else is a fault, and keeps its stack. */
 export function explain(error: unknown): unknown {
   if (FOR_OPERATORS.some((kind) => error instanceof kind)) return (error as Error).message;
-  if (error instanceof StoreUnavailable) {
+  if (error instanceof StoreUnavailableError) {
     return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
   }
   if (!(error instanceof Error)) return error;

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { hashing } from '../handlers/security/password-hashing.js';
-import type { Answer } from './support/ask.js';
-import { PASSWORD, startTestService } from './support/harness.js';
+import type { TestResponse } from './support/requests.js';
+import { PASSWORD, startTestService } from './support/service.js';
 
 const MAX = 3;
 const service = await startTestService(t, {
@@ -12,10 +12,10 @@ const { db } = service.stores;
 
 const WRONG = 'Quiet-Harbour-28!';
 
-const login = (email: string, password: string) => service.ask('POST', '/auth/login', { json: { email, password } });
-const isAlive = async (token: string) => (await service.ask('GET', '/auth/me', { token })).status === 200;
+const login = (email: string, password: string) => service.send('POST', '/auth/login', { json: { email, password } });
+const isAlive = async (token: string) => (await service.send('GET', '/auth/me', { token })).status === 200;
 const currentSession = async (token: string): Promise<string> =>
-  (await service.ask('GET', '/auth/sessions', { token })).body.find(({ current }: { current: boolean }) => current).id;
+  (await service.send('GET', '/auth/sessions', { token })).body.find(({ current }: { current: boolean }) => current).id;
 
 /** The security events logged so far, without what differs from one run to the next. */
 const events = () =>
@@ -27,14 +27,14 @@ const events = () =>
     .map(({ level, time, reqId, msg, ...event }) => event);
 
 /** How many responses have each status. */
-function tally(answers: readonly Answer[]): Record<number, number> {
+function tally(answers: readonly TestResponse[]): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
 
 t.test('failed passwords', async (t) => {
-  const isLocked = async (answer: Answer, what: string) => {
+  const isLocked = async (answer: TestResponse, what: string) => {
     t.equal(answer.status, 429, what);
     t.same(answer.body, { message: 'Too many failed passwords. Try again later.' });
     const seconds = Number(answer.headers.get('retry-after'));
@@ -43,18 +43,18 @@ t.test('failed passwords', async (t) => {
   };
 
   t.test('of login, profile update and account deletion count together, and lock all three', async (t) => {
-    const { ask, email } = await service.person();
+    const { send, email } = await service.createUser();
     t.equal((await login(email, WRONG)).status, 401);
-    t.equal((await ask('PUT', '/profiles/me', { form: { current_password: WRONG, name: 'x' } })).status, 401);
+    t.equal((await send('PUT', '/profiles/me', { form: { current_password: WRONG, name: 'x' } })).status, 401);
     t.equal((await login(email, PASSWORD)).status, 200, 'a success does not reset the count');
-    t.equal((await ask('DELETE', '/profiles/me', { json: { password: WRONG } })).status, 401);
+    t.equal((await send('DELETE', '/profiles/me', { json: { password: WRONG } })).status, 401);
     await isLocked(await login(email, WRONG), 'login');
     await isLocked(await login(email, PASSWORD), 'login with the right password');
-    await isLocked(await ask('PUT', '/profiles/me', { form: { current_password: PASSWORD, name: 'x' } }), 'update');
-    await isLocked(await ask('DELETE', '/profiles/me', { json: { password: PASSWORD } }), 'deletion');
-    t.equal((await ask('GET', '/auth/me')).status, 200, 'sessions continue');
-    t.equal((await ask('PUT', '/profiles/me', { form: { name: 'x' } })).status, 200, 'and what needs no password');
-    const other = await service.person();
+    await isLocked(await send('PUT', '/profiles/me', { form: { current_password: PASSWORD, name: 'x' } }), 'update');
+    await isLocked(await send('DELETE', '/profiles/me', { json: { password: PASSWORD } }), 'deletion');
+    t.equal((await send('GET', '/auth/me')).status, 200, 'sessions continue');
+    t.equal((await send('PUT', '/profiles/me', { form: { name: 'x' } })).status, 200, 'and what needs no password');
+    const other = await service.createUser();
     t.equal((await login(other.email, PASSWORD)).status, 200, 'other accounts are not affected');
   });
 
@@ -68,7 +68,7 @@ t.test('failed passwords', async (t) => {
   });
 
   t.test('are limited exactly, however many come at the same time', async (t) => {
-    const { email } = await service.person();
+    const { email } = await service.createUser();
     let checks = 0;
     const attempts = Array.from({ length: 10 }, async () => {
       const answer = await login(email, WRONG);
@@ -80,14 +80,14 @@ t.test('failed passwords', async (t) => {
   });
 
   t.test('do not affect right ones at the same time below the limit', async (t) => {
-    const { email } = await service.person();
+    const { email } = await service.createUser();
     const attempts = Array.from({ length: 8 }, (_, index) => login(email, index % 4 === 0 ? WRONG : PASSWORD));
     t.same(tally(await Promise.all(attempts)), { 200: 6, 401: 2 });
   });
 });
 
 t.test('beyond the maximum of sessions a login ends the least recently used one', async (t) => {
-  const person = await service.person();
+  const person = await service.createUser();
   const [second, third] = [await service.login(person.email), await service.login(person.email)];
   await db
     .updateTable('sessions')
@@ -99,7 +99,7 @@ t.test('beyond the maximum of sessions a login ends the least recently used one'
 });
 
 t.test('expired sessions do not count towards the maximum', async (t) => {
-  const person = await service.person();
+  const person = await service.createUser();
   const expired = await service.login(person.email);
   await db
     .updateTable('sessions')
@@ -111,17 +111,17 @@ t.test('expired sessions do not count towards the maximum', async (t) => {
 });
 
 t.test('concurrent logins leave exactly the maximum of sessions', async (t) => {
-  const person = await service.person();
+  const person = await service.createUser();
   const tokens = await Promise.all(Array.from({ length: 12 }, () => service.login(person.email)));
   const alive = await Promise.all([person.token, ...tokens].map(isAlive));
   t.equal(alive.filter(Boolean).length, MAX);
   const last = await service.login(person.email);
   t.ok(await isAlive(last));
-  t.equal((await service.ask('GET', '/auth/sessions', { token: last })).body.length, MAX);
+  t.equal((await service.send('GET', '/auth/sessions', { token: last })).body.length, MAX);
 });
 
 t.test('security events are logged with the account and the address, and without secrets', async (t) => {
-  const { id: accountId, email } = await service.person();
+  const { id: accountId, email } = await service.createUser();
   const details = { accountId, address: '127.0.0.1' };
   const logged = async (what: string, work: () => Promise<unknown>, ...expected: Record<string, unknown>[]) => {
     const before = events().length;
@@ -133,25 +133,25 @@ t.test('security events are logged with the account and the address, and without
   const succeeded = { event: 'login_succeeded', ...details };
   const rejected = { event: 'password_rejected', ...details };
 
-  await logged('registration', () => service.ask('POST', '/auth/register', { json: {} }));
+  await logged('registration', () => service.send('POST', '/auth/register', { json: {} }));
   let one = '';
   let two = '';
   await logged('login', async () => (one = await service.login(email)), succeeded);
   await logged('another login', async () => (two = await service.login(email)), succeeded);
   await logged('a login beyond the limit', () => service.login(email), succeeded, ended('session_limit'));
   const id = await currentSession(one);
-  const deletion = () => service.ask('DELETE', `/auth/sessions/${id}`, { token: two });
+  const deletion = () => service.send('DELETE', `/auth/sessions/${id}`, { token: two });
   await logged('session deletion', deletion, ended('deleted'));
   await logged('a session that is missing', deletion);
   await logged(
     'deletion of the others',
-    () => service.ask('DELETE', '/auth/sessions', { token: two }),
+    () => service.send('DELETE', '/auth/sessions', { token: two }),
     ended('others_deleted'),
   );
-  await logged('logout', () => service.ask('POST', '/auth/logout', { token: two }), ended('logout'));
+  await logged('logout', () => service.send('POST', '/auth/logout', { token: two }), ended('logout'));
   const token = await service.login(email);
   const form = { current_password: PASSWORD, password: NEW };
-  await logged('password change', () => service.ask('PUT', '/profiles/me', { token, form }), {
+  await logged('password change', () => service.send('PUT', '/profiles/me', { token, form }), {
     event: 'password_changed',
     ...details,
   });
@@ -163,18 +163,18 @@ t.test('security events are logged with the account and the address, and without
   const current = (await login(email, NEW)).body.token;
   await logged(
     'a wrong current password',
-    () => service.ask('PUT', '/profiles/me', { token: current, form: { current_password: WRONG, name: 'x' } }),
+    () => service.send('PUT', '/profiles/me', { token: current, form: { current_password: WRONG, name: 'x' } }),
     rejected,
   );
-  const leaver = await service.person();
-  await logged('account deletion', () => leaver.ask('DELETE', '/profiles/me', { json: { password: PASSWORD } }), {
+  const leaver = await service.createUser();
+  await logged('account deletion', () => leaver.send('DELETE', '/profiles/me', { json: { password: PASSWORD } }), {
     event: 'account_deleted',
     ...details,
     accountId: leaver.id,
   });
   await logged(
     'the last failure that is allowed',
-    () => service.ask('DELETE', '/profiles/me', { token: current, json: { password: WRONG } }),
+    () => service.send('DELETE', '/profiles/me', { token: current, json: { password: WRONG } }),
     rejected,
     { event: 'throttled', ...details, reason: 'failed_passwords' },
   );

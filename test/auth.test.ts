@@ -1,15 +1,16 @@
 import { hash } from '@node-rs/argon2';
 import t from 'tap';
 import { hashing } from '../handlers/security/password-hashing.js';
-import { CLEARED_COOKIE, cookieOf } from './support/ask.js';
-import { PASSWORD, startTestService } from './support/harness.js';
+import { CLEARED_COOKIE, cookieOf } from './support/requests.js';
+import { PASSWORD, startTestService } from './support/service.js';
 
 const service = await startTestService(t);
 const { db } = service.stores;
 
 const WRONG = 'Quiet-Harbour-28!';
 
-const login = (email: string, password = PASSWORD) => service.ask('POST', '/auth/login', { json: { email, password } });
+const login = (email: string, password = PASSWORD) =>
+  service.send('POST', '/auth/login', { json: { email, password } });
 
 t.test('a login with an email address that no account has verifies a password too', async (t) => {
   for (const email of ['nobody@people.example', 'ill formed']) {
@@ -28,7 +29,7 @@ t.test('a login with an email address that no account has verifies a password to
 });
 
 t.test('a login replaces a hash that was made with other parameters', async (t) => {
-  const { ask, id, email } = await service.person();
+  const { send, id, email } = await service.createUser();
   const stored = async () =>
     (await db.selectFrom('accounts').select('password_hash').where('id', '=', id).executeTakeFirstOrThrow())
       .password_hash;
@@ -44,14 +45,14 @@ t.test('a login replaces a hash that was made with other parameters', async (t) 
   t.match(await stored(), /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
   t.equal((await login(email)).status, 200, 'the password is still the same');
   t.equal((await login(email, WRONG)).status, 401);
-  t.equal((await ask('GET', '/auth/me')).status, 200, 'no session ends');
+  t.equal((await send('GET', '/auth/me')).status, 200, 'no session ends');
 });
 
 // The contract tests allow both to succeed.
 t.test('of two logouts at the same time one succeeds', async (t) => {
   for (let round = 0; round < 5; round++) {
-    const { ask } = await service.person();
-    const answers = await Promise.all([ask('POST', '/auth/logout'), ask('POST', '/auth/logout')]);
+    const { send } = await service.createUser();
+    const answers = await Promise.all([send('POST', '/auth/logout'), send('POST', '/auth/logout')]);
     t.same(answers.map(({ status }) => status).sort(), [200, 401]);
     for (const answer of answers) {
       t.same(cookieOf(answer), answer.status === 200 ? CLEARED_COOKIE : undefined);

@@ -2,8 +2,8 @@ import t from 'tap';
 import type { Problem } from '../handlers/http/errors.js';
 import { type ContractOperation, contract } from '../scripts/contract-test/document.js';
 import { samples } from '../scripts/contract-test/images.js';
-import { startTestService, writePost } from './support/harness.js';
 import { nastyJson, nastyTexts } from './support/nasty-texts.js';
+import { createPost, startTestService } from './support/service.js';
 import { wire } from './support/wire.js';
 
 /* How much a request may contain, and how little a text that is too long may cost. */
@@ -17,8 +17,8 @@ const LONGEST_RULED = 2 * 254;
 
 const service = await startTestService(t, { UPLOAD_MAX_BYTES: String(IMAGE_MAX_BYTES) });
 const send = wire(t, service.url);
-const user = await service.person();
-const { id } = await writePost(user);
+const user = await service.createUser();
+const { id } = await createPost(user);
 
 const withBody = contract.filter(({ requestBody }) => requestBody);
 const isForm = ({ requestBody }: ContractOperation) => requestBody?.mediaType === 'multipart/form-data';
@@ -32,7 +32,7 @@ function sendExample(operation: ContractOperation, texts: Record<string, string>
   const [example] = Object.values(operation.requestBody?.examples ?? {});
   const fields = { ...example?.value, ...texts };
   const form = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]));
-  return user.ask(operation.method, pathOf(operation), isForm(operation) ? { form } : { json: fields });
+  return user.send(operation.method, pathOf(operation), isForm(operation) ? { form } : { json: fields });
 }
 
 t.test('a file may have UPLOAD_MAX_BYTES, a form 256 KiB more; beyond is 413', async (t) => {
@@ -130,7 +130,7 @@ t.test('a 400 lists a hundred problems at most', async (t) => {
   for (const { id, method, path } of withJson) {
     for (const [what, body] of Object.entries(nastyJson(JSON_MAX_BYTES))) {
       t.ok(Buffer.byteLength(body) <= JSON_MAX_BYTES, what);
-      const answer = await user.ask(method, path, { headers: { 'Content-Type': 'application/json' }, body });
+      const answer = await user.send(method, path, { headers: { 'Content-Type': 'application/json' }, body });
       t.equal(answer.status, 400, `${id}: ${what}`);
       t.ok(answer.body.errors.length <= 100, `${answer.body.errors.length} problems`);
       t.ok(answer.bytes.length <= 2 * JSON_MAX_BYTES, `${answer.bytes.length} bytes`);

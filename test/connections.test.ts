@@ -2,13 +2,13 @@ import { subscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { PASSWORD, startTestService } from './support/harness.js';
+import { PASSWORD, startTestService } from './support/service.js';
 import { openConnection, writeBytes } from './support/wire.js';
 
 /* What the service makes of bytes that no HTTP client sends, or not at that time. */
 
 const service = await startTestService(t);
-const { token } = await service.person();
+const { token } = await service.createUser();
 const write = (t: Test, bytes: string) => writeBytes(t, service.url, bytes);
 
 /** The parts of a response as it was received. It must contain exactly as many bytes as it says. */
@@ -68,7 +68,7 @@ t.test('a URL in absolute form is the same address, and an unknown expectation i
 
 t.test('a path may be as long as the head of a request', async (t) => {
   for (const path of [`/posts/${'7'.repeat(14_000)}`, `/posts/image/${'x'.repeat(14_000)}`]) {
-    t.equal((await service.ask('GET', path, { token })).status, 404);
+    t.equal((await service.send('GET', path, { token })).status, 404);
   }
 });
 
@@ -152,7 +152,7 @@ t.test('a client that hangs up in the middle of its body causes no error in the 
   socket.write('{"email"');
   socket.destroy();
   // By the time that others have had their responses, the service has seen it go.
-  for (let asked = 0; asked < 3; asked += 1) await service.person();
+  for (let asked = 0; asked < 3; asked += 1) await service.createUser();
   t.notMatch(service.logged().slice(before), /"level":50/);
 });
 
@@ -180,11 +180,11 @@ async function sendHalf(t: Test, method: string, path: string, token: string, fi
 }
 
 t.test('a session that ends while its request is still being sent does nothing more', async (t) => {
-  const user = await service.person();
+  const user = await service.createUser();
   const create = await sendHalf(t, 'POST', '/posts/create', user.token, { title: 'late', text: 'late' });
   const rename = await sendHalf(t, 'PUT', '/profiles/me', user.token, { name: 'Another Name' });
   const form = { password: 'Other-Lantern-81!', current_password: PASSWORD };
-  t.equal((await user.ask('PUT', '/profiles/me', { form })).status, 200);
+  t.equal((await user.send('PUT', '/profiles/me', { form })).status, 200);
   t.equal(await create(), 401);
   t.equal(await rename(), 401);
   const row = await service.stores.read.account(user.id);

@@ -9,13 +9,13 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import t, { type Test } from 'tap';
 import { createClient } from '../scripts/contract-test/client.js';
 import { contract, version } from '../scripts/contract-test/document.js';
-import { describeExchange, maskSecrets, type Sent } from '../scripts/contract-test/exchange.js';
+import { describeExchange, maskSecrets, type RequestOptions } from '../scripts/contract-test/exchange.js';
 import { createLimits } from '../scripts/contract-test/limits.js';
 import { allRules, type Run, WHOLE_RUN } from '../scripts/contract-test/run.js';
 import { holdings, nothing } from './support/contents.js';
 import { checkContract } from './support/contract-run.js';
-import { startTestService } from './support/harness.js';
 import { runCommand, script, spawnNode } from './support/processes.js';
+import { startTestService } from './support/service.js';
 import { temporaryDirectory } from './support/stores.js';
 
 const COMMAND = 'contract-test/index';
@@ -210,7 +210,7 @@ t.test('a failure ends it with 1: the request, the response and what was expecte
 });
 
 t.test('a request is reported as a command that the shell reads as the request', async (t) => {
-  const argumentsOf = async (sent: Sent) => {
+  const argumentsOf = async (sent: RequestOptions) => {
     const received = { status: 200, headers: new Headers(), body: undefined, bytes: Buffer.alloc(0) };
     const { request } = await describeExchange({ method: 'POST', url: 'http://host/a/../b?c=[1]', sent, received });
     // Shows the arguments, with what a substituted file contains.
@@ -255,7 +255,7 @@ async function serve(t: Test, listener: RequestListener): Promise<string> {
 }
 
 /** Sends a response, as `http.ServerResponse` does not in one call. */
-const send = (response: ServerResponse, status: number, body: unknown, headers = {}) => {
+const respond = (response: ServerResponse, status: number, body: unknown, headers = {}) => {
   const isText = typeof body === 'string';
   response
     .writeHead(status, { 'Content-Type': isText ? 'text/html' : 'application/json', ...headers })
@@ -267,7 +267,7 @@ t.test('an implementation that responds with nonsense fails rules, each for itse
   const url = await serve(t, (_, response) => {
     requests += 1;
     const errors = ['email', 'password'].map((field) => ({ in: 'body', field }));
-    if (requests === 1) send(response, 400, { message: 'no', errors });
+    if (requests === 1) respond(response, 400, { message: 'no', errors });
     else response.setHeader('Content-Type', 'application/json').end('{');
   });
   const { outcomes, people, left } = await checkContract(url);
@@ -282,25 +282,32 @@ t.test('an implementation that responds with nonsense fails rules, each for itse
 t.test('what is not this service is recognized before an account is made', async (t) => {
   const noted: string[] = [];
   for (const [listener, message] of [
-    [(_, response) => send(response, 200, '<!doctype html>'), /GET \/auth\/me returned 200 with text\/html, where 401/],
     [
-      (_, response) => send(response, 404, { message: 'Not found' }),
+      (_, response) => respond(response, 200, '<!doctype html>'),
+      /GET \/auth\/me returned 200 with text\/html, where 401/,
+    ],
+    [
+      (_, response) => respond(response, 404, { message: 'Not found' }),
       /GET \/auth\/me returned 404 with application\/json/,
     ],
     // A gateway that knows nobody.
-    [(_, response) => send(response, 401, { message: 'Unauthorized' }), /is not an implementation of this contract/],
+    [(_, response) => respond(response, 401, { message: 'Unauthorized' }), /is not an implementation of this contract/],
     // An API of the same paths.
     [
-      ({ url }, response) => send(response, /^\/auth/.test(`${url}`) ? 401 : 404, { message: 'no', errors: ['email'] }),
+      ({ url }, response) =>
+        respond(response, /^\/auth/.test(`${url}`) ? 401 : 404, { message: 'no', errors: ['email'] }),
       /is not an implementation of this contract/,
     ],
-    [(_, response) => send(response, 301, '', { Location: 'https://there/v1' }), / redirects to https:\/\/there\/v1: /],
     [
-      (_, response) => send(response, 503, 'no', { 'Retry-After': '0.01' }),
+      (_, response) => respond(response, 301, '', { Location: 'https://there/v1' }),
+      / redirects to https:\/\/there\/v1: /,
+    ],
+    [
+      (_, response) => respond(response, 503, 'no', { 'Retry-After': '0.01' }),
       / responds with 503 to POST \/auth\/login: try again later$/,
     ],
     [
-      (_, response) => send(response, 429, 'no', { 'Retry-After': '0.01' }),
+      (_, response) => respond(response, 429, 'no', { 'Retry-After': '0.01' }),
       / responds with 429 to POST \/auth\/login: try again later$/,
     ],
   ] as [RequestListener, RegExp][]) {
@@ -321,7 +328,7 @@ t.test('a base URL with a path works', async (t) => {
   const { port } = new URL(service.url);
   const url = await serve(t, (request, response) => {
     const path = /^\/api\/v1(\/.*)$/.exec(request.url ?? '')?.[1];
-    if (path === undefined) return send(response, 404, { message: 'outside of the base path' });
+    if (path === undefined) return respond(response, 404, { message: 'outside of the base path' });
     const { method, headers } = request;
     const onward = httpRequest({ host: '127.0.0.1', port, path, method, headers }, (answer) => {
       // As it links where the path is known.
@@ -408,12 +415,12 @@ t.test('a 503 is asked again, as it says, and is an answer in the end', async (t
   let refusals = 0;
   const url = await serve(t, (_, response) => {
     refusals -= 1;
-    send(response, refusals >= 0 ? 503 : 404, {}, { 'Retry-After': '0.01' });
+    respond(response, refusals >= 0 ? 503 : 404, {}, { 'Retry-After': '0.01' });
   });
   const lines: string[] = [];
   const say = (line: string) => lines.push(line);
   const { signal } = new AbortController();
-  const { ask, counts, close } = createClient({
+  const { send, counts, close } = createClient({
     baseUrl: new URL(url),
     timeout: 30_000,
     limits: createLimits(say, signal),
@@ -424,10 +431,10 @@ t.test('a 503 is asked again, as it says, and is an answer in the end', async (t
   });
   t.teardown(close);
   refusals = 2;
-  t.equal((await ask('GET /posts/7?page=1')).status, 404);
+  t.equal((await send('GET /posts/7?page=1')).status, 404);
   t.same(lines, Array(2).fill('503 to GET /posts/7: asking again in 0.01 s.'));
   refusals = 100;
-  t.equal((await ask('GET /posts/7')).status, 503);
+  t.equal((await send('GET /posts/7')).status, 503);
   t.same(counts, { strict: 0, general: 7 });
 });
 

@@ -3,8 +3,8 @@ import { operations } from '../generated/routes.js';
 import { serializers } from '../generated/serializers.js';
 import { misfits } from '../scripts/contract-test/conformance.js';
 import { type ContractOperation, contract, resolvedDocument } from '../scripts/contract-test/document.js';
-import type { Answer } from './support/ask.js';
-import { PASSWORD, startTestService, writePost } from './support/harness.js';
+import type { TestResponse } from './support/requests.js';
+import { createPost, PASSWORD, startTestService } from './support/service.js';
 
 const service = await startTestService(t);
 
@@ -46,16 +46,19 @@ function examplesAt(node: object) {
 
 t.test('every documented example of a body is accepted', async (t) => {
   /** Sends an example with what it cannot know. */
-  async function sendExample({ id, method, path, requestBody }: ContractOperation, example: object): Promise<Answer> {
-    const user = await service.person();
-    const query = id === 'editPost' ? `?id=${(await writePost(user)).id}` : '';
+  async function sendExample(
+    { id, method, path, requestBody }: ContractOperation,
+    example: object,
+  ): Promise<TestResponse> {
+    const user = await service.createUser();
+    const query = id === 'editPost' ? `?id=${(await createPost(user)).id}` : '';
     const known: Record<string, unknown> = { current_password: PASSWORD };
     if (id === 'login') Object.assign(known, { email: user.email, password: PASSWORD });
     if (id === 'deleteAccount') known.password = PASSWORD;
     const fields = Object.entries(example).map(([name, value]) => [name, known[name] ?? value]);
     if (requestBody?.mediaType === 'application/json')
-      return user.ask(method, path, { json: Object.fromEntries(fields) });
-    return user.ask(method, path + query, {
+      return user.send(method, path, { json: Object.fromEntries(fields) });
+    return user.send(method, path + query, {
       form: Object.fromEntries(fields.map(([name, value]) => [name, `${value}`])),
     });
   }

@@ -2,8 +2,8 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import t from 'tap';
 import { contract } from '../scripts/contract-test/document.js';
 import { samples } from '../scripts/contract-test/images.js';
-import type { Answer } from './support/ask.js';
-import { startTestService, writePost } from './support/harness.js';
+import type { TestResponse } from './support/requests.js';
+import { createPost, startTestService } from './support/service.js';
 import { wire, writeBytes } from './support/wire.js';
 
 /* What pages of the origins in CORS_ORIGINS and PUBLIC_URL may do, and what pages of other origins may not. */
@@ -15,14 +15,14 @@ const PUBLIC = 'https://api.example';
 
 const service = await startTestService(t, { CORS_ORIGINS: `${ALLOWED},${ALSO_ALLOWED}`, PUBLIC_URL: PUBLIC });
 const send = wire(t, service.url);
-const user = await service.person();
+const user = await service.createUser();
 const { token } = user;
 
 const from = (origin: string, more: OutgoingHttpHeaders = {}) => ({ headers: { Origin: origin, ...more } });
 const preflight = (origin: string) =>
   from(origin, { 'Access-Control-Request-Method': 'PUT', 'Access-Control-Request-Headers': 'authorization' });
 
-const allowedOrigin = ({ headers }: Answer) => headers.get('access-control-allow-origin');
+const allowedOrigin = ({ headers }: TestResponse) => headers.get('access-control-allow-origin');
 const listOf = (header: string | null) => (header ?? '').split(', ');
 
 t.test('an origin that is named may read every response, with credentials, and no other may', async (t) => {
@@ -93,7 +93,7 @@ t.test('the document is open to all in the same way, and the explorer to its own
 });
 
 t.test('pages of trusted origins may embed images, pages of other sites may not', async (t) => {
-  const { image } = await writePost(user, { image: new Blob([samples.png], { type: 'image/png' }) });
+  const { image } = await createPost(user, { image: new Blob([samples.png], { type: 'image/png' }) });
   for (const [origin, policy] of [
     [ALLOWED, 'cross-origin'],
     ...REFUSED.map((refused) => [refused, 'same-site'] as const),

@@ -3,11 +3,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import t from 'tap';
 import { findDeepIds, type PostList } from '../db/deep-pages.js';
-import { startTestService } from './support/harness.js';
+import { startTestService } from './support/service.js';
 import { recordStatements } from './support/statements.js';
 
 const service = await startTestService(t);
-const user = await service.person();
+const user = await service.createUser();
 
 const isSlice = ({ text }: { text: string }) => text.includes(') slice');
 
@@ -26,14 +26,14 @@ async function occupyLane(lane = service.stores.deepPages) {
 
 t.test('a deep page waits for its turn and then returns 503, while other pages are served', async (t) => {
   const end = await occupyLane();
-  const deep = Promise.all(['/posts?offset=1000', '/posts/me?offset=2147483647'].map((path) => user.ask('GET', path)));
-  t.equal((await user.ask('GET', '/posts/me?offset=999')).status, 200);
-  t.equal((await user.ask('GET', '/posts')).status, 200);
+  const deep = Promise.all(['/posts?offset=1000', '/posts/me?offset=2147483647'].map((path) => user.send('GET', path)));
+  t.equal((await user.send('GET', '/posts/me?offset=999')).status, 200);
+  t.equal((await user.send('GET', '/posts')).status, 200);
   const [, own] = await deep;
   t.equal(own?.status, 503);
   t.ok(own?.headers.has('retry-after'));
   end();
-  t.same((await user.ask('GET', '/posts/me?offset=2147483647')).body, [], 'and is served when the lane is free');
+  t.same((await user.send('GET', '/posts/me?offset=2147483647')).body, [], 'and is served when the lane is free');
 });
 
 t.test('a deep page is not read for a client that has left', async (t) => {
@@ -49,16 +49,16 @@ t.test('a deep page is not read for a client that has left', async (t) => {
   await t.rejects(asked);
   while (!service.logged().includes('The client has left')) await sleep(5);
   end();
-  await user.ask('GET', '/posts/me?offset=6000');
+  await user.send('GET', '/posts/me?offset=6000');
   t.equal(statements.filter(isSlice).length, 1, 'but for the one who came after');
 });
 
 t.test('slices of any size make up the same pages', async (t) => {
   const { db } = service.stores;
   const [one, other, closed] = [
-    await service.person(),
-    await service.person(),
-    await service.person({ private: true }),
+    await service.createUser(),
+    await service.createUser(),
+    await service.createUser({ private: true }),
   ];
   // Seven share each instant, so that the id decides among them across the ends of slices.
   await sql`
@@ -113,9 +113,9 @@ t.test('between two slices other statements run, and a client that has left ends
 t.test('a large page of own posts waits for its turn and then returns 503, while usual ones are served', async (t) => {
   const ends: (() => void)[] = [];
   for (let count = 0; count < 4; count += 1) ends.push(await occupyLane(service.stores.largePages));
-  const large = user.ask('GET', '/posts/me?limit=21');
-  t.equal((await user.ask('GET', '/posts/me?limit=20')).status, 200);
+  const large = user.send('GET', '/posts/me?limit=21');
+  t.equal((await user.send('GET', '/posts/me?limit=20')).status, 200);
   t.equal((await large).status, 503);
   for (const end of ends) end();
-  t.equal((await user.ask('GET', '/posts/me?limit=21')).status, 200);
+  t.equal((await user.send('GET', '/posts/me?limit=21')).status, 200);
 });

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { readConfig } from '../handlers/config/index.js';
-import { startTestService } from './support/harness.js';
 import { escapeRegExp } from './support/regexp.js';
+import { startTestService } from './support/service.js';
 import { temporaryDirectory } from './support/stores.js';
 
 const [README, TOUR, OPERATING, CONTRIBUTING] = [

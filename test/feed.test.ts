@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { readFeed } from '../db/feed.js';
-import { WIDE_WINDOW, WINDOW } from '../db/readers.js';
-import type { Answer } from './support/ask.js';
-import { befriend, type Person, startTestService, writePost } from './support/harness.js';
+import { WIDE_WINDOW_POSTS, WINDOW_POSTS } from '../db/readers.js';
+import type { TestResponse } from './support/requests.js';
+import { befriend, createPost, type Person, startTestService } from './support/service.js';
 
 /*
  * The feed where it is read from its windows and beyond them, which takes more posts than the contract tests publish.
@@ -13,10 +13,10 @@ const service = await startTestService(t);
 const { db } = service.stores;
 
 const people = (count: number, overrides: { private?: boolean } = {}) =>
-  Promise.all(Array.from({ length: count }, () => service.person(overrides)));
+  Promise.all(Array.from({ length: count }, () => service.createUser(overrides)));
 const setPrivate = (author: Person, value: boolean) =>
-  author.ask('PUT', '/profiles/me', { form: { private: String(value) } });
-const idsIn = ({ body }: Answer): number[] => body.map(({ id }: { id: number }) => id);
+  author.send('PUT', '/profiles/me', { form: { private: String(value) } });
+const idsIn = ({ body }: TestResponse): number[] => body.map(({ id }: { id: number }) => id);
 
 /** Begins a test with a feed of its own. */
 async function emptyFeed(): Promise<void> {
@@ -46,12 +46,12 @@ async function expectedFeed(authors: readonly Person[]): Promise<number[]> {
 
 /** Compares pages of several sizes that end around the ends of the windows and of the feed. */
 async function expectPages(t: Test, viewer: Person, expected: readonly number[], who: string): Promise<void> {
-  const ends = [WINDOW, WIDE_WINDOW, expected.length].flatMap((end) => [end - 1, end, end + 1]);
+  const ends = [WINDOW_POSTS, WIDE_WINDOW_POSTS, expected.length].flatMap((end) => [end - 1, end, end + 1]);
   for (const limit of [1, 20, 100]) {
     const offsets = [limit, ...ends].map((end) => end - limit).filter((offset) => offset <= expected.length);
     for (const offset of new Set(offsets.filter((offset) => offset >= 0))) {
       const end = offset + limit;
-      const page = await viewer.ask('GET', `/posts?limit=${limit}&offset=${offset}`);
+      const page = await viewer.send('GET', `/posts?limit=${limit}&offset=${offset}`);
       t.strictSame(
         { ids: idsIn(page), link: page.headers.get('link') },
         {
@@ -68,7 +68,7 @@ async function expectPages(t: Test, viewer: Person, expected: readonly number[],
 async function followAll(viewer: Person, start: string): Promise<number[]> {
   const ids: number[] = [];
   for (let next: string | undefined = start; next; ) {
-    const page: Answer = await viewer.ask('GET', next);
+    const page: TestResponse = await viewer.send('GET', next);
     ids.push(...idsIn(page));
     next = /^<([^>]+)>; rel="next"$/.exec(page.headers.get('link') ?? '')?.[1];
   }
@@ -79,18 +79,28 @@ t.test('each page of a feed of any length holds its part, with likes, and links 
   await emptyFeed();
   const [viewer, ...authors] = (await people(3)) as [Person, Person, Person];
   let length = 0;
-  for (const next of [0, 1, 20, WINDOW - 1, WINDOW, WINDOW + 1, WINDOW + 60, WIDE_WINDOW, WIDE_WINDOW + 60]) {
+  for (const next of [
+    0,
+    1,
+    20,
+    WINDOW_POSTS - 1,
+    WINDOW_POSTS,
+    WINDOW_POSTS + 1,
+    WINDOW_POSTS + 60,
+    WIDE_WINDOW_POSTS,
+    WIDE_WINDOW_POSTS + 60,
+  ]) {
     await seed(authors, next - length);
     length = next;
     await expectPages(t, viewer, await expectedFeed(authors), 'a stranger');
   }
 
   const ids = await expectedFeed(authors);
-  const liked = [5, WINDOW + 5, WIDE_WINDOW + 5].map((index) => ids[index]);
-  for (const id of liked) await viewer.ask('POST', `/posts/like?id=${id}`);
-  for (const offset of [0, WINDOW, WIDE_WINDOW]) {
+  const liked = [5, WINDOW_POSTS + 5, WIDE_WINDOW_POSTS + 5].map((index) => ids[index]);
+  for (const id of liked) await viewer.send('POST', `/posts/like?id=${id}`);
+  for (const offset of [0, WINDOW_POSTS, WIDE_WINDOW_POSTS]) {
     for (const [user, mine] of [[viewer, true] as const, [authors[0], false] as const]) {
-      const { body } = await user.ask('GET', `/posts?offset=${offset}`);
+      const { body } = await user.send('GET', `/posts?offset=${offset}`);
       t.strictSame(
         body.map(({ like_count, liked_by_me }: Record<string, unknown>) => [like_count, liked_by_me]),
         ids.slice(offset, offset + 20).map((id) => (liked.includes(id) ? [1, mine] : [0, false])),
@@ -117,7 +127,7 @@ t.test('with mostly private authors each user gets every visible post once, in o
   await befriend(friend, one);
   await befriend(other, friend);
   await befriend(one, other);
-  await friend.ask('POST', `/friends/request?to=${owner.id}`);
+  await friend.send('POST', `/friends/request?to=${owner.id}`);
   await seed([open, ...hermits], 360);
 
   const viewers: [who: string, viewer: Person, sees: Person[]][] = [
@@ -136,11 +146,11 @@ t.test('with mostly private authors each user gets every visible post once, in o
   }
 });
 
-for (const hidden of [WINDOW + 20, WIDE_WINDOW + 20]) {
+for (const hidden of [WINDOW_POSTS + 20, WIDE_WINDOW_POSTS + 20]) {
   t.test(`${hidden} posts that the user may not see do not end the feed`, async (t) => {
     await emptyFeed();
     const [open, stranger] = (await people(2)) as [Person, Person];
-    const hermit = await service.person({ private: true });
+    const hermit = await service.createUser({ private: true });
     await seed([open], 30);
     await seed([hermit], hidden);
     await expectPages(t, stranger, await expectedFeed([open]), 'a stranger');
@@ -158,14 +168,14 @@ t.test('users whose requests share a window each get their own feed', async (t) 
   await emptyFeed();
   const hermits = await people(4, { private: true });
   const viewers = await people(4);
-  const open = await service.person();
+  const open = await service.createUser();
   for (const [index, viewer] of viewers.entries()) {
     for (const hermit of hermits.slice(0, index)) await befriend(viewer, hermit);
   }
   await seed([open, ...hermits], 90);
   const expected = await Promise.all(viewers.map((_, index) => expectedFeed([open, ...hermits.slice(0, index)])));
   for (const limit of [20, 50, 99]) {
-    const feeds = await Promise.all(viewers.map((viewer) => viewer.ask('GET', `/posts?limit=${limit}`)));
+    const feeds = await Promise.all(viewers.map((viewer) => viewer.send('GET', `/posts?limit=${limit}`)));
     for (const [index, feed] of feeds.entries()) {
       t.strictSame(idsIn(feed), expected[index]?.slice(0, limit), `a friend of ${index}, limit ${limit}`);
     }
@@ -178,7 +188,7 @@ t.test(
     await emptyFeed();
     const [author, other, friend, stranger] = (await people(4)) as [Person, Person, Person, Person];
     await befriend(author, friend);
-    await seed([author, other], WINDOW + 50);
+    await seed([author, other], WINDOW_POSTS + 50);
     const all = await expectedFeed([author, other]);
     const rest = await expectedFeed([other]);
     const expectFeeds = async (forStranger: number[], forFriend: number[], when: string) => {
@@ -188,7 +198,7 @@ t.test(
     await expectFeeds(all, all, 'public');
     await setPrivate(author, true);
     await expectFeeds(rest, all, 'private');
-    await author.ask('DELETE', `/friends/remove?id=${friend.id}`);
+    await author.send('DELETE', `/friends/remove?id=${friend.id}`);
     await expectFeeds(rest, rest, 'private, and no longer friends');
     await befriend(stranger, author);
     await expectFeeds(all, rest, 'private, and friends with the stranger');
@@ -201,10 +211,10 @@ t.test('friendships are read after the posts: a post published after a friendshi
   await emptyFeed();
   const { read } = service.stores;
   const [author, another] = (await people(2, { private: true })) as [Person, Person];
-  const friend = await service.person();
+  const friend = await service.createUser();
   const endFriendship = async () => {
-    await author.ask('DELETE', `/friends/remove?id=${friend.id}`);
-    return writePost(author, { title: 'Secret' });
+    await author.send('DELETE', `/friends/remove?id=${friend.id}`);
+    return createPost(author, { title: 'Secret' });
   };
   // The friendship ends, and the secret is published, immediately before the posts are read.
   const byRows = { ...read, newestPosts: (count: number) => endFriendship().then(() => read.newestPosts(count)) };
@@ -227,13 +237,13 @@ t.test('friendships are read after the posts: a post published after a friendshi
   };
   for (const [path, readers, limit, hidden] of [
     ['by the window of rows', byRows, 20, 0],
-    ['by the window of ids', onceFriendsAreRead(1), WINDOW, 0],
-    ['by the user’s own query', onceFriendsAreRead(2), 20, WIDE_WINDOW],
+    ['by the window of ids', onceFriendsAreRead(1), WINDOW_POSTS, 0],
+    ['by the user’s own query', onceFriendsAreRead(2), 20, WIDE_WINDOW_POSTS],
   ] as const) {
     await befriend(friend, author);
-    const shared = await writePost(author);
+    const shared = await createPost(author);
     if (hidden > 0) await seed([another], hidden, 'after now');
-    const shown = () => friend.ask('GET', `/posts?limit=${limit}`);
+    const shown = () => friend.send('GET', `/posts?limit=${limit}`);
     t.equal(idsIn(await shown())[0], shared.id, 'a friend sees a private post');
     const { posts } = await readFeed({ ...service.stores, db, read: readers }, friend.id, { limit, offset: 0 });
     t.strictSame(posts, [], path);
@@ -244,17 +254,17 @@ t.test('friendships are read after the posts: a post published after a friendshi
 t.test('a post whose author row is missing is shown to everybody, without a username', async (t) => {
   await emptyFeed();
   const [viewer, other, deleted] = (await people(3)) as [Person, Person, Person];
-  const hermit = await service.person({ private: true });
-  await seed([deleted, hermit, other], WINDOW + 20);
+  const hermit = await service.createUser({ private: true });
+  await seed([deleted, hermit, other], WINDOW_POSTS + 20);
   await db.deleteFrom('accounts').where('id', 'in', [deleted.id, hermit.id]).execute();
   t.strictSame(await followAll(viewer, '/posts?limit=50'), await expectedFeed([deleted, hermit, other]));
 
-  for (const offset of [0, WINDOW + 10]) {
-    const { body } = await viewer.ask('GET', `/posts?limit=3&offset=${offset}`);
+  for (const offset of [0, WINDOW_POSTS + 10]) {
+    const { body } = await viewer.send('GET', `/posts?limit=3&offset=${offset}`);
     t.equal(new Set(body.map(({ author_id }: { author_id: number }) => author_id)).size, 3);
     for (const post of body) {
       t.equal(post.author_username, post.author_id === other.id ? other.username : null);
-      const single = await viewer.ask('GET', `/posts/${post.id}`);
+      const single = await viewer.send('GET', `/posts/${post.id}`);
       t.strictSame([single.status, single.body], [200, { ...post, comments: [] }], 'and is read like any other');
     }
   }

@@ -4,25 +4,25 @@ import { embeddedGraph } from '../db/graph/embedded.js';
 import type { Database, DatabaseTransaction } from '../db/postgres/index.js';
 import { migrations } from '../db/postgres/migrations/index.js';
 import { countLikes } from './support/contents.js';
-import { befriend, type Person, startTestService, writePost } from './support/harness.js';
+import { befriend, createPost, type Person, startTestService } from './support/service.js';
 
 const service = await startTestService(t);
 const { db, graph } = service.stores;
 
 t.test('lists leave out deleted accounts before the graph has caught up, and nobody can ask them', async (t) => {
   const [ada, friend, kept, asking, waiting] = (await Promise.all(
-    Array.from({ length: 5 }, () => service.person()),
+    Array.from({ length: 5 }, () => service.createUser()),
   )) as [Person, Person, Person, Person, Person];
   for (const other of [friend, kept]) await befriend(ada, other);
-  for (const other of [asking, waiting]) await other.ask('POST', `/friends/request?to=${ada.id}`);
+  for (const other of [asking, waiting]) await other.send('POST', `/friends/request?to=${ada.id}`);
   await db.deleteFrom('accounts').where('id', 'in', [friend.id, asking.id]).execute();
-  t.equal((await ada.ask('POST', `/friends/accept?from=${asking.id}`)).status, 404);
-  t.equal((await ada.ask('POST', `/friends/request?to=${friend.id}`)).status, 404);
+  t.equal((await ada.send('POST', `/friends/accept?from=${asking.id}`)).status, 404);
+  t.equal((await ada.send('POST', `/friends/request?to=${friend.id}`)).status, 404);
   for (const [path, listed] of [
     ['/friends', kept],
     ['/friends/requests', waiting],
   ] as const) {
-    const { body } = await ada.ask('GET', path);
+    const { body } = await ada.send('GET', path);
     t.same(
       body.map(({ id }: { id: number }) => id),
       [listed.id],
@@ -32,29 +32,29 @@ t.test('lists leave out deleted accounts before the graph has caught up, and nob
 });
 
 t.test('a post without a node in the graph can be liked, also without its author', async (t) => {
-  const [ada, bob] = [await service.person(), await service.person()];
-  const likes = async () => (await bob.ask('GET', `/posts/${id}`)).body.like_count;
+  const [ada, bob] = [await service.createUser(), await service.createUser()];
+  const likes = async () => (await bob.send('GET', `/posts/${id}`)).body.like_count;
   const { rows } = await sql<{ id: number }>`
     insert into posts (author_id, title, text) values (${ada.id}, 'Old', 'From before there were likes'), (999999, 'O', 'P')
     returning id`.execute(db);
   let id = 0;
   for ({ id } of rows) {
     t.equal(await likes(), 0);
-    t.equal((await bob.ask('POST', `/posts/like?id=${id}`)).status, 200);
+    t.equal((await bob.send('POST', `/posts/like?id=${id}`)).status, 200);
     t.equal(await likes(), 1);
-    t.equal((await bob.ask('DELETE', `/posts/like?id=${id}`)).status, 200);
+    t.equal((await bob.send('DELETE', `/posts/like?id=${id}`)).status, 200);
     t.equal(await likes(), 0);
   }
 });
 
 t.test('a deleted post takes its likes with it, and a like that is refused leaves nothing in the graph', async (t) => {
-  const [owner, stranger] = [await service.person({ private: true }), await service.person()];
-  const [hidden, deleted] = [await writePost(owner), await writePost(owner)];
-  await owner.ask('POST', `/posts/like?id=${deleted.id}`);
+  const [owner, stranger] = [await service.createUser({ private: true }), await service.createUser()];
+  const [hidden, deleted] = [await createPost(owner), await createPost(owner)];
+  await owner.send('POST', `/posts/like?id=${deleted.id}`);
   t.same(await countLikes(graph, [deleted.id]), [1]);
-  await owner.ask('DELETE', `/posts/delete?id=${deleted.id}`);
+  await owner.send('DELETE', `/posts/delete?id=${deleted.id}`);
   const ids = [hidden.id, deleted.id, 9007199254740991];
-  for (const id of ids) t.equal((await stranger.ask('POST', `/posts/like?id=${id}`)).status, 404);
+  for (const id of ids) t.equal((await stranger.send('POST', `/posts/like?id=${id}`)).status, 404);
   t.same(await countLikes(graph, ids), [0, 0, 0]);
 });
 
@@ -81,11 +81,11 @@ t.test('the embedded graph counts the likes of a post whatever changes them', as
     ['a removed post', () => embedded.removePost(FIRST + 3)],
     [
       'many likes',
-      () => embedded.inventory.tie({ friendships: [], requests: [], likes: likesOf(idsOf(7, 8), idsOf(1, 5)) }),
+      () => embedded.snapshot.addEdges({ friendships: [], requests: [], likes: likesOf(idsOf(7, 8), idsOf(1, 5)) }),
     ],
     [
       'fewer likes',
-      () => embedded.inventory.untie({ friendships: [], requests: [], likes: likesOf(idsOf(7), idsOf(1, 5)) }),
+      () => embedded.snapshot.removeEdges({ friendships: [], requests: [], likes: likesOf(idsOf(7), idsOf(1, 5)) }),
     ],
   ];
   for (const [what, change] of changes) {

@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import t from 'tap';
 import { tryLock } from '../db/postgres/locks.js';
 import { samples } from '../scripts/contract-test/images.js';
-import type { Ask } from './support/ask.js';
 import { storedImages } from './support/contents.js';
-import { PASSWORD, type Person, startTestService } from './support/harness.js';
+import type { RequestOptions } from './support/requests.js';
+import { PASSWORD, type Person, startTestService } from './support/service.js';
 import { needsServers } from './support/stores.js';
 
 const service = await startTestService(t);
@@ -13,11 +13,11 @@ const { stores } = service;
 const FORM = { title: 'A title', text: 'A text' };
 const FORM_WITH_IMAGE = { ...FORM, image: new Blob([samples.png], { type: 'image/png' }) };
 
-const create = (author: Person, key: string, form: Ask['form'] = FORM) =>
-  author.ask('POST', '/posts/create', { form, headers: { 'Idempotency-Key': key } });
+const create = (author: Person, key: string, form: RequestOptions['form'] = FORM) =>
+  author.send('POST', '/posts/create', { form, headers: { 'Idempotency-Key': key } });
 
 t.test('concurrent requests, retries and other forms with one key store the bytes of one image', async (t) => {
-  const ada = await service.person();
+  const ada = await service.createUser();
   const before = await storedImages(stores);
   await Promise.all(Array.from({ length: 12 }, () => create(ada, 'k', FORM_WITH_IMAGE)));
   t.equal((await create(ada, 'k', FORM_WITH_IMAGE)).status, 201);
@@ -26,7 +26,7 @@ t.test('concurrent requests, retries and other forms with one key store the byte
 });
 
 t.test('a key expires after 24 hours, whether or not it was purged', async (t) => {
-  const ada = await service.person();
+  const ada = await service.createUser();
   const first = await create(ada, 'k');
   const age = (interval: string) =>
     sql`update idempotency_keys set created_at = created_at - ${interval}::interval where account_id = ${ada.id}`.execute(
@@ -42,15 +42,15 @@ t.test('a key expires after 24 hours, whether or not it was purged', async (t) =
 });
 
 t.test('keys are deleted with their account', async (t) => {
-  const ada = await service.person();
+  const ada = await service.createUser();
   await create(ada, 'k');
-  await ada.ask('DELETE', '/profiles/me', { json: { password: PASSWORD } });
+  await ada.send('DELETE', '/profiles/me', { json: { password: PASSWORD } });
   const rows = await stores.db.selectFrom('idempotency_keys').selectAll().where('account_id', '=', ada.id).execute();
   t.same(rows, []);
 });
 
 t.test('while a request with the same key is in progress the response is 409', needsServers, async (t) => {
-  const ada = await service.person();
+  const ada = await service.createUser();
   // What the transaction that creates the post holds, and nothing that a crash would leave.
   await stores.db.transaction().execute(async (trx) => {
     t.ok(await tryLock(trx, `${ada.id} k`));

@@ -2,9 +2,9 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { samples } from '../scripts/contract-test/images.js';
-import type { Answer } from './support/ask.js';
 import { storedImages } from './support/contents.js';
-import { type Person, startTestService, writePost } from './support/harness.js';
+import type { TestResponse } from './support/requests.js';
+import { createPost, type Person, startTestService } from './support/service.js';
 
 /*
  * The bytes behind images: when they are stored, when they are removed, and what is served without them. The contract tests
@@ -31,13 +31,13 @@ function formOf(...entries: Entry[]): FormData {
   return form;
 }
 
-const create = (user: Person, ...entries: Entry[]) => user.ask('POST', '/posts/create', { body: formOf(...entries) });
+const create = (user: Person, ...entries: Entry[]) => user.send('POST', '/posts/create', { body: formOf(...entries) });
 const edit = (user: Person, id: number, ...entries: Entry[]) =>
-  user.ask('PUT', `/posts/edit?id=${id}`, { body: formOf(...entries) });
-const remove = (user: Person, id: number) => user.ask('DELETE', `/posts/delete?id=${id}`);
+  user.send('PUT', `/posts/edit?id=${id}`, { body: formOf(...entries) });
+const remove = (user: Person, id: number) => user.send('DELETE', `/posts/delete?id=${id}`);
 
 async function setPicture(user: Person, entry: Entry = ['image', png()]): Promise<string> {
-  return (await user.ask('PUT', '/profiles/me', { body: formOf(entry) })).body.profile_link;
+  return (await user.send('PUT', '/profiles/me', { body: formOf(entry) })).body.profile_link;
 }
 
 /** The stored images, and the files of uploads that have not ended. */
@@ -51,9 +51,9 @@ async function untilStored(isReached: (names: string[]) => boolean): Promise<voi
 }
 
 t.test('a refused form stores no bytes and changes no post', async (t) => {
-  const [author, hermit] = [await service.person(), await service.person({ private: true })];
-  const post = await writePost(author, { image: png() });
-  const hidden = await writePost(hermit, { image: png() });
+  const [author, hermit] = [await service.createUser(), await service.createUser({ private: true })];
+  const post = await createPost(author, { image: png() });
+  const hidden = await createPost(hermit, { image: png() });
   const texts: Entry[] = [
     ['title', 'Another title'],
     ['text', 'Another text'],
@@ -82,24 +82,24 @@ t.test('a refused form stores no bytes and changes no post', async (t) => {
     t.equal((await edit(author, post.id, ...entries)).status, status, `edit: ${what}`);
   }
   t.equal((await edit(author, post.id, image, ['remove_image', 'true'])).status, 400, 'an image and its removal');
-  const bystander = await service.person();
+  const bystander = await service.createUser();
   for (const { id } of [post, hidden, { id: Number.MAX_SAFE_INTEGER }]) {
     t.equal((await edit(bystander, id, image)).status, 404, 'an edit by another user');
     t.equal((await edit(bystander, id, ['remove_image', 'true'])).status, 404, 'a removal by another user');
     t.equal((await remove(bystander, id)).status, 404, 'a deletion by another user');
   }
-  t.strictSame((await author.ask('GET', '/posts/me')).body, [post]);
-  t.strictSame((await hermit.ask('GET', '/posts/me')).body, [hidden]);
+  t.strictSame((await author.send('GET', '/posts/me')).body, [post]);
+  t.strictSame((await hermit.send('GET', '/posts/me')).body, [hidden]);
   t.strictSame(await stored(), before);
 });
 
 t.test('the bytes of an image are removed when it is replaced, removed or deleted', async (t) => {
-  const author = await service.person();
-  const kept = await writePost(author, { image: png() });
+  const author = await service.createUser();
+  const kept = await createPost(author, { image: png() });
   const [replaced, removed, deleted] = [
-    await writePost(author, { image: png() }),
-    await writePost(author, { image: png() }),
-    await writePost(author, { image: png() }),
+    await createPost(author, { image: png() }),
+    await createPost(author, { image: png() }),
+    await createPost(author, { image: png() }),
   ];
   const [firstPicture, secondPicture] = [await setPicture(author), await setPicture(author)];
   const replacement = (await edit(author, replaced.id, ['image', jpeg()])).body.image;
@@ -111,21 +111,21 @@ t.test('the bytes of an image are removed when it is replaced, removed or delete
   const { images, uploads } = await stored();
   for (const path of [kept.image, replacement]) {
     t.ok(images.includes(nameOf(path)), 'other images stay');
-    t.equal((await author.ask('GET', path)).status, 200);
+    t.equal((await author.send('GET', path)).status, 200);
   }
   t.same(uploads, []);
 });
 
 t.test('concurrent edits of a post leave the bytes of one image, and a deletion among them leaves none', async (t) => {
-  const author = await service.person();
+  const author = await service.createUser();
   const before = (await stored()).images;
   const [edited, deleted] = [
-    [await writePost(author, { image: png() }), await writePost(author, { image: png() })],
-    [await writePost(author, { image: png() }), await writePost(author, { image: png() })],
+    [await createPost(author, { image: png() }), await createPost(author, { image: png() })],
+    [await createPost(author, { image: png() }), await createPost(author, { image: png() })],
   ];
   const editTo = ({ id }: { id: number }, title: string) => edit(author, id, ['title', title], ['image', jpeg()]);
   const attempts = ['1', '2', '3', '4', '5'];
-  const statuses = ({ status }: Answer) => status;
+  const statuses = ({ status }: TestResponse) => status;
   await Promise.all([
     ...edited.map(async (post) => {
       const answers = await Promise.all(attempts.map((title) => editTo(post, title)));
@@ -141,30 +141,30 @@ t.test('concurrent edits of a post leave the bytes of one image, and a deletion 
       t.ok(answers.map(statuses).every((status) => status === 200 || status === 404));
     }),
   ]);
-  const left: { image: string }[] = (await author.ask('GET', '/posts/me')).body;
+  const left: { image: string }[] = (await author.send('GET', '/posts/me')).body;
   t.equal(left.length, edited.length);
   await untilStored((names) => names.length === before.length + left.length);
   t.strictSame(await stored(), { images: [...before, ...left.map(({ image }) => nameOf(image))].sort(), uploads: [] });
 });
 
 t.test('an image whose bytes are lost returns 404', async (t) => {
-  const user = await service.person();
-  for (const path of [String((await writePost(user, { image: png() })).image), await setPicture(user)]) {
-    const tag = String((await user.ask('GET', path)).headers.get('etag'));
+  const user = await service.createUser();
+  for (const path of [String((await createPost(user, { image: png() })).image), await setPicture(user)]) {
+    const tag = String((await user.send('GET', path)).headers.get('etag'));
     await images.remove(nameOf(path));
-    t.equal((await user.ask('GET', path)).status, 404, path);
-    t.equal((await user.ask('GET', path, { headers: { 'If-None-Match': tag } })).status, 404, `${path} by its tag`);
+    t.equal((await user.send('GET', path)).status, 404, path);
+    t.equal((await user.send('GET', path, { headers: { 'If-None-Match': tag } })).status, 404, `${path} by its tag`);
   }
 });
 
 t.test('stored bytes that no post and no profile names are not served', async (t) => {
-  const user = await service.person();
+  const user = await service.createUser();
   const stray = `${'a'.repeat(32)}.png`;
   const upload = join(directory.uploads, stray);
   await writeFile(upload, samples.png);
   await images.put(stray, upload);
   t.ok((await storedImages(service.stores)).includes(stray));
   for (const route of ['posts', 'profiles']) {
-    t.equal((await user.ask('GET', `/${route}/image/${stray}`)).status, 404, route);
+    t.equal((await user.send('GET', `/${route}/image/${stray}`)).status, 404, route);
   }
 });

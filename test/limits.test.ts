@@ -1,6 +1,6 @@
 import t from 'tap';
-import { type Answer, problemsOf } from './support/ask.js';
-import { startTestService } from './support/harness.js';
+import { problemsOf, type TestResponse } from './support/requests.js';
+import { startTestService } from './support/service.js';
 import { openConnection, type Sent, wire, writeBytes } from './support/wire.js';
 
 const APP = 'https://app.example';
@@ -13,7 +13,7 @@ const send = wire(t, service.url);
 const forwarded = (addresses: string, path = '/posts', { headers, ...sent }: Sent = {}, method = 'GET') =>
   send(method, path, { ...sent, headers: { ...headers, 'X-Forwarded-For': addresses } });
 
-const remaining = ({ headers }: Answer) => Number(headers.get('x-ratelimit-remaining') ?? Number.NaN);
+const remaining = ({ headers }: TestResponse) => Number(headers.get('x-ratelimit-remaining') ?? Number.NaN);
 
 t.test('X-Forwarded-For counts for nothing if the operator names another proxy', async (t) => {
   const { url } = await startTestService(t, { ...LIMITS, TRUST_PROXY: '10.0.0.0/8,2001:db8::/32' });

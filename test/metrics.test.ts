@@ -5,13 +5,13 @@ import { sql } from 'kysely';
 import t from 'tap';
 import { diskImages } from '../db/images/disk.js';
 import type { Outcome } from '../db/support/observer.js';
-import { measured } from '../db/support/with-metrics.js';
+import { withMetrics } from '../db/support/with-metrics.js';
 import { createMetrics } from '../handlers/http/metrics.js';
 import { hashPassword } from '../handlers/security/password-hashing.js';
 import { contract } from '../scripts/contract-test/document.js';
 import { samples } from '../scripts/contract-test/images.js';
-import { startTestService, writePost } from './support/harness.js';
 import { Exposition } from './support/prometheus.js';
+import { createPost, startTestService } from './support/service.js';
 import { onServices, temporaryDirectory } from './support/stores.js';
 
 const service = await startTestService(t);
@@ -53,17 +53,17 @@ t.test('the embedded stores tell how much they take up', { skip: onServices && '
 });
 
 t.test('requests count by operation and status', async (t) => {
-  const ada = await service.person();
-  const post = await writePost(ada);
+  const ada = await service.createUser();
+  const post = await createPost(ada);
   const risen = await rise(async () => {
-    await ada.ask('GET', `/posts/${post.id}`);
-    await ada.ask('GET', `/posts/${post.id}`);
-    await ada.ask('HEAD', `/posts/${post.id}`);
-    await ada.ask('GET', '/posts/999999999');
-    await service.ask('GET', '/posts/1');
-    for (const path of ['/nope', '/posts/1/comments', '/%ff']) await ada.ask('GET', path);
-    await ada.ask('PATCH', '/posts');
-    await service.ask('GET', '/openapi.yaml');
+    await ada.send('GET', `/posts/${post.id}`);
+    await ada.send('GET', `/posts/${post.id}`);
+    await ada.send('HEAD', `/posts/${post.id}`);
+    await ada.send('GET', '/posts/999999999');
+    await service.send('GET', '/posts/1');
+    for (const path of ['/nope', '/posts/1/comments', '/%ff']) await ada.send('GET', path);
+    await ada.send('PATCH', '/posts');
+    await service.send('GET', '/openapi.yaml');
   });
   const requests = (operation: string, status: string) => risen('http_requests_total', { operation, status });
   t.equal(requests('getPost', '200'), 3);
@@ -79,19 +79,19 @@ t.test('requests count by operation and status', async (t) => {
 });
 
 t.test('calls to the stores count by verb', async (t) => {
-  const ada = await service.person();
+  const ada = await service.createUser();
   const risen = await rise(async () => {
-    const post = await writePost(ada, { image: image() });
-    await ada.ask('GET', post.image ?? '');
-    await ada.ask('POST', `/posts/like?id=${post.id}`);
-    await ada.ask('GET', `/posts/${post.id}`);
+    const post = await createPost(ada, { image: image() });
+    await ada.send('GET', post.image ?? '');
+    await ada.send('POST', `/posts/like?id=${post.id}`);
+    await ada.send('GET', `/posts/${post.id}`);
   });
   const calls = (store: string, verb: string) =>
     risen('store_call_duration_seconds_count', { store, verb, outcome: 'ok' });
   t.equal(calls('images', 'put'), 1);
   t.equal(calls('images', 'get'), 1);
   t.equal(calls('graph', 'like'), 1, 'within a transaction too');
-  t.equal(calls('graph', 'tiesBetween'), 1);
+  t.equal(calls('graph', 'relationsBetween'), 1);
 });
 
 t.test('a store measured is the store, and each way in which a call ends is told', async (t) => {
@@ -104,11 +104,11 @@ t.test('a store measured is the store, and each way in which a call ends is told
     batch: () => undefined,
   };
   const directory = await temporaryDirectory(t);
-  const images = measured('images', diskImages(directory), observer);
+  const images = withMetrics('images', diskImages(directory), observer);
   t.equal(await images.get('none.png'), undefined);
   await images.remove('none.png');
   for await (const name of images.list()) t.fail(name);
-  const away = measured('images', diskImages(join(directory, 'gone')), observer);
+  const away = withMetrics('images', diskImages(join(directory, 'gone')), observer);
   await t.rejects(away.get('none.png'));
   t.same(told.splice(0), [
     ['images', 'get', 'ok'],
@@ -116,12 +116,12 @@ t.test('a store measured is the store, and each way in which a call ends is told
     ['images', 'get', 'unavailable'],
   ]);
 
-  const graph = measured('graph', service.stores.graph, observer);
+  const graph = withMetrics('graph', service.stores.graph, observer);
   await service.stores.db.transaction().execute(async (trx) => {
     t.same(await graph.within(trx).friendsOf(0), []);
   });
-  t.same(await graph.inventory.personIds(Number.MAX_SAFE_INTEGER, 1), []);
-  await t.rejects(graph.inventory.personIds(0, -1));
+  t.same(await graph.snapshot.personIds(Number.MAX_SAFE_INTEGER, 1), []);
+  await t.rejects(graph.snapshot.personIds(0, -1));
   t.equal(graph.kind, service.stores.graph.kind);
   t.same(told, [
     ['graph', 'friendsOf', 'ok'],
@@ -131,13 +131,13 @@ t.test('a store measured is the store, and each way in which a call ends is told
 });
 
 t.test('batches are measured by their names', async (t) => {
-  const ada = await service.person();
-  const risen = await rise(() => Promise.all(Array.from({ length: 20 }, () => ada.ask('GET', '/auth/me'))));
+  const ada = await service.createUser();
+  const risen = await rise(() => Promise.all(Array.from({ length: 20 }, () => ada.send('GET', '/auth/me'))));
   t.equal(risen('batch_size_sum', { batch: 'session' }), 20);
   const batches = risen('batch_size_count', { batch: 'session' });
   t.ok(batches >= 1 && batches <= 20, `${batches} batches`);
-  const post = await writePost(ada);
-  t.equal((await rise(() => ada.ask('POST', `/posts/like?id=${post.id}`)))('batch_size_sum', { batch: 'setLike' }), 1);
+  const post = await createPost(ada);
+  t.equal((await rise(() => ada.send('POST', `/posts/like?id=${post.id}`)))('batch_size_sum', { batch: 'setLike' }), 1);
 });
 
 t.test('the outbox: what waits, what should not wait any more, and since when', async (t) => {
@@ -214,15 +214,15 @@ t.test('passwords under way and waiting', async (t) => {
 });
 
 t.test('labels are names from the code and the contract; nothing a user sends makes another series', async (t) => {
-  const ada = await service.person({ name: 'Ada Unmistakable' });
-  const post = await writePost(ada, { title: 'Unmistakable', image: image() });
+  const ada = await service.createUser({ name: 'Ada Unmistakable' });
+  const post = await createPost(ada, { title: 'Unmistakable', image: image() });
   const somebody = async (salt: string) => {
-    await ada.ask('GET', post.image ?? '');
-    await ada.ask('GET', `/profiles/${ada.id}`);
-    await ada.ask('GET', `/posts/image/${salt}.png`);
-    await ada.ask('GET', `/${salt}`);
-    await ada.ask('GET', `/posts?limit=7&${salt}=1`);
-    await service.ask('GET', '/posts', { token: salt, headers: { 'User-Agent': salt } });
+    await ada.send('GET', post.image ?? '');
+    await ada.send('GET', `/profiles/${ada.id}`);
+    await ada.send('GET', `/posts/image/${salt}.png`);
+    await ada.send('GET', `/${salt}`);
+    await ada.send('GET', `/posts?limit=7&${salt}=1`);
+    await service.send('GET', '/posts', { token: salt, headers: { 'User-Agent': salt } });
   };
   await somebody('unmistakable');
   const ours = ({ samples }: Exposition) => samples.filter(({ name }) => /^(http|store|batch)_/.test(name)).length;

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createMetrics } from '../handlers/http/metrics.js';
 import { buildOpsServer, type Checks } from '../handlers/http/ops.js';
-import { startTestService } from './support/harness.js';
+import { startTestService } from './support/service.js';
 
 async function ready(url: string) {
   const answer = await fetch(`${url}/readyz`);

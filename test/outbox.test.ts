@@ -3,11 +3,11 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import t from 'tap';
-import { createAccount, deleteAccount, findSecret } from '../db/accounts.js';
-import { recordChanges } from '../db/outbox/index.js';
+import { createAccount, deleteAccount, findCredentials } from '../db/accounts.js';
+import { enqueue } from '../db/outbox/index.js';
 import { claimImage, withPendingImage } from '../db/outbox/pending-images.js';
 import { createPost } from '../db/posts.js';
-import { StoreUnavailable } from '../db/support/errors.js';
+import { StoreUnavailableError } from '../db/support/errors.js';
 import { countLikes } from './support/contents.js';
 import { freshDataDirectory, freshStores, needsServers, openTestStores } from './support/stores.js';
 
@@ -30,7 +30,7 @@ async function post(author: number): Promise<number> {
 }
 
 const record = (kind: 'person' | 'post' | 'image', key: string | number) =>
-  db.transaction().execute((trx) => recordChanges(trx, [{ kind, key }]));
+  db.transaction().execute((trx) => enqueue(trx, [{ kind, key }]));
 
 const waiting = async (key: string | number) =>
   db.selectFrom('outbox').selectAll().where('key', '=', String(key)).where('delivered', '=', false).execute();
@@ -88,7 +88,7 @@ t.test('a deleted account takes its likes, its friendships and its posts likes w
     { person: ada, post: his },
     { person: bob, post: hers },
   ]);
-  const secret = await findSecret(db, { id: ada });
+  const secret = await findCredentials(db, { id: ada });
   const entries = secret && (await deleteAccount(db, secret));
   t.ok(entries);
   await outbox.deliver(entries ?? []);
@@ -107,7 +107,7 @@ t.test('what a request has left undelivered, the relay delivers', async (t) => {
 
 t.test('a delivery that fails is kept, tried again later, and done when it can be', async (t) => {
   const { db, outbox, directory } = await openTestStores(t, { DATA_DIR: await freshDataDirectory(t) });
-  const record = () => db.transaction().execute((trx) => recordChanges(trx, [{ kind: 'image', key: name }]));
+  const record = () => db.transaction().execute((trx) => enqueue(trx, [{ kind: 'image', key: name }]));
   const waiting = () => db.selectFrom('outbox').selectAll().execute();
   const name = 'f'.repeat(32);
   const inTheWay = join(directory.images, name);
@@ -157,7 +157,7 @@ t.test('the sweep leaves what is not due, and a claim that comes after it is due
     await db.updateTable('outbox').set({ due_at: sql`clock_timestamp()` }).where('id', '=', image.entry).execute();
     return createPost(stores, ada, { title: 'T', text: 'T', image });
   });
-  await t.rejects(late, StoreUnavailable);
+  await t.rejects(late, StoreUnavailableError);
   t.equal(await count(), 0, 'no row names what is being removed');
 });
 
@@ -167,7 +167,7 @@ t.test('bytes that were to be swept once are claimed no more, whenever they are 
     await db.updateTable('outbox').set({ attempts: 1 }).where('id', '=', image.entry).execute();
     return createPost(stores, ada, { title: 'T', text: 'T', image });
   });
-  await t.rejects(tried, StoreUnavailable);
+  await t.rejects(tried, StoreUnavailableError);
 });
 
 t.test('what has been committed is answered, whatever comes of the look at its entry', needsServers, async (t) => {
@@ -186,7 +186,7 @@ t.test('an image is claimed once', async (t) => {
     await db.transaction().execute((trx) => claimImage(trx, image));
     await t.rejects(
       db.transaction().execute((trx) => claimImage(trx, image)),
-      StoreUnavailable,
+      StoreUnavailableError,
     );
   });
 });
@@ -198,7 +198,7 @@ t.test('what a crash left behind is delivered after the next start', async (t) =
   const path = join(first.directory.uploads, 'left');
   await writeFile(path, 'bytes');
   await first.images.put('left.png', path);
-  await first.db.transaction().execute((trx) => recordChanges(trx, [{ kind: 'image', key: 'left.png' }]));
+  await first.db.transaction().execute((trx) => enqueue(trx, [{ kind: 'image', key: 'left.png' }]));
   await first.close();
   const second = await openTestStores(t, environment);
   await until(async () => (await stored(second.images)).length === 0);

@@ -2,20 +2,20 @@ import { readdir } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { samples } from '../scripts/contract-test/images.js';
-import type { Ask } from './support/ask.js';
 import { countLikes, storedImages, storedTies, undelivered } from './support/contents.js';
-import { befriend, PASSWORD, type Person, startTestService, writePost } from './support/harness.js';
+import type { RequestOptions } from './support/requests.js';
+import { befriend, createPost, PASSWORD, type Person, startTestService } from './support/service.js';
 
 const service = await startTestService(t);
 const { db, graph } = service.stores;
 
-type Form = NonNullable<Ask['form']>;
+type Form = NonNullable<RequestOptions['form']>;
 
 const NEW_PASSWORD = 'Amber-Lighthouse-58?';
 const png = new Blob([samples.png], { type: 'image/png' });
 const gif = new Blob([samples.gif], { type: 'image/gif' });
 
-const update = (person: Person, form: Form) => person.ask('PUT', '/profiles/me', { form });
+const update = (person: Person, form: Form) => person.send('PUT', '/profiles/me', { form });
 const nameOf = (link: string) => link.replace('/profiles/image/', '');
 
 /** Everything that an update can change. */
@@ -26,8 +26,8 @@ async function stateOf({ id }: Person) {
 }
 
 t.test('an update that is refused changes nothing and stores no image', async (t) => {
-  const person = await service.person();
-  const { username, email } = await service.person();
+  const person = await service.createUser();
+  const { username, email } = await service.createUser();
   await update(person, { image: png });
   const before = await stateOf(person);
   const all = { name: 'Ann', private: 'true', image: gif };
@@ -48,7 +48,7 @@ t.test('an update that is refused changes nothing and stores no image', async (t
 });
 
 t.test('the bytes of a picture that is replaced or removed are removed', async (t) => {
-  const person = await service.person();
+  const person = await service.createUser();
   const others = await storedImages(service.stores);
   for (const image of [png, gif, gif]) {
     const { profile_link } = (await update(person, { image })).body;
@@ -59,7 +59,7 @@ t.test('the bytes of a picture that is replaced or removed are removed', async (
 });
 
 t.test('of two pictures that are sent at the same time one is kept, and the other leaves nothing', async (t) => {
-  const person = await service.person();
+  const person = await service.createUser();
   const others = await storedImages(service.stores);
   await update(person, { image: png });
   const answers = await Promise.all([update(person, { image: png }), update(person, { image: gif })]);
@@ -67,13 +67,13 @@ t.test('of two pictures that are sent at the same time one is kept, and the othe
     answers.map(({ status }) => status),
     [200, 200],
   );
-  const { profile_link: link } = (await person.ask('GET', '/profiles/me')).body;
+  const { profile_link: link } = (await person.send('GET', '/profiles/me')).body;
   t.ok(answers.some(({ body }) => body.profile_link === link));
   t.same(await storedImages(service.stores), [...others, nameOf(link)].sort());
 });
 
 t.test('a deleted account leaves no trace', async (t) => {
-  const [person, friend, asker, asked] = (await Promise.all(Array.from({ length: 4 }, () => service.person()))) as [
+  const [person, friend, asker, asked] = (await Promise.all(Array.from({ length: 4 }, () => service.createUser()))) as [
     Person,
     Person,
     Person,
@@ -81,13 +81,13 @@ t.test('a deleted account leaves no trace', async (t) => {
   ];
   const before = await storedImages(service.stores);
   await update(person, { image: png });
-  const posts = [(await writePost(person)).id, (await writePost(person, { image: gif })).id];
-  const theirs = await writePost(friend);
+  const posts = [(await createPost(person)).id, (await createPost(person, { image: gif })).id];
+  const theirs = await createPost(friend);
   await befriend(person, friend);
-  await asker.ask('POST', `/friends/request?to=${person.id}`);
-  await person.ask('POST', `/friends/request?to=${asked.id}`);
-  await person.ask('POST', `/posts/like?id=${theirs.id}`);
-  for (const id of posts) await friend.ask('POST', `/posts/like?id=${id}`);
+  await asker.send('POST', `/friends/request?to=${person.id}`);
+  await person.send('POST', `/friends/request?to=${asked.id}`);
+  await person.send('POST', `/posts/like?id=${theirs.id}`);
+  for (const id of posts) await friend.send('POST', `/posts/like?id=${id}`);
   await service.login(person.email);
   const { id } = person;
   const left = async () => ({
@@ -100,7 +100,7 @@ t.test('a deleted account leaves no trace', async (t) => {
   });
   t.same(await left(), { accounts: 1, sessions: 2, posts: 2, ties: [2, 2, 1], likesOfPosts: [1, 1], images: 2 });
 
-  t.equal((await person.ask('DELETE', '/profiles/me', { json: { password: PASSWORD } })).status, 200);
+  t.equal((await person.send('DELETE', '/profiles/me', { json: { password: PASSWORD } })).status, 200);
   t.same(await left(), { accounts: 0, sessions: 0, posts: 0, ties: [0, 0, 0], likesOfPosts: [0, 0], images: 0 });
   t.same(await storedImages(service.stores), before);
   t.same(await undelivered(service.stores), []);
@@ -109,10 +109,10 @@ t.test('a deleted account leaves no trace', async (t) => {
 t.test('no upload is left in the spool, whether it was accepted or refused', async (t) => {
   // A file is removed once its response has been sent, so the last one may be a moment behind.
   const deadline = Date.now() + 5000;
-  let left = await readdir(service.app.uploadsDir);
+  let left = await readdir(service.context.uploadsDir);
   while (left.length > 0 && Date.now() < deadline) {
     await setImmediate();
-    left = await readdir(service.app.uploadsDir);
+    left = await readdir(service.context.uploadsDir);
   }
   t.same(left, []);
 });

@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import t, { type Test } from 'tap';
 import { openRedis } from '../db/redis.js';
-import { StoreUnavailable } from '../db/support/errors.js';
-import { unobserved } from '../db/support/observer.js';
-import { startTestService, type TestService } from './support/harness.js';
+import { StoreUnavailableError } from '../db/support/errors.js';
+import { noopObserver } from '../db/support/observer.js';
 import { type Mode, startProxy } from './support/proxy.js';
 import { connectRedis, NO_REDIS, redisUrlOfItsOwn } from './support/redis.js';
+import { startTestService, type TestService } from './support/service.js';
 import { wire } from './support/wire.js';
 
 const AWAY = 'a store does not answer';
@@ -60,7 +60,7 @@ async function connecting(t: Test, url: string) {
     lines.push(line);
     details.push(inspect(detail, { depth: 10, showHidden: true }));
   };
-  const redis = await openRedis({ url, timeout: 100 }, { info: write, warn: write }, unobserved);
+  const redis = await openRedis({ url, timeout: 100 }, { info: write, warn: write }, noopObserver);
   t.teardown(redis.close);
   return { redis, lines, details };
 }
@@ -93,7 +93,7 @@ t.test('with a Redis', { skip: NO_REDIS }, async (t) => {
     const services = [await counting(t, proxy.url, most), await counting(t, url, most)] as const;
     const fail = async (index: 0 | 1) => {
       const json = { email: 'nobody@people.example', password: 'Quiet-Harbour-28!' };
-      const { status, headers } = await services[index].service.ask('POST', '/auth/login', { json });
+      const { status, headers } = await services[index].service.send('POST', '/auth/login', { json });
       const seconds = Number(headers.get('retry-after'));
       return status === 429 && seconds > 3500 && seconds <= 3600 ? 'locked' : status;
     };
@@ -201,19 +201,19 @@ t.test('with a Redis', { skip: NO_REDIS }, async (t) => {
   t.test('what is asked has a deadline, and is not asked at all while Redis is away', async (t) => {
     const { redis, lines } = await connecting(t, proxy.url);
     const never = () => new Promise(() => undefined);
-    await t.rejects(redis.run('wait', never), StoreUnavailable, 'nobody waits for ever');
+    await t.rejects(redis.run('wait', never), StoreUnavailableError, 'nobody waits for ever');
     await redis.check();
     t.same(lines, [], 'one slow call is no absence');
 
     await proxy.switch('silent');
     const lost = redis.run('count', (client) => client.incr('lost'));
-    await t.rejects(lost, StoreUnavailable);
+    await t.rejects(lost, StoreUnavailableError);
     await until(() => lines.length > 0);
     let asked = 0;
     const ask = async () => {
       asked += 1;
     };
-    await t.rejects(redis.run('count', ask), StoreUnavailable);
+    await t.rejects(redis.run('count', ask), StoreUnavailableError);
     t.equal(asked, 0);
     await proxy.switch('pass');
     await until(() => lines.length > 1);
@@ -229,7 +229,7 @@ t.test('with a Redis', { skip: NO_REDIS }, async (t) => {
       tries += 1;
     });
     await proxy.switch('refuse');
-    await t.rejects(redis.check(), StoreUnavailable);
+    await t.rejects(redis.check(), StoreUnavailableError);
     await until(() => tries >= 6);
     await proxy.switch('pass');
     await until(() => lines.length > 1);
@@ -246,7 +246,7 @@ t.test('with a Redis', { skip: NO_REDIS }, async (t) => {
     await redis.check();
     await t.rejects(
       redis.run('count', (client) => client.incr('x')),
-      StoreUnavailable,
+      StoreUnavailableError,
     );
     await until(() => lines.length > 0);
     await admin.acl('SETUSER', user, '+@all');
@@ -265,7 +265,7 @@ t.test('with a Redis', { skip: NO_REDIS }, async (t) => {
       [{ username: user, password: 'right', pathname: '/4294967' }, /DB index is out of range/],
     ] as const) {
       const { redis, lines, details } = await connecting(t, Object.assign(new URL(url), changes).href);
-      await t.rejects(redis.check(), StoreUnavailable);
+      await t.rejects(redis.check(), StoreUnavailableError);
       await until(() => lines.length > 0);
       t.same(lines, [AWAY]);
       t.match(details[0], why);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { samples } from '../scripts/contract-test/images.js';
 import { settled } from './support/contents.js';
-import { befriend, type Person, startTestService, writePost } from './support/harness.js';
+import { befriend, createPost, type Person, startTestService } from './support/service.js';
 import { recordStatements } from './support/statements.js';
 
 // Time cannot be asserted: `node .build/test/abuse/timing.js` measures it. What is read and how often can.
@@ -13,18 +13,18 @@ const image = () => new Blob([samples.png], { type: 'image/png' });
 const fileName = (link: string | null | undefined) => link?.split('/').at(-1) ?? '';
 
 async function publish(author: Person) {
-  return writePost(author, { title: `${SECRET} title`, text: `${SECRET} text`, image: image() });
+  return createPost(author, { title: `${SECRET} title`, text: `${SECRET} text`, image: image() });
 }
 
 /** What a user asks about one post and its images, by the name of the operation. */
 const OPERATIONS = {
-  getPost: (user: Person, { id }: Target) => user.ask('GET', `/posts/${id}`),
-  getPostImage: (user: Person, { image }: Target) => user.ask('GET', `/posts/image/${image}`),
-  getProfileImage: (user: Person, { picture }: Target) => user.ask('GET', `/profiles/image/${picture}`),
-  likePost: (user: Person, { id }: Target) => user.ask('POST', `/posts/like?id=${id}`),
-  unlikePost: (user: Person, { id }: Target) => user.ask('DELETE', `/posts/like?id=${id}`),
-  editPost: (user: Person, { id }: Target) => user.ask('PUT', `/posts/edit?id=${id}`, { form: { title: 'Mine' } }),
-  deletePost: (user: Person, { id }: Target) => user.ask('DELETE', `/posts/delete?id=${id}`),
+  getPost: (user: Person, { id }: Target) => user.send('GET', `/posts/${id}`),
+  getPostImage: (user: Person, { image }: Target) => user.send('GET', `/posts/image/${image}`),
+  getProfileImage: (user: Person, { picture }: Target) => user.send('GET', `/profiles/image/${picture}`),
+  likePost: (user: Person, { id }: Target) => user.send('POST', `/posts/like?id=${id}`),
+  unlikePost: (user: Person, { id }: Target) => user.send('DELETE', `/posts/like?id=${id}`),
+  editPost: (user: Person, { id }: Target) => user.send('PUT', `/posts/edit?id=${id}`, { form: { title: 'Mine' } }),
+  deletePost: (user: Person, { id }: Target) => user.send('DELETE', `/posts/delete?id=${id}`),
 };
 
 interface Target {
@@ -33,9 +33,9 @@ interface Target {
   picture: string;
 }
 
-const stranger = await service.person();
-const author = await service.person({ name: `${SECRET} name`, private: true });
-const { body: profile } = await author.ask('PUT', '/profiles/me', { form: { image: image() } });
+const stranger = await service.createUser();
+const author = await service.createUser({ name: `${SECRET} name`, private: true });
+const { body: profile } = await author.send('PUT', '/profiles/me', { form: { image: image() } });
 const post = await publish(author);
 const hidden: Target = { id: post.id, image: fileName(post.image), picture: fileName(profile.profile_link) };
 const absentName = `${'0'.repeat(32)}.png`;
@@ -78,9 +78,9 @@ for (const operation of Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]) 
 }
 
 t.test('a friend and the author read the post, also when all ask in one batch', async (t) => {
-  const friend = await service.person();
+  const friend = await service.createUser();
   await befriend(author, friend);
-  const ask = (user: Person) => user.ask('GET', `/posts/${hidden.id}`);
+  const ask = (user: Person) => user.send('GET', `/posts/${hidden.id}`);
   const answers = await Promise.all([ask(author), ask(friend), ask(stranger), ask(author)]);
   t.same(
     answers.map(({ status, body }) => (status === 200 ? body.text : status)),

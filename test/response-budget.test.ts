@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import t from 'tap';
 import { createResponseBudget } from '../handlers/http/response-budget.js';
-import { startTestService, writePost } from './support/harness.js';
+import { createPost, startTestService } from './support/service.js';
 
 const LIMITS = { unsentBytes: 100, waitingBytes: 100, waitMs: 60_000 };
 
@@ -111,19 +111,19 @@ t.test('one address has a quarter of the budget, and does not hold up others', a
 
 t.test('large pages count until they are read, and arrive whole', async (t) => {
   const service = await startTestService(t);
-  const user = await service.person();
-  for (let count = 0; count < 20; count += 1) await writePost(user, { text: '😀'.repeat(10_000) });
+  const user = await service.createUser();
+  for (let count = 0; count < 20; count += 1) await createPost(user, { text: '😀'.repeat(10_000) });
   const metric = async () => {
     const text = await (await fetch(`${service.opsUrl}/metrics`)).text();
     return Number(/^http_large_response_bytes\{state="unsent"\} (\d+)/m.exec(text)?.[1]);
   };
-  const page = await user.ask('GET', '/posts/me?limit=100');
+  const page = await user.send('GET', '/posts/me?limit=100');
   t.equal(page.body.length, 20);
   t.equal(page.body[19].text, '😀'.repeat(10_000));
   t.equal(page.bytes.length, Number(page.headers.get('content-length')));
   t.equal(await metric(), 0);
 
-  const head = await user.ask('HEAD', '/posts/me?limit=100');
+  const head = await user.send('HEAD', '/posts/me?limit=100');
   t.equal(Number(head.headers.get('content-length')), page.bytes.length);
 
   const { hostname, port } = new URL(service.url);
@@ -131,9 +131,9 @@ t.test('large pages count until they are read, and arrive whole', async (t) => {
   const sockets = Array.from({ length: 2 }, () => connect(Number(port), hostname).pause());
   for (const socket of sockets) socket.write(request.repeat(12));
   while ((await metric()) === 0) await turn();
-  t.equal((await user.ask('GET', '/auth/me')).status, 200);
+  t.equal((await user.send('GET', '/auth/me')).status, 200);
   for (const socket of sockets) socket.destroy();
   await Promise.all(sockets.map((socket) => once(socket, 'close')));
   while ((await metric()) > 0) await turn();
-  t.equal((await user.ask('GET', '/posts/me?limit=100')).status, 200);
+  t.equal((await user.send('GET', '/posts/me?limit=100')).status, 200);
 });

@@ -10,7 +10,7 @@ import { CreateBucketCommand, DeleteBucketCommand, DeleteObjectCommand, S3Client
 import t, { type Test } from 'tap';
 import type { ImageStore } from '../db/images/index.js';
 import { openS3, type S3Options } from '../db/images/s3.js';
-import { StoreUnavailable } from '../db/support/errors.js';
+import { StoreUnavailableError } from '../db/support/errors.js';
 import type { Log } from '../db/support/log.js';
 import { namesIn, putBytes, spooled, streamOf, testImageStore } from './support/image-store.js';
 import { startProxy } from './support/s3-proxy.js';
@@ -96,8 +96,13 @@ async function testS3(endpoint: string): Promise<void> {
     const file = await spooled(uploads, randomBytes(BIG));
     const refusals = async (images: ImageStore) => {
       const calls = [images.check(), images.get('a.png'), images.put('a.png', file), images.remove('a.png')];
-      const settled = await Promise.allSettled<unknown>([...calls, images.owner(), images.own('x'), namesIn(images)]);
-      t.ok(settled.every((call) => call.status === 'rejected' && call.reason instanceof StoreUnavailable));
+      const settled = await Promise.allSettled<unknown>([
+        ...calls,
+        images.claimedBy(),
+        images.claim('x'),
+        namesIn(images),
+      ]);
+      t.ok(settled.every((call) => call.status === 'rejected' && call.reason instanceof StoreUnavailableError));
     };
     await refusals(await openImages(t, { bucket: `${bucket}-no` }, log));
     for (const variable of ['AWS_SECRET_ACCESS_KEY', 'AWS_ACCESS_KEY_ID']) {
@@ -130,10 +135,10 @@ async function testS3(endpoint: string): Promise<void> {
         images.remove('absent.png'),
       ]);
       const settled = await Promise.allSettled<unknown>(calls.flat());
-      t.ok(settled.every((call) => call.status === 'rejected' && call.reason instanceof StoreUnavailable));
+      t.ok(settled.every((call) => call.status === 'rejected' && call.reason instanceof StoreUnavailableError));
       await until('away');
       proxy.sent = '';
-      for (let time = 0; time < 100; time += 1) await t.rejects(images.get(name), StoreUnavailable);
+      for (let time = 0; time < 100; time += 1) await t.rejects(images.get(name), StoreUnavailableError);
       t.notMatch(proxy.sent, 'GET ', 'it is left alone');
       await proxy.set('none');
       await until('back');
@@ -150,7 +155,7 @@ async function testS3(endpoint: string): Promise<void> {
       const name = await put(images, randomBytes(1000));
       await Promise.all(Array.from({ length: 8 }, async () => buffer(await streamOf(images, name))));
       await proxy.set('half-open');
-      await t.rejects(images.get(name), StoreUnavailable);
+      await t.rejects(images.get(name), StoreUnavailableError);
       for (let time = 0; time < 8; time += 1) await buffer(await streamOf(images, name));
     },
   );
@@ -169,7 +174,7 @@ async function testS3(endpoint: string): Promise<void> {
       const { proxy, images, until } = await openFaulty(t);
       const name = await put(images, randomBytes(10));
       await proxy.set({ answered: 0, how });
-      await t.rejects(images.get(name), StoreUnavailable);
+      await t.rejects(images.get(name), StoreUnavailableError);
       await until('away');
       await proxy.set('none');
       await until('back');
@@ -207,7 +212,7 @@ async function testS3(endpoint: string): Promise<void> {
     await proxy.set({ answered: 60_000, how: 'silence' });
     const stream = await streamOf(images, name);
     await sleep(900);
-    await t.rejects(buffer(stream), StoreUnavailable);
+    await t.rejects(buffer(stream), StoreUnavailableError);
   });
 
   await t.test('images that nobody reads leave no connection behind', async (t) => {
@@ -243,7 +248,7 @@ async function testS3(endpoint: string): Promise<void> {
     const name = await put(images, randomBytes(BIG));
     const slow = await streamOf(images, name);
     while (!slow.closed) await sleep(10);
-    t.type(slow.errored, StoreUnavailable);
+    t.type(slow.errored, StoreUnavailableError);
     await images.check();
   });
 

@@ -4,7 +4,7 @@ import t from 'tap';
 import { contract } from '../scripts/contract-test/document.js';
 import { samples } from '../scripts/contract-test/images.js';
 import { secretsIn } from './abuse/logs.js';
-import { PASSWORD, startTestService, writePost } from './support/harness.js';
+import { createPost, PASSWORD, startTestService } from './support/service.js';
 import { onServices, temporaryDirectory } from './support/stores.js';
 
 const service = await startTestService(t, { LOG_LEVEL: 'trace' });
@@ -12,25 +12,27 @@ const service = await startTestService(t, { LOG_LEVEL: 'trace' });
 t.test(
   'no password, hash, token, cookie or query value of a whole run is in the log, however much is logged',
   async (t) => {
-    const [ada, bob] = [await service.person(), await service.person()];
+    const [ada, bob] = [await service.createUser(), await service.createUser()];
     const newPassword = 'Other-Lantern-81!';
     const image = new Blob([samples.png], { type: 'image/png' });
-    const { body: post } = await ada.ask('POST', '/posts/create', { form: { title: 'T', text: 'secret text', image } });
-    const liked = await bob.ask('POST', `/posts/like?id=${post.id}`);
-    await bob.ask('GET', '/posts?offset=987654321');
-    await bob.ask('GET', '/posts?undeclared=leaky-query-value');
-    await bob.ask('GET', post.image);
-    await service.ask('POST', '/auth/login', { json: { email: ada.email, password: 'Wrong-Guess-1234!' } });
-    await service.ask('POST', '/auth/register', { json: { name: 'x', password: 'Half-Registered-1!' } });
-    await service.ask('GET', '/auth/me', { headers: { Cookie: 'fc_session_token=bad-cookie-value' } });
-    await service.ask('GET', '/auth/me', { token: 'bad-token-value' });
-    await service.ask('GET', '/%ff');
+    const { body: post } = await ada.send('POST', '/posts/create', {
+      form: { title: 'T', text: 'secret text', image },
+    });
+    const liked = await bob.send('POST', `/posts/like?id=${post.id}`);
+    await bob.send('GET', '/posts?offset=987654321');
+    await bob.send('GET', '/posts?undeclared=leaky-query-value');
+    await bob.send('GET', post.image);
+    await service.send('POST', '/auth/login', { json: { email: ada.email, password: 'Wrong-Guess-1234!' } });
+    await service.send('POST', '/auth/register', { json: { name: 'x', password: 'Half-Registered-1!' } });
+    await service.send('GET', '/auth/me', { headers: { Cookie: 'fc_session_token=bad-cookie-value' } });
+    await service.send('GET', '/auth/me', { token: 'bad-token-value' });
+    await service.send('GET', '/%ff');
     const form = { password: newPassword, current_password: PASSWORD };
-    await ada.ask('PUT', '/profiles/me', { form });
-    await bob.ask('DELETE', '/profiles/me', { json: { password: 'Wrong-Deletion-1!' } });
+    await ada.send('PUT', '/profiles/me', { form });
+    await bob.send('DELETE', '/profiles/me', { json: { password: 'Wrong-Deletion-1!' } });
     // A fault, so that an error with all that hangs on it is logged too.
     await service.stores.db.schema.alterTable('posts').renameTo('hidden_posts').execute();
-    const failed = await bob.ask('GET', `/posts/${post.id}`);
+    const failed = await bob.send('GET', `/posts/${post.id}`);
     t.match([failed.status, failed.body], [500, { message: String }]);
     t.notMatch(failed.bytes.toString(), /posts|relation/, 'the response does not tell the cause');
     await service.stores.db.schema.alterTable('hidden_posts').renameTo('posts').execute();
@@ -81,11 +83,11 @@ t.test(
 const SECRET = /\$argon2|[\w-]+-Harbour-27|eyJ[\w-]+\.|"(password|current_password|token|hash|salt)\w*":/;
 
 t.test('no refusal repeats a password or a token that was sent', async (t) => {
-  const { ask } = await service.person();
+  const { send } = await service.createUser();
   const guess = { password: 'Wrong-Harbour-27!', current_password: 'Wrong-Harbour-27!' };
   for (const { id, method, path, requestBody } of contract) {
     const sent = requestBody && (requestBody.mediaType === 'application/json' ? { json: guess } : { form: guess });
-    const { status, body } = await ask(method, `${path}?password=Quiet-Harbour-27!&token=eyJx.eyJy.z`, sent);
+    const { status, body } = await send(method, `${path}?password=Quiet-Harbour-27!&token=eyJx.eyJy.z`, sent);
     t.equal(status, 400, id);
     t.notMatch(JSON.stringify(body), SECRET, id);
   }
@@ -94,7 +96,7 @@ t.test('no refusal repeats a password or a token that was sent', async (t) => {
 
 t.test('what is stored is for the owner of the process alone', async (t) => {
   const { directory } = service.stores;
-  await writePost(await service.person(), { image: new Blob([samples.png], { type: 'image/png' }) });
+  await createPost(await service.createUser(), { image: new Blob([samples.png], { type: 'image/png' }) });
   const own = onServices ? [] : [directory.postgres];
   for (const path of [...own, directory.images, directory.uploads]) {
     t.equal((await stat(path)).mode & 0o777, 0o700, path);

@@ -4,8 +4,8 @@ import type { Stores } from '../db/stores.js';
 import { type Population, problemsOf, seed } from '../scripts/seed/seed.js';
 import { friendPairs, likePairs } from '../scripts/seed/ties.js';
 import { countLikes } from './support/contents.js';
-import { startTestService } from './support/harness.js';
 import { runCommand } from './support/processes.js';
+import { startTestService } from './support/service.js';
 import { lendGraph, onServices, openTestStores, temporaryDirectory } from './support/stores.js';
 import { broken, emptyStores, inspect, openQuietly } from './support/verifying.js';
 
@@ -24,7 +24,7 @@ const WANTED: Population = {
 async function contents({ db, graph }: Stores, made: { accounts: number[]; posts: number[] }) {
   const accounts = await db.selectFrom('accounts').select(['id', 'name', 'private']).orderBy('id').execute();
   const posts = await db.selectFrom('posts').select(['id', 'author_id', 'title', 'text']).orderBy('id').execute();
-  const { friendships, likes } = await graph.inventory.tiesOf(made.accounts);
+  const { friendships, likes } = await graph.snapshot.edgesOf(made.accounts);
   const person = (id: number) => made.accounts.indexOf(id);
   const post = (id: number) => made.posts.indexOf(id);
   return {
@@ -116,9 +116,9 @@ t.test('the command fills new stores, unless they are in use, and prints the pas
   const [, email = '', password = ''] = /^One of them: (\S+), password (\S+)$/m.exec(output) ?? [];
 
   const service = await startTestService(t, environment);
-  const login = await service.ask('POST', '/auth/login', { json: { email, password } });
+  const login = await service.send('POST', '/auth/login', { json: { email, password } });
   t.equal(login.status, 200);
-  const { body } = await service.ask('GET', '/posts?limit=100', { token: login.body.token });
+  const { body } = await service.send('GET', '/posts?limit=100', { token: login.body.token });
   const { rows } = await sql<{ visible: number }>`
     select count(*) as visible from posts p join accounts a on a.id = p.author_id
     where not a.private or a.id = ${login.body.id}`.execute(service.stores.db);

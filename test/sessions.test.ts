@@ -1,6 +1,6 @@
 import t from 'tap';
 import { purgeExpiredSessions } from '../db/sessions.js';
-import { type Person, startTestService } from './support/harness.js';
+import { type Person, startTestService } from './support/service.js';
 
 /* Sessions as time passes: last use, expiry and purge. */
 
@@ -13,7 +13,7 @@ interface Session {
 }
 
 const sessionsOf = async (token: string): Promise<Session[]> =>
-  (await service.ask('GET', '/auth/sessions', { token })).body;
+  (await service.send('GET', '/auth/sessions', { token })).body;
 const idsOf = (sessions: { id: string }[]) => sessions.map(({ id }) => id);
 const rowsOf = ({ id }: { id: number }) =>
   db.selectFrom('sessions').select(['id', 'last_used_at']).where('account_id', '=', id).execute();
@@ -30,7 +30,7 @@ async function loginAgain(person: Person): Promise<{ id: string; token: string }
 }
 
 t.test('lists sessions last used first, the current one at the top', async (t) => {
-  const person = await service.person();
+  const person = await service.createUser();
   const [current = ''] = idsOf(await rowsOf(person));
   const [second, third, fourth] = [await loginAgain(person), await loginAgain(person), await loginAgain(person)];
   await change(third.id, { last_used_at: secondsAgo(10) });
@@ -44,7 +44,7 @@ t.test('lists sessions last used first, the current one at the top', async (t) =
 });
 
 t.test('writes last_used_at when it lags by more than a minute, and not before', async (t) => {
-  const person = await service.person();
+  const person = await service.createUser();
   const [{ id } = { id: '' }] = await rowsOf(person);
   const other = await loginAgain(person);
   for (const [lag, written] of [
@@ -53,7 +53,7 @@ t.test('writes last_used_at when it lags by more than a minute, and not before',
   ] as const) {
     const then = secondsAgo(lag);
     await change(id, { last_used_at: then });
-    await person.ask('GET', '/auth/me');
+    await person.send('GET', '/auth/me');
     const row = (await rowsOf(person)).find((row) => row.id === id);
     t.equal(Date.parse(row?.last_used_at ?? '') > Number(then), written, `${lag} seconds`);
   }
@@ -62,13 +62,13 @@ t.test('writes last_used_at when it lags by more than a minute, and not before',
 });
 
 t.test('an expired session is refused, not listed, and purged', async (t) => {
-  const person = await service.person();
+  const person = await service.createUser();
   const [current = ''] = idsOf(await rowsOf(person));
   const expired = await loginAgain(person);
   await change(expired.id, { expires_at: secondsAgo(1) });
   t.same(idsOf(await sessionsOf(person.token)), [current]);
-  t.equal((await service.ask('GET', '/auth/me', { token: expired.token })).status, 401);
+  t.equal((await service.send('GET', '/auth/me', { token: expired.token })).status, 401);
   await purgeExpiredSessions(db);
   t.same(idsOf(await rowsOf(person)), [current]);
-  t.equal((await person.ask('GET', '/auth/me')).status, 200);
+  t.equal((await person.send('GET', '/auth/me')).status, 200);
 });

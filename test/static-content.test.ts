@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { encodingFor } from '../handlers/http/static-content.js';
-import { startTestService } from './support/harness.js';
+import { startTestService } from './support/service.js';
 import { wire } from './support/wire.js';
 
 /* The OpenAPI document and the explorer. */

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { samples } from '../scripts/contract-test/images.js';
-import type { Answer } from './support/ask.js';
 import { storedImages } from './support/contents.js';
-import { type Person, startTestService } from './support/harness.js';
 import { Exposition } from './support/prometheus.js';
+import type { TestResponse } from './support/requests.js';
+import { type Person, startTestService } from './support/service.js';
 
 const SIZE = samples.png.length;
 
@@ -15,18 +15,18 @@ const png = () => new Blob([samples.png], { type: 'image/png' });
 const small = () => new Blob([samples.gif], { type: 'image/gif' });
 
 const create = (author: Person, image: Blob, headers = {}) =>
-  author.ask('POST', '/posts/create', { form: { title: 'A title', text: 'A text', image }, headers });
+  author.send('POST', '/posts/create', { form: { title: 'A title', text: 'A text', image }, headers });
 const edit = (author: Person, id: number, form: Record<string, string | Blob>) =>
-  author.ask('PUT', `/posts/edit?id=${id}`, { form });
+  author.send('PUT', `/posts/edit?id=${id}`, { form });
 const updateProfile = (person: Person, form: Record<string, string | Blob>) =>
-  person.ask('PUT', '/profiles/me', { form });
+  person.send('PUT', '/profiles/me', { form });
 
 const storedBytes = async ({ id }: Person) =>
   (await stores.db.selectFrom('accounts').select('stored_bytes').where('id', '=', id).executeTakeFirst())?.stored_bytes;
 
 /** Someone with two posts with an image each and a picture, which use up the quota. */
 async function fullAccount() {
-  const person = await service.person();
+  const person = await service.createUser();
   const posts = [(await create(person, png())).body, (await create(person, png())).body];
   await updateProfile(person, { image: png() });
   return { person, posts };
@@ -34,10 +34,10 @@ async function fullAccount() {
 
 t.test('an image beyond the quota returns 413 on every route, and nothing is stored or changed', async (t) => {
   const { person, posts } = await fullAccount();
-  const plain = (await person.ask('POST', '/posts/create', { form: { title: 'No image', text: 'fits' } })).body;
+  const plain = (await person.send('POST', '/posts/create', { form: { title: 'No image', text: 'fits' } })).body;
   t.ok(plain.id, 'a post without an image is always possible');
   const before = await storedImages(stores);
-  const refused: Answer[] = [
+  const refused: TestResponse[] = [
     await create(person, small()),
     await edit(person, plain.id, { title: 'Changed', image: small() }),
   ];
@@ -50,8 +50,8 @@ t.test('an image beyond the quota returns 413 on every route, and nothing is sto
   await updateProfile(person, { remove_image: 'true' });
   await create(person, png());
   t.equal((await updateProfile(person, { name: 'Changed', image: small() })).status, 413, 'a picture counts too');
-  t.equal((await person.ask('GET', '/profiles/me')).body.name, person.name);
-  t.equal((await person.ask('GET', `/posts/${plain.id}`)).body.title, 'No image');
+  t.equal((await person.send('GET', '/profiles/me')).body.name, person.name);
+  t.equal((await person.send('GET', `/posts/${plain.id}`)).body.title, 'No image');
   t.equal((await storedImages(stores)).length, before.length);
   t.equal(await storedBytes(person), 3 * SIZE);
 });
@@ -65,7 +65,7 @@ t.test('a replacement counts the difference; removal and deletion free the bytes
   await edit(person, posts[0].id, { title: 'The image stays' });
   t.equal(await storedBytes(person), SIZE + 2 * samples.gif.length);
   await edit(person, posts[0].id, { remove_image: 'true' });
-  await person.ask('DELETE', `/posts/delete?id=${posts[1].id}`);
+  await person.send('DELETE', `/posts/delete?id=${posts[1].id}`);
   t.equal(await storedBytes(person), samples.gif.length);
   await updateProfile(person, { remove_image: 'true' });
   t.equal(await storedBytes(person), 0);
@@ -83,8 +83,8 @@ t.test('an image may be replaced by a smaller one also above a quota that was lo
 });
 
 t.test('uploads at the same time do not exceed the quota together', async (t) => {
-  const person = await service.person();
-  const { id } = (await person.ask('POST', '/posts/create', { form: { title: 'T', text: 'T' } })).body;
+  const person = await service.createUser();
+  const { id } = (await person.send('POST', '/posts/create', { form: { title: 'T', text: 'T' } })).body;
   const uploads = [
     ...Array.from({ length: 8 }, () => create(person, png())),
     edit(person, id, { image: png() }),
@@ -97,7 +97,7 @@ t.test('uploads at the same time do not exceed the quota together', async (t) =>
 });
 
 t.test('a retry with an idempotency key does not count again, not even when the quota is used up', async (t) => {
-  const person = await service.person();
+  const person = await service.createUser();
   const headers = { 'Idempotency-Key': 'k' };
   const first = await create(person, png(), headers);
   await create(person, png());

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { decodeJwt, decodeProtectedHeader, type JWTPayload } from 'jose';
 import t from 'tap';
 import { parseTokenKeys } from '../handlers/config/variables.js';
-import { keptTokenKeys } from '../handlers/security/token-keys.js';
+import { readOrCreateTokenKeys } from '../handlers/security/token-keys.js';
 import { createTokens } from '../handlers/security/tokens.js';
-import { cookieOf } from './support/ask.js';
-import { PASSWORD, startTestService } from './support/harness.js';
+import { cookieOf } from './support/requests.js';
+import { PASSWORD, startTestService } from './support/service.js';
 
 const ONE = '9f2c61d07ab84e35b1d6c8f04e7a2953d8b60c1f';
 const TWO = 'uT4mPq9Zr2Lx7Vb1Ns6Kc3Hd8Jf5Gw0Ya1Ee4R';
@@ -19,8 +19,8 @@ const service = await startTestService(t, {
   PUBLIC_URL: 'https://social.example',
 });
 const { db } = service.stores;
-const person = await service.person();
-const stranger = await service.person();
+const person = await service.createUser();
+const stranger = await service.createUser();
 const claims = decodeJwt(person.token);
 const now = Math.floor(Date.now() / 1000);
 
@@ -36,7 +36,7 @@ function forge(
   return `${signed}.${createHmac(hash, secret).update(signed).digest('base64url')}`;
 }
 
-const me = (token: string) => service.ask('GET', '/auth/me', { token });
+const me = (token: string) => service.send('GET', '/auth/me', { token });
 
 t.test('a token is signed by the first key and ends with its session, after TOKEN_TTL', async (t) => {
   const token = await service.login(person.email);
@@ -67,9 +67,9 @@ t.test('the cookie is Secure if clients reach the service over https', async (t)
     ['PUBLIC_URL is https', true, service, undefined],
   ] as const) {
     const headers: Record<string, string> = proto ? { 'X-Forwarded-Proto': proto } : {};
-    const { token, email } = await asked.person();
-    const login = await asked.ask('POST', '/auth/login', { json: { email, password: PASSWORD }, headers });
-    const logout = await asked.ask('POST', '/auth/logout', { token, headers });
+    const { token, email } = await asked.createUser();
+    const login = await asked.send('POST', '/auth/login', { json: { email, password: PASSWORD }, headers });
+    const logout = await asked.send('POST', '/auth/logout', { token, headers });
     for (const answer of [login, logout]) t.equal('secure' in (cookieOf(answer) ?? {}), secure, what);
   }
 });
@@ -105,7 +105,7 @@ t.test('only an unexpired token is accepted that a key of the service has signed
       ['sub', 'jti', 'tvr', 'iat', 'exp', 'iss', 'aud'].map((claim) => [`no ${claim}`, forge({ [claim]: undefined })]),
     ),
   };
-  const { body } = await service.ask('GET', '/auth/me');
+  const { body } = await service.send('GET', '/auth/me');
   for (const [title, token] of Object.entries(bad)) {
     const answer = await me(token);
     t.equal(answer.status, 401, title);
@@ -129,7 +129,7 @@ t.test('a token that was accepted before is accepted until it expires, and no lo
 });
 
 t.test('a token of an older password is refused even if its session still exists', async (t) => {
-  const { ask, id } = await service.person();
+  const { send, id } = await service.createUser();
   const setVersion = (token_version: number) =>
     db.updateTable('accounts').set({ token_version }).where('id', '=', id).execute();
   for (const [version, status] of [
@@ -138,14 +138,14 @@ t.test('a token of an older password is refused even if its session still exists
     [1, 200],
   ] as const) {
     await setVersion(version);
-    t.equal((await ask('GET', '/auth/me')).status, status);
+    t.equal((await send('GET', '/auth/me')).status, status);
   }
 });
 
 t.test('a key that was generated is kept for its owner alone, and can be replaced without a logout', async (t) => {
   const path = join(t.testdir(), 'token-keys');
-  const [generated] = await keptTokenKeys(path);
-  t.same(await keptTokenKeys(path), [generated], 'the next start finds it');
+  const [generated] = await readOrCreateTokenKeys(path);
+  t.same(await readOrCreateTokenKeys(path), [generated], 'the next start finds it');
   t.equal((await stat(path)).mode & 0o777, 0o600);
   const line = (await readFile(path, 'utf8')).trim();
   t.match(line, /^[\w-]+:.{32,}$/);

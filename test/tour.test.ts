@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { holdings, nothing } from './support/contents.js';
-import { startTestService } from './support/harness.js';
+import { startTestService } from './support/service.js';
 
 interface Tour {
   code: number;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { createAccount } from '../db/accounts.js';
-import type { Ties } from '../db/graph/index.js';
+import type { Edges } from '../db/graph/index.js';
 import { withPendingImage } from '../db/outbox/pending-images.js';
 import type { Stores } from '../db/stores.js';
 import { judge } from '../scripts/verify/judge.js';
@@ -145,14 +145,14 @@ t.test('what a repair mends', async (t) => {
       const pairs = await times(3, async () => [await account(), await account()] as const);
       return { pairs, examples: pairs.map(([lo, hi]) => `people ${lo} and ${hi}`) };
     };
-    const { inventory } = graph;
+    const { snapshot } = graph;
 
     const friends = await three();
     const [one, other] = friends.pairs[0] ?? [0, 0];
     const halfway = friends.pairs.map(([lo, hi], index) =>
       index === 0 ? { person: hi, friend: lo } : { person: lo, friend: hi },
     );
-    await inventory.tie({ ...NO_TIES, friendships: halfway });
+    await snapshot.addEdges({ ...NO_TIES, friendships: halfway });
     await mends(t, stores, 'bothWays', friends.examples);
     t.same([await graph.friendsOf(one), await graph.friendsOf(other)], [[], []]);
 
@@ -160,14 +160,14 @@ t.test('what a repair mends', async (t) => {
     for (const [lo, hi] of both.pairs) {
       await graph.request(lo, hi);
       await graph.accept(hi, lo);
-      await inventory.tie({ ...NO_TIES, requests: [{ from: hi, to: lo }] });
+      await snapshot.addEdges({ ...NO_TIES, requests: [{ from: hi, to: lo }] });
     }
     await mends(t, stores, 'friendOrRequested', both.examples);
     for (const [lo, hi] of both.pairs) t.same(await graph.friendsOf(lo), [hi], 'friends they stay');
 
     const mutual = await three();
     for (const [from, to] of mutual.pairs) {
-      await inventory.tie({
+      await snapshot.addEdges({
         ...NO_TIES,
         requests: [
           { from, to },
@@ -182,7 +182,11 @@ t.test('what a repair mends', async (t) => {
 
     const loners = await times(3, account);
     for (const id of loners) {
-      await inventory.tie({ ...NO_TIES, friendships: [{ person: id, friend: id }], requests: [{ from: id, to: id }] });
+      await snapshot.addEdges({
+        ...NO_TIES,
+        friendships: [{ person: id, friend: id }],
+        requests: [{ from: id, to: id }],
+      });
     }
     await mends(
       t,
@@ -352,7 +356,7 @@ t.test('a check says how far it has come', async (t) => {
 });
 
 t.test('what is wrong between two people', async (t) => {
-  const problems = (ties: Partial<Ties>, people = [1, 2, 3]) =>
+  const problems = (ties: Partial<Edges>, people = [1, 2, 3]) =>
     judge({ ...NO_TIES, ...ties }, people).map(({ rule, example, surplus, keep }) => [rule, example, surplus, keep]);
   const [to2, to1] = [
     { person: 1, friend: 2 },

@@ -9,7 +9,7 @@
  * Friendships are looked for from the end where fewer are given. A node knows how many relationships of a kind it has. Lists
  * are read sooner than a record for each post.
  */
-export const TIES_BETWEEN = `
+export const RELATIONS_BETWEEN = `
   RETURN
     COLLECT {
       MATCH (person:Person)-[:FRIENDS_WITH]->(friend)
@@ -106,12 +106,12 @@ export const UNFRIEND = `
   DELETE friendship
   RETURN true AS changed`;
 
-export const KEEP_PEOPLE = 'UNWIND $people AS id MERGE (:Person {id: id})';
-export const KEEP_POSTS = 'UNWIND $posts AS id MERGE (:Post {id: id})';
+export const ENSURE_PEOPLE = 'UNWIND $people AS id MERGE (:Person {id: id})';
+export const ENSURE_POSTS = 'UNWIND $posts AS id MERGE (:Post {id: id})';
 
-export const REMOVE_TIES_OF_PERSON =
+export const REMOVE_EDGES_OF_PERSON =
   'MATCH (:Person {id: $id})-[tie]-() WITH tie LIMIT $limit DELETE tie RETURN count(*) AS removed';
-export const REMOVE_TIES_OF_POST =
+export const REMOVE_EDGES_OF_POST =
   'MATCH (:Post {id: $id})-[tie]-() WITH tie LIMIT $limit DELETE tie RETURN count(*) AS removed';
 export const REMOVE_PERSON = 'MATCH (person:Person {id: $id}) DETACH DELETE person';
 export const REMOVE_POST = 'MATCH (post:Post {id: $id}) DETACH DELETE post';
@@ -119,19 +119,19 @@ export const REMOVE_POST = 'MATCH (post:Post {id: $id}) DETACH DELETE post';
 export const PERSON_IDS = 'MATCH (p:Person) WHERE p.id > $after RETURN p.id AS id ORDER BY id LIMIT $limit';
 export const POST_IDS = 'MATCH (p:Post) WHERE p.id > $after RETURN p.id AS id ORDER BY id LIMIT $limit';
 
-export const TIES_OF = `
+export const EDGES_OF = `
   MATCH (person:Person)-[tie:FRIENDS_WITH|REQUESTED|LIKES]-()
   WHERE person.id IN $people
   WITH DISTINCT tie
   RETURN type(tie) AS type, startNode(tie).id AS start, endNode(tie).id AS end`;
 
-export const BEFRIEND = `
+export const ADD_FRIENDSHIPS = `
   UNWIND $friendships AS friendship
   MERGE (person:Person {id: friendship.person})
   MERGE (friend:Person {id: friendship.friend})
   MERGE (person)-[:FRIENDS_WITH]->(friend)`;
 
-export const PART = `
+export const REMOVE_FRIEND_EDGES = `
   UNWIND $ties AS ended
   MATCH (from:Person {id: ended.from})-[tie:FRIENDS_WITH|REQUESTED]->(to:Person {id: ended.to})
   WHERE type(tie) = ended.type
@@ -140,10 +140,10 @@ export const PART = `
   UNWIND ties[$keep..] AS tie
   DELETE tie`;
 
-export const OWNER = 'MATCH (i:Installation) RETURN i.id AS id LIMIT 1';
-export const DISOWN = 'MATCH (i:Installation) DELETE i';
+export const READ_CLAIM = 'MATCH (i:Installation) RETURN i.id AS id LIMIT 1';
+export const RELEASE = 'MATCH (i:Installation) DELETE i';
 
-export const OWN = `
+export const CLAIM = `
   MERGE (i:Installation {rank: 1})
   ON CREATE SET i.id = $installation
   ON MATCH SET i.id = CASE i.id WHEN $instead THEN $installation ELSE i.id END`;

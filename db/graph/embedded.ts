@@ -1,6 +1,6 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { Tables } from '../schema.js';
-import { embeddedInventory } from './embedded-inventory.js';
+import { embeddedSnapshot } from './embedded-snapshot.js';
 import type { Friendship, Like, SocialGraph } from './index.js';
 
 const persons = (likes: readonly Like[]) => likes.map(({ person }) => person);
@@ -27,10 +27,10 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
 
   return {
     kind: 'embedded',
-    lateness: 0,
+    maxCommitDelayMs: 0,
     within: (trx) => embeddedGraph(trx),
 
-    async tiesBetween(people, others, ids) {
+    async relationsBetween(people, others, ids) {
       const { rows } = await sql<FoundTies>`
         select
           (
@@ -104,7 +104,7 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
         .onConflict((conflict) => conflict.columns(['lo', 'hi']).doNothing())
         .executeTakeFirstOrThrow();
       if (numInsertedOrUpdatedRows) return 'sent';
-      const { friendships } = await this.tiesBetween([from], [to], []);
+      const { friendships } = await this.relationsBetween([from], [to], []);
       return friendships.length > 0 ? 'friends' : 'pending';
     },
 
@@ -122,7 +122,7 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
     cancel: (by, to) => removeWhen(by, to, sql`requester = ${by}`),
     unfriend: (by, friend) => removeWhen(by, friend, sql`requester is null`),
 
-    keep: async () => undefined,
+    ensureNodes: async () => undefined,
 
     async removePerson(id) {
       await db.deleteFrom('graph_likes').where('person_id', '=', id).execute();
@@ -136,13 +136,13 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
       await db.deleteFrom('graph_likes').where('post_id', '=', id).execute();
     },
 
-    inventory: embeddedInventory(db),
-    async owner() {
+    snapshot: embeddedSnapshot(db),
+    async claimedBy() {
       const installation = await db.selectFrom('installation').select('id').executeTakeFirst();
       return installation?.id;
     },
-    own: async () => undefined,
-    disown: async () => undefined,
+    claim: async () => undefined,
+    release: async () => undefined,
     async highestIds() {
       const { rows } = await sql<{ person: number; post: number }>`
         select

@@ -17,7 +17,7 @@ export interface LikesOfPost {
 }
 
 /** What ties people to others and to posts. */
-export interface TiesBetween {
+export interface RelationsBetween {
   /** Who of the people is a friend of which of the others. */
   friendships: Friendship[];
   /** By post. One that nobody likes may be missing. */
@@ -35,24 +35,24 @@ export interface Nodes {
 }
 
 /** Ties as they are stored: a friendship is one in each direction. */
-export interface Ties {
+export interface Edges {
   friendships: Friendship[];
   requests: Request[];
   likes: Like[];
 }
 
 /** What a graph holds, for whoever checks or copies all of it. Ids come in ascending order, the next after `after`. */
-export interface GraphInventory {
+export interface GraphSnapshot {
   personIds(after: number, limit: number): Promise<number[]>;
   postIds(after: number, limit: number): Promise<number[]>;
   /** Every friendship and request that starts or ends at one of these people, and every like of theirs. */
-  tiesOf(people: readonly number[]): Promise<Ties>;
+  edgesOf(people: readonly number[]): Promise<Edges>;
   /** Makes those of these nodes that are missing. */
-  keep(nodes: Nodes): Promise<void>;
+  ensureNodes(nodes: Nodes): Promise<void>;
   /** Adds these ties, and the nodes they need. What is there already stays as it is. */
-  tie(ties: Ties): Promise<void>;
+  addEdges(ties: Edges): Promise<void>;
   /** Removes these, each in its own direction only; of several alike all but `keep`. */
-  untie(ties: Ties, keep?: 0 | 1): Promise<void>;
+  removeEdges(ties: Edges, keep?: 0 | 1): Promise<void>;
 }
 
 /** What stands in the way of a friend request; `sent` when nothing does. */
@@ -70,7 +70,7 @@ export interface SocialGraph {
    * How long a change that was given up may still happen, in milliseconds: a server may carry it out after its asker is
    * gone. 0 where that cannot be.
    */
-  readonly lateness: number;
+  readonly maxCommitDelayMs: number;
 
   /**
    * The graph as seen and changed by a transaction that holds the locks of whom it touches. A graph that lives in
@@ -79,7 +79,11 @@ export interface SocialGraph {
   within(trx: DatabaseTransaction): SocialGraph;
 
   /** Friendships and likes in one look, since a page of posts takes both. */
-  tiesBetween(people: readonly number[], others: readonly number[], posts: readonly number[]): Promise<TiesBetween>;
+  relationsBetween(
+    people: readonly number[],
+    others: readonly number[],
+    posts: readonly number[],
+  ): Promise<RelationsBetween>;
   friendsOf(person: number): Promise<number[]>;
   /** The same of many people, in their order. */
   friendsOfEach(people: readonly number[]): Promise<number[][]>;
@@ -97,18 +101,18 @@ export interface SocialGraph {
   unfriend(by: number, friend: number): Promise<boolean>;
 
   /** Makes those of these nodes that are missing. */
-  keep(nodes: Nodes): Promise<void>;
+  ensureNodes(nodes: Nodes): Promise<void>;
   /** Removes the node, if it is there, with all that ties to it. */
   removePerson(id: number): Promise<void>;
   removePost(id: number): Promise<void>;
 
-  readonly inventory: GraphInventory;
+  readonly snapshot: GraphSnapshot;
   /** Whose graph this is: the installation that has marked it, if any has. */
-  owner(): Promise<string | undefined>;
+  claimedBy(): Promise<string | undefined>;
   /** Marks it, unless somebody else than `instead` has. */
-  own(installation: string, instead?: string): Promise<void>;
+  claim(installation: string, instead?: string): Promise<void>;
   /** Takes the mark off, whosever it is. */
-  disown(): Promise<void>;
+  release(): Promise<void>;
   /** The highest ids in use, 0 for none. */
   highestIds(): Promise<{ person: number; post: number }>;
   /** Brings constraints and indexes up to date. Safe to repeat. */

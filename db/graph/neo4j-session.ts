@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import neo4j, { type Driver, Neo4jError, type Session } from 'neo4j-driver';
-import { createGuard } from '../support/circuit-breaker.js';
+import { createCircuitBreaker } from '../support/circuit-breaker.js';
 import type { Log } from '../support/log.js';
 
 export interface Neo4jOptions {
@@ -30,24 +30,24 @@ export interface Neo4jConnection {
   /** Does all of the work, and takes it back. */
   rehearse(work: (run: Run) => Promise<void>): Promise<void>;
   /** How long after its call a transaction that was given up may still be committed, in milliseconds. */
-  readonly lateness: number;
+  readonly maxCommitDelayMs: number;
   close(): Promise<void>;
 }
 
 /** In milliseconds: a deadlock is gone after the first pause or two. */
-const PAUSE = { first: 20, longest: 320 };
+const RETRY_BACKOFF_MS = { first: 20, longest: 320 };
 
 /** How often a lost connection is tried anew within one call: a server that is gone should be noticed before the deadline. */
-const RECONNECTIONS = 5;
+const MAX_RECONNECTIONS = 5;
 
 /** A connection that was idle for this long, in milliseconds, is looked at before it is used: something may have cut it. */
-const IDLE = 30_000;
+const LIVENESS_CHECK_AFTER_MS = 30_000;
 
 /** How often the server looks for transactions that are over their time, in milliseconds. */
-const MONITOR_INTERVAL = 2000;
+const MONITOR_INTERVAL_MS = 2000;
 
 /** For the driver: the whole result at once, since all of it is wanted. */
-const EVERYTHING = -1;
+const FETCH_ALL = -1;
 
 /** Each call has until the deadline, which may be longer than what is enough for a connection to be made or closed. */
 export function connectNeo4j(
@@ -62,7 +62,7 @@ export function connectNeo4j(
       maxConnectionPoolSize: connections,
       connectionTimeout: timeout,
       connectionAcquisitionTimeout: deadline,
-      connectionLivenessCheckTimeout: IDLE,
+      connectionLivenessCheckTimeout: LIVENESS_CHECK_AFTER_MS,
       disableLosslessIntegers: true,
       telemetryDisabled: true,
     });
@@ -101,12 +101,12 @@ export function connectNeo4j(
     }
   }
 
-  const guard = createGuard({
+  const guard = createCircuitBreaker({
     store: 'graph',
     timeout: deadline,
     probe,
     isUnavailable,
-    onAway: () => renew(driver),
+    onOpen: () => renew(driver),
     ...(warmUp && { warmUp }),
     log,
   });
@@ -118,7 +118,7 @@ export function connectNeo4j(
   async function withSession<Result>(signal: AbortSignal, use: (session: Session) => Promise<Result>): Promise<Result> {
     const lender = driver;
     // What decides who sees what is read where it was written: the followers in a cluster may lag.
-    const session = lender.session({ defaultAccessMode: neo4j.session.WRITE, fetchSize: EVERYTHING });
+    const session = lender.session({ defaultAccessMode: neo4j.session.WRITE, fetchSize: FETCH_ALL });
     let returned: Promise<void> | undefined;
     const giveBack = async () => {
       returned ??= session.close().catch(() => undefined);
@@ -166,7 +166,7 @@ export function connectNeo4j(
       }),
 
     // The last try may begin just before the deadline, and then has the same time again at the server.
-    lateness: 5 * deadline + MONITOR_INTERVAL,
+    maxCommitDelayMs: 5 * deadline + MONITOR_INTERVAL_MS,
 
     async close() {
       guard.close();
@@ -186,9 +186,9 @@ async function persist<Result>(signal: AbortSignal, attempt: () => Promise<Resul
     try {
       return await attempt();
     } catch (error) {
-      if (!isContention(error) && !(neo4j.isRetryableError(error) && failures < RECONNECTIONS)) throw error;
+      if (!isContention(error) && !(neo4j.isRetryableError(error) && failures < MAX_RECONNECTIONS)) throw error;
     }
-    const pause = Math.min(PAUSE.first * 2 ** failures, PAUSE.longest);
+    const pause = Math.min(RETRY_BACKOFF_MS.first * 2 ** failures, RETRY_BACKOFF_MS.longest);
     await sleep(pause * (0.5 + Math.random()), undefined, { signal });
   }
 }

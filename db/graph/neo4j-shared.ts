@@ -9,9 +9,9 @@ export const idsOf = (rows: readonly { id: number }[]) => rows.map(({ id }) => i
 /** By post and then by person: who locks the same nodes does it in the same order. */
 export const inOrder = (likes: readonly Like[]) => likes.toSorted((a, b) => a.post - b.post || a.person - b.person);
 
-export const keepNodes =
+export const ensureNodes =
   ({ people, posts }: Nodes) =>
   async (run: Run) => {
-    if (people.length > 0) await run(cypher.KEEP_PEOPLE, { people });
-    if (posts.length > 0) await run(cypher.KEEP_POSTS, { posts });
+    if (people.length > 0) await run(cypher.ENSURE_PEOPLE, { people });
+    if (posts.length > 0) await run(cypher.ENSURE_POSTS, { posts });
   };

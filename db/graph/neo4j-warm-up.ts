@@ -31,7 +31,7 @@ const absentIds = (id: number, size: number) => Array.from({ length: size }, (_,
 export function warmUpStatements(id = absentId()): Statement[] {
   const lookups = LOOKUPS.map(([people, others, posts]): Statement => {
     const lists = { people: absentIds(id, people), others: absentIds(id, others), posts: absentIds(id, posts) };
-    return [cypher.TIES_BETWEEN, { ...lists, fewPeople: people <= others, few: 1 }];
+    return [cypher.RELATIONS_BETWEEN, { ...lists, fewPeople: people <= others, few: 1 }];
   });
   return [...lookups, ...LIST_SIZES.flatMap((size) => statementsWithLists(id, size)), ...statementsAbout(id)];
 }
@@ -44,8 +44,8 @@ function statementsWithLists(id: number, size: number): Statement[] {
     [cypher.FRIENDS_OF_EACH, { people: ids }],
     [cypher.LIKE, { likes }],
     [cypher.UNLIKE, { likes, keep: 0 }],
-    [cypher.KEEP_PEOPLE, { people: ids }],
-    [cypher.KEEP_POSTS, { posts: ids }],
+    [cypher.ENSURE_PEOPLE, { people: ids }],
+    [cypher.ENSURE_POSTS, { posts: ids }],
   ];
 }
 
@@ -63,8 +63,8 @@ function statementsAbout(id: number): Statement[] {
     [cypher.ACCEPT, pair],
     [cypher.END_REQUEST, pair],
     [cypher.UNFRIEND, pair],
-    [cypher.REMOVE_TIES_OF_PERSON, { id, limit: 1 }],
-    [cypher.REMOVE_TIES_OF_POST, { id, limit: 1 }],
+    [cypher.REMOVE_EDGES_OF_PERSON, { id, limit: 1 }],
+    [cypher.REMOVE_EDGES_OF_POST, { id, limit: 1 }],
     [cypher.REMOVE_PERSON, { id }],
     [cypher.REMOVE_POST, { id }],
   ];

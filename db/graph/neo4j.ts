@@ -2,30 +2,30 @@ import { randomUUID } from 'node:crypto';
 import type { Log } from '../support/log.js';
 import * as cypher from './cypher.js';
 import type { LikesOfPost, RequestOutcome, SocialGraph } from './index.js';
-import { neo4jInventory } from './neo4j-inventory.js';
 import { connectNeo4j, type Neo4jOptions, type Run } from './neo4j-session.js';
-import { idsOf, inOrder, keepNodes } from './neo4j-shared.js';
+import { ensureNodes, idsOf, inOrder } from './neo4j-shared.js';
+import { neo4jSnapshot } from './neo4j-snapshot.js';
 import { warmUpNeo4j } from './neo4j-warm-up.js';
 
 export type { Neo4jOptions };
 
 /** The deadline of a migration, or of a look at all there is, in milliseconds. */
-const PATIENCE = 10 * 60 * 1000;
+const MAINTENANCE_TIMEOUT_MS = 10 * 60 * 1000;
 
 /** After how many deadlines the mark of an attempt is of no use. */
-const ATTEMPT_AGE = 30;
+const ATTEMPT_MAX_AGE_TIMEOUTS = 30;
 
 /** How many ties one transaction removes. */
-const CHUNK = 10_000;
+const EDGES_PER_TRANSACTION = 10_000;
 
 /** Up to so many likers of a post are looked through; of a post that has more, each person is looked for among them. */
-const FEW = 1000;
+const MAX_LIKERS_SCANNED = 1000;
 
 /** The graph in Neo4j. What it says there is in `cypher.ts`. */
 export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
-  const patient = connectNeo4j({ ...options, poolSize: 2 }, log, PATIENCE);
+  const patient = connectNeo4j({ ...options, poolSize: 2 }, log, MAINTENANCE_TIMEOUT_MS);
   const warmUp = () => warmUpNeo4j(patient.rehearse);
-  const { read, write, lateness, close } = connectNeo4j(options, log, options.timeout, warmUp);
+  const { read, write, maxCommitDelayMs, close } = connectNeo4j(options, log, options.timeout, warmUp);
 
   async function change(statement: string, parameters: object): Promise<void> {
     await write((run) => run(statement, parameters));
@@ -59,37 +59,37 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
 
   /** This one, and those for which no next try can come any more. */
   async function forgetAttempts(attempt: string | null): Promise<void> {
-    await change(cypher.FORGET_ATTEMPTS, { attempt, age: ATTEMPT_AGE * options.timeout });
+    await change(cypher.FORGET_ATTEMPTS, { attempt, age: ATTEMPT_MAX_AGE_TIMEOUTS * options.timeout });
   }
 
   /** A statement that removes up to `limit` ties and tells how many, until it finds less. */
   async function removeTies(statement: string, id: number): Promise<void> {
-    let removed = CHUNK;
-    while (removed === CHUNK) {
-      const [row] = await write((run) => run<{ removed: number }>(statement, { id, limit: CHUNK }));
+    let removed = EDGES_PER_TRANSACTION;
+    while (removed === EDGES_PER_TRANSACTION) {
+      const [row] = await write((run) => run<{ removed: number }>(statement, { id, limit: EDGES_PER_TRANSACTION }));
       removed = row?.removed ?? 0;
     }
   }
 
   const graph: SocialGraph = {
     kind: 'neo4j',
-    lateness,
+    maxCommitDelayMs,
     within: () => graph,
 
-    async tiesBetween(people, others, posts) {
+    async relationsBetween(people, others, posts) {
       const nothing = { friendships: [], found: [] };
       const asksFriends = people.length > 0 && others.length > 0;
       if (!asksFriends && posts.length === 0) return { friendships: [], likes: new Map() };
       const fewPeople = people.length <= others.length;
-      const [row = nothing] = await read<FoundTies>(cypher.TIES_BETWEEN, {
+      const [row = nothing] = await read<FoundTies>(cypher.RELATIONS_BETWEEN, {
         people,
         others,
         fewPeople,
         posts,
-        few: FEW,
+        few: MAX_LIKERS_SCANNED,
       });
       const likes = new Map<number, LikesOfPost>(row.found.map(([id, count, likers]) => [id, { count, likers }]));
-      const popular = row.found.flatMap(([id, count]) => (count > FEW ? [id] : []));
+      const popular = row.found.flatMap(([id, count]) => (count > MAX_LIKERS_SCANNED ? [id] : []));
       if (popular.length > 0 && people.length > 0) {
         const rows = await read<{ id: number; likers: number[] }>(cypher.LIKERS_AMONG, { posts: popular, people });
         for (const { id, likers } of rows) likes.set(id, { count: likes.get(id)?.count ?? 0, likers });
@@ -127,27 +127,27 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     cancel: (by, to) => changePair(cypher.END_REQUEST, by, to),
     unfriend: (by, friend) => changePair(cypher.UNFRIEND, by, friend),
 
-    keep: (nodes) => write(keepNodes(nodes)),
+    ensureNodes: (nodes) => write(ensureNodes(nodes)),
 
     async removePerson(id) {
-      await removeTies(cypher.REMOVE_TIES_OF_PERSON, id);
+      await removeTies(cypher.REMOVE_EDGES_OF_PERSON, id);
       await change(cypher.REMOVE_PERSON, { id });
     },
 
     async removePost(id) {
-      await removeTies(cypher.REMOVE_TIES_OF_POST, id);
+      await removeTies(cypher.REMOVE_EDGES_OF_POST, id);
       await change(cypher.REMOVE_POST, { id });
     },
 
-    inventory: neo4jInventory(patient),
+    snapshot: neo4jSnapshot(patient),
 
-    async owner() {
-      const [installation] = await read<{ id: string }>(cypher.OWNER);
+    async claimedBy() {
+      const [installation] = await read<{ id: string }>(cypher.READ_CLAIM);
       return installation?.id;
     },
     // Of two that mark it at once the first has it: there is only one of rank 1.
-    own: (installation, instead = installation) => change(cypher.OWN, { installation, instead }),
-    disown: () => change(cypher.DISOWN, {}),
+    claim: (installation, instead = installation) => change(cypher.CLAIM, { installation, instead }),
+    release: () => change(cypher.RELEASE, {}),
 
     async highestIds() {
       const [[person], [post]] = await Promise.all([
@@ -161,7 +161,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
       // Within the usual deadline, so that a server that is not there is soon found out.
       await forgetAttempts(null);
       for (const constraint of cypher.CONSTRAINTS) await patient.write((run) => run(constraint));
-      await patient.read(cypher.AWAIT_INDEXES, { seconds: PATIENCE / 1000 });
+      await patient.read(cypher.AWAIT_INDEXES, { seconds: MAINTENANCE_TIMEOUT_MS / 1000 });
     },
 
     warmUp,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { StoreUnavailable } from '../support/errors.js';
+import { StoreUnavailableError } from '../support/errors.js';
 
 /** How much of a body waits in memory for its reader, and how much of a file is read at a time, in bytes. */
 const MEMORY_BYTES = 256 * 1024;
@@ -114,4 +114,4 @@ async function openUnnamed(directory: string): Promise<FileHandle> {
 }
 
 const unavailable = (cause: unknown) =>
-  cause instanceof StoreUnavailable ? cause : new StoreUnavailable('images', { cause });
+  cause instanceof StoreUnavailableError ? cause : new StoreUnavailableError('images', { cause });

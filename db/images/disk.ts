@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import { access, constants, open, opendir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { moveFileDurably, syncDirectory } from '../support/durable-files.js';
-import { StoreUnavailable } from '../support/errors.js';
+import { StoreUnavailableError } from '../support/errors.js';
 import type { ImageStore } from './index.js';
 
 /** Whose images these are. No image's name begins with a dot. */
-const MARK = '.installation';
+const MARKER_FILE = '.installation';
 
 /** Images as files of one directory, on the same file system as the uploads that they come from. */
 export function diskImages(directory: string): ImageStore {
@@ -56,24 +56,24 @@ export function diskImages(directory: string): ImageStore {
       await access(`${directory}/`, R_OK | W_OK | X_OK).catch(unavailable);
     },
 
-    async owner() {
-      return readFile(path(MARK), 'utf8').catch((error) => missing(error, directory));
+    async claimedBy() {
+      return readFile(path(MARKER_FILE), 'utf8').catch((error) => missing(error, directory));
     },
 
-    async own(installation) {
+    async claim(installation) {
       // Several processes may do this at once.
-      const draft = path(`${MARK}.${randomUUID()}`);
+      const draft = path(`${MARKER_FILE}.${randomUUID()}`);
       try {
         await writeFile(draft, installation);
-        await moveFileDurably(draft, path(MARK));
+        await moveFileDurably(draft, path(MARKER_FILE));
       } catch (error) {
         await rm(draft).catch(() => undefined);
         unavailable(error);
       }
     },
 
-    async disown() {
-      await remove(MARK);
+    async release() {
+      await remove(MARKER_FILE);
     },
 
     async close() {},
@@ -81,7 +81,7 @@ export function diskImages(directory: string): ImageStore {
 }
 
 function unavailable(cause: unknown): never {
-  throw new StoreUnavailable('images', { cause });
+  throw new StoreUnavailableError('images', { cause });
 }
 
 /** A missing file is an answer; a missing directory is a store that is away. */

@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../support/errors.js';
+import { StoreUnavailableError } from '../support/errors.js';
 import type { ImageStore } from './index.js';
 
 /** Lets a backup hold still what it copies. */
@@ -30,7 +30,7 @@ export function withHolds(store: ImageStore): ImageStore & { holds: ImageHolds }
       return track('put', store.put(name, path));
     },
     async remove(name) {
-      if (removalsHeld) throw new StoreUnavailable('images');
+      if (removalsHeld) throw new StoreUnavailableError('images');
       return track('remove', store.remove(name));
     },
     holds: {

@@ -21,9 +21,9 @@ export interface ImageStore {
   /** Whether it could take and give images now. @throws StoreUnavailable */
   check(): Promise<void>;
   /** Whose images these are: the installation that has marked the store, if any has. The mark is no image. */
-  owner(): Promise<string | undefined>;
-  own(installation: string): Promise<void>;
+  claimedBy(): Promise<string | undefined>;
+  claim(installation: string): Promise<void>;
   /** Takes the mark off, whosever it is. */
-  disown(): Promise<void>;
+  release(): Promise<void>;
   close(): Promise<void>;
 }

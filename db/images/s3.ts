@@ -4,8 +4,8 @@ import https from 'node:https';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { S3ClientConfig } from '@aws-sdk/client-s3';
-import { createGuard } from '../support/circuit-breaker.js';
-import { StoreUnavailable } from '../support/errors.js';
+import { createCircuitBreaker } from '../support/circuit-breaker.js';
+import { StoreUnavailableError } from '../support/errors.js';
 import type { Log } from '../support/log.js';
 import { bufferedBody } from './buffered-body.js';
 import type { ImageStore, StoredImage } from './index.js';
@@ -23,7 +23,7 @@ export interface S3Options {
 }
 
 /** Whose images these are. No image's name begins with a dot. */
-const MARK = '.installation';
+const MARKER_KEY = '.installation';
 
 /** How long a connection is kept unused, in milliseconds: less than servers and firewalls keep theirs. */
 const IDLE = 4000;
@@ -83,12 +83,12 @@ export async function openS3(options: S3Options, directory: string, log: Log): P
   const head = (asked: typeof client, abortSignal: AbortSignal) =>
     asked.send(new S3.HeadBucketCommand({ Bucket }), { abortSignal });
 
-  const guard = createGuard({
+  const guard = createCircuitBreaker({
     store: 'images',
     timeout,
     probe: (signal) => head(prober, signal),
     isUnavailable: (error) => !(error instanceof TypeError),
-    onAway: dropIdle,
+    onOpen: dropIdle,
     log,
   });
 
@@ -123,7 +123,7 @@ export async function openS3(options: S3Options, directory: string, log: Log): P
 
     async put(name, path) {
       const file = await open(path).catch((cause) => {
-        throw new StoreUnavailable('images', { cause });
+        throw new StoreUnavailableError('images', { cause });
       });
       // Should reading fail, the request stays short of its length, and ends at its deadline.
       const Body = file.createReadStream({ highWaterMark: PIECE }).on('error', ignore);
@@ -164,15 +164,15 @@ export async function openS3(options: S3Options, directory: string, log: Log): P
       await ask((signal) => head(client, signal));
     },
 
-    owner: () => ask(async (signal) => (await fetchObject(MARK, signal))?.Body?.transformToString()),
+    claimedBy: () => ask(async (signal) => (await fetchObject(MARKER_KEY, signal))?.Body?.transformToString()),
 
-    async own(installation) {
+    async claim(installation) {
       await ask((abortSignal) =>
-        client.send(new S3.PutObjectCommand({ Bucket, Key: MARK, Body: installation }), { abortSignal }),
+        client.send(new S3.PutObjectCommand({ Bucket, Key: MARKER_KEY, Body: installation }), { abortSignal }),
       );
     },
 
-    disown: () => remove(MARK),
+    release: () => remove(MARKER_KEY),
 
     async close() {
       guard.close();

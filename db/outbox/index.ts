@@ -6,51 +6,51 @@ import { after, NOW } from '../postgres/clock.js';
 import type { Database, DatabaseTransaction } from '../postgres/index.js';
 import type { OutboxTable } from '../schema.js';
 import { batched } from '../support/batch.js';
-import { StoreUnavailable } from '../support/errors.js';
-import { reached } from '../support/failpoints.js';
+import { StoreUnavailableError } from '../support/errors.js';
+import { failpoint } from '../support/failpoints.js';
 import type { Log } from '../support/log.js';
-import { takeDue } from './claim.js';
+import { claimDueEntries } from './claim-due-entries.js';
 import { createNodeDelivery } from './node-delivery.js';
 
 type Kind = OutboxTable['kind'];
 
 /** Something that another store has to agree about with PostgreSQL. */
-export interface Thing {
+export interface EntityReference {
   kind: Kind;
   key: string | number;
 }
 
 /** The images that these columns name, if any. */
-export const imagesOf = (...names: (string | null)[]): Thing[] =>
+export const imageReferences = (...names: (string | null)[]): EntityReference[] =>
   names.flatMap((key) => (key === null ? [] : [{ kind: 'image', key }]));
 
 /** How long the relay rests when it has found nothing to do, in milliseconds. */
-const REST = 1000;
+const POLL_INTERVAL_MS = 1000;
 
 /** How many entries a request delivers itself, and how long it waits for that, in milliseconds; the relay takes the others. */
-const PROMPT = 50;
-const PATIENCE = 1000;
+const MAX_INLINE_ENTRIES = 50;
+const INLINE_TIMEOUT_MS = 1000;
 
 /** In seconds: for an entry that fails by itself, and for one whose store is away, which is soon worth another try. */
-const LONGEST_BACKOFF = 300;
-const LONGEST_ABSENCE = 5;
+const MAX_BACKOFF_SECONDS = 300;
+const MAX_UNAVAILABLE_BACKOFF_SECONDS = 5;
 
 /** What goes to one store: when that is away, the relay goes on with the other's. */
-const KINDS: readonly Kind[][] = [['person', 'post'], ['image']];
+const KINDS_BY_STORE: readonly Kind[][] = [['person', 'post'], ['image']];
 
 /**
  * Notes, in the transaction that changes a row, that the other stores have yet to follow. Answers the entries to deliver
  * after the commit.
  */
-export async function recordChanges(trx: DatabaseTransaction, things: readonly Thing[]): Promise<number[]> {
+export async function enqueue(trx: DatabaseTransaction, things: readonly EntityReference[]): Promise<number[]> {
   if (things.length === 0) return [];
   const [kinds, keys] = [things.map(({ kind }) => kind), things.map(({ key }) => String(key))];
-  const { rows } = await recordFound(sql`select * from unnest(${kinds}::text[], ${keys}::text[])`).execute(trx);
+  const { rows } = await insertEntries(sql`select * from unnest(${kinds}::text[], ${keys}::text[])`).execute(trx);
   return rows.map(({ id }) => id);
 }
 
 /** The query that records what another one finds: kinds and keys. */
-export const recordFound = (things: RawBuilder<unknown>) =>
+export const insertEntries = (things: RawBuilder<unknown>) =>
   sql<{ id: number }>`insert into outbox (kind, key) ${things} returning id`;
 
 export interface Outbox {
@@ -63,7 +63,7 @@ export interface Outbox {
 
 interface Stores {
   db: Database;
-  graphDb: Database;
+  graphTransactions: Database;
   graph: SocialGraph;
   images: ImageStore;
   log: Log;
@@ -73,10 +73,10 @@ interface Stores {
  * Delivery is level-triggered: it looks at the row as it is now and makes the other store agree. Delivered twice, late or
  * out of order, the result is the same.
  */
-export function createOutbox({ db, graphDb, graph, images, log }: Stores): Outbox {
+export function createOutbox({ db, graphTransactions, graph, images, log }: Stores): Outbox {
   const stopped = new AbortController();
   const findEntry = batched((ids: number[]) => findEntries(db, ids));
-  const deliverNode = createNodeDelivery({ graphDb, graph });
+  const deliverNode = createNodeDelivery({ graphTransactions, graph });
   const prompt = new Set<Promise<void>>();
   let relay: Promise<void> | undefined;
 
@@ -91,8 +91,8 @@ export function createOutbox({ db, graphDb, graph, images, log }: Stores): Outbo
     try {
       return await (entry.kind === 'image' ? sweepImage(entry.id, entry.key) : deliverNode(entry.id));
     } catch (error) {
-      const away = error instanceof StoreUnavailable;
-      const seconds = Math.min(2 ** entry.attempts, away ? LONGEST_ABSENCE : LONGEST_BACKOFF);
+      const away = error instanceof StoreUnavailableError;
+      const seconds = Math.min(2 ** entry.attempts, away ? MAX_UNAVAILABLE_BACKOFF_SECONDS : MAX_BACKOFF_SECONDS);
       // A store that is away has been logged, once, by whoever watches over it.
       if (!away) log.warn({ err: error, kind: entry.kind, retryIn: seconds }, 'delivery failed');
       await db
@@ -109,11 +109,11 @@ export function createOutbox({ db, graphDb, graph, images, log }: Stores): Outbo
 
   /** Removes bytes that no row names. Names are never given twice, so what is unnamed once its entry is due stays so. */
   async function sweepImage(id: number, name: string): Promise<boolean> {
-    if ((await takeDue(db, [id])).length === 0) return false;
+    if ((await claimDueEntries(db, [id])).length === 0) return false;
     const { rows } = await sql`
       select from posts where image = ${name} union all select from accounts where picture = ${name}`.execute(db);
     if (rows.length === 0) await images.remove(name);
-    reached('image removed');
+    failpoint('image removed');
     await db.deleteFrom('outbox').where('id', '=', id).execute();
     return true;
   }
@@ -140,32 +140,35 @@ export function createOutbox({ db, graphDb, graph, images, log }: Stores): Outbo
   async function run(): Promise<void> {
     while (!stopped.signal.aborted) {
       let delivered = 0;
-      for (const kinds of KINDS) {
+      for (const kinds of KINDS_BY_STORE) {
         delivered += await deliverDue(kinds).catch((error) => {
-          if (!(error instanceof StoreUnavailable)) log.warn({ err: error }, 'the relay has failed');
+          if (!(error instanceof StoreUnavailableError)) log.warn({ err: error }, 'the relay has failed');
           return 0;
         });
       }
-      if (delivered === 0) await sleep(REST, undefined, { signal: stopped.signal }).catch(() => undefined);
+      if (delivered === 0) await sleep(POLL_INTERVAL_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
     }
   }
 
   async function deliverAll(entries: readonly number[]): Promise<void> {
-    reached('changes committed');
+    failpoint('changes committed');
     try {
       for (const id of entries) await deliverOne(id);
     } catch (error) {
-      if (!(error instanceof StoreUnavailable)) log.warn({ err: error }, 'delivery is left to the relay');
+      if (!(error instanceof StoreUnavailableError)) log.warn({ err: error }, 'delivery is left to the relay');
     }
   }
 
   return {
     async deliver(entries) {
-      const delivery = deliverAll(entries.slice(0, PROMPT));
+      const delivery = deliverAll(entries.slice(0, MAX_INLINE_ENTRIES));
       prompt.add(delivery);
       void delivery.finally(() => prompt.delete(delivery));
       const impatience = new AbortController();
-      await Promise.race([delivery, sleep(PATIENCE, undefined, { signal: impatience.signal }).catch(() => undefined)]);
+      await Promise.race([
+        delivery,
+        sleep(INLINE_TIMEOUT_MS, undefined, { signal: impatience.signal }).catch(() => undefined),
+      ]);
       impatience.abort();
     },
     start() {

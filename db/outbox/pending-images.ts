@@ -4,8 +4,8 @@ import type { ImageStore } from '../images/index.js';
 import { after, NOW } from '../postgres/clock.js';
 import type { Database, DatabaseTransaction } from '../postgres/index.js';
 import type { Sized } from '../storage-quota.js';
-import { StoreUnavailable } from '../support/errors.js';
-import { reached } from '../support/failpoints.js';
+import { StoreUnavailableError } from '../support/errors.js';
+import { failpoint } from '../support/failpoints.js';
 import type { Outbox } from './index.js';
 
 /** Bytes that are stored, and are removed when `due` comes before a row has claimed them. */
@@ -21,7 +21,7 @@ interface Stores {
 }
 
 /** Far longer than from the first byte written to the row's commit. */
-const DUE = after(15 * 60);
+const DUE_AT = after(15 * 60);
 
 /**
  * Stores the file at `path` before the row that will name it, and passes it on to `commit`, whose transaction has to claim
@@ -37,13 +37,13 @@ export async function withPendingImage<Result>(
   const name = `${randomBytes(16).toString('hex')}.${extension}`;
   const { id: entry } = await db
     .insertInto('outbox')
-    .values({ kind: 'image', key: name, due_at: DUE })
+    .values({ kind: 'image', key: name, due_at: DUE_AT })
     .returning('id')
     .executeTakeFirstOrThrow();
   try {
-    reached('image noted');
+    failpoint('image noted');
     await images.put(name, path);
-    reached('image stored');
+    failpoint('image stored');
     return await commit({ name, entry, bytes, storageMaxBytes });
   } finally {
     // What has been committed is done, whether or not this can be asked: unclaimed bytes go when they are due.
@@ -71,7 +71,7 @@ async function makeDue(db: Database, entry: number): Promise<boolean> {
  */
 export async function claimImage(trx: DatabaseTransaction, image: PendingImage): Promise<void> {
   const { rows } = await claimWhere(image, sql`true`).execute(trx);
-  if (rows.length === 0) throw new StoreUnavailable('images');
+  if (rows.length === 0) throw new StoreUnavailableError('images');
 }
 
 /** The query that claims it if a condition holds. It answers nothing when it has not. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
-import type { Guard } from '../support/circuit-breaker.js';
-import { StoreUnavailable } from '../support/errors.js';
-import { type Observer, observed } from '../support/observer.js';
+import type { CircuitBreaker } from '../support/circuit-breaker.js';
+import { StoreUnavailableError } from '../support/errors.js';
+import { type Observer, timed } from '../support/observer.js';
 
 const { INT8, TIMESTAMPTZ } = pg.types.builtins;
 const dateOf = pg.types.getTypeParser(TIMESTAMPTZ);
@@ -50,7 +50,7 @@ function statementName(text: string): string {
  * still doing. The server rolls back a transaction that was open on it; a statement that was one by itself may go on. One on
  * which the server has answered, be it that it has ended the statement, is still good for the rollback.
  */
-export function guardedClient(guard: Guard): typeof pg.Client {
+export function guardedClient(guard: CircuitBreaker): typeof pg.Client {
   return class extends NamingClient {
     // biome-ignore lint/suspicious/noExplicitAny: as above.
     override async query(...statement: [any, ...any[]]): Promise<any> {
@@ -67,7 +67,7 @@ export function guardedClient(guard: Guard): typeof pg.Client {
         return await guard.run(ask);
       } catch (error) {
         // It cuts off a connection that still owes an answer, and the pool takes it back no more.
-        if (error instanceof StoreUnavailable && !answered) void this.end();
+        if (error instanceof StoreUnavailableError && !answered) void this.end();
         throw error;
       }
     }
@@ -79,7 +79,7 @@ export function observedClient(Client: typeof pg.Client, observer: Observer): ty
   return class extends Client {
     // biome-ignore lint/suspicious/noExplicitAny: as above.
     override async query(...statement: [any, ...any[]]): Promise<any> {
-      return observed(observer, 'postgres', 'query', super.query(...statement));
+      return timed(observer, 'postgres', 'query', super.query(...statement));
     }
   };
 }

@@ -1,8 +1,8 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import type { Tables } from '../schema.js';
-import { StoreUnavailable } from '../support/errors.js';
+import { StoreUnavailableError } from '../support/errors.js';
 import type { Log } from '../support/log.js';
-import { type Observer, unobserved } from '../support/observer.js';
+import { noopObserver, type Observer } from '../support/observer.js';
 import { createPool, isUnavailable, NamingClient, observedClient, types } from './client.js';
 import { startEmbeddedServer } from './embedded/server.js';
 import type { Postgres } from './index.js';
@@ -18,7 +18,7 @@ const QUEUE_TIMEOUT_MS = 10_000;
 export async function openEmbeddedPostgres(
   directory: string,
   log: Log,
-  observer: Observer = unobserved,
+  observer: Observer = noopObserver,
 ): Promise<Postgres> {
   const server = await startEmbeddedServer(directory, log);
   const pool = createPool({
@@ -38,9 +38,9 @@ export async function openEmbeddedPostgres(
   const db = new Kysely<Tables>({ dialect });
   return {
     db,
-    graphDb: db,
-    patientDb: db,
-    deadline: 0,
+    graphTransactions: db,
+    maintenanceDb: db,
+    statementTimeoutMs: 0,
     pools: () => ({ main: { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount } }),
     async close() {
       await db.destroy();
@@ -58,6 +58,6 @@ class EmbeddedClient extends NamingClient {
 }
 
 function rethrow(error: unknown): never {
-  if (error instanceof StoreUnavailable || !isUnavailable(error)) throw error;
-  throw new StoreUnavailable('postgres', { cause: error });
+  if (error instanceof StoreUnavailableError || !isUnavailable(error)) throw error;
+  throw new StoreUnavailableError('postgres', { cause: error });
 }

@@ -16,11 +16,11 @@ export interface Postgres {
    * For transactions that wait for the graph while they are open: connections of their own, so that a graph that is silent
    * cannot hold all those that logins need.
    */
-  graphDb: Database;
+  graphTransactions: Database;
   /** For what may take its time: without a deadline, and of few connections. */
-  patientDb: Database;
+  maintenanceDb: Database;
   /** How long a statement of a request may take, in milliseconds; 0 where nothing ends one. */
-  deadline: number;
+  statementTimeoutMs: number;
   /** What each pool of connections holds just now, by name. */
   pools(): Record<string, Pool>;
   close(): Promise<void>;

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { DatabaseTransaction } from './index.js';
 
 /** What a transaction touches in more than one store. */
-export interface Locked {
+export interface LockedIds {
   accounts?: readonly number[];
   posts?: readonly number[];
 }
@@ -16,7 +16,7 @@ export interface Locked {
  * While a transaction is open, nothing but that transaction is used: the embedded PostgreSQL has a single connection, and
  * anything else would wait for it for ever.
  */
-const keysOf = ({ accounts = [], posts = [] }: Locked): string[] => {
+const keysOf = ({ accounts = [], posts = [] }: LockedIds): string[] => {
   const sorted = (ids: readonly number[]) => [...new Set(ids)].sort((a, b) => a - b);
   return [...sorted(accounts).map((id) => BigInt(id) * 2n), ...sorted(posts).map((id) => BigInt(id) * 2n + 1n)].map(
     String,
@@ -24,7 +24,7 @@ const keysOf = ({ accounts = [], posts = [] }: Locked): string[] => {
 };
 
 /** For whoever writes about these and needs them to stay: likes, friend transitions, new posts, sessions and uploads. */
-export async function lockShared(trx: DatabaseTransaction, locked: Locked): Promise<void> {
+export async function lockShared(trx: DatabaseTransaction, locked: LockedIds): Promise<void> {
   await sql`select pg_advisory_xact_lock_shared(key) from unnest(${keysOf(locked)}::int8[]) as key`.execute(trx);
 }
 
@@ -32,12 +32,12 @@ export async function lockShared(trx: DatabaseTransaction, locked: Locked): Prom
  * The query that takes them, for a statement that is a transaction by itself. That statement waits for no lock longer than
  * `patience`, in milliseconds: by then its caller has given it up, and it would hold a connection and go ahead later.
  */
-export const sharedLocksWithin = (patience: number, locked: Locked) => sql`
+export const sharedLocksWithin = (patience: number, locked: LockedIds) => sql`
   select pg_advisory_xact_lock_shared(key)
   from (select set_config('lock_timeout', ${String(patience)}, true)) as patience, unnest(${keysOf(locked)}::int8[]) as key`;
 
 /** For whoever removes these, and for the delivery of a change to another store. */
-export async function lockExclusive(trx: DatabaseTransaction, locked: Locked): Promise<void> {
+export async function lockExclusive(trx: DatabaseTransaction, locked: LockedIds): Promise<void> {
   await sql`select pg_advisory_xact_lock(key) from unnest(${keysOf(locked)}::int8[]) as key`.execute(trx);
 }
 

@@ -1,9 +1,9 @@
 import { CompiledQuery, type DatabaseConnection, Kysely, PostgresDialect, PostgresDriver } from 'kysely';
 import pg from 'pg';
 import type { Tables } from '../schema.js';
-import { createGuard, type Guard } from '../support/circuit-breaker.js';
+import { type CircuitBreaker, createCircuitBreaker } from '../support/circuit-breaker.js';
 import type { Log } from '../support/log.js';
-import { unobserved } from '../support/observer.js';
+import { noopObserver } from '../support/observer.js';
 import { createPool, guardedClient, isUnavailable, observedClient, types } from './client.js';
 import type { Database, Postgres } from './index.js';
 import { warmUpDatabase } from './warm-up.js';
@@ -28,10 +28,10 @@ const IDLE_FACTOR = 5;
 export function openPostgres(
   { url, poolSize, graphPoolSize, timeout }: PostgresOptions,
   log: Log,
-  observer = unobserved,
+  observer = noopObserver,
 ): Postgres {
   const watch = (deadline: number, warmUp?: () => Promise<void>) =>
-    createGuard({
+    createCircuitBreaker({
       store: 'postgres',
       timeout: deadline,
       isUnavailable,
@@ -40,10 +40,10 @@ export function openPostgres(
       log,
     });
   const guards = {
-    hasty: watch(timeout, (): Promise<void> => warmUpDatabase(databases.patientDb)),
+    hasty: watch(timeout, (): Promise<void> => warmUpDatabase(databases.maintenanceDb)),
     patient: watch(PATIENT.timeout),
   };
-  const pool = (max: number, guard: Guard) =>
+  const pool = (max: number, guard: CircuitBreaker) =>
     createPool({
       connectionString: url,
       keepAlive: true,
@@ -61,13 +61,13 @@ export function openPostgres(
   const begin = `begin; set local statement_timeout = ${timeout}; set local idle_in_transaction_session_timeout = ${timeout * IDLE_FACTOR}`;
   const databases = {
     db: over(pools.main, guards.hasty, begin),
-    graphDb: over(pools.graph, guards.hasty, begin),
-    patientDb: over(pools.patient, guards.patient, 'begin'),
+    graphTransactions: over(pools.graph, guards.hasty, begin),
+    maintenanceDb: over(pools.patient, guards.patient, 'begin'),
   };
 
   return {
     ...databases,
-    deadline: timeout,
+    statementTimeoutMs: timeout,
     pools: () =>
       Object.fromEntries(
         Object.entries(pools).map(([name, pool]) => [
@@ -82,7 +82,7 @@ export function openPostgres(
   };
 }
 
-const over = (pool: pg.Pool, guard: Guard, begin: string): Database =>
+const over = (pool: pg.Pool, guard: CircuitBreaker, begin: string): Database =>
   new Kysely<Tables>({ dialect: new GuardedDialect(pool, guard, begin) });
 
 async function ask(url: string, timeout: number): Promise<void> {
@@ -99,7 +99,7 @@ async function ask(url: string, timeout: number): Promise<void> {
 class GuardedDialect extends PostgresDialect {
   readonly #create: () => GuardedDriver;
 
-  constructor(pool: pg.Pool, guard: Guard, begin: string) {
+  constructor(pool: pg.Pool, guard: CircuitBreaker, begin: string) {
     super({ pool });
     this.#create = () => new GuardedDriver(pool, guard, begin);
   }
@@ -110,10 +110,10 @@ class GuardedDialect extends PostgresDialect {
 }
 
 class GuardedDriver extends PostgresDriver {
-  readonly #guard: Guard;
+  readonly #guard: CircuitBreaker;
   readonly #begin: string;
 
-  constructor(pool: pg.Pool, guard: Guard, begin: string) {
+  constructor(pool: pg.Pool, guard: CircuitBreaker, begin: string) {
     super({ pool });
     this.#guard = guard;
     this.#begin = begin;

@@ -1,10 +1,10 @@
-import { findAccounts, findPictureOwner, findSecret } from '../accounts.js';
+import { findAccounts, findCredentials, findPictureOwner } from '../accounts.js';
 import {
   createPost,
-  findOpenPosts,
   findPostImageOwner,
   findPostOwners,
   findPosts,
+  findPostsPublicOrOwn,
   isPostOf,
   newestIds,
   newestPosts,
@@ -29,10 +29,10 @@ export async function warmUpDatabase(db: Database): Promise<void> {
   await touchSessions(db, [name]);
   await listSessions(db, id, name);
   await findAccounts(db, [id]);
-  await findSecret(db, { id });
-  await findSecret(db, { email: name });
+  await findCredentials(db, { id });
+  await findCredentials(db, { email: name });
   await findPictureOwner(db, name);
-  await findOpenPosts(db, [{ id, viewer: id }]);
+  await findPostsPublicOrOwn(db, [{ id, viewer: id }]);
   await findPosts(db, [id]);
   await findPostOwners(db, [id]);
   await findPostImageOwner(db, name);
@@ -40,5 +40,5 @@ export async function warmUpDatabase(db: Database): Promise<void> {
   await newestPosts(db, 1);
   await newestIds(db, 1);
   await postsByAuthor(db, id, { limit: 1, offset: 0 });
-  await createPost({ db, deadline: LOCK_TIMEOUT_MS }, id, { title: '', text: '' });
+  await createPost({ db, statementTimeoutMs: LOCK_TIMEOUT_MS }, id, { title: '', text: '' });
 }

@@ -1,11 +1,11 @@
 /** How many batches of one kind may be under way. A second one hides the round trip; more would only make them smaller. */
-const IN_FLIGHT = 2;
+const MAX_BATCHES_IN_FLIGHT = 2;
 
 /** The longest batch, unless told otherwise: it bounds a statement's parameters and how long one keeps the others waiting. */
-const LONGEST = 500;
+const DEFAULT_MAX_BATCH_SIZE = 500;
 
 interface Options {
-  longest?: number;
+  maxBatchSize?: number;
   /** Told the size of each batch as it starts. */
   onBatch?(size: number): void;
 }
@@ -25,18 +25,18 @@ interface Waiting<Key, Value> {
  */
 export function batched<Key, Value>(
   load: (keys: Key[]) => Promise<readonly Value[]>,
-  { longest = LONGEST, onBatch }: Options = {},
+  { maxBatchSize = DEFAULT_MAX_BATCH_SIZE, onBatch }: Options = {},
 ): (key: Key) => Promise<Value> {
   const waiting: Waiting<Key, Value>[] = [];
   let inFlight = 0;
   let scheduled = false;
 
   function schedule() {
-    if (scheduled || inFlight >= IN_FLIGHT || waiting.length === 0) return;
+    if (scheduled || inFlight >= MAX_BATCHES_IN_FLIGHT || waiting.length === 0) return;
     scheduled = true;
     setImmediate(() => {
       scheduled = false;
-      void run(waiting.splice(0, longest));
+      void run(waiting.splice(0, maxBatchSize));
       schedule();
     });
   }

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type StoreName, StoreUnavailable } from './errors.js';
+import { type StoreName, StoreUnavailableError } from './errors.js';
 import type { Log } from './log.js';
 
 /** How long a store that is suspected may take to answer the least question before it counts as away, in milliseconds. */
-const DOUBT = 600;
+const PROBE_TIMEOUT_MS = 600;
 
 /** How long to wait before a store that is away is asked again, in milliseconds. */
-const PAUSE = 250;
+const PROBE_INTERVAL_MS = 250;
 
 /** How long a warm-up may take. After that the store is used as it is. */
 const WARM_UP_TIMEOUT_MS = 120_000;
 
-export interface Guard {
+export interface CircuitBreaker {
   /** Whether the store is known not to answer. Every call fails at once until it does again. */
-  readonly away: boolean;
+  readonly isOpen: boolean;
   /**
    * Makes a call to the store within its deadline. A call that is given up has to let go of its connection.
    *
@@ -26,9 +26,9 @@ export interface Guard {
 
 /** One call to a store, in progress or given up. */
 export class Attempt {
-  #reject: ((cause: StoreUnavailable) => void) | undefined;
+  #reject: ((cause: StoreUnavailableError) => void) | undefined;
   #controller: AbortController | undefined;
-  #cause: StoreUnavailable | undefined;
+  #cause: StoreUnavailableError | undefined;
 
   get isGivenUp(): boolean {
     return this.#cause !== undefined;
@@ -43,7 +43,7 @@ export class Attempt {
     return this.#controller.signal;
   }
 
-  giveUp(cause: StoreUnavailable): void {
+  giveUp(cause: StoreUnavailableError): void {
     if (this.#cause) return;
     this.#cause = cause;
     this.#reject?.(cause);
@@ -68,7 +68,7 @@ interface Options {
   /** Whether an error means that the store cannot serve, rather than that the question was wrong. */
   isUnavailable(error: unknown): boolean;
   /** Called when the store is found to be away: connections that have gone silent can be thrown away. */
-  onAway?(): void;
+  onOpen?(): void;
   /** Prepares a store that has returned for its first calls, which would be slow otherwise. Until then it counts as away. */
   warmUp?(): Promise<unknown>;
   log: Log;
@@ -79,7 +79,15 @@ interface Options {
  * probe or by any other call's answer: a slow statement is no silent store. Found to be away, the store is left alone, what
  * was under way is given up, and a probe looks for its return.
  */
-export function createGuard({ store, timeout, probe, isUnavailable, onAway, warmUp, log }: Options): Guard {
+export function createCircuitBreaker({
+  store,
+  timeout,
+  probe,
+  isUnavailable,
+  onOpen,
+  warmUp,
+  log,
+}: Options): CircuitBreaker {
   const underWay = new Set<Attempt>();
   const closed = new AbortController();
   let doubted = false;
@@ -96,7 +104,7 @@ export function createGuard({ store, timeout, probe, isUnavailable, onAway, warm
   }
 
   const answers = () =>
-    within(AbortSignal.timeout(DOUBT), probe).then(
+    within(AbortSignal.timeout(PROBE_TIMEOUT_MS), probe).then(
       () => true,
       () => false,
     );
@@ -107,7 +115,7 @@ export function createGuard({ store, timeout, probe, isUnavailable, onAway, warm
     (!warmUp ||
       within(AbortSignal.timeout(WARM_UP_TIMEOUT_MS), warmUp).then(
         () => true,
-        (error) => !(error instanceof StoreUnavailable),
+        (error) => !(error instanceof StoreUnavailableError),
       ));
 
   async function settle(cause: unknown): Promise<void> {
@@ -116,10 +124,10 @@ export function createGuard({ store, timeout, probe, isUnavailable, onAway, warm
     if (!(await answers()) && !answered && !closed.signal.aborted) {
       away = true;
       log.warn({ err: cause, store }, 'a store does not answer');
-      for (const attempt of underWay) attempt.giveUp(new StoreUnavailable(store, { cause }));
-      onAway?.();
+      for (const attempt of underWay) attempt.giveUp(new StoreUnavailableError(store, { cause }));
+      onOpen?.();
       while (!(await isWarm())) {
-        await sleep(PAUSE, undefined, { signal: closed.signal }).catch(() => undefined);
+        await sleep(PROBE_INTERVAL_MS, undefined, { signal: closed.signal }).catch(() => undefined);
         if (closed.signal.aborted) return;
       }
       away = false;
@@ -129,15 +137,15 @@ export function createGuard({ store, timeout, probe, isUnavailable, onAway, warm
   }
 
   return {
-    get away() {
+    get isOpen() {
       return away;
     },
 
     async run(call) {
-      if (away) throw new StoreUnavailable(store);
+      if (away) throw new StoreUnavailableError(store);
       const attempt = new Attempt();
       // A turn later: should this process have been kept from running, the answer may lie there already.
-      const giveUp = () => setImmediate(() => attempt.giveUp(new StoreUnavailable(store)));
+      const giveUp = () => setImmediate(() => attempt.giveUp(new StoreUnavailableError(store)));
       const timer = setTimeout(giveUp, timeout);
       underWay.add(attempt);
       try {
@@ -145,13 +153,13 @@ export function createGuard({ store, timeout, probe, isUnavailable, onAway, warm
         answered = true;
         return result;
       } catch (error) {
-        const gaveUp = error instanceof StoreUnavailable;
+        const gaveUp = error instanceof StoreUnavailableError;
         if (!gaveUp && !isUnavailable(error)) {
           answered = true;
           throw error;
         }
         if (!doubted && !closed.signal.aborted) void settle(error);
-        throw gaveUp ? error : new StoreUnavailable(store, { cause: error });
+        throw gaveUp ? error : new StoreUnavailableError(store, { cause: error });
       } finally {
         clearTimeout(timer);
         underWay.delete(attempt);
@@ -160,7 +168,7 @@ export function createGuard({ store, timeout, probe, isUnavailable, onAway, warm
 
     close() {
       closed.abort();
-      for (const attempt of underWay) attempt.giveUp(new StoreUnavailable(store));
+      for (const attempt of underWay) attempt.giveUp(new StoreUnavailableError(store));
     },
   };
 }

@@ -8,7 +8,7 @@ import { makeDirectoryDurably } from './durable-files.js';
 /** What is kept is nobody else's to read, however the directory around it was made. */
 export const OWNER_ONLY = 0o700;
 
-export class DataDirectoryInUse extends Error {
+export class DataDirectoryInUseError extends Error {
   constructor(path: string) {
     super(`${path} is in use by another process of this service`);
     this.name = 'DataDirectoryInUse';
@@ -55,7 +55,7 @@ export async function claimDataDirectory(
   const lock = await open(join(root, 'lock'), 'a+');
   if (!tryLock(lock.fd, { shared })) {
     await lock.close();
-    throw new DataDirectoryInUse(root);
+    throw new DataDirectoryInUseError(root);
   }
   const unfinished = join(root, 'restoring');
   if (!restoring && existsSync(unfinished)) {

@@ -1,5 +1,5 @@
 /** What has just happened in a write that touches more than one store. A crash then must do no harm. */
-export type Moment =
+export type Failpoint =
   | 'image noted'
   | 'image stored'
   | 'changes committed'
@@ -9,11 +9,11 @@ export type Moment =
   | 'likes written'
   | 'friendship written';
 
-let listener: (moment: Moment) => void = () => undefined;
+let listener: (moment: Failpoint) => void = () => undefined;
 
-export const reached = (moment: Moment): void => listener(moment);
+export const failpoint = (moment: Failpoint): void => listener(moment);
 
 /** For tests alone, which end the process there. */
-export function onMoment(listen: (moment: Moment) => void): void {
+export function onFailpoint(listen: (moment: Failpoint) => void): void {
   listener = listen;
 }

@@ -1,4 +1,4 @@
-import { type StoreName, StoreUnavailable } from './errors.js';
+import { type StoreName, StoreUnavailableError } from './errors.js';
 
 export type Outcome = 'ok' | 'unavailable' | 'error';
 
@@ -10,10 +10,10 @@ export interface Observer {
 }
 
 /** For what runs unmeasured. */
-export const unobserved: Observer = { storeCall: () => undefined, batch: () => undefined };
+export const noopObserver: Observer = { storeCall: () => undefined, batch: () => undefined };
 
 /** Tells the observer how long a call that is made just now takes, and how it ends. */
-export async function observed<Result>(
+export async function timed<Result>(
   observer: Observer,
   store: StoreName,
   verb: string,
@@ -24,7 +24,7 @@ export async function observed<Result>(
   try {
     return await call;
   } catch (error) {
-    outcome = error instanceof StoreUnavailable ? 'unavailable' : 'error';
+    outcome = error instanceof StoreUnavailableError ? 'unavailable' : 'error';
     throw error;
   } finally {
     observer.storeCall(store, verb, (performance.now() - started) / 1000, outcome);

@@ -1,5 +1,5 @@
-import { type StoreName, StoreUnavailable } from './errors.js';
-import { type Observer, observed } from './observer.js';
+import { type StoreName, StoreUnavailableError } from './errors.js';
+import { type Observer, timed } from './observer.js';
 
 /** Whether a store may be used. */
 export interface Gate {
@@ -13,24 +13,24 @@ export interface Gate {
  *
  * While the gate is closed every call fails: a store whose identity is not verified yet must not be read or changed.
  */
-export function measured<Store extends object>(
+export function withMetrics<Store extends object>(
   name: StoreName,
   store: Store,
   observer: Observer,
   gate: Gate = { open: true },
 ): Store {
-  const passed = (value: unknown) => (holdsMethods(value) ? measured(name, value, observer, gate) : value);
+  const passed = (value: unknown) => (holdsMethods(value) ? withMetrics(name, value, observer, gate) : value);
   return new Proxy(store, {
     get(target, property) {
       const value: unknown = Reflect.get(target, property);
       if (typeof value !== 'function') return passed(value);
       // To bind the graph to a transaction asks the store nothing.
       if (!gate.open && property !== 'within') {
-        return () => observed(observer, name, String(property), Promise.reject(new StoreUnavailable(name)));
+        return () => timed(observer, name, String(property), Promise.reject(new StoreUnavailableError(name)));
       }
       return (...args: unknown[]) => {
         const result: unknown = value.apply(target, args);
-        return result instanceof Promise ? observed(observer, name, String(property), result) : passed(result);
+        return result instanceof Promise ? timed(observer, name, String(property), result) : passed(result);
       };
     },
   });

@@ -45,7 +45,7 @@ export class ConfigError extends Error {}
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 /** A hundred years: beyond the year 9999 there are no dates to write in a token, a cookie or RFC 3339. */
-const LONGEST_TTL = 100 * 365 * 24 * 60 * 60;
+const MAX_TTL_SECONDS = 100 * 365 * 24 * 60 * 60;
 
 /**
  * Reads the configuration. A variable that is set to nothing is not set.
@@ -82,7 +82,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       REDIS_URL: storeUrl('redis', 'rediss')({ default: undefined }),
       REDIS_TIMEOUT: positive({ default: 250 }),
       TOKEN_KEYS: tokenKeys({ default: undefined }),
-      TOKEN_TTL: whole(1, LONGEST_TTL)({ default: 604_800 }),
+      TOKEN_TTL: whole(1, MAX_TTL_SECONDS)({ default: 604_800 }),
       RATE_LIMIT_MAX: positive({ default: 300 }),
       RATE_LIMIT_STRICT_MAX: positive({ default: 20 }),
       RATE_LIMIT_WINDOW: positive({ default: 900 }),

@@ -23,7 +23,7 @@ export const origins = makeExactValidator<readonly string[]>((input) =>
   list(input).map((item) => {
     // 'null' is what any page without an origin of its own says: it names nobody.
     const origin = URL.canParse(item) ? new URL(item).origin : undefined;
-    if (origin !== item) throw new EnvError(`"${item}" is not an origin such as https://app.example`);
+    if (origin !== item) throw new EnvError(`"${item}" is not an origin such as https://context.example`);
     return origin;
   }),
 );

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { StoreUnavailable } from '../../db/support/errors.js';
-import type { App, Caller } from '../context.js';
+import { StoreUnavailableError } from '../../db/support/errors.js';
+import type { AppContext, AuthenticatedUser } from '../context.js';
 import { missingCredentials, unauthorized } from './errors.js';
 import { isRepeated } from './raw-headers.js';
 
@@ -43,7 +43,10 @@ export const hasHeaderCredentials = (request: FastifyRequest): boolean => reques
  *
  * @throws HttpError 401
  */
-export async function authenticate(request: FastifyRequest, { read, write, tokens }: App): Promise<Caller> {
+export async function authenticate(
+  request: FastifyRequest,
+  { read, write, tokens }: AppContext,
+): Promise<AuthenticatedUser> {
   const token = tokenOf(request);
   if (token === undefined) throw missingCredentials();
   const claims = await tokens.verify(token);
@@ -57,5 +60,5 @@ export async function authenticate(request: FastifyRequest, { read, write, token
 
 /** A disk that is full takes no writes, and still serves reads: `last_used_at` lags then. */
 function ignoreUnavailable(error: unknown): void {
-  if (!(error instanceof StoreUnavailable)) throw error;
+  if (!(error instanceof StoreUnavailableError)) throw error;
 }

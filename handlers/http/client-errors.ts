@@ -3,13 +3,13 @@ import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
-const ANSWERS: Record<string, [status: number, message: string]> = {
+const RESPONSES: Record<string, [status: number, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive.'],
   HPE_HEADER_OVERFLOW: [431, 'The head of the request is too large.'],
 };
 
 /** How long a sender has for reading the answer before the connection is cut, in milliseconds. */
-const LINGER = 2000;
+const CLOSE_DELAY_MS = 2000;
 
 /** Where Node keeps the answer that a connection is occupied with. */
 interface Occupied {
@@ -24,14 +24,14 @@ const isTaken = (answer: ServerResponse) => answer.req.complete || answer.header
  * While an earlier request's answer is due or under way nothing may be written: it would be taken for that answer, or for a
  * part of it.
  */
-export function answerClientError(this: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
+export function respondToClientError(this: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
   const { _httpMessage: answer } = socket as Occupied;
   if (error.code === 'ECONNRESET' || !socket.writable || (answer && isTaken(answer))) {
     socket.destroy();
     return;
   }
   const id = randomUUID();
-  const [status, message] = ANSWERS[error.code ?? ''] ?? [400, 'The request is not valid HTTP.'];
+  const [status, message] = RESPONSES[error.code ?? ''] ?? [400, 'The request is not valid HTTP.'];
   this.log.info({ reqId: id, status, code: error.code }, 'no request');
   const body = JSON.stringify({ message });
   socket.end(
@@ -46,6 +46,6 @@ export function answerClientError(this: FastifyInstance, error: NodeJS.ErrnoExce
     ].join('\r\n'),
   );
   // Node looks after it no more: a sender who does not close it would keep it open for ever.
-  const timer = setTimeout(() => socket.destroy(), LINGER);
+  const timer = setTimeout(() => socket.destroy(), CLOSE_DELAY_MS);
   socket.once('close', () => clearTimeout(timer));
 }

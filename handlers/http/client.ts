@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
-import type { Client } from '../../generated/handlers.js';
+import type { Client } from '../operation.js';
 
 /** The client of a request. Its properties are computed on demand: most handlers need none of them. */
 export class RequestClient implements Client {

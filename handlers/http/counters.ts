@@ -8,17 +8,17 @@ import type { Config } from '../config/index.js';
 /** `cross-site` counts what pages of other sites have browsers send, so that no page can lock its visitors out. */
 export type Bucket = Operation['rateLimit'] | 'cross-site';
 
-/** Where a caller stands once a request has been counted. */
+/** Where a user stands once a request has been counted. */
 export type Count = Awaited<ReturnType<ReturnType<FastifyInstance['createRateLimit']>>>;
 
 /** Counts a request for its address. */
 export type Counters = Record<Bucket, (request: FastifyRequest) => Promise<Count>>;
 
 /** How many addresses a bucket remembers in memory, so that nobody can push his own counter out with a few others. */
-const ADDRESSES = 100_000;
+const MAX_ADDRESSES_IN_MEMORY = 100_000;
 
 export function countersInMemory(server: FastifyInstance, limits: Config['rateLimit']): Promise<Counters> {
-  return createCounters(server, limits, () => ({ cache: ADDRESSES }));
+  return createCounters(server, limits, () => ({ cache: MAX_ADDRESSES_IN_MEMORY }));
 }
 
 /** @returns counters that throw StoreUnavailable */

@@ -1,10 +1,10 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { StoreUnavailable } from '../../db/support/errors.js';
+import { StoreUnavailableError } from '../../db/support/errors.js';
 import { OverloadedError } from '../../db/support/lane.js';
 import { HttpError, payloadTooLarge, unavailable } from './errors.js';
 
 /** The one place where what was thrown becomes an answer. */
-export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function respondToError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const answer = httpErrorOf(error);
   if (answer !== error && answer.status >= 500) {
     request.log.error({ err: error }, answer.status === 503 ? 'unavailable' : 'fault');
@@ -19,7 +19,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
 
 function httpErrorOf(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
-  if (error instanceof StoreUnavailable || error instanceof OverloadedError) return unavailable();
+  if (error instanceof StoreUnavailableError || error instanceof OverloadedError) return unavailable();
   const { statusCode = 500 } = error as Partial<FastifyError>;
   if (statusCode === 413) return payloadTooLarge();
   if (statusCode >= 400 && statusCode < 500) return new HttpError(statusCode, 'The request is not valid.');

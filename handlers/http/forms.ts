@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
-import { StoreUnavailable } from '../../db/support/errors.js';
+import { StoreUnavailableError } from '../../db/support/errors.js';
 import type { Kind } from '../../generated/routes.js';
 import type { Upload } from '../../generated/types.js';
 import { describeFileType } from '../policy/file-types.js';
@@ -41,14 +41,14 @@ interface ImageOutcome extends Outcome {
 const FIELD_BYTES = 64 * 1024;
 
 /** The longest media type that a message repeats: no name of one is longer (RFC 6838 section 4.2). */
-const LONGEST_TYPE = 255;
+const MAX_MEDIA_TYPE_LENGTH = 255;
 
 const charsets = ['utf-8', 'utf8', 'us-ascii'];
 const plainEncodings = ['7bit', '8bit', 'binary'];
 
 /**
  * Reads a whole multipart form; files go to `spoolDir` as they arrive. Values stay text, and undeclared text fields are
- * kept, for the schema to judge. A throw leaves no file behind; else the caller discards the form when done with it.
+ * kept, for the schema to judge. A throw leaves no file behind; else the user discards the form when done with it.
  */
 export async function readForm(
   request: FastifyRequest,
@@ -128,7 +128,7 @@ async function readImage(part: Part, limits: FormLimits): Promise<Outcome> {
   const path = join(limits.spoolDir, `${randomUUID()}.upload`);
   let outcome: ImageOutcome = {};
   try {
-    outcome = await judgeImage(part, await spool(part.bytes, path, limits));
+    outcome = await validateImage(part, await spool(part.bytes, path, limits));
     const { value } = outcome;
     if (value) value.size = await cleanImage(value, limits);
     return outcome;
@@ -136,7 +136,7 @@ async function readImage(part: Part, limits: FormLimits): Promise<Outcome> {
     outcome = {};
     if (cause instanceof ImageRefusedError) return { message: cause.message };
     // A disk that is full or gone, if it is not the request's own fault.
-    throw cause instanceof HttpError ? cause : new StoreUnavailable('images', { cause });
+    throw cause instanceof HttpError ? cause : new StoreUnavailableError('images', { cause });
   } finally {
     if (outcome.value === undefined) await rm(path, { force: true });
   }
@@ -162,7 +162,7 @@ async function spool(bytes: Readable, path: string, { fileBytes, hasRoom }: Form
       size += chunk.length;
       if (size > fileBytes) throw payloadTooLarge('The file is larger than this operation takes.');
       if (size > checkAt) {
-        if (!(await hasRoom())) throw new StoreUnavailable('images');
+        if (!(await hasRoom())) throw new StoreUnavailableError('images');
         checkAt = size + ROOM_CHECK_BYTES;
       }
       if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)]);
@@ -174,7 +174,7 @@ async function spool(bytes: Readable, path: string, { fileBytes, hasRoom }: Form
 }
 
 /** The signature decides what an image is, and must agree with what the part declares it to be. */
-async function judgeImage(part: Part, { path, size, head }: Spooled): Promise<ImageOutcome> {
+async function validateImage(part: Part, { path, size, head }: Spooled): Promise<ImageOutcome> {
   if (isNoFile(part, size)) return {};
   const detected = detectImageType(head);
   if (!detected) {
@@ -186,7 +186,7 @@ async function judgeImage(part: Part, { path, size, head }: Spooled): Promise<Im
   // RFC 2046 section 4.5.1: application/octet-stream declares nothing.
   const declared = part.mediaType === 'application/octet-stream' ? undefined : part.mediaType;
   if (declared !== undefined && canonicalMediaType(declared) !== mediaType) {
-    const type = declared.length > LONGEST_TYPE ? 'another type' : declared;
+    const type = declared.length > MAX_MEDIA_TYPE_LENGTH ? 'another type' : declared;
     return { message: `is declared as ${type}, but its bytes are ${mediaType}` };
   }
   return { value: { path, size, mediaType } };

@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream';
 import { type PendingImage, withPendingImage } from '../../db/outbox/pending-images.js';
 import { hasRoomFor, type Replaced, StorageQuotaExceededError } from '../../db/storage-quota.js';
-import type { Upload } from '../../generated/handlers.js';
-import type { App } from '../context.js';
+import type { Upload } from '../../generated/types.js';
+import type { AppContext } from '../context.js';
 import { extensionOf, mediaTypeOf } from '../policy/image-types.js';
 import { payloadTooLarge } from './errors.js';
 import { matches } from './etags.js';
 
-type ImageAnswer =
+type ImageResponse =
   | { status: 200; headers: Record<string, string>; body: Readable }
   | { status: 304; headers: Record<string, string> }
   | { status: 404; body: { message: string } };
@@ -20,11 +20,11 @@ type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
  * Returns the bytes of an image, or 304. To be called only for a user who may see the image: a 304 reveals it too. A name is
  * given once and its bytes never change, so the name is the entity tag.
  */
-export async function imageAnswer(
-  { images, config }: Pick<App, 'config' | 'images'>,
+export async function imageResponse(
+  { images, config }: Pick<AppContext, 'config' | 'images'>,
   name: string,
   { origin, 'if-none-match': ifNoneMatch }: RequestHeaders,
-): Promise<ImageAnswer> {
+): Promise<ImageResponse> {
   const type = mediaTypeOf(name);
   const image = type && (await images.get(name));
   if (!image) return NO_SUCH_IMAGE;
@@ -67,23 +67,23 @@ interface UploadContext<Result> {
  * @throws HttpError 413 when the account's storage quota would be exceeded
  */
 export async function withUpload<Result>(
-  app: App,
+  context: AppContext,
   { account, upload, replaced, findEarlier }: UploadContext<Result>,
   commit: (image: PendingImage | undefined) => Promise<Result>,
 ): Promise<Result> {
   if (!upload) return commit(undefined);
-  const sized = { bytes: upload.size, storageMaxBytes: app.config.account.storageMaxBytes };
-  const hasRoom = await hasRoomFor(app.db, account, sized, replaced);
+  const sized = { bytes: upload.size, storageMaxBytes: context.config.account.storageMaxBytes };
+  const hasRoom = await hasRoomFor(context.db, account, sized, replaced);
   // After that look: a request that has used up the room meanwhile may be the one that this one repeats.
   const earlier = await findEarlier?.();
   if (earlier) return earlier;
   try {
     if (!hasRoom) throw new StorageQuotaExceededError();
     const file = { path: upload.path, extension: extensionOf(upload.mediaType), ...sized };
-    return await withPendingImage(app, file, commit);
+    return await withPendingImage(context, file, commit);
   } catch (error) {
     if (!(error instanceof StorageQuotaExceededError)) throw error;
-    app.metrics.quotaExceeded('storage');
+    context.metrics.quotaExceeded('storage');
     throw payloadTooLarge('The image would exceed the storage quota of your account. Delete or replace other images.');
   }
 }

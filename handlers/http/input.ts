@@ -1,20 +1,20 @@
 import type { FastifyRequest } from 'fastify';
 import type { Kind, Operation } from '../../generated/routes.js';
 import { validators } from '../../generated/validators.js';
-import type { App, Caller } from '../context.js';
+import type { AppContext, AuthenticatedUser } from '../context.js';
 import { normalizeEmail } from '../policy/emails.js';
 import { rules } from '../rules.js';
 import { authenticate } from './authenticate.js';
 import { type Body, bodyOf, NO_BODY } from './bodies.js';
 import { badRequest, HttpError, notFound, type Problem } from './errors.js';
 import { discardForm, type Form, readForm } from './forms.js';
-import { judge } from './validate.js';
+import { validateFields } from './validate.js';
 
 type Fields = Record<string, unknown>;
 
 /** A request's parts, parsed and found valid. Files of a form are to be discarded when they have been used. */
 export interface Input {
-  caller: Caller | undefined;
+  user: AuthenticatedUser | undefined;
   path: Fields;
   query: Fields;
   headerParameters: Fields;
@@ -35,30 +35,30 @@ const NUL_OR_LONE_SURROGATE = /\0|\p{Surrogate}/u;
  *
  * @throws HttpError 400 with all problems, 401, 404 for a path that names nothing, 413, 415
  */
-export async function readInput(request: FastifyRequest, operation: Operation, app: App): Promise<Input> {
-  const form = await readFormOf(request, operation, app);
+export async function readInput(request: FastifyRequest, operation: Operation, context: AppContext): Promise<Input> {
+  const form = await readFormOf(request, operation, context);
   const discard = async () => {
     if (form) await discardForm(form);
   };
   try {
-    const caller = await callerStill(request, app);
+    const user = await reauthenticate(request, context);
     const problems: Problem[] = [];
     const query = coerceAll(request.query as Fields, operation.query);
-    problems.push(...judge(validators[operation.id].query, query, 'query').problems);
+    problems.push(...validateFields(validators[operation.id].query, query, 'query').problems);
     const headerParameters = readHeaderParameters(request, operation, problems);
     const unreadable = new Set<string>();
     const body = readBody(bodyOf(request), form, operation, problems, unreadable);
     const judged = {
       sent: [...Object.keys(body ?? {}), ...(form?.problems ?? []).map(({ field }) => field)],
-      query: sound(query, problems, 'query'),
-      body: sound(body ?? {}, problems, 'body'),
+      query: withoutInvalid(query, problems, 'query'),
+      body: withoutInvalid(body ?? {}, problems, 'body'),
       texts: Object.fromEntries(
         Object.entries(body ?? {}).filter(([name, value]) => typeof value === 'string' && !unreadable.has(name)),
       ),
     };
-    problems.push(...(rules[operation.id]?.(judged as never, caller as Caller, app) ?? []));
+    problems.push(...(rules[operation.id]?.(judged as never, user as AuthenticatedUser, context) ?? []));
     if (problems.length > 0) throw badRequest(problems);
-    return { caller, path: readPath(request, operation), query, headerParameters, body, discard };
+    return { user, path: readPath(request, operation), query, headerParameters, body, discard };
   } catch (error) {
     await discard();
     throw error;
@@ -66,15 +66,15 @@ export async function readInput(request: FastifyRequest, operation: Operation, a
 }
 
 /** Whose request it is once its body has arrived: that may take minutes, and the session may have ended meanwhile. */
-async function callerStill(request: FastifyRequest, app: App): Promise<Caller | undefined> {
-  return request.caller && bodyOf(request).kind !== 'none' ? authenticate(request, app) : request.caller;
+async function reauthenticate(request: FastifyRequest, context: AppContext): Promise<AuthenticatedUser | undefined> {
+  return request.user && bodyOf(request).kind !== 'none' ? authenticate(request, context) : request.user;
 }
 
 /** The form, if the request brings one. Its files are spooled. */
 async function readFormOf(
   request: FastifyRequest,
   { body }: Operation,
-  { config, uploadsDir, embedded }: App,
+  { config, uploadsDir, embedded }: AppContext,
 ): Promise<Form | undefined> {
   if (bodyOf(request).kind !== 'form') return undefined;
   return readForm(request, body?.fields ?? {}, {
@@ -114,7 +114,7 @@ function readHeaderParameters({ raw }: FastifyRequest, operation: Operation, pro
     if (value !== undefined) sent[name] = value;
   }
   const parameters = coerceAll(sent, operation.headers);
-  for (const problem of judge(validate, parameters, 'header').problems) {
+  for (const problem of validateFields(validate, parameters, 'header').problems) {
     const repeated = (raw.headersDistinct[problem.field.toLowerCase()]?.length ?? 0) > 1;
     problems.push(repeated ? { ...problem, message: 'must be given once' } : problem);
   }
@@ -130,7 +130,7 @@ function readBody(
   unreadable: Set<string>,
 ): Fields | undefined {
   const validate = (body: Fields) => {
-    const judgement = judge(validators[operation.id].body, body, 'body');
+    const judgement = validateFields(validators[operation.id].body, body, 'body');
     for (const field of judgement.unreadable) unreadable.add(field);
     return judgement.problems;
   };
@@ -186,7 +186,7 @@ function normalizeEmails(fields: Fields, { body }: Operation): Fields {
 }
 
 /** The fields that nothing is wrong with so far. */
-function sound(fields: Fields, problems: readonly Problem[], place: Problem['in']): Fields {
+function withoutInvalid(fields: Fields, problems: readonly Problem[], place: Problem['in']): Fields {
   const bad = new Set(problems.filter((problem) => problem.in === place).map(({ field }) => field));
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !bad.has(name)));
 }

@@ -2,19 +2,19 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Backlog } from '../../db/outbox/backlog.js';
 import type { DatabaseUsage } from '../../db/postgres/maintenance.js';
 import type { Observer } from '../../db/support/observer.js';
-import type { OperationId } from '../../generated/handlers.js';
+import type { OperationId } from '../../generated/types.js';
 import { countSecurityEvents } from '../security/events.js';
 import { hashesRefused, hashing } from '../security/password-hashing.js';
 import { withDeadline } from './deadline.js';
 
 /** From a look-up in memory to a store's deadline and beyond, in seconds. */
-const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Up to the longest batch. */
-const SIZES = [1, 2, 5, 10, 20, 50, 100, 200, 500];
+const BATCH_SIZE_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 
 /** How long a scrape waits for PostgreSQL, in milliseconds. What has no value by then is left out. */
-const PATIENCE = 1000;
+const SCRAPE_TIMEOUT_MS = 1000;
 
 /** What an account may use up. */
 export type Quota = 'storage';
@@ -68,21 +68,21 @@ export function createMetrics(): Metrics {
     name: 'http_request_duration_seconds',
     help: 'From the head of a request to the end of its answer.',
     labelNames: ['operation'],
-    buckets: SECONDS,
+    buckets: DURATION_BUCKETS_SECONDS,
     registers,
   });
   const storeSeconds = new Histogram({
     name: 'store_call_duration_seconds',
     help: 'Calls to a store: ok, unavailable (the store does not answer), or error.',
     labelNames: ['store', 'verb', 'outcome'],
-    buckets: SECONDS,
+    buckets: DURATION_BUCKETS_SECONDS,
     registers,
   });
   const batchSizes = new Histogram({
     name: 'batch_size',
     help: 'How many look-ups or writes went together.',
     labelNames: ['batch'],
-    buckets: SIZES,
+    buckets: BATCH_SIZE_BUCKETS,
     registers,
   });
   const quotaRefusals = new Counter({
@@ -152,7 +152,7 @@ export function createMetrics(): Metrics {
       queued.set({ pool }, waiting);
     }
     // No value is better than an old one.
-    const entries = await withDeadline(PATIENCE, backlog()).catch(() => []);
+    const entries = await withDeadline(SCRAPE_TIMEOUT_MS, backlog()).catch(() => []);
     for (const each of [waiting, overdue, oldest]) each.reset();
     for (const { kind, ...counts } of entries) {
       waiting.set({ kind }, counts.waiting);
@@ -160,7 +160,7 @@ export function createMetrics(): Metrics {
       oldest.set({ kind }, counts.age);
     }
     for (const each of Object.values(embeddedUsage)) each.reset();
-    const usage = await (embedded && withDeadline(PATIENCE, embedded()).catch(() => undefined));
+    const usage = await (embedded && withDeadline(SCRAPE_TIMEOUT_MS, embedded()).catch(() => undefined));
     for (const [name, value] of Object.entries(usage ?? {})) embeddedUsage[name as keyof EmbeddedUsage].set(value);
   }
 

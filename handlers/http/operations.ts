@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import openapiGlue from 'fastify-openapi-glue';
-import type { OperationId } from '../../generated/handlers.js';
 import { type Operation, operations } from '../../generated/routes.js';
 import { serializers } from '../../generated/serializers.js';
-import type { App, Caller } from '../context.js';
+import type { OperationId } from '../../generated/types.js';
+import type { AppContext, AuthenticatedUser } from '../context.js';
 import { handlers } from '../index.js';
 import { authenticate } from './authenticate.js';
 import { RequestClient } from './client.js';
@@ -17,22 +17,25 @@ declare module 'fastify' {
     operation?: Operation;
   }
   interface FastifyRequest {
-    caller: Caller | undefined;
+    user: AuthenticatedUser | undefined;
   }
 }
 
 /** What the types of `Handlers` hold every handler to, seen from where all are called alike. */
-type AnyHandler = (request: object, app: App) => Promise<{ status: number; headers?: object; body?: unknown }>;
+type AnyHandler = (
+  request: object,
+  context: AppContext,
+) => Promise<{ status: number; headers?: object; body?: unknown }>;
 
 /** Binds every operation of the contract to its handler. */
 export async function registerOperations(
   server: FastifyInstance,
   document: object,
-  app: App,
+  context: AppContext,
   trustedOrigins: ReadonlySet<string>,
   budget: ResponseBudget,
 ): Promise<void> {
-  server.decorateRequest('caller', undefined);
+  server.decorateRequest('user', undefined);
 
   await server.register(openapiGlue, {
     specification: document,
@@ -45,10 +48,10 @@ export async function registerOperations(
         // Fastify would validate before it knows who asks, and stop at the first thing wrong: it gets no schema.
         schema: {},
         onRequest: async (request: FastifyRequest) => {
-          if (operation.secured) request.caller = await authenticate(request, app);
+          if (operation.secured) request.user = await authenticate(request, context);
           refuseCrossSite(request, trustedOrigins);
         },
-        handler: (request: FastifyRequest, reply: FastifyReply) => run(operation, request, reply, app, budget),
+        handler: (request: FastifyRequest, reply: FastifyReply) => run(operation, request, reply, context, budget),
       };
     },
   });
@@ -59,14 +62,14 @@ async function run(
   operation: Operation,
   request: FastifyRequest,
   reply: FastifyReply,
-  app: App,
+  context: AppContext,
   budget: ResponseBudget,
 ): Promise<unknown> {
-  const { caller, path, query, headerParameters, body, discard } = await readInput(request, operation, app);
+  const { user, path, query, headerParameters, body, discard } = await readInput(request, operation, context);
   const handle = handlers[operation.id] as AnyHandler;
   const { headers } = request;
-  const input = { caller, path, query, headerParameters, body, headers, client: new RequestClient(request, reply) };
-  const answer = await handle(input, app).finally(discard);
+  const input = { user, path, query, headerParameters, body, headers, client: new RequestClient(request, reply) };
+  const answer = await handle(input, context).finally(discard);
   reply.code(answer.status).headers(answer.headers ?? {});
   const serialize = serializers[operation.id][answer.status];
   if (!serialize) return answer.body ?? reply.send();

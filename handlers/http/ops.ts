@@ -13,10 +13,10 @@ export interface OpsServer {
 }
 
 /** How long a store may take to answer, in milliseconds: whoever asks gives up soon as well. */
-const PATIENCE = 2500;
+const CHECK_TIMEOUT_MS = 2500;
 
 /** Without these every operation goes on. */
-const DISPENSABLE: ReadonlySet<string> = new Set<StoreName>(['redis']);
+const OPTIONAL_CHECKS: ReadonlySet<string> = new Set<StoreName>(['redis']);
 
 /**
  * What operators and orchestrators ask, on a port of its own: `/livez` for the process, `/readyz` for its stores, and
@@ -30,7 +30,7 @@ export function buildOpsServer(checks: Checks, metrics: Metrics): OpsServer {
 
   server.get('/readyz', async (_, reply) => {
     const asked = await Promise.all(Object.entries(checks).map(time));
-    const ready = !draining && asked.every(([name, { ok }]) => ok || DISPENSABLE.has(name));
+    const ready = !draining && asked.every(([name, { ok }]) => ok || OPTIONAL_CHECKS.has(name));
     const status = draining ? 'stopping' : ready ? 'ok' : 'unavailable';
     return reply.code(ready ? 200 : 503).send({ status, stores: Object.fromEntries(asked) });
   });
@@ -47,7 +47,7 @@ export function buildOpsServer(checks: Checks, metrics: Metrics): OpsServer {
 
 async function time([name, check]: [string, () => Promise<unknown>]) {
   const started = performance.now();
-  const ok = await withDeadline(PATIENCE, check()).then(
+  const ok = await withDeadline(CHECK_TIMEOUT_MS, check()).then(
     () => true,
     () => false,
   );

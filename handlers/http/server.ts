@@ -9,16 +9,16 @@ import Fastify, {
   type onSendHookHandler,
 } from 'fastify';
 import type { RedisConnection } from '../../db/redis.js';
-import type { App } from '../context.js';
+import type { AppContext } from '../context.js';
 import { registerBodyParser } from './bodies.js';
-import { answerClientError } from './client-errors.js';
+import { respondToClientError } from './client-errors.js';
 import { connectionLimits, limitConnections } from './connections.js';
 import { registerCors } from './cors.js';
 import { isCrossSite } from './cross-site.js';
 import { type ContractDocument, registerDocs } from './docs.js';
-import { answerError } from './error-handler.js';
+import { respondToError } from './error-handler.js';
 import { badRequest, notFound, unavailable } from './errors.js';
-import { boundDrain } from './limit-drain.js';
+import { limitDrain } from './limit-drain.js';
 import { createLimits } from './limits.js';
 import { trackMethods } from './methods.js';
 import type { Metrics } from './metrics.js';
@@ -35,11 +35,11 @@ declare module 'fastify' {
   }
 }
 
-/** What is answered is one caller's own, and is what it is declared to be. A route may say otherwise. */
+/** What is answered is one user's own, and is what it is declared to be. A route may say otherwise. */
 const DEFAULT_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
 
 /** How long a request may take to arrive, in milliseconds: the largest upload over a slow line. */
-const REQUEST_TIMEOUT = 300_000;
+const REQUEST_TIMEOUT_MS = 300_000;
 
 /** Longer than the idle timeouts of common proxies, 60 seconds, so that they close a connection first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
@@ -53,7 +53,7 @@ const isPreflight = ({ method, headers }: FastifyRequest) =>
   method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 
 /** Longer than any path can be within Node's limit for the head of a request. */
-const LONGEST_PARAMETER = 16 * 1024;
+const MAX_PARAMETER_LENGTH = 16 * 1024;
 
 /** An address that is none, and stands for a URL that cannot be decoded. */
 const UNDECODABLE = '/undecodable';
@@ -66,22 +66,22 @@ interface Parts {
 }
 
 /** Builds the API's server: every hook in the order in which the contract has answers given. */
-export async function buildServer(app: App, { document, metrics, redis }: Parts): Promise<FastifyInstance> {
-  const { config, log, publicUrl } = app;
+export async function buildServer(context: AppContext, { document, metrics, redis }: Parts): Promise<FastifyInstance> {
+  const { config, log, publicUrl } = context;
   const server: FastifyInstance = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
-    routerOptions: { maxParamLength: LONGEST_PARAMETER },
+    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: respondToClientError,
     serverFactory: (listener) =>
       // Without a Host header Node would answer in a shape of its own.
       createServer(
-        { requireHostHeader: false, keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT },
+        { requireHostHeader: false, keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
         oneAtATime(listener),
       ),
     // The router would answer before any hook has run.
@@ -108,7 +108,7 @@ export async function buildServer(app: App, { document, metrics, redis }: Parts)
     done();
   });
   server.addHook('onResponse', (request, reply, done) => {
-    boundDrain(request.raw);
+    limitDrain(request.raw);
     const { operation } = request.routeOptions.config ?? {};
     metrics.request(operation?.id ?? 'none', reply.statusCode, reply.elapsedTime / 1000);
     // A flood must not fill the disk: the first of them is logged as a security event.
@@ -125,7 +125,7 @@ export async function buildServer(app: App, { document, metrics, redis }: Parts)
     done();
   });
 
-  server.setErrorHandler(answerError);
+  server.setErrorHandler(respondToError);
   server.setNotFoundHandler(async ({ url, originalUrl }) => {
     throw url === originalUrl ? notFound() : badRequest([NOT_DECODED]);
   });
@@ -155,7 +155,7 @@ export async function buildServer(app: App, { document, metrics, redis }: Parts)
   await server.register(cookie);
   registerBodyParser(server);
   await registerDocs(server, document, budget);
-  await registerOperations(server, document.parsed, app, trustedOrigins, budget);
+  await registerOperations(server, document.parsed, context, trustedOrigins, budget);
   closeMethods();
   // RFC 9110 section 10.1.1 lets an expectation that we do not know be ignored; Node alone would refuse it without a body.
   server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));

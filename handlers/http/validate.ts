@@ -2,14 +2,14 @@ import type { ErrorObject } from 'ajv';
 import type { Validate } from '../../generated/validators.js';
 import type { Problem } from './errors.js';
 
-export interface Judgement {
+export interface Validation {
   problems: Problem[];
   /** The fields whose texts are too long or ill-formed. No rule may normalize, match or hash them. */
   unreadable: readonly string[];
 }
 
 /** Checks fields against a schema, and their texts for unpaired surrogates. Fills in defaults. */
-export function judge(validate: Validate, data: Record<string, unknown>, place: Problem['in']): Judgement {
+export function validateFields(validate: Validate, data: Record<string, unknown>, place: Problem['in']): Validation {
   const valid = validate(data);
   // The schemas say by `if` that nothing but its length is checked of a text that is too long: see the generator.
   const errors = valid ? [] : (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if');

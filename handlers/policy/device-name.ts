@@ -1,4 +1,4 @@
-const LONGEST = 255;
+const MAX_LENGTH = 255;
 
 /** What a session is listed as: the request's `User-Agent`, made fit to show. */
 export function deviceName(userAgent: string | string[] | undefined): string {
@@ -7,5 +7,5 @@ export function deviceName(userAgent: string | string[] | undefined): string {
     .join(' ')
     .replace(/\p{Cc}/gu, '')
     .trim();
-  return [...shown].slice(0, LONGEST).join('') || 'Unknown device';
+  return [...shown].slice(0, MAX_LENGTH).join('') || 'Unknown device';
 }

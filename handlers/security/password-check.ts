@@ -1,14 +1,14 @@
-import type { Secret } from '../../db/accounts.js';
-import type { Client } from '../../generated/handlers.js';
-import type { App } from '../context.js';
+import type { Credentials } from '../../db/accounts.js';
+import type { AppContext } from '../context.js';
+import type { Client } from '../operation.js';
 import { logSecurityEvent } from './events.js';
 import { subjectOf } from './failed-passwords.js';
 import type { Turn } from './hash-queue.js';
-import { NOBODYS_HASH, verifyPassword } from './password-hashing.js';
+import { DUMMY_HASH, verifyPassword } from './password-hashing.js';
 
 interface Check {
   /** Undefined when no account has the email address: the check then fails, in the same way and time as any other. */
-  secret: Secret | undefined;
+  secret: Credentials | undefined;
   email?: string;
   password: string;
   lane: Turn['lane'];
@@ -20,13 +20,13 @@ interface Check {
  * @throws HttpError 429 when too many have failed, whether or not this one is right; 503 when too many checks are waiting
  */
 export async function checkPassword(
-  { failedPasswords }: Pick<App, 'failedPasswords'>,
+  { failedPasswords }: Pick<AppContext, 'failedPasswords'>,
   client: Client,
   { secret, email, password, lane }: Check,
 ): Promise<boolean> {
   const subject = subjectOf(secret, email);
   await failedPasswords.check(subject);
-  return verifyPassword(secret?.passwordHash ?? NOBODYS_HASH, password, {
+  return verifyPassword(secret?.passwordHash ?? DUMMY_HASH, password, {
     lane,
     key: subject,
     signal: client.signal,

@@ -26,8 +26,8 @@ export interface VerificationTurn extends Turn {
 }
 
 /** The hash of a password that nobody knows: for a login whose address has no account, which takes as long as any other. */
-export const NOBODYS_HASH = argon2.hashSync(randomBytes(32), PARAMETERS);
-const CURRENT_OPTIONS = argon2.parseOptions(NOBODYS_HASH);
+export const DUMMY_HASH = argon2.hashSync(randomBytes(32), PARAMETERS);
+const CURRENT_OPTIONS = argon2.parseOptions(DUMMY_HASH);
 
 export function hashPassword(password: string, turn: Turn = FIRST_LANE): Promise<string> {
   return queue.run(turn, () => argon2.hash(password, PARAMETERS));

@@ -4,7 +4,7 @@ import { writeFileDurably } from '../../db/support/durable-files.js';
 import { parseTokenKeys, type TokenKey } from '../config/variables.js';
 
 /** The keys kept in this file, which is made, readable by its owner alone, when there is none. */
-export async function keptTokenKeys(path: string): Promise<readonly [TokenKey, ...TokenKey[]]> {
+export async function readOrCreateTokenKeys(path: string): Promise<readonly [TokenKey, ...TokenKey[]]> {
   const kept = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;

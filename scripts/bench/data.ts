@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { findAccounts, findSecret } from '../../db/accounts.js';
+import { findAccounts, findCredentials } from '../../db/accounts.js';
 import { migrate } from '../../db/migrate.js';
 import { createSession } from '../../db/sessions.js';
 import { type BareStores, onceAvailable, openBareStores } from '../../db/stores.js';
@@ -7,7 +7,7 @@ import type { Progress } from '../../db/support/progress.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
 import { hashPassword } from '../../handlers/security/password-hashing.js';
-import { keptTokenKeys } from '../../handlers/security/token-keys.js';
+import { readOrCreateTokenKeys } from '../../handlers/security/token-keys.js';
 import { createTokens } from '../../handlers/security/tokens.js';
 import { type Population, type Seeded, seed } from '../seed/seed.js';
 import { readTruth, type Truth } from './truth.js';
@@ -102,7 +102,7 @@ export async function makeData(
     for (const population of POPULATIONS[name](size)) {
       made.push(await seed(stores, population, passwordHash, (step, ...done) => progress(`${name}: ${step}`, ...done)));
     }
-    const keys = config.tokenKeys ?? (await keptTokenKeys(stores.directory.tokenKeys));
+    const keys = config.tokenKeys ?? (await readOrCreateTokenKeys(stores.directory.tokenKeys));
     const tokens = createTokens(keys);
     const open = (ids: readonly number[]) => openSessions(stores, tokens, ids);
     const callers = await open(made[0]?.accounts.slice(0, size.callers) ?? []);
@@ -144,7 +144,7 @@ async function openSessions(
   const expiresAt = new Date(Date.now() + 24 * 60 * 60 * 1000);
   const callers: Caller[] = [];
   for (const account of await findAccounts(stores.db, ids)) {
-    const secret = account && (await findSecret(stores.db, { id: account.id }));
+    const secret = account && (await findCredentials(stores.db, { id: account.id }));
     const session = secret && (await createSession(stores, secret, { deviceName: 'bench', expiresAt }));
     if (!account || !session) throw new Error('an account has no session');
     const claims = { accountId: account.id, sessionId: session.id, tokenVersion: secret.tokenVersion };
@@ -155,22 +155,22 @@ async function openSessions(
   return callers;
 }
 
-async function readPublicPosts({ patientDb }: BareStores): Promise<number[]> {
+async function readPublicPosts({ maintenanceDb }: BareStores): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`
     select posts.id from posts join accounts on accounts.id = author_id
-    where not private order by posts.created_at desc, posts.id desc limit 1000`.execute(patientDb);
+    where not private order by posts.created_at desc, posts.id desc limit 1000`.execute(maintenanceDb);
   return rows.map(({ id }) => id);
 }
 
 /** Callers who like something of what is newest: of others an answer would not show whether likes are theirs. */
 async function likers({ graph }: BareStores, callers: readonly Caller[], posts: readonly number[]): Promise<Caller[]> {
   const newest = new Set(posts.slice(0, 20));
-  const { likes } = await graph.inventory.tiesOf(callers.map(({ id }) => id));
+  const { likes } = await graph.snapshot.edgesOf(callers.map(({ id }) => id));
   const liking = new Set(likes.filter(({ post }) => newest.has(post)).map(({ person }) => person));
   return callers.filter(({ id }) => liking.has(id)).slice(0, CHECKED / 2);
 }
 
-async function versionOf({ patientDb }: BareStores): Promise<string> {
-  const { rows } = await sql<{ server_version: string }>`show server_version`.execute(patientDb);
+async function versionOf({ maintenanceDb }: BareStores): Promise<string> {
+  const { rows } = await sql<{ server_version: string }>`show server_version`.execute(maintenanceDb);
   return rows[0]?.server_version ?? '';
 }

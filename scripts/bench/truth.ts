@@ -36,13 +36,13 @@ const PAGE = 10_000;
 const PEOPLE = 500;
 
 /** @param viewers for whom questions will be asked */
-export async function readTruth({ patientDb, graph }: BareStores, viewers: readonly number[]): Promise<Truth> {
+export async function readTruth({ maintenanceDb, graph }: BareStores, viewers: readonly number[]): Promise<Truth> {
   const posts: Row[] = [];
   for (let last = 0; ; last = posts.at(-1)?.id ?? 0) {
     const { rows } = await sql<Row>`
       select posts.id, title, text, author_id, posts.created_at, username as author_username, private as author_private
       from posts join accounts on accounts.id = author_id
-      where posts.id > ${last} order by posts.id limit ${PAGE}`.execute(patientDb);
+      where posts.id > ${last} order by posts.id limit ${PAGE}`.execute(maintenanceDb);
     for (const row of rows) posts.push(row);
     if (rows.length < PAGE) break;
   }
@@ -52,11 +52,11 @@ export async function readTruth({ patientDb, graph }: BareStores, viewers: reado
   const likedBy = new Map(viewers.map((viewer) => [viewer, new Set<number>()]));
   const friendsOf = new Map(viewers.map((viewer) => [viewer, new Set<number>()]));
   for (let last = 0; ; ) {
-    const people = await graph.inventory.personIds(last, PEOPLE);
+    const people = await graph.snapshot.personIds(last, PEOPLE);
     last = people.at(-1) ?? 0;
     if (people.length === 0) break;
     const here = new Set(people);
-    const ties = await graph.inventory.tiesOf(people);
+    const ties = await graph.snapshot.edgesOf(people);
     for (const { person, post } of ties.likes) {
       likes.set(post, (likes.get(post) ?? 0) + 1);
       likedBy.get(person)?.add(post);

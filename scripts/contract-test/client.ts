@@ -1,19 +1,19 @@
 import http from 'node:http';
 import https from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { breaches, breachesOfHead } from './conformance.js';
+import { headViolations, violations } from './conformance.js';
 import { operationFor } from './document.js';
-import type { Answer, Received, Sent } from './exchange.js';
+import type { CheckedResponse, ReceivedResponse, RequestOptions } from './exchange.js';
 import type { Bucket, Limits } from './limits.js';
 
-export type Ask = (request: string, sent?: Sent) => Promise<Answer>;
+export type Send = (request: string, sent?: RequestOptions) => Promise<CheckedResponse>;
 
 /** Something about every answer, told once it is there. */
 export interface Observer {
   /** What an answer had that the document does not declare for its operation, or lacked that it does. */
-  answered(operation: string, answer: Answer, breaches: string[]): void;
+  answered(operation: string, answer: CheckedResponse, breaches: string[]): void;
   /** An answer with what was asked for it, whole. */
-  exchanged(method: string, path: string, sent: Sent, answer: Answer): void;
+  exchanged(method: string, path: string, sent: RequestOptions, answer: CheckedResponse): void;
 }
 
 export interface Counts {
@@ -22,7 +22,7 @@ export interface Counts {
 }
 
 export interface Client {
-  ask: Ask;
+  send: Send;
   readonly counts: Counts;
   /** The scheme, host and port that requests go to. */
   readonly origin: string;
@@ -34,13 +34,13 @@ export interface Client {
 }
 
 /** No answer came at all. */
-export class NoAnswer extends Error {}
+export class NoResponseError extends Error {}
 
 /** How often one request is asked again because of the rate limit, or because a store did not answer. */
-const PATIENCE: Record<number, number> = { 429: 20, 503: 3 };
+const MAX_RETRIES_BY_STATUS: Record<number, number> = { 429: 20, 503: 3 };
 
 /** For how many seconds a 503 is waited for at most, whatever it says. */
-const LONGEST_PAUSE = 10;
+const MAX_PAUSE_SECONDS = 10;
 
 interface Settings {
   baseUrl: URL;
@@ -64,9 +64,9 @@ export function createClient({ baseUrl, timeout, limits, observer, say, signal, 
   const prefix = baseUrl.pathname.replace(/\/$/, '');
 
   async function once(method: string, path: string, headers: Record<string, string>, body: Uint8Array | undefined) {
-    return new Promise<Received>((resolve, reject) => {
+    return new Promise<ReceivedResponse>((resolve, reject) => {
       const fail = (error: Error) =>
-        reject(new NoAnswer(`no answer to ${method} ${path}: ${error.message || error.name}`));
+        reject(new NoResponseError(`no answer to ${method} ${path}: ${error.message || error.name}`));
       const { hostname, port } = baseUrl;
       const host = hostname.replace(/^\[|\]$/g, '');
       const outgoing = request({ agent, host, port, method, path, headers, signal: hurry }, (incoming) => {
@@ -91,14 +91,14 @@ export function createClient({ baseUrl, timeout, limits, observer, say, signal, 
 
   /** A 503 breaks no rule, and says when to try again, which is safe. */
   async function recover(line: string, headers: Headers): Promise<void> {
-    const seconds = Math.min(Number(headers.get('retry-after') ?? 1) || 1, LONGEST_PAUSE);
+    const seconds = Math.min(Number(headers.get('retry-after') ?? 1) || 1, MAX_PAUSE_SECONDS);
     say(`503 to ${line.split('?', 1)[0]}: asking again in ${seconds} s.`);
     await sleep(seconds * 1000, undefined, { signal });
   }
 
-  const inFlight = new Set<Promise<Answer>>();
+  const inFlight = new Set<Promise<CheckedResponse>>();
 
-  async function send(line: string, sent: Sent): Promise<Answer> {
+  async function send(line: string, sent: RequestOptions): Promise<CheckedResponse> {
     const [method = '', target = ''] = line.split(' ');
     // A link in a response may have the prefix or lack it.
     const path = prefix !== '' && target.startsWith(`${prefix}/`) ? target.slice(prefix.length) : target;
@@ -122,14 +122,14 @@ export function createClient({ baseUrl, timeout, limits, observer, say, signal, 
       });
       limits.note(bucket, received.headers);
       if (received.status === 429) limits.exhaust(bucket, received.headers);
-      if (waits && attempt <= (PATIENCE[received.status] ?? 0)) {
+      if (waits && attempt <= (MAX_RETRIES_BY_STATUS[received.status] ?? 0)) {
         if (received.status === 503) await recover(line, received.headers);
         continue;
       }
       const url = `${baseUrl.origin}${prefix}${path}`;
       const answer = { ...received, exchange: { method, url, sent, received } };
       if (operation) {
-        const judge = method === 'HEAD' ? breachesOfHead : breaches;
+        const judge = method === 'HEAD' ? headViolations : violations;
         observer.answered(operation.id, answer, judge(operation, answer));
       }
       observer.exchanged(method, path, sent, answer);
@@ -147,7 +147,7 @@ export function createClient({ baseUrl, timeout, limits, observer, say, signal, 
       while (inFlight.size > 0) await Promise.allSettled(inFlight);
     },
 
-    ask(line, sent = {}) {
+    send(line, sent = {}) {
       const answer = send(line, sent).finally(() => inFlight.delete(answer));
       inFlight.add(answer);
       return answer;
@@ -155,7 +155,7 @@ export function createClient({ baseUrl, timeout, limits, observer, say, signal, 
   };
 }
 
-const isChunked = ({ headers = {} }: Sent) => 'Transfer-Encoding' in headers;
+const isChunked = ({ headers = {} }: RequestOptions) => 'Transfer-Encoding' in headers;
 
 function headersOf({ rawHeaders }: http.IncomingMessage): Headers {
   const headers = new Headers();
@@ -173,7 +173,7 @@ function parsed({ headers }: http.IncomingMessage, bytes: Buffer): unknown {
   }
 }
 
-async function bodyOf({ json, form, body }: Sent): Promise<{ type?: string; body?: Uint8Array }> {
+async function bodyOf({ json, form, body }: RequestOptions): Promise<{ type?: string; body?: Uint8Array }> {
   if (json !== undefined) return { type: 'application/json', body: Buffer.from(JSON.stringify(json)) };
   if (body !== undefined) return { body: Buffer.from(body) };
   if (form === undefined) return {};

@@ -12,12 +12,12 @@ export interface Answered {
 const TELLING = ['Set-Cookie', 'WWW-Authenticate', 'Retry-After', 'Link'];
 
 /** What an answer has that the contract does not declare for it, or lacks that it does. */
-export function breaches(operation: ContractOperation, answer: Answered): string[] {
+export function violations(operation: ContractOperation, answer: Answered): string[] {
   return found(operation, answer, ({ content }) => wrongBody(content, answer));
 }
 
 /** The same for the answer to a HEAD request, by what is declared for its GET. */
-export function breachesOfHead(operation: ContractOperation, answer: Answered): string[] {
+export function headViolations(operation: ContractOperation, answer: Answered): string[] {
   return found(operation, answer, ({ content }) => wrongType(content, answer) ?? []);
 }
 

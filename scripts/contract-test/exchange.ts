@@ -1,5 +1,5 @@
 /** What is sent along with a request line such as `POST /posts/like?id=7`. */
-export interface Sent {
+export interface RequestOptions {
   token?: string | undefined;
   json?: unknown;
   form?: FormData | Record<string, string | File>;
@@ -10,7 +10,7 @@ export interface Sent {
   takesRefusal?: boolean;
 }
 
-export interface Received {
+export interface ReceivedResponse {
   status: number;
   headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: a rule knows what it has asked for, and the document that it is so.
@@ -18,7 +18,7 @@ export interface Received {
   bytes: Buffer;
 }
 
-export interface Answer extends Received {
+export interface CheckedResponse extends ReceivedResponse {
   /** The request with this response, for a report. */
   exchange: Exchange;
 }
@@ -27,8 +27,8 @@ export interface Answer extends Received {
 export interface Exchange {
   method: string;
   url: string;
-  sent: Sent;
-  received: Received;
+  sent: RequestOptions;
+  received: ReceivedResponse;
 }
 
 /** A request and its response as text, without secrets. */
@@ -81,13 +81,13 @@ export async function describeExchange({ method, url, sent, received }: Exchange
 /** Whether curl would change the URL before it requests it. */
 const isSpecial = (url: string) => /[[\]{}]|\/\.\.?(\/|\?|$)/.test(url);
 
-function describeBody({ headers, bytes }: Received): string {
+function describeBody({ headers, bytes }: ReceivedResponse): string {
   const type = headers.get('content-type') ?? 'no type';
   if (!/json|text|xml|yaml/.test(type)) return bytes.length > 0 ? `(${bytes.length} bytes of ${type})` : '';
   return shorten(maskSecrets(bytes.toString()), MAX_BODY_CHARACTERS);
 }
 
-function headerArguments({ token, json, headers = {} }: Sent): string[] {
+function headerArguments({ token, json, headers = {} }: RequestOptions): string[] {
   return [
     ...(token !== undefined ? [`Authorization: Bearer ${token}`] : []),
     ...(json !== undefined ? ['Content-Type: application/json'] : []),
@@ -96,7 +96,7 @@ function headerArguments({ token, json, headers = {} }: Sent): string[] {
   ].map((header) => `-H ${quote(maskSecrets(header))}`);
 }
 
-async function bodyArguments({ json, form, body }: Sent): Promise<string[]> {
+async function bodyArguments({ json, form, body }: RequestOptions): Promise<string[]> {
   if (json !== undefined)
     return [`--data-raw ${quote(shorten(maskSecrets(JSON.stringify(json)), MAX_BODY_CHARACTERS))}`];
   if (body !== undefined) return [`--data-binary ${raw(Buffer.from(body))}`];

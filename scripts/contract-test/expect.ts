@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Answer, Exchange } from './exchange.js';
+import type { CheckedResponse, Exchange } from './exchange.js';
 
 /** A rule fails: what was expected, and the exchange in which something else was received. */
-export class Broken extends Error {
+export class ExpectationError extends Error {
   constructor(
     readonly expected: string,
     readonly exchange?: Exchange,
@@ -14,39 +14,39 @@ export class Broken extends Error {
 }
 
 /** A rule cannot be checked on this service, which is no fault of it. */
-export class Skipped extends Error {}
+export class SkippedError extends Error {}
 
 /** @throws Broken */
-export function want(holds: unknown, wanted: string, answer?: Answer): asserts holds {
-  if (!holds) throw new Broken(wanted, answer?.exchange);
+export function expectThat(holds: unknown, wanted: string, answer?: CheckedResponse): asserts holds {
+  if (!holds) throw new ExpectationError(wanted, answer?.exchange);
 }
 
 /** @throws Broken unless `actual`, which was found in the answer, is what is wanted */
-export function same(answer: Answer, what: string, actual: unknown, wanted: unknown): void {
+export function expectEqual(answer: CheckedResponse, what: string, actual: unknown, wanted: unknown): void {
   if (isDeepStrictEqual(actual, wanted)) return;
-  throw new Broken(`${what}: ${JSON.stringify(wanted)}`, answer.exchange, `${JSON.stringify(actual)}`);
+  throw new ExpectationError(`${what}: ${JSON.stringify(wanted)}`, answer.exchange, `${JSON.stringify(actual)}`);
 }
 
 /** @throws Broken unless the answer is of one of these statuses */
-export function status(answer: Answer, wanted: number | number[]): Answer {
+export function expectStatus(answer: CheckedResponse, wanted: number | number[]): CheckedResponse {
   if ([wanted].flat().includes(answer.status)) return answer;
-  throw new Broken(`status ${[wanted].flat().join(' or ')}`, answer.exchange, `status ${answer.status}`);
+  throw new ExpectationError(`status ${[wanted].flat().join(' or ')}`, answer.exchange, `status ${answer.status}`);
 }
 
 /** @throws Broken unless these are all that a 400 objects to, as `in.field`, in any order */
-export function problems(answer: Answer, ...wanted: string[]): Answer {
-  const { errors = [] } = status(answer, 400).body as { errors?: { in: string; field: string }[] };
+export function expectProblems(answer: CheckedResponse, ...wanted: string[]): CheckedResponse {
+  const { errors = [] } = expectStatus(answer, 400).body as { errors?: { in: string; field: string }[] };
   const named = [...new Set(errors.map((problem) => `${problem.in}.${problem.field}`))].sort();
-  same(answer, 'the fields that the 400 names', named, [...wanted].sort());
+  expectEqual(answer, 'the fields that the 400 names', named, [...wanted].sort());
   return answer;
 }
 
 /** @throws Broken unless an error is of the one shape: `message`, and `errors` for a 400 alone */
-export function errorShape(answer: Answer): Answer {
+export function expectErrorShape(answer: CheckedResponse): CheckedResponse {
   const { body, headers } = answer;
-  want(headers.get('content-type')?.startsWith('application/json'), 'an error as application/json', answer);
-  want(typeof body?.message === 'string' && body.message !== '', 'an error with a message', answer);
-  same(
+  expectThat(headers.get('content-type')?.startsWith('application/json'), 'an error as application/json', answer);
+  expectThat(typeof body?.message === 'string' && body.message !== '', 'an error with a message', answer);
+  expectEqual(
     answer,
     'the fields of an error',
     Object.keys(body).filter((name) => name !== 'errors'),

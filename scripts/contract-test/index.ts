@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { PlainError } from '../plain-error.js';
 import { openBar } from '../progress.js';
-import { NoAnswer } from './client.js';
+import { NoResponseError } from './client.js';
 import { version } from './document.js';
 import { junitReport } from './junit.js';
 import { type Context, jsonReport, markdownReport, textReport } from './report.js';
@@ -168,7 +168,7 @@ async function main(): Promise<number> {
 process.exitCode = await main().catch((error) => {
   const plain =
     error instanceof PlainError ||
-    error instanceof NoAnswer ||
+    error instanceof NoResponseError ||
     'syscall' in error ||
     String(error.code).startsWith('ERR_PARSE_ARGS');
   console.error(plain ? error.message : error);

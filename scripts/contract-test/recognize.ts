@@ -1,13 +1,13 @@
 import { PlainError } from '../plain-error.js';
-import type { Ask, Client } from './client.js';
-import type { Received } from './exchange.js';
+import type { Client, Send } from './client.js';
+import type { ReceivedResponse } from './exchange.js';
 
 const UNKNOWN_PATH = '/contract-test/no-such-path';
 
-const isJsonError = ({ body }: Received) => typeof body === 'object' && typeof body?.message === 'string';
+const isJsonError = ({ body }: ReceivedResponse) => typeof body === 'object' && typeof body?.message === 'string';
 
 /** A login without fields is refused in a shape of its own: `errors`, each with `in` and `field`. */
-function namesLoginFields({ status, body }: Received): boolean {
+function namesLoginFields({ status, body }: ReceivedResponse): boolean {
   if (status !== 400 || !Array.isArray(body?.errors)) return false;
   const named = body.errors.map((problem: { in?: string; field?: string }) => `${problem?.in}.${problem?.field}`);
   return named.includes('body.email') && named.includes('body.password');
@@ -19,9 +19,9 @@ function namesLoginFields({ status, body }: Received): boolean {
  *
  * @throws PlainError otherwise
  */
-export async function recognize({ ask, baseUrl }: Client): Promise<void> {
-  const askAvailable = async (...[request, sent]: Parameters<Ask>) => {
-    const answer = await ask(request, sent);
+export async function recognize({ send, baseUrl }: Client): Promise<void> {
+  const askAvailable = async (...[request, sent]: Parameters<Send>) => {
+    const answer = await send(request, sent);
     if (answer.status !== 429 && answer.status !== 503) return answer;
     throw new PlainError(`${baseUrl} responds with ${answer.status} to ${request}: try again later`);
   };
@@ -34,7 +34,7 @@ export async function recognize({ ask, baseUrl }: Client): Promise<void> {
   throw new PlainError(`${baseUrl} ${describeOther(me)}`);
 }
 
-function describeOther({ status, headers }: Received): string {
+function describeOther({ status, headers }: ReceivedResponse): string {
   const target = status >= 300 && status < 400 && headers.get('location');
   if (target) return `redirects to ${target}: give that address as --base-url`;
   const type = headers.get('content-type')?.split(';')[0] ?? 'no type';

@@ -1,4 +1,4 @@
-import type { Cast } from './cast.js';
+import type { TestUsers } from './users.js';
 
 /** One sentence of the contract that can be checked from outside. */
 export interface Rule {
@@ -6,7 +6,7 @@ export interface Rule {
   id: string;
   /** What the service has to do, in words that need no other document. */
   sentence: string;
-  check(cast: Cast): Promise<void>;
+  check(cast: TestUsers): Promise<void>;
   /** Whether it takes so long that a run leaves it out unless it is asked for. */
   slow?: boolean;
 }

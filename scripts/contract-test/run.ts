@@ -1,20 +1,20 @@
 import { setMaxListeners } from 'node:events';
-import { type Cast, createCast, createRegister } from './cast.js';
-import { type Counts, createClient, NoAnswer, type Observer } from './client.js';
+import { type Counts, createClient, NoResponseError, type Observer } from './client.js';
 import { contract } from './document.js';
 import {
-  type Answer,
+  type CheckedResponse,
   type DescribedExchange,
   describeExchange,
   type Exchange,
   maskSecrets,
   shorten,
 } from './exchange.js';
-import { Broken, Skipped } from './expect.js';
+import { ExpectationError, SkippedError } from './expect.js';
 import { type Bucket, createLimits, duration, type Standing } from './limits.js';
 import { recognize } from './recognize.js';
 import type { Rule, Subject } from './rule.js';
 import { groups } from './rules/index.js';
+import { createAccountRegistry, createTestUsers, type TestUsers } from './users.js';
 
 export interface Settings {
   /** May have a path, which then comes before the paths of the contract. */
@@ -103,7 +103,7 @@ export async function run(settings: Settings): Promise<Run> {
   // Every request and every wait listens.
   for (const each of [signal, hurry]) setMaxListeners(0, each);
 
-  const register = createRegister();
+  const register = createAccountRegistry();
   const documentCheck = createDocumentCheck();
   const observer: Observer = { answered: documentCheck.answered, exchanged: register.exchanged };
   const limits = createLimits(say, signal);
@@ -115,7 +115,7 @@ export async function run(settings: Settings): Promise<Run> {
   const total = chosen.flat().flatMap(({ rules }) => rules).length;
   const results = new Map<string, Result>();
 
-  async function checkSubject({ rules }: Subject, cast: Cast) {
+  async function checkSubject({ rules }: Subject, cast: TestUsers) {
     for (const rule of rules) {
       if (signal.aborted) return;
       const result = await check(rule, cast);
@@ -162,12 +162,12 @@ export async function run(settings: Settings): Promise<Run> {
   try {
     await recognize(client);
     say(forecast(limits.standings, total));
-    const cast = createCast(client, register, seed);
+    const cast = createTestUsers(client, register, seed);
     for (const subjects of chosen) await Promise.all(subjects.map((subject) => checkSubject(subject, cast)));
     await settings.checked(await summarize([]));
   } finally {
     await client.idle();
-    await register.deleteAll(cleaner.ask);
+    await register.deleteAll(cleaner.send);
     client.close();
     cleaner.close();
   }
@@ -183,7 +183,7 @@ const UNREQUESTED: Result = {
   reason: 'none of the selected rules requests this operation',
 };
 
-async function check({ check }: Rule, cast: Cast): Promise<Result> {
+async function check({ check }: Rule, cast: TestUsers): Promise<Result> {
   const began = performance.now();
   const result = (verdict: Verdict, more: Partial<Result> = {}): Result => ({
     verdict,
@@ -194,15 +194,16 @@ async function check({ check }: Rule, cast: Cast): Promise<Result> {
     await check(cast);
     return result('passed');
   } catch (error) {
-    if (error instanceof Skipped) return result('skipped', { reason: error.message });
+    if (error instanceof SkippedError) return result('skipped', { reason: error.message });
     return result('failed', { failure: await describeFailure(error) });
   }
 }
 
 async function describeFailure(error: unknown): Promise<Failure> {
-  if (error instanceof NoAnswer) return { expected: 'a response', actual: error.message };
+  if (error instanceof NoResponseError) return { expected: 'a response', actual: error.message };
   // A response so far from what was requested that the rule cannot read it.
-  if (!(error instanceof Broken)) return { expected: 'a response that the rule can read', actual: `${error}` };
+  if (!(error instanceof ExpectationError))
+    return { expected: 'a response that the rule can read', actual: `${error}` };
   const { expected, actual, exchange } = error;
   return {
     expected: readable(expected),
@@ -218,7 +219,7 @@ function createDocumentCheck() {
   const requested = new Set<string>();
   const failures = new Map<string, { breaches: string[]; exchange: Exchange }>();
   return {
-    answered(operation: string, { exchange }: Answer, breaches: string[]) {
+    answered(operation: string, { exchange }: CheckedResponse, breaches: string[]) {
       requested.add(operation);
       if (breaches.length > 0 && !failures.has(operation)) failures.set(operation, { breaches, exchange });
     },
@@ -226,7 +227,7 @@ function createDocumentCheck() {
     async result(operation: string): Promise<Result | undefined> {
       const found = failures.get(operation);
       if (!found) return requested.has(operation) ? { verdict: 'passed', seconds: 0 } : undefined;
-      const broken = new Broken('what openapi.yaml declares', found.exchange, found.breaches.join('; '));
+      const broken = new ExpectationError('what openapi.yaml declares', found.exchange, found.breaches.join('; '));
       return { verdict: 'failed', seconds: 0, failure: await describeFailure(broken) };
     },
   };

@@ -36,6 +36,7 @@ interface Parameter {
 /** One operation as every generator wants it: flat, resolved, and checked for what the service relies on. */
 export interface Operation {
   id: string;
+  tag: string;
   method: string;
   path: string;
   summary: string;
@@ -47,8 +48,8 @@ export interface Operation {
   /** Undefined when the operation declares no header parameters. */
   headerParameters: Schema | undefined;
   body: { mediaType: string; required: boolean; schema: Schema } | undefined;
-  /** The JSON bodies it answers with, by status. */
-  answers: Record<string, Schema>;
+  /** The JSON bodies of its responses, by status. */
+  responses: Record<string, Schema>;
 }
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
@@ -79,6 +80,7 @@ export function operationsOf(document: Document): Operation[] {
       if (!BUCKETS.includes(raw['x-rate-limit'])) throw new Error(`${raw.operationId}: x-rate-limit is missing`);
       return {
         id: raw.operationId,
+        tag: raw.tags[0],
         method: method.toUpperCase(),
         path,
         summary: raw.summary,
@@ -91,7 +93,7 @@ export function operationsOf(document: Document): Operation[] {
           ? parametersSchema(raw, 'header')
           : undefined,
         body: bodyOf(raw),
-        answers: answersOf(raw),
+        responses: responsesOf(raw),
       };
     }),
   );
@@ -120,7 +122,7 @@ function bodyOf({ operationId, requestBody }: RawOperation): Operation['body'] {
   return { mediaType: entry[0], required: requestBody.required ?? false, schema: entry[1].schema };
 }
 
-function answersOf({ responses }: RawOperation): Operation['answers'] {
+function responsesOf({ responses }: RawOperation): Operation['responses'] {
   return Object.fromEntries(
     Object.entries(responses).flatMap(([status, { content }]) => {
       const schema = content?.['application/json']?.schema;

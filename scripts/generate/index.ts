@@ -14,7 +14,7 @@ async function generate(): Promise<Record<string, string>> {
   const operations = operationsOf(resolveReferences(document));
   return {
     'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
-    'types.ts': BANNER + (await generateTypes(document)),
+    'types.ts': BANNER + (await generateTypes(document, operations)),
     'handlers.ts': BANNER + generateHandlers(operations),
     'routes.ts': BANNER + generateRoutes(operations),
     'validators.js': BANNER + (await generateValidators(operations)),

@@ -33,7 +33,7 @@ function entry(operation: Operation) {
 
 /** The route table: what the server needs to know of an operation before its handler runs. */
 export function generateRoutes(operations: Operation[]): string {
-  return `import type { OperationId } from './handlers.js';
+  return `import type { OperationId } from './types.js';
 
 export type Kind = 'string' | 'integer' | 'boolean' | 'file';
 

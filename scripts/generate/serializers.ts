@@ -1,8 +1,8 @@
 import fastJsonStringify from 'fast-json-stringify';
-import { bundle } from './bundle.js';
+import { COMMONJS } from './commonjs.js';
 import type { Operation } from './document.js';
 
-/** fast-json-stringify's standalone code for every JSON body that an operation answers with. */
+/** Returns fast-json-stringify's standalone code for every JSON body of every response. */
 export async function generateSerializers(operations: Operation[]): Promise<string> {
   const builders = new Map<string, { name: string; code: string }>();
   const nameOf = (schema: object): string => {
@@ -14,17 +14,18 @@ export async function generateSerializers(operations: Operation[]): Promise<stri
     builders.set(key, { name, code });
     return name;
   };
-  const table = operations.map(({ id, answers }) => {
-    const statuses = Object.entries(answers).map(([status, schema]) => `${status}: v.${nameOf(schema)}`);
+  const table = operations.map(({ id, responses }) => {
+    const statuses = Object.entries(responses).map(([status, schema]) => `${status}: ${nameOf(schema)}`);
     return `  ${id}: { ${statuses.join(', ')} },`;
   });
   const modules = [...builders.values()].map(
-    ({ name, code }) => `exports.${name} = (() => { const module = {};\n${code}\nreturn module.exports; })();`,
+    ({ name, code }) =>
+      `const ${name} = (() => { const module = {};\n${code.replace(/\n\s*\n/g, '\n').trim()}\nreturn module.exports; })();`,
   );
-  return bundle(modules.join('\n'), `export const serializers = {\n${table.join('\n')}\n};`);
+  return `${COMMONJS}${modules.join('\n\n')}\n\nexport const serializers = {\n${table.join('\n')}\n};\n`;
 }
 
-export const SERIALIZERS_TYPES = `import type { OperationId } from './handlers.js';
+export const SERIALIZERS_TYPES = `import type { OperationId } from './types.js';
 
 /** By operation and status: the body as JSON, with nothing that the contract does not name. */
 export declare const serializers: Readonly<Record<OperationId, Readonly<Record<number, (body: unknown) => string>>>>;

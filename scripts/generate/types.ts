@@ -1,5 +1,6 @@
 import openapiTypescript, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
+import type { Operation } from './document.js';
 
 const UPLOAD = `/** A file of a form: spooled to \`path\`, its type known by its signature. It is gone when the handler has returned. */
 export interface Upload {
@@ -8,11 +9,17 @@ export interface Upload {
   mediaType: string;
 }`;
 
-/** The contract's schemas and operations as types. What it calls binary is a file. */
-export async function generateTypes(document: OpenAPI3): Promise<string> {
+/** Returns the contract's schemas and operations as types. What it calls binary is an uploaded file. */
+export async function generateTypes(document: OpenAPI3, operations: readonly Operation[]): Promise<string> {
   const nodes = await openapiTypescript(document, {
     inject: UPLOAD,
     transform: ({ format }) => (format === 'binary' ? ts.factory.createTypeReferenceNode('Upload') : undefined),
   });
-  return astToString(nodes);
+  const open = operations.filter(({ secured }) => !secured).map(({ id }) => `'${id}'`);
+  return `${astToString(nodes)}
+export type OperationId = keyof operations;
+
+/** The operations that need no credentials. */
+export type OpenOperationId = ${open.join(' | ')};
+`;
 }

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
-import { bundle } from './bundle.js';
+import { COMMONJS } from './commonjs.js';
 import { isFile, type Operation, type Schema } from './document.js';
 
 const NOTHING: Schema = { type: 'object', additionalProperties: false };
@@ -54,24 +54,25 @@ export async function generateValidators(operations: Operation[]): Promise<strin
     code: { source: true, esm: false, lines: true },
     keywords: ['example', 'x-normalize'],
   });
-  const names: Record<string, string> = {};
-  for (const operation of operations) {
-    const { id } = operation;
-    for (const [place, schema] of Object.entries(schemasOf(operation))) {
-      names[`${id}_${place}`] = `${id}/${place}`;
-      ajv.addSchema(withLengthFirst(schema), `${id}/${place}`);
-    }
-  }
-  const code = (standaloneCode as unknown as typeof standaloneCode.default)(ajv, names);
+  const names = new Map<string, string>();
+  const nameOf = (schema: Schema): string => {
+    const key = JSON.stringify(withLengthFirst(schema));
+    const name = names.get(key) ?? `validate${names.size}`;
+    if (!names.has(key)) ajv.addSchema(JSON.parse(key), name);
+    names.set(key, name);
+    return name;
+  };
   const table = operations.map((operation) => {
-    const places = Object.keys(schemasOf(operation)).map((place) => `${place}: v.${operation.id}_${place}`);
+    const places = Object.entries(schemasOf(operation)).map(([place, schema]) => `${place}: exports.${nameOf(schema)}`);
     return `  ${operation.id}: { ${places.join(', ')} },`;
   });
-  return bundle(code, `export const validators = {\n${table.join('\n')}\n};`);
+  const ids = Object.fromEntries([...names.values()].map((name) => [name, name]));
+  const code = (standaloneCode as unknown as typeof standaloneCode.default)(ajv, ids);
+  return `${COMMONJS}const exports = {};\n\n${code}\n\nexport const validators = {\n${table.join('\n')}\n};\n`;
 }
 
 export const VALIDATORS_TYPES = `import type { ErrorObject } from 'ajv';
-import type { OperationId } from './handlers.js';
+import type { OperationId } from './types.js';
 
 export interface Validate {
   (data: unknown): boolean;

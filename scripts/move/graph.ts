@@ -1,4 +1,4 @@
-import type { GraphInventory, SocialGraph, Ties } from '../../db/graph/index.js';
+import type { Edges, GraphSnapshot, SocialGraph } from '../../db/graph/index.js';
 import type { Database } from '../../db/postgres/index.js';
 import type { Progress } from '../../db/support/progress.js';
 import type { Found } from './found.js';
@@ -7,10 +7,10 @@ import type { Found } from './found.js';
 const PEOPLE = 200;
 const BATCH = 1000;
 
-type Tie = [kind: keyof Ties, start: number, end: number];
+type Tie = [kind: keyof Edges, start: number, end: number];
 
-export async function isEmpty({ inventory }: SocialGraph): Promise<boolean> {
-  const nodes = [...(await inventory.personIds(0, 1)), ...(await inventory.postIds(0, 1))];
+export async function isEmpty({ snapshot }: SocialGraph): Promise<boolean> {
+  const nodes = [...(await snapshot.personIds(0, 1)), ...(await snapshot.postIds(0, 1))];
   return nodes.length === 0;
 }
 
@@ -26,14 +26,14 @@ export async function carryGraph(
   progress: Progress,
 ): Promise<void> {
   if (target.kind !== 'embedded') {
-    await keepNodes(db, 'accounts', (people) => target.inventory.keep({ people, posts: [] }), progress);
-    await keepNodes(db, 'posts', (posts) => target.inventory.keep({ people: [], posts }), progress);
+    await keepNodes(db, 'accounts', (people) => target.snapshot.ensureNodes({ people, posts: [] }), progress);
+    await keepNodes(db, 'posts', (posts) => target.snapshot.ensureNodes({ people: [], posts }), progress);
   }
   const total = await count(db, 'accounts');
-  for await (const { ours, theirs, done } of sideBySide(source.inventory, target.inventory)) {
+  for await (const { ours, theirs, done } of sideBySide(source.snapshot, target.snapshot)) {
     progress('copying ties', done, total);
-    for (const batch of batches(minus(theirs, ours))) await target.inventory.untie(batch);
-    for (const batch of batches(minus(ours, theirs))) await target.inventory.tie(batch);
+    for (const batch of batches(minus(theirs, ours))) await target.snapshot.removeEdges(batch);
+    for (const batch of batches(minus(ours, theirs))) await target.snapshot.addEdges(batch);
   }
 }
 
@@ -45,7 +45,7 @@ export async function compareGraph(
   found: Found,
 ): Promise<void> {
   const total = await count(db, 'accounts');
-  for await (const { ours, theirs, done } of sideBySide(source.inventory, target.inventory)) {
+  for await (const { ours, theirs, done } of sideBySide(source.snapshot, target.snapshot)) {
     progress('comparing ties', done, total);
     for (const tie of minus(ours, theirs)) found(`${tie.join(' ')} is missing`);
     for (const tie of minus(theirs, ours)) found(`${tie.join(' ')} is too much`);
@@ -80,7 +80,7 @@ async function keepNodes(
 }
 
 /** The ties of both, by the people from whom they go out. */
-async function* sideBySide(source: GraphInventory, target: GraphInventory) {
+async function* sideBySide(source: GraphSnapshot, target: GraphSnapshot) {
   let after = 0;
   let done = 0;
   for (;;) {
@@ -97,8 +97,8 @@ async function* sideBySide(source: GraphInventory, target: GraphInventory) {
   }
 }
 
-async function outgoing(inventory: GraphInventory, people: readonly number[]): Promise<Tie[]> {
-  const { friendships, requests, likes } = await inventory.tiesOf(people);
+async function outgoing(inventory: GraphSnapshot, people: readonly number[]): Promise<Tie[]> {
+  const { friendships, requests, likes } = await inventory.edgesOf(people);
   const wanted = new Set(people);
   const ties: Tie[] = [
     ...friendships.map(({ person, friend }): Tie => ['friendships', person, friend]),
@@ -113,10 +113,10 @@ function minus(some: readonly Tie[], others: readonly Tie[]): Tie[] {
   return some.filter((tie) => !without.has(String(tie)));
 }
 
-function* batches(ties: readonly Tie[]): Generator<Ties> {
+function* batches(ties: readonly Tie[]): Generator<Edges> {
   for (let start = 0; start < ties.length; start += BATCH) {
     const batch = ties.slice(start, start + BATCH);
-    const of = (wanted: keyof Ties) => batch.filter(([kind]) => kind === wanted);
+    const of = (wanted: keyof Edges) => batch.filter(([kind]) => kind === wanted);
     yield {
       friendships: of('friendships').map(([, person, friend]) => ({ person, friend })),
       requests: of('requests').map(([, from, to]) => ({ from, to })),

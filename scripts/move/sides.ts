@@ -49,7 +49,7 @@ export async function openSides(from: StoresConfig, to: StoresConfig, log: Log):
     if (!db) {
       const postgres = await openDatabase(config, directory, log);
       opened.push(postgres.close);
-      db = postgres.patientDb;
+      db = postgres.maintenanceDb;
     }
     const graph = (same.graph && beside?.graph) || (await openGraph(config, db, log));
     const images = (same.images && beside?.images) || (await openImages(config, directory, log));

@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely';
-import { StoresDisagree } from '../../db/installation.js';
+import { StoresDisagreeError } from '../../db/installation.js';
 import { migrate, migratePostgres } from '../../db/migrate.js';
 import type { Database } from '../../db/postgres/index.js';
 import type { InstallationTable } from '../../db/schema.js';
@@ -31,13 +31,14 @@ export async function examine({ source, target, same }: Sides): Promise<string |
   const { id } = ours;
   const handedOver = same.postgres || ours.moved_to === target.place;
   if (handedOver && (await serves(target, theirs, id))) return undefined;
-  if (ours.moving) throw new StoresDisagree('The source is being filled itself: finish that move first');
+  if (ours.moving) throw new StoresDisagreeError('The source is being filled itself: finish that move first');
   const resumed = same.postgres ? ours.changing : theirs?.id === id && theirs.moving;
   if (!same.postgres) {
-    if (ours.changing) throw new StoresDisagree('The source is in the middle of another move: finish that first');
-    if (ours.moved_to !== null && !resumed) throw new StoresDisagree(`The source was moved to ${ours.moved_to} before`);
+    if (ours.changing) throw new StoresDisagreeError('The source is in the middle of another move: finish that first');
+    if (ours.moved_to !== null && !resumed)
+      throw new StoresDisagreeError(`The source was moved to ${ours.moved_to} before`);
     if (!resumed && (theirs?.moving || !(await rows.isEmpty(target.db)))) {
-      throw new StoresDisagree('The PostgreSQL of the target is not empty');
+      throw new StoresDisagreeError('The PostgreSQL of the target is not empty');
     }
   }
   for (const role of ROLES) {
@@ -53,17 +54,19 @@ async function serves(side: Side, installation: Installation | undefined, id: st
   if (installation.moving || installation.changing) return false;
   for (const role of ROLES) {
     const store = side[role];
-    if (installation[role] !== store.kind || (await store.owner()) !== id) return false;
+    if (installation[role] !== store.kind || (await store.claimedBy()) !== id) return false;
   }
   return true;
 }
 
 async function examineSource(role: Role, side: Side, ours: Installation, resumed: boolean): Promise<void> {
   const { kind } = side[role];
-  const owner = await side[role].owner();
+  const owner = await side[role].claimedBy();
   // Towards the end of a move the mark is taken off.
   if (ours[role] === kind && (owner === ours.id || (resumed && owner === undefined))) return;
-  throw new StoresDisagree(`The ${NAMES[role]} of the source (${kind}) is not the one that its PostgreSQL belongs to`);
+  throw new StoresDisagreeError(
+    `The ${NAMES[role]} of the source (${kind}) is not the one that its PostgreSQL belongs to`,
+  );
 }
 
 interface Expected {
@@ -77,13 +80,13 @@ async function examineTarget(role: Role, side: Side, { id, resumed, former }: Ex
   const { kind } = side[role];
   // It is part of PostgreSQL, and either empty with it or left from when it served this installation: that is mended.
   if (kind === 'embedded') return;
-  const owner = await side[role].owner();
+  const owner = await side[role].claimedBy();
   if (owner === fillingFor(id) || (resumed && owner === id)) return;
   if (owner !== undefined && owner !== former) {
-    throw new StoresDisagree(`The ${NAMES[role]} of the target (${kind}) belongs to another PostgreSQL`);
+    throw new StoresDisagreeError(`The ${NAMES[role]} of the target (${kind}) belongs to another PostgreSQL`);
   }
   const empty = role === 'graph' ? await graph.isEmpty(side.graph) : await images.isEmpty(side.images);
-  if (!empty) throw new StoresDisagree(`The ${NAMES[role]} of the target (${kind}) is not empty`);
+  if (!empty) throw new StoresDisagreeError(`The ${NAMES[role]} of the target (${kind}) is not empty`);
 }
 
 /** From here on until the end no service starts on the target. */
@@ -102,7 +105,7 @@ export async function begin(id: string, { target, same }: Sides): Promise<void> 
 /** Hands the installation over. The last write is the one that lets a service start on the target. */
 export async function finish(id: string, { source, target, same }: Sides): Promise<void> {
   if (!same.postgres) await source.db.updateTable('installation').set({ moved_to: target.place }).execute();
-  for (const role of ROLES) if (!same[role]) await source[role].disown();
+  for (const role of ROLES) if (!same[role]) await source[role].release();
   for (const role of ROLES) await mark(target[role], id);
   await target.db
     .updateTable('installation')
@@ -111,17 +114,17 @@ export async function finish(id: string, { source, target, same }: Sides): Promi
 }
 
 async function mark(store: Side[Role], owner: string): Promise<void> {
-  await store.own(owner, await store.owner());
+  await store.claim(owner, await store.claimedBy());
 }
 
 const kindsOf = (side: Side) => ({ graph: side.graph.kind, images: side.images.kind });
 
 async function readSource({ db, graph, images }: Side): Promise<Installation> {
-  if (await rows.isEmpty(db)) throw new StoresDisagree('There is nothing in the source');
+  if (await rows.isEmpty(db)) throw new StoresDisagreeError('There is nothing in the source');
   await migratePostgres(db);
   // Stores that are older than their marks are marked as a start would do it.
   const installation = await readInstallation(db);
-  if (!installation?.graph) await migrate({ patientDb: db, graph, images });
+  if (!installation?.graph) await migrate({ maintenanceDb: db, graph, images });
   return db.selectFrom('installation').selectAll().executeTakeFirstOrThrow();
 }
 

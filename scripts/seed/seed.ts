@@ -1,4 +1,4 @@
-import type { Ties } from '../../db/graph/index.js';
+import type { Edges } from '../../db/graph/index.js';
 import type { BareStores } from '../../db/stores.js';
 import type { Progress } from '../../db/support/progress.js';
 import type { Population } from './population.js';
@@ -16,7 +16,7 @@ export interface Seeded {
 /** How many nodes or ties one transaction of the graph makes. */
 const BATCH = 5000;
 
-const NO_TIES: Ties = { friendships: [], requests: [], likes: [] };
+const NO_TIES: Edges = { friendships: [], requests: [], likes: [] };
 
 /**
  * Makes people, posts and ties beside whatever is there, many at a time: without the locks and the outbox of a request, since
@@ -26,20 +26,22 @@ const NO_TIES: Ties = { friendships: [], requests: [], likes: [] };
  * @param passwordHash everybody's
  */
 export async function seed(
-  { patientDb, graph }: Pick<BareStores, 'patientDb' | 'graph'>,
+  { maintenanceDb, graph }: Pick<BareStores, 'maintenanceDb' | 'graph'>,
   population: Population,
   passwordHash: string,
   progress: Progress,
 ): Promise<Seeded> {
   const { accounts, posts, likes, friends, popularPost, popularPerson } = population;
-  const people = await addAccounts(patientDb, population, passwordHash, (done) => progress('accounts', done, accounts));
-  const written = await addPosts(patientDb, population, people, (done) => progress('posts', done, posts));
-  const { inventory } = graph;
+  const people = await addAccounts(maintenanceDb, population, passwordHash, (done) =>
+    progress('accounts', done, accounts),
+  );
+  const written = await addPosts(maintenanceDb, population, people, (done) => progress('posts', done, posts));
+  const { snapshot } = graph;
   for (const batch of batches(people, people.length, 'people', progress)) {
-    await inventory.keep({ people: batch, posts: [] });
+    await snapshot.ensureNodes({ people: batch, posts: [] });
   }
   for (const batch of batches(written, written.length, 'nodes of posts', progress)) {
-    await inventory.keep({ people: [], posts: batch });
+    await snapshot.ensureNodes({ people: [], posts: batch });
   }
   const id = (ids: readonly number[], index: number) => ids[index] ?? 0;
   const friendships = (accounts * friends) / 2 + popularPerson;
@@ -48,18 +50,18 @@ export async function seed(
       [one, other],
       [other, one],
     ]);
-    await inventory.tie({
+    await snapshot.addEdges({
       ...NO_TIES,
       friendships: both.map(([one, other]) => ({ person: id(people, one), friend: id(people, other) })),
     });
   }
   for (const batch of batches(likePairs(population), likes + popularPost, 'likes', progress)) {
-    await inventory.tie({
+    await snapshot.addEdges({
       ...NO_TIES,
       likes: batch.map(([person, post]) => ({ person: id(people, person), post: id(written, post) })),
     });
   }
-  await settle(patientDb);
+  await settle(maintenanceDb);
   return { accounts: people, posts: written };
 }
 

@@ -4,7 +4,7 @@ import { pages } from './pages.js';
 /** One statement sees both, and an account goes with its posts in one transaction. */
 export async function checkAuthors({ stores, findings, progress, pageSize }: Inspection): Promise<void> {
   const orphans = (after: number, limit: number) =>
-    stores.patientDb
+    stores.maintenanceDb
       .selectFrom('posts')
       .leftJoin('accounts', 'accounts.id', 'posts.author_id')
       .select(['posts.id', 'author_id'])

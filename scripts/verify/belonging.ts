@@ -1,6 +1,6 @@
 import type { SocialGraph } from '../../db/graph/index.js';
 import type { ImageStore } from '../../db/images/index.js';
-import { StoresDisagree } from '../../db/installation.js';
+import { StoresDisagreeError } from '../../db/installation.js';
 import type { Database } from '../../db/postgres/index.js';
 import type { Inspection } from './inspection.js';
 
@@ -12,9 +12,9 @@ import type { Inspection } from './inspection.js';
  */
 export async function requireJoined({ db, graph, images }: Inspection['stores']): Promise<void> {
   const installation = await readInstallation(db);
-  if (installation?.moving) throw new StoresDisagree('A move into these stores has not been finished');
+  if (installation?.moving) throw new StoresDisagreeError('A move into these stores has not been finished');
   if (!installation?.graph || !installation.images) {
-    throw new StoresDisagree('These stores have never served: a start of the service sets them up');
+    throw new StoresDisagreeError('These stores have never served: a start of the service sets them up');
   }
   await requireOwn('social graph', graph, installation.graph, installation.id);
   await requireOwn('image store', images, installation.images, installation.id);
@@ -22,12 +22,12 @@ export async function requireJoined({ db, graph, images }: Inspection['stores'])
 
 async function requireOwn(
   name: string,
-  store: Pick<SocialGraph | ImageStore, 'kind' | 'owner'>,
+  store: Pick<SocialGraph | ImageStore, 'kind' | 'claimedBy'>,
   kind: string,
   installation: string,
 ): Promise<void> {
-  if (store.kind !== kind || (await store.owner()) !== installation) {
-    throw new StoresDisagree(`The ${name} (${store.kind}) is not the one that PostgreSQL belongs to (${kind})`);
+  if (store.kind !== kind || (await store.claimedBy()) !== installation) {
+    throw new StoresDisagreeError(`The ${name} (${store.kind}) is not the one that PostgreSQL belongs to (${kind})`);
   }
 }
 

@@ -8,11 +8,11 @@ import type { Inspection } from './inspection.js';
  * The ids in use are read first: a sequence only moves on.
  */
 export async function checkIds({ stores, findings, repair }: Inspection): Promise<void> {
-  const { db, patientDb, graph } = stores;
+  const { db, maintenanceDb, graph } = stores;
   const { person, post } = await graph.highestIds();
   for (const [table, inGraph] of [['accounts', person] as const, ['posts', post] as const]) {
-    const used = Math.max(inGraph, await highestId(patientDb, table));
-    const last = await lastGiven(patientDb, table);
+    const used = Math.max(inGraph, await highestId(maintenanceDb, table));
+    const last = await lastGiven(maintenanceDb, table);
     if (last >= used) continue;
     if (repair) await db.transaction().execute((trx) => raiseSequence(trx, table, used));
     findings.add('idsAreNew', [`${table}: ${last} was given out last, and ${used} is in use`], repair ? 1 : 0);

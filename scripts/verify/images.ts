@@ -17,14 +17,14 @@ const AT_ONCE = 16;
  * given twice.
  */
 export async function checkStoredImages({ stores, findings, repair, progress, pageSize }: Inspection): Promise<void> {
-  const { patientDb, images } = stores;
+  const { maintenanceDb, images } = stores;
   for await (const names of chunks(images.list(), pageSize)) {
     findings.add(
       'onlyImages',
       names.filter((name) => !IMAGE_NAME.test(name)),
     );
     const suspects = await withoutRow(
-      patientDb,
+      maintenanceDb,
       names.filter((name) => IMAGE_NAME.test(name)),
     );
     const missing = new Set(await notStored(images, suspects));
@@ -81,8 +81,8 @@ export const POST_IMAGES: Owners = owners('post', 'posts', 'image', 'accounts', 
  */
 export async function checkNamedImages(inspection: Inspection, { kind, read, stillNaming }: Owners): Promise<void> {
   const { stores, findings, progress, pageSize } = inspection;
-  const { patientDb, images } = stores;
-  const readPage = (after: number, limit: number) => read(patientDb, after, limit);
+  const { maintenanceDb, images } = stores;
+  const readPage = (after: number, limit: number) => read(maintenanceDb, after, limit);
   for await (const rows of pages(readPage, pageSize, ({ id }) => id)) {
     const missing = new Set(
       await notStored(
@@ -91,7 +91,7 @@ export async function checkNamedImages(inspection: Inspection, { kind, read, sti
       ),
     );
     const suspects = rows.filter(({ image }) => missing.has(image));
-    const still = new Set(await stillNaming(patientDb, suspects));
+    const still = new Set(await stillNaming(maintenanceDb, suspects));
     const lost = suspects.filter(({ id }) => still.has(id));
     findings.add(
       'rowHasImage',

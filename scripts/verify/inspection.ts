@@ -12,7 +12,7 @@ export interface Progress {
 
 /** What every check is given. */
 export interface Inspection {
-  stores: Pick<BareStores, 'db' | 'graphDb' | 'patientDb' | 'graph' | 'images'>;
+  stores: Pick<BareStores, 'db' | 'graphTransactions' | 'maintenanceDb' | 'graph' | 'images'>;
   findings: Findings;
   /** Undefined when nothing may be changed. */
   repair: Repair | undefined;

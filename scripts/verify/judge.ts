@@ -1,5 +1,5 @@
-import type { Friendship, Like, Request, Ties } from '../../db/graph/index.js';
-import type { Locked } from '../../db/postgres/locks.js';
+import type { Edges, Friendship, Like, Request } from '../../db/graph/index.js';
+import type { LockedIds } from '../../db/postgres/locks.js';
 import type { RuleName } from './rules.js';
 
 /** A rule that some ties break. */
@@ -10,9 +10,9 @@ export interface Problem {
   /** At whom it is judged. */
   person: number;
   /** Who and what is tied. */
-  locked: Required<Locked>;
+  locked: Required<LockedIds>;
   /** What has to go: of several alike all but `keep`. */
-  surplus: Ties;
+  surplus: Edges;
   keep: 0 | 1;
 }
 
@@ -25,7 +25,7 @@ interface Pair {
 }
 
 /** What is wrong with ties. A pair is judged where the smaller id is among `people`, and so in one place only. */
-export function judge(ties: Ties, people: Iterable<number>): Problem[] {
+export function judge(ties: Edges, people: Iterable<number>): Problem[] {
   const judged = new Set(people);
   return [
     ...pairsOf(ties)
@@ -35,7 +35,7 @@ export function judge(ties: Ties, people: Iterable<number>): Problem[] {
   ];
 }
 
-function pairsOf({ friendships, requests }: Ties): Pair[] {
+function pairsOf({ friendships, requests }: Edges): Pair[] {
   const pairs = new Map<string, Pair>();
   const pairOf = (a: number, b: number): Pair => {
     const [lo, hi] = [Math.min(a, b), Math.max(a, b)];
@@ -50,7 +50,7 @@ function pairsOf({ friendships, requests }: Ties): Pair[] {
 
 function judgePair({ lo, hi, friendships, requests }: Pair): Problem[] {
   const problems: Problem[] = [];
-  const note = (rule: RuleName, surplus: Partial<Ties>, keep: 0 | 1 = 0) =>
+  const note = (rule: RuleName, surplus: Partial<Edges>, keep: 0 | 1 = 0) =>
     problems.push({
       rule,
       example: lo === hi ? `person ${lo}` : `people ${lo} and ${hi}`,

@@ -38,9 +38,9 @@ type ReadIds = (after: number, limit: number) => Promise<number[]>;
  */
 export async function checkNodes(inspection: Inspection, sides: Sides): Promise<void> {
   const { stores, pageSize, progress } = inspection;
-  const read = stores.graph.inventory[sides.ids];
+  const read = stores.graph.snapshot[sides.ids];
   for await (const nodes of pages(read, pageSize, (id) => id)) {
-    const suspects = await withoutRow(stores.patientDb, sides, nodes);
+    const suspects = await withoutRow(stores.maintenanceDb, sides, nodes);
     const there = await among(read, suspects, pageSize);
     await report(
       inspection,
@@ -58,8 +58,8 @@ export async function checkNodes(inspection: Inspection, sides: Sides): Promise<
  */
 export async function checkRows(inspection: Inspection, sides: Sides): Promise<void> {
   const { stores, pageSize, progress } = inspection;
-  const read = stores.graph.inventory[sides.ids];
-  const db = stores.patientDb;
+  const read = stores.graph.snapshot[sides.ids];
+  const db = stores.maintenanceDb;
   for await (const rows of pages(
     (after, limit) => rowIds(db, sides, after, limit),
     pageSize,

@@ -22,7 +22,7 @@ const HOPELESS = 10;
 
 export async function checkOutbox({ stores, findings, repair, pageSize }: Inspection): Promise<void> {
   const entries = (condition: typeof OVERDUE) => (after: number, limit: number) =>
-    stores.patientDb
+    stores.maintenanceDb
       .selectFrom('outbox')
       .select(['id', 'kind', 'key', 'created_at', 'attempts'])
       .where(condition)

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { createOutbox, recordChanges, type Thing } from '../../db/outbox/index.js';
+import { createOutbox, type EntityReference, enqueue } from '../../db/outbox/index.js';
 import { NOW } from '../../db/postgres/clock.js';
 import type { Database } from '../../db/postgres/index.js';
 import type { BareStores } from '../../db/stores.js';
@@ -12,7 +12,7 @@ import type { Log } from '../../db/support/log.js';
  */
 export interface Repair {
   /** Makes the other stores agree about these, and answers about how many they do. */
-  settle(things: readonly Thing[]): Promise<number>;
+  settle(things: readonly EntityReference[]): Promise<number>;
   /** Delivers entries that are due, and answers how many were delivered. */
   deliver(entries: readonly number[]): Promise<number>;
   stop(): Promise<void>;
@@ -24,7 +24,10 @@ const BATCH = 50;
 /** Until entries that are still being delivered are looked at again, in milliseconds. */
 const PAUSE = 50;
 
-export function createRepair(stores: Pick<BareStores, 'db' | 'graphDb' | 'graph' | 'images'>, log: Log): Repair {
+export function createRepair(
+  stores: Pick<BareStores, 'db' | 'graphTransactions' | 'graph' | 'images'>,
+  log: Log,
+): Repair {
   const { db } = stores;
   const outbox = createOutbox({ ...stores, log });
 
@@ -50,7 +53,7 @@ export function createRepair(stores: Pick<BareStores, 'db' | 'graphDb' | 'graph'
 
   return {
     deliver,
-    settle: async (things) => deliver(await db.transaction().execute((trx) => recordChanges(trx, things))),
+    settle: async (things) => deliver(await db.transaction().execute((trx) => enqueue(trx, things))),
     stop: () => outbox.stop(),
   };
 }

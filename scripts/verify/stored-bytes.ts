@@ -8,17 +8,17 @@ const COUNTED = sql`picture_bytes + coalesce((select sum(image_bytes) from posts
 
 /** One statement sees the sum and what it is of, which change in one transaction. */
 export async function checkStoredBytes({ stores, findings, repair, progress, pageSize }: Inspection): Promise<void> {
-  const { patientDb } = stores;
+  const { maintenanceDb } = stores;
   const miscounted = async (after: number, limit: number) => {
     const { rows } = await sql<{ id: number; stored: number; counted: number }>`
       select id, stored_bytes as stored, counted
       from accounts cross join lateral (select ${COUNTED} as counted) sizes
       where id > ${after} and stored_bytes <> counted
-      order by id limit ${limit}`.execute(patientDb);
+      order by id limit ${limit}`.execute(maintenanceDb);
     return rows;
   };
   for await (const accounts of pages(miscounted, pageSize, ({ id }) => id)) {
-    if (repair) for (const { id } of accounts) await recount(patientDb, id);
+    if (repair) for (const { id } of accounts) await recount(maintenanceDb, id);
     findings.add(
       'storedBytes',
       accounts.map(({ id, stored, counted }) => `account ${id}: ${stored} instead of ${counted}`),

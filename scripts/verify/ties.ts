@@ -1,4 +1,4 @@
-import type { SocialGraph, Ties } from '../../db/graph/index.js';
+import type { Edges, SocialGraph } from '../../db/graph/index.js';
 import { lockExclusive } from '../../db/postgres/locks.js';
 import type { Inspection } from './inspection.js';
 import { judge, type Problem } from './judge.js';
@@ -12,9 +12,9 @@ const BATCH = 50;
 
 export async function checkTies(inspection: Inspection): Promise<void> {
   const { stores, pageSize, progress } = inspection;
-  const { inventory } = stores.graph;
-  for await (const people of pages(inventory.personIds, Math.ceil(pageSize * SHARE), (id) => id)) {
-    const suspects = judge(await inventory.tiesOf(people), people);
+  const { snapshot } = stores.graph;
+  for await (const people of pages(snapshot.personIds, Math.ceil(pageSize * SHARE), (id) => id)) {
+    const suspects = judge(await snapshot.edgesOf(people), people);
     for (let start = 0; start < suspects.length; start += BATCH) {
       await confirm(inspection, suspects.slice(start, start + BATCH));
     }
@@ -27,7 +27,7 @@ export async function checkTies(inspection: Inspection): Promise<void> {
  * it. Whoever changes a tie holds the locks of those whom it ties, so under these locks what is seen is so.
  */
 async function confirm({ stores, findings, repair }: Inspection, suspects: readonly Problem[]): Promise<void> {
-  const confirmed = await stores.graphDb.transaction().execute(async (trx) => {
+  const confirmed = await stores.graphTransactions.transaction().execute(async (trx) => {
     await lockExclusive(trx, {
       accounts: suspects.flatMap(({ locked }) => locked.accounts),
       posts: suspects.flatMap(({ locked }) => locked.posts),
@@ -35,7 +35,7 @@ async function confirm({ stores, findings, repair }: Inspection, suspects: reado
     const graph = stores.graph.within(trx);
     const suspected = new Set(suspects.map(keyOf));
     const people = [...new Set(suspects.map(({ person }) => person))];
-    const problems = judge(await graph.inventory.tiesOf(people), people);
+    const problems = judge(await graph.snapshot.edgesOf(people), people);
     const still = problems.filter((problem) => suspected.has(keyOf(problem)));
     if (repair) await cut(graph, still);
     return still;
@@ -48,11 +48,11 @@ const keyOf = ({ rule, example }: Problem) => `${rule}: ${example}`;
 async function cut(graph: SocialGraph, problems: readonly Problem[]): Promise<void> {
   for (const keep of [1, 0] as const) {
     const surplus = problems.filter((problem) => problem.keep === keep).map((problem) => problem.surplus);
-    if (surplus.length > 0) await graph.inventory.untie(together(surplus), keep);
+    if (surplus.length > 0) await graph.snapshot.removeEdges(together(surplus), keep);
   }
 }
 
-const together = (ties: readonly Ties[]): Ties => ({
+const together = (ties: readonly Edges[]): Edges => ({
   friendships: ties.flatMap(({ friendships }) => friendships),
   requests: ties.flatMap(({ requests }) => requests),
   likes: ties.flatMap(({ likes }) => likes),

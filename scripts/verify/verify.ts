@@ -49,11 +49,11 @@ export async function verify(
   const repair = mending ? createRepair(stores, log) : undefined;
   const inspection: Inspection = { stores, findings, repair, progress, pageSize };
   try {
-    for (const { subject, expected, check } of steps(stores, await countRows(stores.patientDb))) {
+    for (const { subject, expected, check } of steps(stores, await countRows(stores.maintenanceDb))) {
       progress.begin(subject, expected);
       await check(inspection).finally(() => progress.end());
     }
-    return { findings: findings.all(), waiting: await readWaiting(stores.patientDb) };
+    return { findings: findings.all(), waiting: await readWaiting(stores.maintenanceDb) };
   } finally {
     await repair?.stop();
   }

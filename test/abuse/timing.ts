@@ -3,8 +3,8 @@ import { Agent, request } from 'node:http';
 import { parseArgs } from 'node:util';
 import type { Test } from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
-import { PASSWORD } from '../support/harness.js';
 import { startProcess } from '../support/processes.js';
+import { PASSWORD } from '../support/service.js';
 import { freshStores } from '../support/stores.js';
 
 /**

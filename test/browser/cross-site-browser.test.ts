@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { launchBrowser, needsBrowser } from '../support/browser.js';
-import { PASSWORD, startTestService } from '../support/harness.js';
+import { PASSWORD, startTestService } from '../support/service.js';
 
 /** Exists in the page, where part of this file runs. */
 declare const Image: new () => { src: string; onload?: () => void; onerror?: () => void };
@@ -22,7 +22,7 @@ async function hostilePage(t: Test): Promise<string> {
 
 t.test('a hostile page does not use up the limits of its visitors', needsBrowser, async (t) => {
   const service = await startTestService(t, { RATE_LIMIT_MAX: '300', RATE_LIMIT_STRICT_MAX: '20' });
-  const { email, token } = await service.person();
+  const { email, token } = await service.createUser();
   const browser = await launchBrowser(t);
   const page = await browser.newPage();
   await page.goto(await hostilePage(t));
@@ -43,10 +43,10 @@ t.test('a hostile page does not use up the limits of its visitors', needsBrowser
   t.equal(attacked, 20, 'the browser has sent them');
 
   const remaining = ({ headers }: { headers: Headers }) => Number(headers.get('x-ratelimit-remaining'));
-  const login = await service.ask('POST', '/auth/login', { json: { email, password: PASSWORD } });
+  const login = await service.send('POST', '/auth/login', { json: { email, password: PASSWORD } });
   t.same([login.status, remaining(login)], [200, 19], 'the login of the visitor alone has counted');
-  const me = await service.ask('GET', '/auth/me', { token });
+  const me = await service.send('GET', '/auth/me', { token });
   t.same([me.status, remaining(me)], [200, 299]);
-  const crossSite = await service.ask('GET', '/posts', { headers: { 'Sec-Fetch-Site': 'cross-site' } });
+  const crossSite = await service.send('GET', '/posts', { headers: { 'Sec-Fetch-Site': 'cross-site' } });
   t.equal(crossSite.status, 429, 'the page has used up its own bucket');
 });

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { contract } from '../../scripts/contract-test/document.js';
 import { samples } from '../../scripts/contract-test/images.js';
 import { launchBrowser, needsBrowser } from '../support/browser.js';
-import { PASSWORD, startTestService } from '../support/harness.js';
+import { PASSWORD, startTestService } from '../support/service.js';
 
 if (needsBrowser.skip) t.pass('the explorer in a browser', needsBrowser);
 else await explore();
@@ -87,7 +87,7 @@ async function explore() {
   });
 
   t.test('its policy lets nothing run in the page or style it but what the service serves', async (t) => {
-    const { headers } = await service.ask('GET', '/docs');
+    const { headers } = await service.send('GET', '/docs');
     const policy = headers.get('content-security-policy')?.split('; ') ?? [];
     for (const rule of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'"]) {
       t.ok(policy.includes(rule), rule);
@@ -153,7 +153,7 @@ async function explore() {
     const stored = 'localStorage.length + sessionStorage.length + document.cookie.length';
     t.equal(await page.evaluate(stored), 0, 'the page keeps the token nowhere');
     t.equal((await execute(page, 'logout')).status, 200);
-    t.equal((await service.ask('GET', '/auth/verify', { token })).status, 401);
+    t.equal((await service.send('GET', '/auth/verify', { token })).status, 401);
   });
 
   t.test('it fits a narrow screen, and follows the colour scheme', async (t) => {

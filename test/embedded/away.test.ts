@@ -1,9 +1,9 @@
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { StoresDisagree } from '../../db/installation.js';
+import { StoresDisagreeError } from '../../db/installation.js';
 import { samples } from '../../scripts/contract-test/images.js';
-import { startTestService } from '../support/harness.js';
+import { startTestService } from '../support/service.js';
 import { freshDataDirectory } from '../support/stores.js';
 
 // A directory is what these tests take away.
@@ -29,16 +29,16 @@ function unavailable(t: Test, { status, headers }: { status: number; headers: He
 }
 
 t.test('images away: what needs bytes is 503, the rest goes on, and a deletion catches up', async (t) => {
-  const ada = await service.person();
-  const { body: post } = await ada.ask('POST', '/posts/create', withImage());
-  const { body: other } = await ada.ask('POST', '/posts/create', withImage());
+  const ada = await service.createUser();
+  const { body: post } = await ada.send('POST', '/posts/create', withImage());
+  const { body: other } = await ada.send('POST', '/posts/create', withImage());
   await without(directory.images, async () => {
-    unavailable(t, await ada.ask('GET', post.image), 'an image');
-    unavailable(t, await ada.ask('POST', '/posts/create', withImage()), 'a post with an image');
-    unavailable(t, await ada.ask('PUT', '/profiles/me', { form: { image: image() } }), 'a picture');
-    t.equal((await ada.ask('GET', `/posts/${post.id}`)).status, 200);
-    t.equal((await ada.ask('POST', '/posts/create', { form: { title: 'T', text: 'T' } })).status, 201);
-    t.equal((await ada.ask('DELETE', `/posts/delete?id=${post.id}`)).status, 200);
+    unavailable(t, await ada.send('GET', post.image), 'an image');
+    unavailable(t, await ada.send('POST', '/posts/create', withImage()), 'a post with an image');
+    unavailable(t, await ada.send('PUT', '/profiles/me', { form: { image: image() } }), 'a picture');
+    t.equal((await ada.send('GET', `/posts/${post.id}`)).status, 200);
+    t.equal((await ada.send('POST', '/posts/create', { form: { title: 'T', text: 'T' } })).status, 201);
+    t.equal((await ada.send('DELETE', `/posts/delete?id=${post.id}`)).status, 200);
     t.equal((await fetch(`${service.opsUrl}/readyz`)).status, 503);
   });
   const gone = post.image.split('/').at(-1);
@@ -51,11 +51,11 @@ t.test('images away: what needs bytes is 503, the rest goes on, and a deletion c
 });
 
 t.test('no room for uploads: 503, and nothing is stored', async (t) => {
-  const ada = await service.person();
+  const ada = await service.createUser();
   await without(directory.uploads, async () => {
-    unavailable(t, await ada.ask('POST', '/posts/create', withImage()), 'a post with an image');
+    unavailable(t, await ada.send('POST', '/posts/create', withImage()), 'a post with an image');
   });
-  t.same((await ada.ask('GET', '/posts/me')).body, []);
+  t.same((await ada.send('GET', '/posts/me')).body, []);
 });
 
 /** A service that is started while its images cannot be read, and how they come back. */
@@ -75,21 +75,21 @@ async function startWithoutImages(t: Test) {
 
 t.test('starts while the images are unavailable, and serves them once they are back and verified', async (t) => {
   const { started, returnWith } = await startWithoutImages(t);
-  const ada = await started.person();
-  t.equal((await ada.ask('POST', '/posts/create', { form: { title: 'T', text: 'T' } })).status, 201);
-  unavailable(t, await ada.ask('POST', '/posts/create', withImage()), 'a post with an image');
+  const ada = await started.createUser();
+  t.equal((await ada.send('POST', '/posts/create', { form: { title: 'T', text: 'T' } })).status, 201);
+  unavailable(t, await ada.send('POST', '/posts/create', withImage()), 'a post with an image');
   const ready = await fetch(`${started.opsUrl}/readyz`);
   t.match(await ready.json(), { status: 'unavailable', stores: { graph: { ok: true }, images: { ok: false } } });
   await returnWith();
   await started.stores.verified;
-  t.equal((await ada.ask('POST', '/posts/create', withImage())).status, 201);
+  t.equal((await ada.send('POST', '/posts/create', withImage())).status, 201);
   t.equal((await fetch(`${started.opsUrl}/readyz`)).status, 200);
 });
 
 t.test('never uses images that return as those of another installation', async (t) => {
   const { started, returnWith } = await startWithoutImages(t);
-  const ada = await started.person();
+  const ada = await started.createUser();
   await returnWith('another');
-  await t.rejects(started.stores.verified, StoresDisagree);
-  unavailable(t, await ada.ask('POST', '/posts/create', withImage()), 'a post with an image');
+  await t.rejects(started.stores.verified, StoresDisagreeError);
+  unavailable(t, await ada.send('POST', '/posts/create', withImage()), 'a post with an image');
 });

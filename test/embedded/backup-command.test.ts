@@ -6,8 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { list } from 'tar';
 import { samples } from '../../scripts/contract-test/images.js';
-import { asker } from '../support/ask.js';
-import { PASSWORD, startTestService, writePost } from '../support/harness.js';
 import {
   runCommand,
   type ServiceProcess,
@@ -16,6 +14,8 @@ import {
   startAndFail,
   startProcess,
 } from '../support/processes.js';
+import { createSender } from '../support/requests.js';
+import { createPost, PASSWORD, startTestService } from '../support/service.js';
 import { freshDataDirectory, onServices, temporaryDirectory } from '../support/stores.js';
 
 const skip = onServices && 'concerns the embedded stores alone';
@@ -30,7 +30,7 @@ interface KnownPost {
 
 /** A user and clients of theirs, who create, like and delete posts until they are stopped. */
 async function load(t: Test, { url }: ServiceProcess) {
-  const ask = asker(t, url);
+  const ask = createSender(t, url);
   const email = 'ada@people.example';
   await ask('POST', '/auth/register', { json: { name: 'Ada', username: 'ada', email, password: PASSWORD } });
   const { token } = (await ask('POST', '/auth/login', { json: { email, password: PASSWORD } })).body;
@@ -112,7 +112,7 @@ t.test(
     const restore = await runCommand(t, ['restore', '--from', file], { DATA_DIR: restored });
     t.equal(restore.code, 0, restore.output);
     const again = await startProcess(t, { DATA_DIR: restored });
-    const ask = asker(t, again.url);
+    const ask = createSender(t, again.url);
     for (const { id, title, image } of remaining) {
       t.match(await ask('GET', `/posts/${id}`, { token }), { status: 200, body: { title, image } });
       t.ok((await ask('GET', image, { token })).bytes.equals(samples.png), 'its image is whole');
@@ -135,8 +135,8 @@ t.test(
     const service = await startTestService(t);
     const { embedded, images } = service.stores;
     if (!embedded) throw new Error('the stores are embedded');
-    const ada = await service.person();
-    const { id, image: path } = await writePost(ada, { image: image() });
+    const ada = await service.createUser();
+    const { id, image: path } = await createPost(ada, { image: image() });
     const name = path?.split('/').at(-1) ?? '';
     const file = join(await temporaryDirectory(t), 'backup.tar');
     const output = await open(file, 'w');
@@ -145,7 +145,7 @@ t.test(
       await output.write(chunk);
       if (deleted || !Buffer.from(chunk).includes('START WAL LOCATION')) continue;
       // The database's copy has the row.
-      t.equal((await ada.ask('DELETE', `/posts/delete?id=${id}`)).status, 200);
+      t.equal((await ada.send('DELETE', `/posts/delete?id=${id}`)).status, 200);
       deleted = true;
     }
     await output.close();

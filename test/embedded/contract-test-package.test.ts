@@ -3,8 +3,8 @@ import { copyFile, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { startTestService } from '../support/harness.js';
 import { runCommand } from '../support/processes.js';
+import { startTestService } from '../support/service.js';
 import { temporaryDirectory } from '../support/stores.js';
 
 t.test('the packed contract tests run in an empty folder, without a network', async (t) => {

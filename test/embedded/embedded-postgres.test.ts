@@ -10,10 +10,10 @@ import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { openCluster } from '../../db/postgres/embedded/cluster.js';
 import { openEmbeddedPostgres } from '../../db/postgres/embedded.js';
-import { StoreUnavailable } from '../../db/support/errors.js';
+import { StoreUnavailableError } from '../../db/support/errors.js';
 import { recordFileOperations } from '../support/file-operations.js';
-import { startTestService, writePost } from '../support/harness.js';
 import { startAndFail } from '../support/processes.js';
+import { createPost, startTestService } from '../support/service.js';
 import { freshDataDirectory, onServices, quiet, temporaryDirectory } from '../support/stores.js';
 
 const onEmbedded = { skip: onServices && 'real servers have no embedded PostgreSQL' };
@@ -40,7 +40,7 @@ async function untilAvailable(attempt: () => Promise<unknown>): Promise<void> {
       await attempt();
       return;
     } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
+      if (!(error instanceof StoreUnavailableError)) throw error;
       await sleep(10);
     }
   }
@@ -152,7 +152,7 @@ t.test('when its thread ends, statements fail as unavailable and another thread 
     await endThread();
     await sql`insert into never values (1)`.execute(trx);
   });
-  await t.rejects(transaction, StoreUnavailable);
+  await t.rejects(transaction, StoreUnavailableError);
   await untilAvailable(() => sql`select 1`.execute(db));
   t.same((await sql`select to_regclass('never') as found`.execute(db)).rows, [{ found: null }], 'nothing half done');
 });
@@ -173,14 +173,14 @@ t.test('a thread that PostgreSQL itself has ended is replaced', onEmbedded, asyn
 
 t.test('writes that were acknowledged outlive their thread, and others return 503', onEmbedded, async (t) => {
   const service = await startTestService(t);
-  const user = await service.person();
+  const user = await service.createUser();
   const acknowledged = new Map<number, string>();
   const statuses = new Set<number>();
   let ending = false;
   const write = async () => {
     while (!ending) {
       const title = randomBytes(8).toString('hex');
-      const { status, body } = await user.ask('POST', '/posts/create', { form: { title, text: 'text' } });
+      const { status, body } = await user.send('POST', '/posts/create', { form: { title, text: 'text' } });
       statuses.add(status);
       if (status === 201) acknowledged.set(body.id, title);
     }
@@ -203,15 +203,15 @@ t.test('writes that were acknowledged outlive their thread, and others return 50
 
 t.test('/readyz tells of a database that is unavailable, and no new one takes its place', onEmbedded, async (t) => {
   const service = await startTestService(t);
-  const user = await service.person();
-  const post = await writePost(user);
+  const user = await service.createUser();
+  const post = await createPost(user);
   const directory = join(service.environment.DATA_DIR ?? '', 'postgres');
   const ready = async () => (await fetch(`${service.opsUrl}/readyz`)).status;
   t.equal(await ready(), 200);
   await rename(directory, `${directory}.away`);
   await endThread();
   t.equal(await ready(), 503);
-  const refused = await service.ask('GET', '/posts', { token: user.token });
+  const refused = await service.send('GET', '/posts', { token: user.token });
   t.equal(refused.status, 503);
   t.ok(refused.headers.has('retry-after'));
   for (const path of ['/docs', '/openapi.json']) t.equal((await fetch(service.url + path)).status, 200, path);
@@ -219,7 +219,7 @@ t.test('/readyz tells of a database that is unavailable, and no new one takes it
   t.notOk(existsSync(directory));
   await rename(`${directory}.away`, directory);
   while ((await ready()) !== 200) await sleep(10);
-  t.same((await user.ask('GET', '/posts')).body, [post]);
+  t.same((await user.send('GET', '/posts')).body, [post]);
 });
 
 /** Each file below a directory, by its path, with a hash of its content. */

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
-import { type Answer, asker } from '../support/ask.js';
-import { PASSWORD } from '../support/harness.js';
 import { runCommand, startAndFail, startProcess } from '../support/processes.js';
+import { createSender, type TestResponse } from '../support/requests.js';
+import { PASSWORD } from '../support/service.js';
 import { freshDataDirectory, onServices, temporaryDirectory } from '../support/stores.js';
 
 const MEBIBYTE = 2 ** 20;
@@ -50,10 +50,10 @@ t.test('a full disk', { skip: whyNotMounted() }, async (t) => {
   const { dataDir, fill, free } = await smallDisk(t);
   const environment = { DATA_DIR: dataDir };
   let service = await startProcess(t, environment);
-  let ask = asker(t, service.url);
+  let ask = createSender(t, service.url);
   const startAgain = async () => {
     service = await startProcess(t, environment);
-    ask = asker(t, service.url);
+    ask = createSender(t, service.url);
   };
   const email = 'ada@people.example';
   const credentials = { json: { email, password: PASSWORD } };
@@ -65,7 +65,7 @@ t.test('a full disk', { skip: whyNotMounted() }, async (t) => {
   };
   const acknowledged: number[] = [];
   /** Creates posts until one has this status. */
-  async function createUntil(status: number): Promise<Answer> {
+  async function createUntil(status: number): Promise<TestResponse> {
     for (let attempt = 0; attempt < 1000; attempt += 1) {
       const answer = await create();
       if (answer.status === 201) acknowledged.push(answer.body.id);

@@ -2,9 +2,9 @@ import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import t from 'tap';
-import { startTestService } from '../support/harness.js';
 import { embedded, move, oneLine, openBare, SHARED } from '../support/moves.js';
 import { runCommand } from '../support/processes.js';
+import { startTestService } from '../support/service.js';
 import { freshDataDirectory, temporaryDirectory } from '../support/stores.js';
 
 t.test('it is refused, in one line and before anything is written, where it would mix or part', async (t) => {
@@ -23,10 +23,10 @@ t.test('it is refused, in one line and before anything is written, where it woul
         .set({ id: sql`gen_random_uuid()` })
         .returning('id')
         .executeTakeFirstOrThrow();
-      await images.own(id);
+      await images.claim(id);
     });
     const service = await startTestService(t, stores);
-    const person = await service.person();
+    const person = await service.createUser();
     return { stores, service, person };
   };
   const source = await inhabited();
@@ -38,7 +38,7 @@ t.test('it is refused, in one line and before anything is written, where it woul
   await other.service.stop();
   await refuses(source.stores, other.stores, /PostgreSQL of the target is not empty/);
   const untouched = await startTestService(t, other.stores);
-  t.equal((await untouched.ask('GET', '/auth/me', { token: other.person.token })).status, 200);
+  t.equal((await untouched.send('GET', '/auth/me', { token: other.person.token })).status, 200);
   await untouched.stop();
   await refuses(empty, await embedded(t), /nothing in the source/);
   await refuses(source.stores, { ...empty, TOKEN_TTL: 'soon' }, /target\.env: TOKEN_TTL/);
@@ -48,7 +48,7 @@ t.test('it is refused, in one line and before anything is written, where it woul
   await openBare(stray, ({ directory }) => writeFile(join(directory.images, 'stray.png'), 'x'));
   await refuses(source.stores, stray, /image store of the target \(disk\) is not empty/);
   const foreign = await embedded(t);
-  await openBare(foreign, ({ images }) => images.own('somebody'));
+  await openBare(foreign, ({ images }) => images.claim('somebody'));
   await refuses(source.stores, foreign, /image store of the target \(disk\) belongs to another PostgreSQL/);
 
   t.equal((await move(t, source.stores, empty, (output) => /copying posts/.test(output))).code, 'SIGKILL');
@@ -58,14 +58,14 @@ t.test('it is refused, in one line and before anything is written, where it woul
   t.equal((await move(t, source.stores, empty)).code, 0);
   await refuses(source.stores, await embedded(t), new RegExp(`was moved to ${empty.DATA_DIR}`));
 
-  await openBare(other.stores, ({ images }) => images.own('somebody'));
+  await openBare(other.stores, ({ images }) => images.claim('somebody'));
   await refuses(other.stores, await embedded(t), /image store of the source \(disk\) is not the one/);
 });
 
 t.test('a copy from before is not taken for what was moved', async (t) => {
   const source = await embedded(t);
   const service = await startTestService(t, source);
-  await service.person();
+  await service.createUser();
   await service.stop();
   const copy = { ...SHARED, DATA_DIR: await temporaryDirectory(t) };
   await cp(source.DATA_DIR, copy.DATA_DIR, { recursive: true });
@@ -77,7 +77,7 @@ t.test('a copy from before is not taken for what was moved', async (t) => {
 t.test('people stay logged in with the keys that it names and does not tell', async (t) => {
   const source = { DATA_DIR: await freshDataDirectory(t) };
   const service = await startTestService(t, source);
-  const ada = await service.person();
+  const ada = await service.createUser();
   await service.stop();
   const keys = (await readFile(join(source.DATA_DIR, 'token-keys'), 'utf8')).trim();
   const target = await embedded(t);
@@ -85,7 +85,7 @@ t.test('people stay logged in with the keys that it names and does not tell', as
   t.match(output, `append a comma and the line in ${join(source.DATA_DIR, 'token-keys')} to TOKEN_KEYS`);
   t.notMatch(output, keys.split(':')[1] ?? '');
   const there = await startTestService(t, { ...target, TOKEN_KEYS: `${target.TOKEN_KEYS},${keys}` });
-  t.equal((await there.ask('GET', '/auth/me', { token: ada.token })).status, 200);
+  t.equal((await there.send('GET', '/auth/me', { token: ada.token })).status, 200);
 });
 
 t.test('a file that is not there, or no file, is said', async (t) => {

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { asker } from '../support/ask.js';
 import { spawnService, startAndFail, startProcess } from '../support/processes.js';
+import { createSender } from '../support/requests.js';
 import { freshDataDirectory, temporaryDirectory } from '../support/stores.js';
 import { openConnection } from '../support/wire.js';
 
@@ -89,7 +89,7 @@ t.test('a port in use stops the start with one line', async (t) => {
 t.test('tokens and everything else outlive a restart; the keys are for their owner alone', async (t) => {
   const DATA_DIR = await freshDataDirectory(t);
   const first = await startProcess(t, { DATA_DIR });
-  const ask = asker(t, first.url);
+  const ask = createSender(t, first.url);
   const person = { name: 'Ada', username: 'ada', email: 'ada@people.example', password: 'Quiet-Harbour-27!' };
   await ask('POST', '/auth/register', { json: person });
   const { email, password } = person;
@@ -97,7 +97,7 @@ t.test('tokens and everything else outlive a restart; the keys are for their own
   t.equal((await stat(join(DATA_DIR, 'token-keys'))).mode & 0o777, 0o600);
   await first.end('SIGTERM');
   const second = await startProcess(t, { DATA_DIR });
-  const me = await asker(t, second.url)('GET', '/auth/me', { token });
+  const me = await createSender(t, second.url)('GET', '/auth/me', { token });
   t.equal(me.status, 200);
   t.equal(me.body.username, 'ada');
 });

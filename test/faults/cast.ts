@@ -1,14 +1,14 @@
 import type { StoreName } from '../../db/support/errors.js';
 import { samples } from '../../scripts/contract-test/images.js';
-import type { Answer, Ask } from '../support/ask.js';
-import { befriend, PASSWORD, type Person, type TestService, writePost } from '../support/harness.js';
+import type { RequestOptions, TestResponse } from '../support/requests.js';
+import { befriend, createPost, PASSWORD, type Person, type TestService } from '../support/service.js';
 
 /** A request, the stores besides PostgreSQL that it needs, and the status with which it succeeds. */
 export interface Probe {
   name: string;
   needs: StoreName[];
   status: number;
-  ask(): Promise<Answer>;
+  ask(): Promise<TestResponse>;
 }
 
 export interface Cast {
@@ -24,22 +24,22 @@ const SECRET = 'nobody but friends may read this';
 export async function assemble(service: TestService): Promise<Cast> {
   const image = () => new Blob([samples.png], { type: 'image/png' });
   const [ada, bob, eve, leaver] = [
-    await service.person(),
-    await service.person(),
-    await service.person(),
-    await service.person(),
+    await service.createUser(),
+    await service.createUser(),
+    await service.createUser(),
+    await service.createUser(),
   ];
-  const hermit = await service.person({ name: SECRET, private: true });
+  const hermit = await service.createUser({ name: SECRET, private: true });
   await befriend(ada, bob);
   await befriend(hermit, bob);
-  await eve.ask('POST', `/friends/request?to=${ada.id}`);
-  await bob.ask('POST', `/friends/request?to=${eve.id}`);
-  await leaver.ask('POST', `/friends/request?to=${bob.id}`);
-  const { profile_link: picture } = (await hermit.ask('PUT', '/profiles/me', { form: { image: image() } })).body;
-  const post = await writePost(ada, { image: image() });
-  const doomed = await writePost(ada, { image: image() });
-  const edited = await writePost(ada);
-  const hidden = await writePost(hermit, { title: SECRET, image: image() });
+  await eve.send('POST', `/friends/request?to=${ada.id}`);
+  await bob.send('POST', `/friends/request?to=${eve.id}`);
+  await leaver.send('POST', `/friends/request?to=${bob.id}`);
+  const { profile_link: picture } = (await hermit.send('PUT', '/profiles/me', { form: { image: image() } })).body;
+  const post = await createPost(ada, { image: image() });
+  const doomed = await createPost(ada, { image: image() });
+  const edited = await createPost(ada);
+  const hidden = await createPost(hermit, { title: SECRET, image: image() });
   const other = await service.login(ada.email);
   const last = await service.login(ada.email);
 
@@ -52,7 +52,7 @@ export async function assemble(service: TestService): Promise<Cast> {
     more: More = {},
   ): Probe => {
     const { status = 200, ...ask } = more;
-    return { name, needs, status, ask: () => by.ask(method, path, ask) };
+    return { name, needs, status, ask: () => by.send(method, path, ask) };
   };
   const fresh = `u${Date.now()}${Math.trunc(Math.random() * 1e6)}`;
   const json = { name: 'New', username: fresh, email: `${fresh}@people.example`, password: PASSWORD };
@@ -100,7 +100,7 @@ export async function assemble(service: TestService): Promise<Cast> {
     probe('a relationship', ['graph'], hermit, 'POST', `/create_relationship?me=${hermit.id}&them=${eve.id}`),
   ];
 
-  const forbidden: [path: string, shown: (answer: Answer) => boolean][] = [
+  const forbidden: [path: string, shown: (answer: TestResponse) => boolean][] = [
     [`/posts/${hidden.id}`, ({ status }) => status === 200],
     [String(hidden.image), ({ status }) => status === 200],
     [picture, ({ status }) => status === 200],
@@ -111,7 +111,7 @@ export async function assemble(service: TestService): Promise<Cast> {
     probes,
     async leaks() {
       const shown = forbidden.map(async ([path, isShown]) => {
-        const answer = await eve.ask('GET', path);
+        const answer = await eve.send('GET', path);
         return isShown(answer) ? [`${path}: ${answer.status} ${answer.bytes}`] : [];
       });
       return (await Promise.all(shown)).flat();
@@ -119,4 +119,4 @@ export async function assemble(service: TestService): Promise<Cast> {
   };
 }
 
-type More = Ask & { status?: number };
+type More = RequestOptions & { status?: number };

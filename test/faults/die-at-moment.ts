@@ -1,12 +1,12 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
-import { onMoment } from '../../db/support/failpoints.js';
+import { onFailpoint } from '../../db/support/failpoints.js';
 import { type Deadly, momentFiles } from './moments.js';
 
 // For `node --import`, in a service that shall die: notes each moment that is reached, and kills the process at the deadly
 // one. All of it is done at once, before anything else can happen.
 const files = momentFiles(process.env.MOMENTS ?? '');
 
-onMoment((moment) => {
+onFailpoint((moment) => {
   appendFileSync(files.reached, `${moment}\n`);
   if (!existsSync(files.deadly)) return;
   const deadly: Deadly = JSON.parse(readFileSync(files.deadly, 'utf8'));

@@ -1,13 +1,13 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import type { Moment } from '../../db/support/failpoints.js';
+import type { Failpoint } from '../../db/support/failpoints.js';
 import { startProcess } from '../support/processes.js';
 import { temporaryDirectory } from '../support/stores.js';
 
 /** The `time`-th time, from 1, that a moment is reached. */
 export interface Deadly {
-  moment: Moment;
+  moment: Failpoint;
   time: number;
 }
 
@@ -31,7 +31,7 @@ export async function mortalProcesses(t: Test) {
   /** Every moment since the count began, the first one first. */
   function reached(): Deadly[] {
     const times = new Map<string, number>();
-    const moments = readFileSync(files.reached, 'utf8').split('\n').slice(0, -1) as Moment[];
+    const moments = readFileSync(files.reached, 'utf8').split('\n').slice(0, -1) as Failpoint[];
     return moments.map((moment) => {
       const time = (times.get(moment) ?? 0) + 1;
       times.set(moment, time);

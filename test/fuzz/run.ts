@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import pidusage from 'pidusage';
-import { breaches, breachesOfHead } from '../../scripts/contract-test/conformance.js';
+import { headViolations, violations } from '../../scripts/contract-test/conformance.js';
 import { operationFor } from '../../scripts/contract-test/document.js';
 import { Cleanup } from '../abuse/cleanup.js';
 import { secretsIn } from '../abuse/logs.js';
@@ -100,7 +100,7 @@ function checkContract(index: number, request: FuzzRequest, response: RawRespons
   if (!operation) return;
   const isJson = response.headers.get('content-type')?.startsWith('application/json') && response.bytes.length > 0;
   const body = isJson ? JSON.parse(response.bytes.toString()) : undefined;
-  const found = (method === 'HEAD' ? breachesOfHead : breaches)(operation, { ...response, body });
+  const found = (method === 'HEAD' ? headViolations : violations)(operation, { ...response, body });
   if (found[0] !== undefined) {
     report(`breach of the contract by ${operation.id}: ${found[0].slice(0, 120)}`, index, request, response.bytes);
   }

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import t from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
-import { PASSWORD } from '../support/harness.js';
 import { atOnce, openRaces } from '../support/races.js';
+import { PASSWORD } from '../support/service.js';
 import type { TestUser } from '../support/users.js';
 
 const { racer, ask, run, everyStores } = await openRaces(t);
@@ -15,13 +15,13 @@ const accountsWhere = async (column: 'username_key' | 'email', value: string) =>
   (await db.selectFrom('accounts').select('id').where(column, '=', value).execute()).length;
 const sessionsOf = async ({ id }: TestUser) =>
   (await db.selectFrom('sessions').select('id').where('account_id', '=', id).execute()).length;
-const isAlive = async ({ ask }: TestUser) => (await ask('GET', '/auth/me')).status === 200;
+const isAlive = async ({ send }: TestUser) => (await send('GET', '/auth/me')).status === 200;
 
 const register = (username: string, email: string) => () =>
   ask('POST', '/auth/register', { json: { name: 'Some Body', username, email, password: PASSWORD } });
 const login = (email: string, password: string = PASSWORD) => ask('POST', '/auth/login', { json: { email, password } });
 const update = (person: TestUser, form: Record<string, string | Blob>) => () =>
-  person.ask('PUT', '/profiles/me', { form });
+  person.send('PUT', '/profiles/me', { form });
 const changePassword = (person: TestUser, password: string) => update(person, { password, current_password: PASSWORD });
 
 t.test('of registrations by one username, in any case of letters, one succeeds', async (t) => {
@@ -100,7 +100,7 @@ t.test('no login by the old password survives its change', async (t) => {
     t.equal(await sessionsOf(ada), 0, 'no session is left');
     for (const { status, body } of logins) {
       t.match(String(status), /^(200|401)$/);
-      if (status === 200) t.notOk(await isAlive({ ...ada, ask: (m, p) => ask(m, p, { token: body.token }) }));
+      if (status === 200) t.notOk(await isAlive({ ...ada, send: (m, p) => ask(m, p, { token: body.token }) }));
     }
   };
   // Passwords are hashed at their full cost here: more rounds at the same time would fill the queue of hashes.
@@ -110,11 +110,11 @@ t.test('no login by the old password survives its change', async (t) => {
 t.test('a password change and a logout at once leave no session', async (t) => {
   await run(t, async () => {
     const ada = await racer();
-    const phone = await ada.again();
+    const phone = await ada.newSession();
     const [changed, ...logouts] = await Promise.all([
       changePassword(ada, NEW_PASSWORDS[0])(),
-      phone.ask('POST', '/auth/logout'),
-      phone.ask('POST', '/auth/logout'),
+      phone.send('POST', '/auth/logout'),
+      phone.send('POST', '/auth/logout'),
     ]);
     t.equal(changed.status, 200);
     t.ok(logouts.filter(({ status }) => status === 200).length <= 1);
@@ -125,7 +125,7 @@ t.test('a password change and a logout at once leave no session', async (t) => {
 t.test('of two logouts one succeeds', async (t) => {
   await run(t, async () => {
     const ada = await racer();
-    t.same(await atOnce(() => ada.ask('POST', '/auth/logout')), [200, 401]);
+    t.same(await atOnce(() => ada.send('POST', '/auth/logout')), [200, 401]);
     t.equal(await sessionsOf(ada), 0);
   });
 });
@@ -133,12 +133,12 @@ t.test('of two logouts one succeeds', async (t) => {
 t.test('sessions that are used and ended at once get in nobody’s way', async (t) => {
   await run(t, async () => {
     const ada = await racer();
-    const devices = await Promise.all(Array.from({ length: 12 }, () => ada.again()));
+    const devices = await Promise.all(Array.from({ length: 12 }, () => ada.newSession()));
     await sql`update sessions set last_used_at = now() - interval '1 hour' where account_id = ${ada.id}`.execute(db);
     const [changed, ended] = await Promise.all([
       changePassword(ada, NEW_PASSWORDS[0])(),
-      devices[0]?.ask('DELETE', '/auth/sessions'),
-      ...devices.flatMap(({ ask }) => [ask('GET', '/auth/me'), ask('GET', '/auth/sessions')]),
+      devices[0]?.send('DELETE', '/auth/sessions'),
+      ...devices.flatMap(({ send }) => [send('GET', '/auth/me'), send('GET', '/auth/sessions')]),
     ]);
     t.ok(changed.status === 200 || changed.status === 401);
     t.ok(ended?.status === 200 || ended?.status === 401);

@@ -2,9 +2,9 @@ import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import t from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
-import { type Answer, type Ask, asker } from '../support/ask.js';
-import { PASSWORD } from '../support/harness.js';
 import { startProcess } from '../support/processes.js';
+import { createSender, type RequestOptions, type TestResponse } from '../support/requests.js';
+import { PASSWORD } from '../support/service.js';
 import { freshStores, openTestStores } from '../support/stores.js';
 
 const ROUNDS = 4;
@@ -36,11 +36,11 @@ t.test('kill -9 at any moment: what was acknowledged is there, and nothing half-
   const environment = await freshStores(t);
   const known: KnownPost[] = [];
   /** Requests to create a post whose response has not arrived, by the post's title. */
-  const unanswered = new Map<string, Ask>();
+  const unanswered = new Map<string, RequestOptions>();
   let acknowledged = 0;
 
   let service = await startProcess(t, environment);
-  const register = asker(t, service.url);
+  const register = createSender(t, service.url);
   const email = 'ada@people.example';
   await register('POST', '/auth/register', { json: { name: 'Ada', username: 'ada', email, password: PASSWORD } });
   const { token } = (await register('POST', '/auth/login', { json: { email, password: PASSWORD } })).body;
@@ -48,7 +48,7 @@ t.test('kill -9 at any moment: what was acknowledged is there, and nothing half-
   const image = () => new Blob([samples.png], { type: 'image/png' });
 
   /** One step of one client. Throws when the answer is lost. */
-  async function step(ask: (method: string, path: string, more?: object) => Promise<Answer>, own: KnownPost[]) {
+  async function step(ask: (method: string, path: string, more?: object) => Promise<TestResponse>, own: KnownPost[]) {
     const post = own[random(own.length || 1)];
     const choice = random(6);
     if (!post || choice < 3) {
@@ -78,7 +78,7 @@ t.test('kill -9 at any moment: what was acknowledged is there, and nothing half-
   }
 
   for (let round = 0; round < ROUNDS; round += 1) {
-    const ask = asker(t, service.url);
+    const ask = createSender(t, service.url);
     const goal = acknowledged + 20 + random(60);
     let killed = false;
     const client = async () => {
@@ -97,7 +97,7 @@ t.test('kill -9 at any moment: what was acknowledged is there, and nothing half-
     };
     await Promise.all(Array.from({ length: CLIENTS }, client));
     service = await startProcess(t, environment);
-    const again = asker(t, service.url);
+    const again = createSender(t, service.url);
     for (const [title, create] of unanswered) {
       const { body } = await again('POST', '/posts/create', { token, ...create });
       known.push({ id: body.id, title, image: body.image, certain: true });
@@ -130,8 +130,8 @@ t.test('kill -9 at any moment: what was acknowledged is there, and nothing half-
   );
   const orphans = [...stored].filter((name) => !named.has(name) && !waiting.has(name));
   t.same(orphans, [], 'every stored image is a row’s, or waits in the outbox to be removed');
-  const { inventory } = stores.graph;
-  const { likes } = await inventory.tiesOf(await inventory.personIds(0, 1000));
+  const { snapshot } = stores.graph;
+  const { likes } = await snapshot.edgesOf(await snapshot.personIds(0, 1000));
   const alive = new Set(rows.map(({ id }) => id));
   const dead = likes.filter(({ post }) => !alive.has(post) && !waiting.has(String(post)));
   t.same(dead, [], 'no like outlives its post');

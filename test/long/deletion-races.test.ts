@@ -1,8 +1,8 @@
 import t from 'tap';
-import { recordChanges, type Thing } from '../../db/outbox/index.js';
+import { type EntityReference, enqueue } from '../../db/outbox/index.js';
 import { samples } from '../../scripts/contract-test/images.js';
-import { PASSWORD, writePost } from '../support/harness.js';
 import { atOnce, during, openRaces } from '../support/races.js';
+import { createPost, PASSWORD } from '../support/service.js';
 import type { TestUser } from '../support/users.js';
 
 const { racer, ask, run, everyStores } = await openRaces(t);
@@ -10,7 +10,7 @@ const { db } = everyStores[0];
 
 const picture = (kind: 'png' | 'jpeg') => new Blob([samples[kind]], { type: `image/${kind}` });
 const deleteAccount = (person: TestUser) =>
-  atOnce(() => person.ask('DELETE', '/profiles/me', { json: { password: PASSWORD } }));
+  atOnce(() => person.send('DELETE', '/profiles/me', { json: { password: PASSWORD } }));
 const isGone = async ({ id, token }: TestUser) => {
   const accounts = await db.selectFrom('accounts').select('id').where('id', '=', id).execute();
   const sessions = await db.selectFrom('sessions').select('id').where('account_id', '=', id).execute();
@@ -21,16 +21,16 @@ const isGone = async ({ id, token }: TestUser) => {
 t.test('nothing that is being posted or uploaded outlives its account', async (t) => {
   await run(t, async () => {
     const ada = await racer();
-    const { id } = await writePost(ada, { image: picture('png') });
+    const { id } = await createPost(ada, { image: picture('png') });
     const create = (more: object) => () =>
-      ada.ask('POST', '/posts/create', { form: { title: 'A title', text: 'A text', ...more } });
+      ada.send('POST', '/posts/create', { form: { title: 'A title', text: 'A text', ...more } });
     const deletion = during(
       deleteAccount(ada),
       create({}),
       create({}),
       create({ image: picture('png') }),
-      () => ada.ask('PUT', `/posts/edit?id=${id}`, { form: { image: picture('jpeg') } }),
-      () => ada.ask('PUT', '/profiles/me', { form: { image: picture('png') } }),
+      () => ada.send('PUT', `/posts/edit?id=${id}`, { form: { image: picture('jpeg') } }),
+      () => ada.send('PUT', '/profiles/me', { form: { image: picture('png') } }),
     );
     t.same(await deletion, [200, 401]);
     t.ok(await isGone(ada));
@@ -40,11 +40,11 @@ t.test('nothing that is being posted or uploaded outlives its account', async (t
 t.test('a post and its account may be deleted at once', async (t) => {
   await run(t, async () => {
     const ada = await racer();
-    const written = await Promise.all([1, 2, 3].map(() => writePost(ada, { image: picture('png') })));
+    const written = await Promise.all([1, 2, 3].map(() => createPost(ada, { image: picture('png') })));
     const deletions = written.map(
       ({ id }) =>
         () =>
-          ada.ask('DELETE', `/posts/delete?id=${id}`),
+          ada.send('DELETE', `/posts/delete?id=${id}`),
     );
     t.same(await during(deleteAccount(ada), ...deletions), [200, 401]);
     t.ok(await isGone(ada));
@@ -54,17 +54,17 @@ t.test('a post and its account may be deleted at once', async (t) => {
 t.test('no like outlives who gave it, nor the account that wrote the post', async (t) => {
   const crowd = await Promise.all([1, 2, 3].map(() => racer()));
   const [bob] = crowd as [TestUser];
-  const his = await writePost(bob);
+  const his = await createPost(bob);
   await run(t, async () => {
     const ada = await racer();
-    const hers = await writePost(ada);
-    const likes = crowd.map((fan) => () => fan.ask('POST', `/posts/like?id=${hers.id}`));
+    const hers = await createPost(ada);
+    const likes = crowd.map((fan) => () => fan.send('POST', `/posts/like?id=${hers.id}`));
     const liking = during(
       deleteAccount(ada),
       ...likes,
-      () => ada.ask('POST', `/posts/like?id=${his.id}`),
-      () => ada.ask('POST', `/posts/like?id=${his.id}`),
-      () => ada.ask('DELETE', `/posts/like?id=${his.id}`),
+      () => ada.send('POST', `/posts/like?id=${his.id}`),
+      () => ada.send('POST', `/posts/like?id=${his.id}`),
+      () => ada.send('DELETE', `/posts/like?id=${his.id}`),
     );
     t.same(await liking, [200, 401]);
     t.ok(await isGone(ada));
@@ -75,16 +75,16 @@ t.test('nobody stays tied to an account that is being deleted', async (t) => {
   await run(t, async () => {
     const [ada, bob, eve] = [await racer(), await racer(), await racer()];
     const steps = (one: TestUser, other: TestUser) => [
-      () => one.ask('POST', `/friends/request?to=${other.id}`),
-      () => one.ask('POST', `/friends/accept?from=${other.id}`),
-      () => one.ask('DELETE', `/friends/remove?id=${other.id}`),
+      () => one.send('POST', `/friends/request?to=${other.id}`),
+      () => one.send('POST', `/friends/accept?from=${other.id}`),
+      () => one.send('DELETE', `/friends/remove?id=${other.id}`),
     ];
     const tying = during(
       deleteAccount(ada),
       ...steps(ada, bob),
       ...steps(bob, ada),
-      () => eve.ask('POST', `/friends/request?to=${ada.id}`),
-      () => eve.ask('POST', `/friends/cancel?to=${ada.id}`),
+      () => eve.send('POST', `/friends/request?to=${ada.id}`),
+      () => eve.send('POST', `/friends/cancel?to=${ada.id}`),
     );
     t.same(await tying, [200, 401]);
     t.ok(await isGone(ada));
@@ -99,8 +99,8 @@ t.test('no session outlives its account, nor comes after it', async (t) => {
       deleteAccount(ada),
       login,
       login,
-      () => ada.ask('PUT', '/profiles/me', { form: { private: String(round % 2 === 0) } }),
-      () => ada.ask('DELETE', '/auth/sessions'),
+      () => ada.send('PUT', '/profiles/me', { form: { private: String(round % 2 === 0) } }),
+      () => ada.send('DELETE', '/auth/sessions'),
     );
     const statuses = await entering;
     t.same(statuses, [200, 401]);
@@ -116,7 +116,7 @@ t.test('a name that its owner gives up is had by one at a time', async (t) => {
         json: { name: 'An Heir', username: ada.username, email: `${local}${round}@heir.example`, password: PASSWORD },
       });
     const [deleted, ...heirs] = await Promise.all([
-      ada.ask('DELETE', '/profiles/me', { json: { password: PASSWORD } }),
+      ada.send('DELETE', '/profiles/me', { json: { password: PASSWORD } }),
       register('one')(),
       register('two')(),
     ]);
@@ -135,15 +135,15 @@ t.test('a name that its owner gives up is had by one at a time', async (t) => {
 });
 
 t.test('deliveries of one thing do not cross', async (t) => {
-  const record = (things: Thing[]) => db.transaction().execute((trx) => recordChanges(trx, things));
+  const record = (things: EntityReference[]) => db.transaction().execute((trx) => enqueue(trx, things));
   await run(t, async () => {
     const [ada, bob] = [await racer(), await racer()];
-    const post = await writePost(bob);
+    const post = await createPost(bob);
     const things = [{ kind: 'person', key: ada.id } as const, { kind: 'post', key: post.id } as const];
     const entries = await record([...things, ...things, ...things, ...things]);
     const [deleted] = await Promise.all([
-      ada.ask('DELETE', '/profiles/me', { json: { password: PASSWORD } }),
-      bob.ask('DELETE', `/posts/delete?id=${post.id}`),
+      ada.send('DELETE', '/profiles/me', { json: { password: PASSWORD } }),
+      bob.send('DELETE', `/posts/delete?id=${post.id}`),
       ...entries.map((entry, index) => everyStores[index % everyStores.length]?.outbox.deliver([entry])),
     ]);
     t.equal(deleted.status, 200);

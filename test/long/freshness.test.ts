@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
-import { befriend, type Person, startTestService, type TestService, writePost } from '../support/harness.js';
 import { during, PATIENT } from '../support/races.js';
+import { befriend, createPost, type Person, startTestService, type TestService } from '../support/service.js';
 import { onServices } from '../support/stores.js';
 
 const READERS = 128;
@@ -11,7 +11,7 @@ t.setTimeout(600_000);
 /** Where processes may share stores, what one has acknowledged is looked for on another. */
 const here = await startTestService(t, PATIENT);
 const there = onServices ? await startTestService(t, { ...here.environment, ...PATIENT }) : here;
-const crowd = await Promise.all(Array.from({ length: 8 }, () => here.person()));
+const crowd = await Promise.all(Array.from({ length: 8 }, () => here.createUser()));
 
 /** One of many who read the feed all the while, so that whatever is asked goes along with what others ask. */
 function reader(t: Test, number: number): () => Promise<void> {
@@ -34,7 +34,7 @@ function whileManyRead(name: string, round: (t: Test) => Promise<void>): void {
 }
 
 const ask = (service: TestService, { token }: Person, method: string, path: string) =>
-  service.ask(method, path, { token });
+  service.send(method, path, { token });
 
 const change = async (t: Test, person: Person, method: string, path: string) =>
   t.equal((await ask(here, person, method, path)).status, 200);
@@ -46,8 +46,8 @@ async function shown(viewer: Person, id: number) {
 }
 
 whileManyRead('a like, and one taken back', async (t) => {
-  const [ada, bob] = [await here.person(), await here.person()];
-  const { id } = await writePost(ada);
+  const [ada, bob] = [await here.createUser(), await here.createUser()];
+  const { id } = await createPost(ada);
   await change(t, bob, 'POST', `/posts/like?id=${id}`);
   t.match(await shown(bob, id), { like_count: 1, liked_by_me: true });
   t.match(await shown(ada, id), { like_count: 1, liked_by_me: false });
@@ -56,8 +56,8 @@ whileManyRead('a like, and one taken back', async (t) => {
 });
 
 whileManyRead('a friendship, and its end', async (t) => {
-  const [hermit, friend] = [await here.person({ private: true }), await here.person()];
-  const { id } = await writePost(hermit);
+  const [hermit, friend] = [await here.createUser({ private: true }), await here.createUser()];
+  const { id } = await createPost(hermit);
   t.equal(await shown(friend, id), undefined);
   await befriend(friend, hermit);
   t.match(await shown(friend, id), { id });
@@ -66,17 +66,17 @@ whileManyRead('a friendship, and its end', async (t) => {
 });
 
 whileManyRead('going private, and public again', async (t) => {
-  const [ada, bob] = [await here.person(), await here.person()];
-  const { id } = await writePost(ada);
+  const [ada, bob] = [await here.createUser(), await here.createUser()];
+  const { id } = await createPost(ada);
   t.match(await shown(bob, id), { id });
   for (const hidden of ['true', 'false']) {
-    t.equal((await ada.ask('PUT', '/profiles/me', { form: { private: hidden } })).status, 200);
+    t.equal((await ada.send('PUT', '/profiles/me', { form: { private: hidden } })).status, 200);
     t.equal((await shown(bob, id))?.id, hidden === 'true' ? undefined : id);
   }
 });
 
 whileManyRead('a logout', async (t) => {
-  const ada = await here.person();
+  const ada = await here.createUser();
   t.equal((await ask(there, ada, 'GET', '/posts')).status, 200);
   await change(t, ada, 'POST', '/auth/logout');
   t.equal((await ask(there, ada, 'GET', '/posts')).status, 401);

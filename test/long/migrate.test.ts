@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import { migrations } from '../../db/postgres/migrations/index.js';
-import { startTestService } from '../support/harness.js';
 import { runCommand, spawnService } from '../support/processes.js';
+import { startTestService } from '../support/service.js';
 import {
   emptyGraph,
   freshDataDirectory,
@@ -24,7 +24,7 @@ t.test('each migration is named as it is applied, once', async (t) => {
   t.same(await migrate(t, { DATA_DIR }), { code: 0, output: applied.join('') });
   t.same(await migrate(t, { DATA_DIR }), { code: 0, output: 'up to date\n' });
   const service = await startTestService(t, { DATA_DIR });
-  t.equal((await service.person()).id, 1);
+  t.equal((await service.createUser()).id, 1);
 });
 
 t.test('what an operator can mend is said in one line', async (t) => {

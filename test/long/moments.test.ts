@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import type { Moment } from '../../db/support/failpoints.js';
+import type { Failpoint } from '../../db/support/failpoints.js';
 import { samples } from '../../scripts/contract-test/images.js';
 import { type Deadly, mortalProcesses } from '../faults/moments.js';
-import { type Answer, type Ask, asker } from '../support/ask.js';
-import { PASSWORD } from '../support/harness.js';
 import type { ServiceProcess } from '../support/processes.js';
 import { leavesNothing } from '../support/remains.js';
+import { createSender, type RequestOptions, type TestResponse } from '../support/requests.js';
+import { PASSWORD } from '../support/service.js';
 import { freshStores } from '../support/stores.js';
 
 /*
@@ -24,7 +24,7 @@ interface Person {
   id: number;
   email: string;
   token: string | undefined;
-  ask(method: string, path: string, more?: Ask): Promise<Answer>;
+  ask(method: string, path: string, more?: RequestOptions): Promise<TestResponse>;
 }
 
 /** Ada is private. Bea is her friend, Cy is a stranger to her, and Dan comes where somebody has to be new. */
@@ -37,7 +37,7 @@ type Cast = Record<'ada' | 'bea' | 'cy', Person> & {
 
 interface Write {
   prepare?(cast: Cast): Promise<unknown>;
-  act(cast: Cast): Promise<Answer>;
+  act(cast: Cast): Promise<TestResponse>;
 }
 
 const picture = (kind: 'png' | 'gif' | 'jpeg') => new Blob([samples[kind]], { type: `image/${kind}` });
@@ -110,12 +110,12 @@ function person(name: Name): Person {
     email: `${name}${id}@people.example`,
     token: undefined,
     ask: (method, path, more) =>
-      asker(t, service.url)(method, path, { ...(self.token !== undefined && { token: self.token }), ...more }),
+      createSender(t, service.url)(method, path, { ...(self.token !== undefined && { token: self.token }), ...more }),
   };
   return self;
 }
 
-function register({ name, email, ask }: Person): Promise<Answer> {
+function register({ name, email, ask }: Person): Promise<TestResponse> {
   const username = email.replace('@people.example', '');
   return ask('POST', '/auth/register', { json: { name, username, email, password: PASSWORD } });
 }
@@ -165,7 +165,7 @@ async function view(viewer: Person, people: readonly Person[], names: ReadonlyMa
     const { status, body } = await viewer.ask('GET', `/profiles/${id}`);
     return [name, status, body.name, body.private, await image(body.profile_link)];
   });
-  const feed = (await viewer.ask('GET', '/posts?limit=100')).body as Answer['body'][];
+  const feed = (await viewer.ask('GET', '/posts?limit=100')).body as TestResponse['body'][];
   const posts = feed
     .filter(({ author_id }) => names.has(author_id))
     .map(async ({ author_id, title, text, liked_by_me, like_count: likes, image: link }) => ({
@@ -173,7 +173,7 @@ async function view(viewer: Person, people: readonly Person[], names: ReadonlyMa
       ...{ title, text, liked_by_me, likes },
       image: await image(link),
     }));
-  const namesOf = ({ body }: Answer) => body.map(({ id }: { id: number }) => names.get(id));
+  const namesOf = ({ body }: TestResponse) => body.map(({ id }: { id: number }) => names.get(id));
   return {
     profiles: await Promise.all(profiles),
     posts: await Promise.all(posts),
@@ -210,7 +210,7 @@ const withoutLikes = (view: unknown) =>
   JSON.parse(JSON.stringify(view, (key, value) => (key === 'likes' ? undefined : value)));
 
 /** At which the service was killed. */
-const deadlyOnes = new Set<Moment>();
+const deadlyOnes = new Set<Failpoint>();
 
 for (const [name, { act, prepare }] of Object.entries(writes)) {
   const { statuses, views, moments } = courses.get(name) as Course;
@@ -240,7 +240,7 @@ for (const [name, { act, prepare }] of Object.entries(writes)) {
   }
 }
 
-const everyMoment: Record<Moment, true> = {
+const everyMoment: Record<Failpoint, true> = {
   'image noted': true,
   'image stored': true,
   'changes committed': true,

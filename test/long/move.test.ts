@@ -6,10 +6,10 @@ import t, { type Test } from 'tap';
 import type { BareStores } from '../../db/stores.js';
 import { samples } from '../../scripts/contract-test/images.js';
 import { compareGraph } from '../../scripts/move/graph.js';
-import { asker } from '../support/ask.js';
-import { type Person, startTestService } from '../support/harness.js';
 import { embedded, filled, KEYED, move, oneLine, openBare, SHARED, servers, whatIsSeen } from '../support/moves.js';
 import { startAndFail } from '../support/processes.js';
+import { createSender } from '../support/requests.js';
+import { type Person, startTestService } from '../support/service.js';
 import { emptyGraph, inDatabase, onServices, openTestStores, temporaryDirectory } from '../support/stores.js';
 
 const needsServices = onServices ? false : 'needs the real servers that npm run test:services starts';
@@ -29,10 +29,10 @@ async function carriesEverything(t: Test, source: NodeJS.ProcessEnv, target: Nod
 
   const there = await startTestService(t, target);
   const [ada] = people as [Person];
-  const retry = await asker(t, there.url)('POST', '/posts/create', { token: ada.token, ...KEYED });
+  const retry = await createSender(t, there.url)('POST', '/posts/create', { token: ada.token, ...KEYED });
   t.equal(retry.status, 201);
   t.strictSame(await whatIsSeen(t, there.url, people), seen, 'a retry of before the move has created nothing');
-  const post = await asker(t, there.url)('POST', '/posts/create', {
+  const post = await createSender(t, there.url)('POST', '/posts/create', {
     token: ada.token,
     form: { title: 'New', text: 'here', image: new Blob([samples.png], { type: 'image/png' }) },
   });
@@ -67,7 +67,7 @@ t.test(
   async (t) => {
     const source = await servers(t);
     const service = await startTestService(t, source);
-    await service.person();
+    await service.createUser();
     const { code, output } = await move(t, source, await embedded(t));
     t.equal(code, 1);
     t.match(output, /in use by another process/);
@@ -115,17 +115,17 @@ t.test('the images alone, or the graph alone, beside the same PostgreSQL', { ski
 t.test('stores from before there were marks are marked first', async (t) => {
   const source = await embedded(t);
   const service = await startTestService(t, source);
-  const ada = await service.person();
+  const ada = await service.createUser();
   await service.stop();
   await openBare(source, async ({ db, images }) => {
     await db.deleteFrom('installation').execute();
-    await images.disown();
+    await images.release();
   });
   const target = await embedded(t);
   const moved = await move(t, source, target);
   t.equal(moved.code, 0, moved.output);
   const there = await startTestService(t, target);
-  t.equal((await there.ask('GET', '/auth/me', { token: ada.token })).status, 200);
+  t.equal((await there.send('GET', '/auth/me', { token: ada.token })).status, 200);
 });
 
 /** More than one page of everything that comes in pages. */
@@ -143,7 +143,7 @@ async function fillUp({ db, graph }: BareStores): Promise<void> {
     db,
   );
   const ids = rows.map(({ id }) => id);
-  await graph.inventory.tie({
+  await graph.snapshot.addEdges({
     friendships: [],
     requests: ids.slice(1).map((to, n) => ({ from: ids[n] as number, to })),
     likes: ids.map((person) => ({ person, post: 1 })),
@@ -208,12 +208,12 @@ t.test('ties that differ are found, and only those', async (t) => {
     { person: 2, friend: 1 },
   ];
   const like = (person: number, post: number) => ({ person, post });
-  await one.graph.inventory.tie({
+  await one.graph.snapshot.addEdges({
     friendships: friends,
     requests: [{ from: 3, to: 1 }],
     likes: [like(1, 1), like(3, 1)],
   });
-  await other.graph.inventory.tie({
+  await other.graph.snapshot.addEdges({
     friendships: friends,
     requests: [{ from: 1, to: 3 }],
     likes: [like(1, 1), like(9, 1)],

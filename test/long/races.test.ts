@@ -1,7 +1,7 @@
 import t from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
-import { writePost } from '../support/harness.js';
 import { atOnce, openRaces, ROUNDS } from '../support/races.js';
+import { createPost } from '../support/service.js';
 
 const { racer, run } = await openRaces(t);
 
@@ -11,8 +11,8 @@ t.test('of requests to each other at once one is sent', async (t) => {
   await run(t, async () => {
     const [ada, bob] = [await racer(), await racer()];
     const statuses = await atOnce(
-      () => ada.ask('POST', `/friends/request?to=${bob.id}`),
-      () => bob.ask('POST', `/create_relationship?me=${bob.id}&them=${ada.id}`),
+      () => ada.send('POST', `/friends/request?to=${bob.id}`),
+      () => bob.send('POST', `/create_relationship?me=${bob.id}&them=${ada.id}`),
     );
     t.same(statuses, [200, 409, 409, 409]);
   });
@@ -26,15 +26,15 @@ for (const [name, withdraw] of [
     let accepted = 0;
     await run(t, async () => {
       const [ada, bob] = [await racer(), await racer()];
-      await ada.ask('POST', `/friends/request?to=${bob.id}`);
+      await ada.send('POST', `/friends/request?to=${bob.id}`);
       const statuses = await atOnce(
-        () => bob.ask('POST', `/friends/accept?from=${ada.id}`),
+        () => bob.send('POST', `/friends/accept?from=${ada.id}`),
         withdraw === 'cancel'
-          ? () => ada.ask('POST', `/friends/cancel?to=${bob.id}`)
-          : () => bob.ask('POST', `/friends/decline?from=${ada.id}`),
+          ? () => ada.send('POST', `/friends/cancel?to=${bob.id}`)
+          : () => bob.send('POST', `/friends/decline?from=${ada.id}`),
       );
       t.same(statuses, [200, 404, 404, 404]);
-      if ((await ada.ask('GET', '/friends')).body.length > 0) accepted += 1;
+      if ((await ada.send('GET', '/friends')).body.length > 0) accepted += 1;
     });
     t.comment(`${accepted} of ${ROUNDS} were accepted`);
   });
@@ -43,25 +43,25 @@ for (const [name, withdraw] of [
 t.test('a friendship is ended once, and asked for anew once', async (t) => {
   await run(t, async () => {
     const [ada, bob] = [await racer(), await racer()];
-    await ada.ask('POST', `/friends/request?to=${bob.id}`);
-    await bob.ask('POST', `/friends/accept?from=${ada.id}`);
+    await ada.send('POST', `/friends/request?to=${bob.id}`);
+    await bob.send('POST', `/friends/accept?from=${ada.id}`);
     const ended = await atOnce(
-      () => ada.ask('DELETE', `/friends/remove?id=${bob.id}`),
-      () => bob.ask('DELETE', `/friends/remove?id=${ada.id}`),
+      () => ada.send('DELETE', `/friends/remove?id=${bob.id}`),
+      () => bob.send('DELETE', `/friends/remove?id=${ada.id}`),
     );
     t.same(ended, [200, 404, 404, 404]);
-    t.same(await atOnce(() => bob.ask('POST', `/friends/request?to=${ada.id}`)), [200, 409]);
+    t.same(await atOnce(() => bob.send('POST', `/friends/request?to=${ada.id}`)), [200, 409]);
   });
 });
 
 t.test('of two edits at once one is what remains, whole', async (t) => {
   await run(t, async () => {
     const ada = await racer();
-    const { id } = await writePost(ada, { image: picture('png') });
+    const { id } = await createPost(ada, { image: picture('png') });
     const edit = (kind: 'png' | 'jpeg') => () =>
-      ada.ask('PUT', `/posts/edit?id=${id}`, { form: { title: kind, text: kind, image: picture(kind) } });
+      ada.send('PUT', `/posts/edit?id=${id}`, { form: { title: kind, text: kind, image: picture(kind) } });
     t.same(await atOnce(edit('png'), edit('jpeg')), [200, 200, 200, 200]);
-    const { body } = await ada.ask('GET', `/posts/${id}`);
+    const { body } = await ada.send('GET', `/posts/${id}`);
     t.equal(body.text, body.title);
     t.match(body.image, body.title === 'png' ? /\.png$/ : /\.jpe?g$/);
   });
@@ -70,12 +70,12 @@ t.test('of two edits at once one is what remains, whole', async (t) => {
 t.test('of an edit with an image and deletions at once nothing is left', async (t) => {
   await run(t, async () => {
     const ada = await racer();
-    const { id } = await writePost(ada, { image: picture('png') });
+    const { id } = await createPost(ada, { image: picture('png') });
     const [first, second, ...deletions] = await Promise.all([
-      ada.ask('PUT', `/posts/edit?id=${id}`, { form: { image: picture('jpeg') } }),
-      ada.ask('PUT', `/posts/edit?id=${id}`, { form: { remove_image: 'true' } }),
-      ada.ask('DELETE', `/posts/delete?id=${id}`),
-      ada.ask('DELETE', `/posts/delete?id=${id}`),
+      ada.send('PUT', `/posts/edit?id=${id}`, { form: { image: picture('jpeg') } }),
+      ada.send('PUT', `/posts/edit?id=${id}`, { form: { remove_image: 'true' } }),
+      ada.send('DELETE', `/posts/delete?id=${id}`),
+      ada.send('DELETE', `/posts/delete?id=${id}`),
     ]);
     for (const { status } of [first, second]) t.ok(status === 200 || status === 404, `an edit: ${status}`);
     t.same(deletions.map(({ status }) => status).sort(), [200, 404]);
@@ -86,12 +86,12 @@ t.test('likes and a deletion at once leave no like', async (t) => {
   const crowd = await Promise.all(Array.from({ length: 6 }, () => racer()));
   await run(t, async () => {
     const ada = await racer();
-    const { id } = await writePost(ada);
-    const likes = crowd.map((fan) => fan.ask('POST', `/posts/like?id=${id}`));
+    const { id } = await createPost(ada);
+    const likes = crowd.map((fan) => fan.send('POST', `/posts/like?id=${id}`));
     const [deleted, ...rest] = await Promise.all([
-      ada.ask('DELETE', `/posts/delete?id=${id}`),
+      ada.send('DELETE', `/posts/delete?id=${id}`),
       ...likes,
-      ...crowd.map((fan) => fan.ask('POST', `/posts/like?id=${id}`)),
+      ...crowd.map((fan) => fan.send('POST', `/posts/like?id=${id}`)),
     ]);
     t.equal(deleted.status, 200);
     for (const { status } of rest) t.ok(status === 200 || status === 404, `a like: ${status}`);
@@ -102,23 +102,23 @@ t.test('likes are counted once each, however often and wherever they are given',
   const crowd = await Promise.all(Array.from({ length: 4 }, () => racer()));
   await run(t, async () => {
     const ada = await racer();
-    const { id } = await writePost(ada);
-    const statuses = await atOnce(...crowd.map((fan) => () => fan.ask('POST', `/posts/like?id=${id}`)));
+    const { id } = await createPost(ada);
+    const statuses = await atOnce(...crowd.map((fan) => () => fan.send('POST', `/posts/like?id=${id}`)));
     t.same(new Set(statuses), new Set([200]));
-    t.equal((await ada.ask('GET', `/posts/${id}`)).body.like_count, crowd.length);
+    t.equal((await ada.send('GET', `/posts/${id}`)).body.like_count, crowd.length);
   });
 });
 
 t.test('a like that is given and taken back at once is there or not, for everybody', async (t) => {
   await run(t, async () => {
     const [ada, fan] = [await racer(), await racer()];
-    const { id } = await writePost(ada);
+    const { id } = await createPost(ada);
     const statuses = await atOnce(
-      () => fan.ask('POST', `/posts/like?id=${id}`),
-      () => fan.ask('DELETE', `/posts/like?id=${id}`),
+      () => fan.send('POST', `/posts/like?id=${id}`),
+      () => fan.send('DELETE', `/posts/like?id=${id}`),
     );
     t.same(statuses, [200, 200, 200, 200]);
-    const { body } = await fan.ask('GET', `/posts/${id}`);
+    const { body } = await fan.send('GET', `/posts/${id}`);
     t.equal(body.like_count, body.liked_by_me ? 1 : 0);
   });
 });

@@ -7,7 +7,7 @@ import { deletePost } from '../../db/posts.js';
 import type { Stores } from '../../db/stores.js';
 import { samples } from '../../scripts/contract-test/images.js';
 import { type Verdict, verify } from '../../scripts/verify/verify.js';
-import { befriend, PASSWORD, type Person, startTestService, writePost } from '../support/harness.js';
+import { befriend, createPost, PASSWORD, type Person, startTestService } from '../support/service.js';
 import { quiet } from '../support/stores.js';
 import {
   broken,
@@ -57,15 +57,15 @@ t.test('between two looks the service goes on', async (t) => {
       return result;
     };
   };
-  const withInventory = (changes: Partial<typeof graph.inventory>): Stores => ({
+  const withInventory = (changes: Partial<typeof graph.snapshot>): Stores => ({
     ...stores,
-    graph: { ...graph, inventory: { ...graph.inventory, ...changes } },
+    graph: { ...graph, snapshot: { ...graph.snapshot, ...changes } },
   });
 
   t.test('an account is deleted after its node was seen', async (t) => {
     const gone = await account();
     await graph.like([{ person: gone, post: kept.id }]);
-    const personIds = followedBy(graph.inventory.personIds, () => deleteAccount(gone));
+    const personIds = followedBy(graph.snapshot.personIds, () => deleteAccount(gone));
     t.same(broken(await verify(withInventory({ personIds }), { repair: true, log: quiet })), {});
     t.same(await db.selectFrom('accounts').select('id').where('id', '=', gone).execute(), [], 'it happened');
   });
@@ -73,7 +73,7 @@ t.test('between two looks the service goes on', async (t) => {
   t.test('a post is deleted after its node was seen', async (t) => {
     const gone = await post(ada);
     await graph.like([{ person: ben, post: gone }]);
-    const postIds = followedBy(graph.inventory.postIds, async () =>
+    const postIds = followedBy(graph.snapshot.postIds, async () =>
       outbox.deliver((await deletePost(db, ada, gone)) ?? []),
     );
     t.same(broken(await verify(withInventory({ postIds }), { repair: true, log: quiet })), {});
@@ -83,11 +83,11 @@ t.test('between two looks the service goes on', async (t) => {
     for (const isDeleted of [false, true]) {
       const { id, entries } = await ghost();
       let looks = 0;
-      const personIds: typeof graph.inventory.personIds = async (...page) => {
+      const personIds: typeof graph.snapshot.personIds = async (...page) => {
         looks += 1;
         // The first look is for nodes without accounts, the next two are for accounts without nodes.
         if (looks === 3 && isDeleted) await deleteAccount(id);
-        const ids = await graph.inventory.personIds(...page);
+        const ids = await graph.snapshot.personIds(...page);
         if (looks === 2) {
           t.notOk(ids.includes(id), 'it was missed');
           await outbox.deliver(entries);
@@ -124,13 +124,13 @@ t.test('between two looks the service goes on', async (t) => {
   t.test('a friendship is made while its people are looked at', async (t) => {
     await graph.request(ada, ben);
     // What a look sees that comes in the middle of the accept.
-    const tiesOf = async (people: readonly number[]) => {
+    const edgesOf = async (people: readonly number[]) => {
       await accept();
-      const ties = await graph.inventory.tiesOf(people);
+      const ties = await graph.snapshot.edgesOf(people);
       return { ...ties, friendships: ties.friendships.slice(1), requests: [{ from: ada, to: ben }] };
     };
     const accept = once(() => graph.accept(ben, ada));
-    t.same(broken(await verify(withInventory({ tiesOf }), { repair: true, log: quiet })), {});
+    t.same(broken(await verify(withInventory({ edgesOf }), { repair: true, log: quiet })), {});
     t.same([await graph.friendsOf(ada), await graph.friendsOf(ben)], [[ben], [ada]]);
   });
 
@@ -141,16 +141,16 @@ t.test('between two looks the service goes on', async (t) => {
       { person: hi, friend: lo },
     ];
     let verdict: Promise<Verdict> | undefined;
-    await stores.graphDb.transaction().execute(async (trx) => {
+    await stores.graphTransactions.transaction().execute(async (trx) => {
       await lockShared(trx, { accounts: [lo, hi] });
-      await graph.inventory.tie({ ...NO_TIES, friendships: friendships.slice(1) });
+      await graph.snapshot.addEdges({ ...NO_TIES, friendships: friendships.slice(1) });
       let isOver = false;
       verdict = verify(stores, { repair: true, log: quiet }).finally(() => {
         isOver = true;
       });
       const isWaited = async () => (await sql`select from pg_locks where not granted`.execute(db)).rows.length > 0;
       while (!isOver && !(await isWaited())) await new Promise((resolve) => setTimeout(resolve, 10));
-      await graph.inventory.tie({ ...NO_TIES, friendships });
+      await graph.snapshot.addEdges({ ...NO_TIES, friendships });
     });
     t.same(verdict && broken(await verdict), {});
     t.same([await graph.friendsOf(lo), await graph.friendsOf(hi)], [[hi], [lo]]);
@@ -164,22 +164,22 @@ t.test('a busy service is found in order, and a repair leaves it so', async (t) 
 
   /** A life from registration to deletion, which leaves nothing behind. */
   async function live(): Promise<void> {
-    const person = await service.person();
+    const person = await service.createUser();
     const others = met.slice(-3);
     met.push(person);
-    await person.ask('PUT', '/profiles/me', { form: { image: image() } });
-    const [first, second] = [await writePost(person, { image: image() }), await writePost(person)];
+    await person.send('PUT', '/profiles/me', { form: { image: image() } });
+    const [first, second] = [await createPost(person, { image: image() }), await createPost(person)];
     for (const other of others) {
       await befriend(person, other);
-      await other.ask('POST', `/posts/like?id=${first.id}`);
-      await other.ask('POST', `/posts/like?id=${second.id}`);
-      await other.ask('DELETE', `/friends/remove?id=${person.id}`);
-      await person.ask('POST', `/friends/request?to=${other.id}`);
+      await other.send('POST', `/posts/like?id=${first.id}`);
+      await other.send('POST', `/posts/like?id=${second.id}`);
+      await other.send('DELETE', `/friends/remove?id=${person.id}`);
+      await person.send('POST', `/friends/request?to=${other.id}`);
     }
-    await person.ask('PUT', `/posts/edit?id=${first.id}`, { form: { image: image() } });
-    await person.ask('DELETE', `/posts/delete?id=${second.id}`);
-    await person.ask('PUT', '/profiles/me', { form: { image: image() } });
-    await person.ask('DELETE', '/profiles/me', { json: { password: PASSWORD } });
+    await person.send('PUT', `/posts/edit?id=${first.id}`, { form: { image: image() } });
+    await person.send('DELETE', `/posts/delete?id=${second.id}`);
+    await person.send('PUT', '/profiles/me', { form: { image: image() } });
+    await person.send('DELETE', '/profiles/me', { json: { password: PASSWORD } });
   }
 
   const LIVES = { atOnce: 4, inTurn: 2 };

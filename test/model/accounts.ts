@@ -1,4 +1,4 @@
-import type { OperationId } from '../../generated/handlers.js';
+import type { OperationId } from '../../generated/types.js';
 import { Cell, type Change, change } from './cell.js';
 import { Sight } from './sight.js';
 import type { Operation, Turn } from './turn.js';

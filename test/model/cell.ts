@@ -71,7 +71,7 @@ export interface Change {
   /** It has happened, it has not, or nobody knows; then it may still happen for so many milliseconds. */
   done(): void;
   refused(): void;
-  unknown(lateness: number): void;
+  unknown(maxCommitDelayMs: number): void;
 }
 
 export function change<Value>(cell: Cell<Value>, next: (value: Value) => Value): Change {
@@ -90,9 +90,9 @@ export function change<Value>(cell: Cell<Value>, next: (value: Value) => Value):
     },
     done: () => end(after),
     refused: () => end(before),
-    unknown(lateness) {
+    unknown(maxCommitDelayMs) {
       cell.busy = false;
-      cell.openUntil = Date.now() + lateness;
+      cell.openUntil = Date.now() + maxCommitDelayMs;
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { OperationId } from '../../generated/handlers.js';
+import type { OperationId } from '../../generated/types.js';
 import { somebody } from './accounts.js';
 import { change } from './cell.js';
 import { Sight } from './sight.js';
@@ -61,7 +61,7 @@ const step =
         return reply;
       },
       fits ? { done: 200, refused: [404] } : { done: -1, refused: [404, otherwise] },
-      stage.lateness,
+      stage.maxCommitDelayMs,
     );
   };
 

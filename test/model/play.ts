@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { OperationId } from '../../generated/handlers.js';
+import type { OperationId } from '../../generated/types.js';
 import { contract } from '../../scripts/contract-test/document.js';
 import { leavesNothing } from '../support/remains.js';
 import { accounts } from './accounts.js';

@@ -1,4 +1,4 @@
-import type { OperationId } from '../../generated/handlers.js';
+import type { OperationId } from '../../generated/types.js';
 import { getImage } from './accounts.js';
 import { change } from './cell.js';
 import { Sight } from './sight.js';
@@ -134,7 +134,7 @@ const setLike =
         return reply;
       },
       { done: 200, refused: [404] },
-      stage.lateness,
+      stage.maxCommitDelayMs,
     );
   };
 

@@ -1,4 +1,4 @@
-import type { OperationId } from '../../generated/handlers.js';
+import type { OperationId } from '../../generated/types.js';
 import { logIn } from './accounts.js';
 import { Disagreement, tick } from './cell.js';
 import { friends } from './friends.js';

@@ -1,4 +1,4 @@
-import type { Answer } from '../support/ask.js';
+import type { TestResponse } from '../support/requests.js';
 import { Disagreement } from './cell.js';
 import { type Content, imageOf, type Person, type Post, type Profile, type World } from './world.js';
 
@@ -119,7 +119,7 @@ export class Sight {
   }
 
   /** The bytes behind a link: these and no others, and only for whom they are. */
-  image({ status, body, bytes }: Answer, link: string): void {
+  image({ status, body, bytes }: TestResponse, link: string): void {
     const { world, viewer } = this;
     const tag = world.tags.get(link) ?? fail('nobody knows of this', link);
     const holders = [

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 import type { StoreName } from '../../db/support/errors.js';
-import type { OperationId } from '../../generated/handlers.js';
+import type { OperationId } from '../../generated/types.js';
 import { type FaultyStore, startFaultyStores } from '../faults/toxiproxy.js';
-import { type Answer, type Ask, asker } from '../support/ask.js';
 import { type ServiceProcess, startProcess } from '../support/processes.js';
+import { createSender, type RequestOptions, type TestResponse } from '../support/requests.js';
 import { freshStores, onServices } from '../support/stores.js';
 import { Disagreement } from './cell.js';
 import type { Stage } from './turn.js';
@@ -36,7 +36,7 @@ interface Slot {
 
 /** The processes that serve, and what befalls them and their stores. */
 export class LiveStage implements Stage {
-  readonly lateness = LATENESS;
+  readonly maxCommitDelayMs = LATENESS;
   readonly away = new Set<StoreName>();
   readonly plays = new Map<OperationId, number>();
   readonly tally = { steps: 0, asked: 0, lost: 0, unavailable: 0, kills: 0, faults: 0 };
@@ -62,13 +62,13 @@ export class LiveStage implements Stage {
   }
 
   /** Asks one process after the other. */
-  async ask(method: string, path: string, ask: Ask): Promise<Answer | null> {
+  async ask(method: string, path: string, ask: RequestOptions): Promise<TestResponse | null> {
     const service = await this.#next();
     this.tally.asked += 1;
     const enough = new AbortController();
     try {
       const patience = sleep(PATIENCE, null, { signal: enough.signal, ref: false }).catch(() => null);
-      const answer = await Promise.race([asker(this.t, service.url)(method, path, ask), patience]);
+      const answer = await Promise.race([createSender(this.t, service.url)(method, path, ask), patience]);
       if (!answer) throw new Disagreement(`${method} ${path} was never answered`);
       if (answer.status === 503) this.tally.unavailable += 1;
       return answer;

@@ -1,12 +1,12 @@
 import type { StoreName } from '../../db/support/errors.js';
-import type { OperationId } from '../../generated/handlers.js';
-import type { Answer, Ask } from '../support/ask.js';
+import type { OperationId } from '../../generated/types.js';
+import type { RequestOptions, TestResponse } from '../support/requests.js';
 import { type Change, Disagreement, tick } from './cell.js';
 import type { Person, World } from './world.js';
 
 /** An answer, or the lack of one: lost with its connection, or a 503 of a store that is away. */
 export type Reply = { since: number } & (
-  | { answer: Answer; status: number }
+  | { answer: TestResponse; status: number }
   | { answer?: undefined; status: 'unknown' }
 );
 
@@ -17,16 +17,16 @@ export interface Client {
 
 /** How the stage answers a client; null when the connection is lost. */
 export interface Stage {
-  ask(method: string, path: string, ask: Ask): Promise<Answer | null>;
+  ask(method: string, path: string, ask: RequestOptions): Promise<TestResponse | null>;
   /** Stores that may not answer, or may have failed to a moment ago. */
   readonly away: ReadonlySet<StoreName>;
   /** For how long a write to the graph without an answer may still happen, in milliseconds. */
-  readonly lateness: number;
+  readonly maxCommitDelayMs: number;
   note(line: string): void;
   played(operation: OperationId): void;
 }
 
-export interface Question extends Omit<Ask, 'token'> {
+export interface Question extends Omit<RequestOptions, 'token'> {
   /** One's own, unless this is said. */
   token?: string | undefined;
   /** What the operation cannot do without, besides PostgreSQL. */
@@ -98,14 +98,14 @@ export class Turn {
     changes: readonly Change[],
     ask: () => Promise<Reply>,
     { done, refused }: { done: number; refused: readonly number[] },
-    lateness = 0,
-  ): Promise<Answer | undefined> {
+    maxCommitDelayMs = 0,
+  ): Promise<TestResponse | undefined> {
     for (const { begin } of changes) begin();
     const { answer, status } = await ask();
-    if (status === 'unknown') for (const { unknown } of changes) unknown(lateness);
+    if (status === 'unknown') for (const { unknown } of changes) unknown(maxCommitDelayMs);
     else if (status === done) for (const { done } of changes) done();
     else if (refused.includes(status)) for (const { refused } of changes) refused();
-    else this.disagree(answer as Answer, `expected ${[done, ...refused]}`);
+    else this.disagree(answer as TestResponse, `expected ${[done, ...refused]}`);
     return status === done ? answer : undefined;
   }
 
@@ -114,7 +114,7 @@ export class Turn {
     if (answer && !possible.includes(answer.status)) this.disagree(answer, `expected ${possible} and not ${status}`);
   }
 
-  disagree({ status, body }: Answer, why: string): never {
+  disagree({ status, body }: TestResponse, why: string): never {
     throw new Disagreement(`${this.me.label} ${this.operation}: ${why}; ${status} ${JSON.stringify(body)}`);
   }
 }

@@ -29,16 +29,16 @@ export const friends: Mutant[] = [
   {
     breach: 'create_relationship makes two people friends at once',
     file: 'handlers/relationships.ts',
-    find: 'return sendRequest(app, me, them);',
-    replace: `const sent = await sendRequest(app, me, them);
-    if (sent.status === 200) await app.graph.accept(them, me);
+    find: 'return sendRequest(context, me, them);',
+    replace: `const sent = await sendRequest(context, me, them);
+    if (sent.status === 200) await context.graph.accept(them, me);
     return sent;`,
     caughtBy: ['relationships.create.is-a-request'],
   },
   {
     breach: 'create_relationship acts for somebody else',
     file: 'handlers/relationships.ts',
-    find: 'if (me !== caller.account.id)',
+    find: 'if (me !== user.account.id)',
     replace: 'if (false)',
     caughtBy: ['relationships.create.me'],
   },

@@ -5,14 +5,14 @@ export const sessions: Mutant[] = [
   {
     breach: 'a token outlives its logout',
     file: 'handlers/auth.ts',
-    find: 'if (!(await deleteSession(app.db, caller.account.id, caller.sessionId))) throw unauthorized();',
+    find: 'if (!(await deleteSession(context.db, user.account.id, user.sessionId))) throw unauthorized();',
     replace: '',
     caughtBy: ['auth.logout.ends-session'],
   },
   {
     breach: 'a token outlives the deletion of its session',
     file: 'handlers/auth.ts',
-    find: 'if (!(await deleteSession(app.db, caller.account.id, path.id))) {',
+    find: 'if (!(await deleteSession(context.db, user.account.id, path.id))) {',
     replace: 'if (path.id.length < 30) {',
     caughtBy: ['sessions.delete.ends-session'],
   },
@@ -44,7 +44,7 @@ export const sessions: Mutant[] = [
   {
     breach: 'other sessions outlive their deletion',
     file: 'handlers/auth.ts',
-    find: 'await deleteOtherSessions(db, caller.account.id, caller.sessionId);',
+    find: 'await deleteOtherSessions(db, user.account.id, user.sessionId);',
     replace: '',
     caughtBy: ['sessions.delete-others.keeps-current'],
   },

@@ -9,7 +9,7 @@ export const sight: Mutant[] = [
     file: 'handlers/http/operations.ts',
     find: 'const json = serialize(answer.body)',
     replace:
-      'const json = operation.id === "getOwnProfile" ? JSON.stringify({ ...answer.body, email: caller.account.email }) : serialize(answer.body)',
+      'const json = operation.id === "getOwnProfile" ? JSON.stringify({ ...answer.body, email: user.account.email }) : serialize(answer.body)',
     caughtBy: ['profiles.get.no-email', 'document.getOwnProfile'],
   },
   {
@@ -22,15 +22,15 @@ export const sight: Mutant[] = [
   {
     breach: 'a hidden post can be liked',
     file: 'db/likes.ts',
-    find: `askFriends)) ? 'done' : 'hidden'`,
-    replace: `askFriends)) || wish.liked ? 'done' : 'hidden'`,
+    find: `askFriends)) ? 'done' : 'notVisible'`,
+    replace: `askFriends)) || wish.liked ? 'done' : 'notVisible'`,
     caughtBy: ['visibility.like.private', 'visibility.like.was-public'],
   },
   {
     breach: 'a hidden post can be unliked',
     file: 'db/likes.ts',
-    find: `askFriends)) ? 'done' : 'hidden'`,
-    replace: `askFriends)) || !wish.liked ? 'done' : 'hidden'`,
+    find: `askFriends)) ? 'done' : 'notVisible'`,
+    replace: `askFriends)) || !wish.liked ? 'done' : 'notVisible'`,
     caughtBy: ['visibility.unlike.private'],
   },
   {
@@ -43,14 +43,14 @@ export const sight: Mutant[] = [
   {
     breach: 'a hidden post’s image is served',
     file: 'handlers/posts.ts',
-    find: 'if (!(await canSee(caller.account.id, owner, app.read.friends))) return NO_SUCH_IMAGE',
+    find: 'if (!(await canSee(user.account.id, owner, context.read.friends))) return NO_SUCH_IMAGE',
     replace: 'if (!owner) return NO_SUCH_IMAGE',
     caughtBy: ['visibility.image.private'],
   },
   {
     breach: 'a hidden picture is served to somebody who has only asked to be a friend',
     file: 'handlers/profiles.ts',
-    find: 'if (!(await canSee(caller.account.id, owner, app.read.friends))) return NO_SUCH_IMAGE',
+    find: 'if (!(await canSee(user.account.id, owner, context.read.friends))) return NO_SUCH_IMAGE',
     replace: 'if (!owner) return NO_SUCH_IMAGE',
     caughtBy: ['visibility.picture.private'],
   },
@@ -64,15 +64,15 @@ export const sight: Mutant[] = [
   {
     breach: '304 is answered before anybody has looked who asks',
     file: 'handlers/posts.ts',
-    find: 'const owner = await findPostImageOwner(app.db, path.filename);',
+    find: 'const owner = await findPostImageOwner(context.db, path.filename);',
     replace: `if (headers["if-none-match"] === \`"\${path.filename}"\`) return { status: 304, headers: { ETag: headers["if-none-match"], "Cache-Control": "private, no-cache" } };
-    const owner = await findPostImageOwner(app.db, path.filename);`,
+    const owner = await findPostImageOwner(context.db, path.filename);`,
     caughtBy: ['visibility.image.private'],
   },
   {
     breach: 'the feed is not filtered',
     file: 'db/feed.ts',
-    find: 'rows.filter((post) => isOpenTo(viewer, authorOf(post)) || friends.has(post.author_id))',
+    find: 'rows.filter((post) => isPublicOrOwn(viewer, authorOf(post)) || friends.has(post.author_id))',
     replace: '[...rows]',
     caughtBy: ['visibility.feed.private'],
   },

@@ -4,9 +4,9 @@ import { createLogger } from '../../handlers/config/logger.js';
 import { startService } from '../../handlers/service.js';
 import { verify } from '../../scripts/verify/verify.js';
 import { randomFor } from '../fuzz/random.js';
-import type { Answer } from '../support/ask.js';
 import { settled } from '../support/contents.js';
-import { PASSWORD } from '../support/harness.js';
+import type { TestResponse } from '../support/requests.js';
+import { PASSWORD } from '../support/service.js';
 import { quiet } from '../support/stores.js';
 import type { Expected, Fact } from './facts.js';
 import { digest, noiseImage, senderTo } from './load.js';
@@ -78,7 +78,8 @@ async function lookUp(send: Send, expected: readonly Expected[]): Promise<string
       );
     }
   };
-  const get = (email: string, path: string): Promise<Answer> => send('GET', path, { token: tokens.get(email) ?? '' });
+  const get = (email: string, path: string): Promise<TestResponse> =>
+    send('GET', path, { token: tokens.get(email) ?? '' });
   const imageAt = async (email: string, path: string | null): Promise<string | null> => {
     if (path === null) return null;
     const { status, bytes } = await get(email, path);

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import type { Random } from '../fuzz/random.js';
-import { type Answer, type Ask, asker } from '../support/ask.js';
 import { pngChunk } from '../support/image-builders.js';
+import { createSender, type RequestOptions, type TestResponse } from '../support/requests.js';
 import type { Answered, Fact } from './facts.js';
 
 /** Now, by the clock of the trace. */
@@ -12,7 +12,7 @@ export const digest = (bytes: string | Uint8Array) => createHash('sha256').updat
 
 /** Sends requests. Throws when a response breaks the contract. */
 export const senderTo = (url: string) =>
-  asker(
+  createSender(
     {
       fail: (...why) => {
         throw new Error(JSON.stringify(why));
@@ -82,10 +82,10 @@ export class Client {
   async send(
     method: string,
     path: string,
-    ask: Ask,
-    promises: (answer: Answer) => Fact[],
+    ask: RequestOptions,
+    promises: (answer: TestResponse) => Fact[],
     statuses: number[] = [200, 201],
-  ): Promise<Answer> {
+  ): Promise<TestResponse> {
     const start = now();
     const answer = await senderTo(this.url)(method, path, { token: this.token, ...ask });
     const end = now();
@@ -130,7 +130,7 @@ export class Client {
     const image = this.random.chance(0.5) ? this.#image() : null;
     const key = image ? undefined : `key-${this.#count}`;
     const form = { title, text, ...(image && { image: blob(image) }) };
-    const ask: Ask = { form, ...(key && { headers: { 'Idempotency-Key': key } }) };
+    const ask: RequestOptions = { form, ...(key && { headers: { 'Idempotency-Key': key } }) };
     await this.send('POST', '/posts/create', ask, ({ body: { id } }) => {
       const post = { id, title, text, image };
       this.posts.push(post);

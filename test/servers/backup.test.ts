@@ -13,7 +13,7 @@ import { startServer, stopServer } from '../../scripts/services/control.js';
 import { folder } from '../../scripts/services/folder.js';
 import { verify } from '../../scripts/verify/verify.js';
 import { agree } from '../support/agreement.js';
-import { befriend, startTestService, type TestService } from '../support/harness.js';
+import { befriend, startTestService, type TestService } from '../support/service.js';
 import { freshStores, onServices, quiet, temporaryDirectory } from '../support/stores.js';
 
 const skip = !onServices && 'needs real servers: npm run test:services';
@@ -27,8 +27,8 @@ const graphData = async () => {
 const TABLES = ['accounts', 'sessions', 'posts', 'outbox', 'installation'] as const;
 
 /** In one transaction, so that all tables are of one moment, as pg_dump reads them. */
-async function dumpTables({ patientDb }: BareStores): Promise<Map<string, object[]>> {
-  return patientDb
+async function dumpTables({ maintenanceDb }: BareStores): Promise<Map<string, object[]>> {
+  return maintenanceDb
     .transaction()
     .setIsolationLevel('repeatable read')
     .execute(async (trx) => {
@@ -38,14 +38,14 @@ async function dumpTables({ patientDb }: BareStores): Promise<Map<string, object
     });
 }
 
-async function restoreTables({ patientDb }: BareStores, tables: Map<string, object[]>): Promise<void> {
+async function restoreTables({ maintenanceDb }: BareStores, tables: Map<string, object[]>): Promise<void> {
   for (const [table, rows] of tables) {
     const json = JSON.stringify(rows);
     await sql`insert into ${sql.table(table)}
-      select * from json_populate_recordset(null::${sql.table(table)}, ${json}::json)`.execute(patientDb);
+      select * from json_populate_recordset(null::${sql.table(table)}, ${json}::json)`.execute(maintenanceDb);
   }
   // As pg_dump does it.
-  await sql`select setval('posts_id_seq', (select max(id) from posts))`.execute(patientDb);
+  await sql`select setval('posts_id_seq', (select max(id) from posts))`.execute(maintenanceDb);
 }
 
 /** Copies the images that are not there yet, and removes none. */
@@ -69,7 +69,7 @@ interface Known {
 
 /** People who post, like, befriend and delete until they are told to stop; a store that is away stops nobody. */
 async function load(service: TestService) {
-  const people = await Promise.all(Array.from({ length: 4 }, () => service.person()));
+  const people = await Promise.all(Array.from({ length: 4 }, () => service.createUser()));
   const posts = new Set<Known>();
   let going = true;
   let count = 0;
@@ -78,21 +78,21 @@ async function load(service: TestService) {
     const own: Known[] = [];
     for (let turn = 0; going; turn += 1) {
       const form = { title: 'T', text: 'T', image: new Blob([samples.png], { type: 'image/png' }) };
-      const { status, body } = await person.ask('POST', '/posts/create', { form });
+      const { status, body } = await person.send('POST', '/posts/create', { form });
       if (status === 201) {
         count += 1;
         own.push(body);
         posts.add(body);
       }
-      for (const post of posts) await person.ask('POST', `/posts/like?id=${post.id}`);
+      for (const post of posts) await person.send('POST', `/posts/like?id=${post.id}`);
       const other = people[(index + 1) % people.length] ?? person;
       if (turn % 3 === 0) await befriend(person, other);
-      if (turn % 3 === 2) await person.ask('DELETE', `/friends/remove?id=${other.id}`);
+      if (turn % 3 === 2) await person.send('DELETE', `/friends/remove?id=${other.id}`);
       const [old] = own;
       if (old && own.length > 6 && old.id <= newestToDelete) {
         own.shift();
         posts.delete(old);
-        await person.ask('DELETE', `/posts/delete?id=${old.id}`);
+        await person.send('DELETE', `/posts/delete?id=${old.id}`);
       }
     }
   });
@@ -148,7 +148,7 @@ t.test('a backup taken under load, restored and repaired, is a whole service aga
   await restoreTables(bare, tables);
   await restoreImages(bare, images);
   const { id } = await bare.db.selectFrom('installation').select('id').executeTakeFirstOrThrow();
-  await bare.images.own(id);
+  await bare.images.claim(id);
   const { findings } = await verify(bare, { repair: true, log: quiet });
   for (const { rule, found, mended } of findings)
     if (found > 0) t.comment(`${rule.says}: ${found} not so, ${mended} mended`);
@@ -156,7 +156,7 @@ t.test('a backup taken under load, restored and repaired, is a whole service aga
 
   const again = await startTestService(t, environment);
   const [reader] = people;
-  const read = (path: string) => again.ask('GET', path, { token: reader?.token ?? '' });
+  const read = (path: string) => again.send('GET', path, { token: reader?.token ?? '' });
   // One that was deleted while the tables were read may be in the backup or not.
   const sure = acknowledged.filter((post) => dumped.has(post));
   t.ok(sure.length >= 8);
@@ -165,7 +165,7 @@ t.test('a backup taken under load, restored and repaired, is a whole service aga
     t.ok((await read(post.image)).bytes.equals(samples.png), 'its image is whole');
   }
   await agree(t, again.stores);
-  const { body } = await again.ask('POST', '/posts/create', {
+  const { body } = await again.send('POST', '/posts/create', {
     token: reader?.token ?? '',
     form: { title: 'T', text: 'T' },
   });

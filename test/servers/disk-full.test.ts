@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import t from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
 import { agree } from '../support/agreement.js';
-import { startTestService } from '../support/harness.js';
+import { startTestService } from '../support/service.js';
 import { freshStores, onServices, temporaryDirectory } from '../support/stores.js';
 
 /** The embedded database would lie on the same disk, and not start on a small one. */
@@ -18,10 +18,10 @@ t.test('a full disk: 503, nothing is stored, and all is well once there is room'
   const { S3_BUCKET, S3_ENDPOINT, ...environment } = await freshStores(t);
   const service = await startTestService(t, { ...environment, DATA_DIR });
   const { directory } = service.stores;
-  const ada = await service.person();
+  const ada = await service.createUser();
   const large = Buffer.concat([samples.png, Buffer.alloc(1024 * 1024)]);
   const upload = () =>
-    ada.ask('POST', '/posts/create', {
+    ada.send('POST', '/posts/create', {
       form: { title: 'T', text: 'T', image: new Blob([large], { type: 'image/png' }) },
     });
 
@@ -29,11 +29,11 @@ t.test('a full disk: 503, nothing is stored, and all is well once there is room'
   const refused = await upload();
   t.equal(refused.status, 503);
   t.ok(refused.headers.get('retry-after'));
-  t.equal((await ada.ask('GET', '/posts/me')).body.length, 2);
+  t.equal((await ada.send('GET', '/posts/me')).body.length, 2);
   t.same(await readdir(directory.uploads), []);
-  t.equal((await ada.ask('POST', '/posts/create', { form: { title: 'T', text: 'T' } })).status, 201, 'text goes on');
-  for (const { image } of posts) t.ok((await ada.ask('GET', image)).bytes.equals(large));
-  t.equal((await ada.ask('DELETE', `/posts/delete?id=${posts[0].id}`)).status, 200);
+  t.equal((await ada.send('POST', '/posts/create', { form: { title: 'T', text: 'T' } })).status, 201, 'text goes on');
+  for (const { image } of posts) t.ok((await ada.send('GET', image)).bytes.equals(large));
+  t.equal((await ada.send('DELETE', `/posts/delete?id=${posts[0].id}`)).status, 200);
   await agree(t, service.stores);
   t.equal((await upload()).status, 201);
   await agree(t, service.stores);

@@ -5,7 +5,7 @@ import { type RawBuilder, sql } from 'kysely';
 import neo4j from 'neo4j-driver';
 import pg from 'pg';
 import t, { type Test } from 'tap';
-import { createAccount, deleteAccount, findSecret, replaceHash, updateAccount } from '../../db/accounts.js';
+import { createAccount, deleteAccount, findCredentials, replaceHash, updateAccount } from '../../db/accounts.js';
 import { requestFriendship } from '../../db/friendships.js';
 import { setLikes } from '../../db/likes.js';
 import { claimImage, type PendingImage } from '../../db/outbox/pending-images.js';
@@ -15,7 +15,7 @@ import { lockExclusive } from '../../db/postgres/locks.js';
 import { createPost, deletePost } from '../../db/posts.js';
 import { createSession } from '../../db/sessions.js';
 import { StorageQuotaExceededError } from '../../db/storage-quota.js';
-import { StoreUnavailable } from '../../db/support/errors.js';
+import { StoreUnavailableError } from '../../db/support/errors.js';
 import { agree } from '../support/agreement.js';
 import { storedImages } from '../support/contents.js';
 import { needsNeo4j } from '../support/neo4j-graph.js';
@@ -52,7 +52,7 @@ t.test('locks', needsServers, async (t) => {
   }
 
   const secretOf = async (id: number) => {
-    const secret = await findSecret(db, { id });
+    const secret = await findCredentials(db, { id });
     if (!secret) throw new Error('no such account');
     return secret;
   };
@@ -150,7 +150,7 @@ t.test('locks', needsServers, async (t) => {
     const bob = await account();
     const created = await createPost(stores, bob, { title: 'A title', text: 'A text' });
     await holdInGraph(t, 'CREATE (:Post {id: $id})', -1);
-    const busy = slow.graph.keep({ people: [], posts: [-1] });
+    const busy = slow.graph.ensureNodes({ people: [], posts: [-1] });
     await until(async () => (await waitingInGraph()) > 0);
     const delivery = slow.outbox.deliver(created?.entries ?? []);
     await until(async () => {
@@ -288,7 +288,7 @@ t.test('locks', needsServers, async (t) => {
       return { image: { name, entry, bytes: 5, storageMaxBytes: 10 }, dueAt };
     };
     const late = await pending('late.png');
-    await t.rejects(postMeanwhile(ada, late.dueAt(NOW), late.image), StoreUnavailable);
+    await t.rejects(postMeanwhile(ada, late.dueAt(NOW), late.image), StoreUnavailableError);
     t.same(await images(), [], 'no row names what is being removed');
     t.equal(await storedBytes(), 0, 'and it does not count');
     const early = await pending('early.png');
@@ -312,7 +312,7 @@ t.test('locks', needsServers, async (t) => {
       createPost(hasty, ada, { title: 'T', text: 'T' }),
       createSession(hasty, checked, { deviceName: 'x', expiresAt: new Date(Date.now() + 3_600_000) }),
     ]);
-    for (const one of given) t.ok(one.status === 'rejected' && one.reason instanceof StoreUnavailable);
+    for (const one of given) t.ok(one.status === 'rejected' && one.reason instanceof StoreUnavailableError);
     await until(async () => (await waitingInPostgres()) === 0);
     await release();
     t.same(await db.selectFrom('posts').select('id').where('author_id', '=', ada).execute(), []);
@@ -324,7 +324,7 @@ t.test('locks', needsServers, async (t) => {
     await hasty.outbox.stop();
     const ada = await account();
     await holdInPostgres(`select pg_advisory_lock(${2 * ada})`);
-    await t.rejects(createPost(hasty, ada, { title: 'T', text: 'T' }), StoreUnavailable);
+    await t.rejects(createPost(hasty, ada, { title: 'T', text: 'T' }), StoreUnavailableError);
     const next = await hasty.db.selectFrom('accounts').select('id').where('id', '=', ada).execute();
     t.same(next, [{ id: ada }]);
     await release();

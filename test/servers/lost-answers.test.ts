@@ -3,9 +3,9 @@ import t, { type Test } from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
 import { needsProxy } from '../faults/toxiproxy.js';
 import { agree } from '../support/agreement.js';
-import type { Answer } from '../support/ask.js';
-import { befriend, PASSWORD, type Person, startTestService, type TestService, writePost } from '../support/harness.js';
 import { startProxy, type Proxy as Way } from '../support/proxy.js';
+import type { TestResponse } from '../support/requests.js';
+import { befriend, createPost, PASSWORD, type Person, startTestService, type TestService } from '../support/service.js';
 import { freshStores } from '../support/stores.js';
 
 const image = () => new Blob([samples.png], { type: 'image/png' });
@@ -19,22 +19,22 @@ interface Write {
   /** What is sent to PostgreSQL with what it commits; `commit` unless that is a statement by itself. */
   words?: string;
   /** Arranges what the write needs, and answers the write, and whether it has happened. */
-  arrange(service: TestService): Promise<{ ask(): Promise<Answer>; happened(): Promise<boolean> }>;
+  arrange(service: TestService): Promise<{ ask(): Promise<TestResponse>; happened(): Promise<boolean> }>;
 }
 
-const found = async (answer: Promise<Answer>) => (await answer).status === 200;
+const found = async (answer: Promise<TestResponse>) => (await answer).status === 200;
 
 function ofPost(
   name: string,
-  ask: (ada: Person, id: number) => Promise<Answer>,
-  seen: (post: Answer) => boolean,
+  ask: (ada: Person, id: number) => Promise<TestResponse>,
+  seen: (post: TestResponse) => boolean,
 ): Write {
   return {
     name,
     async arrange(service) {
-      const ada = await service.person();
-      const { id } = await writePost(ada, { image: image() });
-      return { ask: () => ask(ada, id), happened: async () => seen(await ada.ask('GET', `/posts/${id}`)) };
+      const ada = await service.createUser();
+      const { id } = await createPost(ada, { image: image() });
+      return { ask: () => ask(ada, id), happened: async () => seen(await ada.send('GET', `/posts/${id}`)) };
     },
   };
 }
@@ -43,11 +43,11 @@ const WRITES: Write[] = [
   {
     name: 'register',
     async arrange(service) {
-      const { username, email, ...somebody } = await service.person();
+      const { username, email, ...somebody } = await service.createUser();
       const json = { name: somebody.name, username: `x${username}`, email: `x${email}`, password: PASSWORD };
       return {
-        ask: () => service.ask('POST', '/auth/register', { json }),
-        happened: () => found(service.ask('POST', '/auth/login', { json: { email: json.email, password: PASSWORD } })),
+        ask: () => service.send('POST', '/auth/register', { json }),
+        happened: () => found(service.send('POST', '/auth/login', { json: { email: json.email, password: PASSWORD } })),
       };
     },
   },
@@ -55,12 +55,12 @@ const WRITES: Write[] = [
     name: 'login',
     words: DEVICE,
     async arrange(service) {
-      const ada = await service.person();
-      const sessions = async () => (await ada.ask('GET', '/auth/sessions')).body.length;
+      const ada = await service.createUser();
+      const sessions = async () => (await ada.send('GET', '/auth/sessions')).body.length;
       const before = await sessions();
       const json = { email: ada.email, password: PASSWORD };
       return {
-        ask: () => service.ask('POST', '/auth/login', { json, headers: { 'User-Agent': DEVICE } }),
+        ask: () => service.send('POST', '/auth/login', { json, headers: { 'User-Agent': DEVICE } }),
         happened: async () => (await sessions()) > before,
       };
     },
@@ -70,12 +70,12 @@ const WRITES: Write[] = [
     words: TITLE,
     uploads: true,
     async arrange(service) {
-      const ada = await service.person();
+      const ada = await service.createUser();
       return {
-        ask: () => ada.ask('POST', '/posts/create', { form: { title: TITLE, text: 'T', image: image() } }),
+        ask: () => ada.send('POST', '/posts/create', { form: { title: TITLE, text: 'T', image: image() } }),
         async happened() {
-          const [post] = (await ada.ask('GET', '/posts/me')).body;
-          return post !== undefined && (await ada.ask('GET', post.image)).bytes.equals(samples.png);
+          const [post] = (await ada.send('GET', '/posts/me')).body;
+          return post !== undefined && (await ada.send('GET', post.image)).bytes.equals(samples.png);
         },
       };
     },
@@ -83,15 +83,15 @@ const WRITES: Write[] = [
   {
     name: 'a post with an idempotency key',
     async arrange(service) {
-      const ada = await service.person();
+      const ada = await service.createUser();
       const form = { title: 'T', text: 'T', image: image() };
-      const ask = () => ada.ask('POST', '/posts/create', { form, headers: { 'Idempotency-Key': 'k' } });
+      const ask = () => ada.send('POST', '/posts/create', { form, headers: { 'Idempotency-Key': 'k' } });
       return {
         ask,
         async happened() {
-          const [post] = (await ada.ask('GET', '/posts/me')).body;
+          const [post] = (await ada.send('GET', '/posts/me')).body;
           const retry = await ask();
-          const posts = (await ada.ask('GET', '/posts/me')).body;
+          const posts = (await ada.send('GET', '/posts/me')).body;
           return retry.status === 201 && posts.length === 1 && retry.body.id === post?.id;
         },
       };
@@ -99,31 +99,31 @@ const WRITES: Write[] = [
   },
   ofPost(
     'an edit with an image',
-    (ada, id) => ada.ask('PUT', `/posts/edit?id=${id}`, { form: { title: 'New', image: image() } }),
+    (ada, id) => ada.send('PUT', `/posts/edit?id=${id}`, { form: { title: 'New', image: image() } }),
     ({ body }) => body.title === 'New',
   ),
   ofPost(
     'a deletion of a post',
-    (ada, id) => ada.ask('DELETE', `/posts/delete?id=${id}`),
+    (ada, id) => ada.send('DELETE', `/posts/delete?id=${id}`),
     ({ status }) => status === 404,
   ),
   ofPost(
     'a like',
-    (ada, id) => ada.ask('POST', `/posts/like?id=${id}`),
+    (ada, id) => ada.send('POST', `/posts/like?id=${id}`),
     ({ body }) => body.liked_by_me && body.like_count === 1,
   ),
   {
     name: 'a change of the password',
     uploads: true,
     async arrange(service) {
-      const ada = await service.person();
+      const ada = await service.createUser();
       const password = 'Other-Lantern-81!';
       return {
-        ask: () => ada.ask('PUT', '/profiles/me', { form: { password, current_password: PASSWORD, image: image() } }),
+        ask: () => ada.send('PUT', '/profiles/me', { form: { password, current_password: PASSWORD, image: image() } }),
         async happened() {
           const json = { email: ada.email, password };
-          const changed = await found(service.ask('POST', '/auth/login', { json }));
-          return changed && (await ada.ask('GET', '/auth/me')).status === 401;
+          const changed = await found(service.send('POST', '/auth/login', { json }));
+          return changed && (await ada.send('GET', '/auth/me')).status === 401;
         },
       };
     },
@@ -131,24 +131,24 @@ const WRITES: Write[] = [
   {
     name: 'an accepted request',
     async arrange(service) {
-      const [ada, bob] = [await service.person(), await service.person()];
-      await ada.ask('POST', `/friends/request?to=${bob.id}`);
+      const [ada, bob] = [await service.createUser(), await service.createUser()];
+      await ada.send('POST', `/friends/request?to=${bob.id}`);
       return {
-        ask: () => bob.ask('POST', `/friends/accept?from=${ada.id}`),
-        happened: async () => (await ada.ask('GET', '/friends')).body.length === 1,
+        ask: () => bob.send('POST', `/friends/accept?from=${ada.id}`),
+        happened: async () => (await ada.send('GET', '/friends')).body.length === 1,
       };
     },
   },
   {
     name: 'account deletion',
     async arrange(service) {
-      const [ada, bob] = [await service.person(), await service.person()];
+      const [ada, bob] = [await service.createUser(), await service.createUser()];
       await befriend(ada, bob);
-      const { id } = await writePost(ada, { image: image() });
-      await bob.ask('POST', `/posts/like?id=${id}`);
+      const { id } = await createPost(ada, { image: image() });
+      await bob.send('POST', `/posts/like?id=${id}`);
       return {
-        ask: () => ada.ask('DELETE', '/profiles/me', { json: { password: PASSWORD } }),
-        happened: async () => (await bob.ask('GET', `/profiles/${ada.id}`)).status === 404,
+        ask: () => ada.send('DELETE', '/profiles/me', { json: { password: PASSWORD } }),
+        happened: async () => (await bob.send('GET', `/profiles/${ada.id}`)).status === 404,
       };
     },
   },

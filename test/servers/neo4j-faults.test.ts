@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import neo4j from 'neo4j-driver';
 import t, { type Test } from 'tap';
-import { StoreUnavailable } from '../../db/support/errors.js';
+import { StoreUnavailableError } from '../../db/support/errors.js';
 import { openBoltProxy } from '../support/bolt-proxy.js';
 import { countLikes } from '../support/contents.js';
 import { freshIds, needsNeo4j, neo4jUri, openTestGraph } from '../support/neo4j-graph.js';
@@ -41,7 +41,7 @@ t.test('Neo4j behind a line that breaks', needsNeo4j, async (t) => {
       t.equal(await cut(() => far.unfriend(ada, bob)), true);
       t.equal(await cut(() => far.request(bob, ada)), 'sent');
       t.equal(await cut(() => far.cancel(bob, ada)), true);
-      t.strictSame(await graph.inventory.tiesOf([ada, bob]), { friendships: [], requests: [], likes: [] });
+      t.strictSame(await graph.snapshot.edgesOf([ada, bob]), { friendships: [], requests: [], likes: [] });
     }
   });
 
@@ -51,7 +51,7 @@ t.test('Neo4j behind a line that breaks', needsNeo4j, async (t) => {
     proxy.cutCommitOf = 'LIKES';
     await far.like([like]);
     t.equal(proxy.cutCommitOf, undefined, 'its line was cut');
-    t.strictSame((await graph.inventory.tiesOf([like.person])).likes, [like]);
+    t.strictSame((await graph.snapshot.edgesOf([like.person])).likes, [like]);
   });
 
   for (const fault of ['silence', 'refusal'] as const) {
@@ -60,21 +60,21 @@ t.test('Neo4j behind a line that breaks', needsNeo4j, async (t) => {
       const away = once(said, 'away');
       proxy.strike('silence');
       proxy.next = fault;
-      await t.rejects(far.friendsOf(1), StoreUnavailable);
+      await t.rejects(far.friendsOf(1), StoreUnavailableError);
       await away;
       const atOnce = await Promise.race([far.friendsOf(1).catch((error) => error), nextTurn('waited')]);
-      t.type(atOnce, StoreUnavailable);
+      t.type(atOnce, StoreUnavailableError);
       const back = once(said, 'back');
       proxy.next = undefined;
       await back;
       const post = ids.next();
       await Promise.all([
         far.friendsOf(1),
-        far.keep({ people: [], posts: [post] }),
+        far.ensureNodes({ people: [], posts: [post] }),
         far.friendsOf(1),
         far.friendsOf(1),
       ]);
-      t.strictSame(await graph.inventory.postIds(post - 1, 1), [post]);
+      t.strictSame(await graph.snapshot.postIds(post - 1, 1), [post]);
     });
   }
 
@@ -82,7 +82,7 @@ t.test('Neo4j behind a line that breaks', needsNeo4j, async (t) => {
     const { proxy, far, said } = await openBehindProxy(t);
     said.on('away', () => t.fail('the server does answer'));
     proxy.strike('silence');
-    await Promise.all(Array.from({ length: POOL_SIZE }, () => t.rejects(far.friendsOf(1), StoreUnavailable)));
+    await Promise.all(Array.from({ length: POOL_SIZE }, () => t.rejects(far.friendsOf(1), StoreUnavailableError)));
     let failures = 0;
     // The driver itself would notice after two minutes.
     while (failures < 20 && (await far.friendsOf(1).catch(() => undefined)) === undefined) failures += 1;
@@ -93,16 +93,16 @@ t.test('Neo4j behind a line that breaks', needsNeo4j, async (t) => {
     const { proxy, far } = await openBehindProxy(t);
     const post = ids.next();
     proxy.strike('delay');
-    await t.rejects(far.keep({ people: [], posts: [post] }), StoreUnavailable);
+    await t.rejects(far.ensureNodes({ people: [], posts: [post] }), StoreUnavailableError);
     await proxy.deliver();
-    t.not((await graph.inventory.postIds(post - 1, 1))[0], post);
+    t.not((await graph.snapshot.postIds(post - 1, 1))[0], post);
   });
 
   t.test('a statement that is slow is given up whole, and others go on', async (t) => {
     const { far, said } = await openBehindProxy(t);
     said.on('away', () => t.fail('the server does answer'));
     const [ada, bob] = [ids.next(), ids.next()];
-    await graph.keep({ people: [ada], posts: [] });
+    await graph.ensureNodes({ people: [ada], posts: [] });
     const driver = neo4j.driver(
       neo4jUri,
       neo4j.auth.basic(process.env.NEO4J_USERNAME ?? '', process.env.NEO4J_PASSWORD ?? ''),
@@ -110,7 +110,7 @@ t.test('Neo4j behind a line that breaks', needsNeo4j, async (t) => {
     t.teardown(() => driver.close());
     const transaction = await driver.session().beginTransaction();
     await transaction.run('MATCH (p:Person {id: $ada}) SET p.id = p.id', { ada });
-    await t.rejects(far.request(ada, bob), StoreUnavailable);
+    await t.rejects(far.request(ada, bob), StoreUnavailableError);
     t.strictSame(await far.friendsOf(ada), []);
     await transaction.commit();
     t.equal(await far.request(ada, bob), 'sent');
@@ -133,7 +133,7 @@ t.test('Neo4j behind a line that breaks', needsNeo4j, async (t) => {
     await far.removePerson(popular);
     t.equal(proxy.commits, 4, 'three chunks and the node');
     t.strictSame(await countLikes(graph, [post]), [0]);
-    t.strictSame(await graph.inventory.tiesOf([popular, ...many.slice(0, 10)]), {
+    t.strictSame(await graph.snapshot.edgesOf([popular, ...many.slice(0, 10)]), {
       friendships: [],
       requests: [],
       likes: [],
@@ -143,7 +143,7 @@ t.test('Neo4j behind a line that breaks', needsNeo4j, async (t) => {
   t.test('a server that is not there is unavailable, and no password is told', async (t) => {
     const nowhere = openTestGraph(t, { uri: 'bolt://127.0.0.1:1', username: 'neo4j', password: 'Hush-27' });
     const error = await nowhere.migrate().catch((error) => error);
-    t.type(error, StoreUnavailable);
+    t.type(error, StoreUnavailableError);
     t.notMatch(`${error.stack} ${error.cause?.stack}`, /Hush-27/);
   });
 });

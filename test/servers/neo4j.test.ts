@@ -21,11 +21,11 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
   ];
   const byPerson = <Tie extends { person: number }>(ties: Tie[]) => ties.toSorted((a, b) => a.person - b.person);
   const likesOf = async (posts: number[], people: number[]) => {
-    const { likes } = await graph.tiesBetween(people, [], posts);
+    const { likes } = await graph.relationsBetween(people, [], posts);
     return posts.map((post) => likes.get(post) ?? { count: 0, likers: [] });
   };
   const friendsAmong = async (people: number[], others: number[]) =>
-    (await graph.tiesBetween(people, others, [])).friendships;
+    (await graph.relationsBetween(people, others, [])).friendships;
   const count = async (pattern: string, id: number) => Number((await inGraph(pattern, { id }))[0]?.count);
 
   t.test('likes are counted, found and taken back, each once', async (t) => {
@@ -85,7 +85,7 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
     t.equal(await graph.request(bob, ada), 'friends');
     t.equal(await graph.unfriend(bob, ada), true);
     t.equal(await graph.unfriend(ada, bob), false);
-    t.strictSame(await graph.inventory.tiesOf([ada, bob]), { friendships: [], requests: [], likes: [] });
+    t.strictSame(await graph.snapshot.edgesOf([ada, bob]), { friendships: [], requests: [], likes: [] });
   });
 
   t.test('a request is declined by one and cancelled by the other', async (t) => {
@@ -102,8 +102,8 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
 
   t.test('nothing is asked about nobody and nothing', async (t) => {
     const nowhere = openTestGraph(t, { uri: 'bolt://127.0.0.1:1' });
-    t.strictSame(await nowhere.tiesBetween([], [1], []), { friendships: [], likes: new Map() });
-    t.strictSame(await nowhere.tiesBetween([1], [], []), { friendships: [], likes: new Map() });
+    t.strictSame(await nowhere.relationsBetween([], [1], []), { friendships: [], likes: new Map() });
+    t.strictSame(await nowhere.relationsBetween([1], [], []), { friendships: [], likes: new Map() });
     await nowhere.like([]);
     await nowhere.unlike([]);
   });
@@ -112,13 +112,13 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
     const [ada, bob, cyd] = [ids.next(), ids.next(), ids.next()];
     const post = ids.next();
     await Promise.all([
-      graph.keep({ people: [ada], posts: [] }),
-      other.keep({ people: [ada], posts: [] }),
-      graph.keep({ people: [], posts: [post] }),
-      other.keep({ people: [], posts: [post] }),
+      graph.ensureNodes({ people: [ada], posts: [] }),
+      other.ensureNodes({ people: [ada], posts: [] }),
+      graph.ensureNodes({ people: [], posts: [post] }),
+      other.ensureNodes({ people: [], posts: [post] }),
     ]);
-    t.strictSame(await graph.inventory.personIds(ada - 1, 1), [ada]);
-    t.strictSame(await graph.inventory.postIds(post - 1, 1), [post]);
+    t.strictSame(await graph.snapshot.personIds(ada - 1, 1), [ada]);
+    t.strictSame(await graph.snapshot.postIds(post - 1, 1), [post]);
     t.equal(await count('MATCH (p {id: $id}) RETURN count(p) AS count', ada), 1);
     await graph.request(ada, bob);
     await graph.accept(bob, ada);
@@ -129,7 +129,7 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
     ]);
     await graph.removePerson(ada);
     await graph.removePerson(ada);
-    t.strictSame(await graph.inventory.tiesOf([ada, bob, cyd]), {
+    t.strictSame(await graph.snapshot.edgesOf([ada, bob, cyd]), {
       friendships: [],
       requests: [],
       likes: [{ person: bob, post }],
@@ -149,20 +149,20 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
       requests: [{ from: cyd, to: ada }],
       likes: [{ person: ada, post }],
     };
-    await graph.inventory.tie(ties);
-    await graph.inventory.tie(ties);
-    await graph.keep({ people: [], posts: [last] });
-    t.strictSame(await graph.inventory.personIds(ada - 1, 2), [ada, bob]);
-    t.strictSame(await graph.inventory.personIds(bob, 1), [cyd]);
-    t.strictSame(await graph.inventory.postIds(post - 1, 2), [post, last]);
-    const { friendships, ...others } = await graph.inventory.tiesOf([ada, bob]);
+    await graph.snapshot.addEdges(ties);
+    await graph.snapshot.addEdges(ties);
+    await graph.ensureNodes({ people: [], posts: [last] });
+    t.strictSame(await graph.snapshot.personIds(ada - 1, 2), [ada, bob]);
+    t.strictSame(await graph.snapshot.personIds(bob, 1), [cyd]);
+    t.strictSame(await graph.snapshot.postIds(post - 1, 2), [post, last]);
+    const { friendships, ...others } = await graph.snapshot.edgesOf([ada, bob]);
     t.strictSame({ friendships: byPerson(friendships), ...others }, ties, 'none of them twice');
-    t.strictSame((await graph.inventory.tiesOf([cyd])).requests, ties.requests);
+    t.strictSame((await graph.snapshot.edgesOf([cyd])).requests, ties.requests);
 
-    await graph.inventory.untie({ friendships: bothWays(ada, bob).slice(0, 1), requests: [], likes: [] });
-    t.strictSame((await graph.inventory.tiesOf([ada])).friendships, [{ person: bob, friend: ada }]);
-    await graph.inventory.untie({ friendships: [], requests: ties.requests, likes: ties.likes });
-    t.strictSame(await graph.inventory.tiesOf([ada]), {
+    await graph.snapshot.removeEdges({ friendships: bothWays(ada, bob).slice(0, 1), requests: [], likes: [] });
+    t.strictSame((await graph.snapshot.edgesOf([ada])).friendships, [{ person: bob, friend: ada }]);
+    await graph.snapshot.removeEdges({ friendships: [], requests: ties.requests, likes: ties.likes });
+    t.strictSame(await graph.snapshot.edgesOf([ada]), {
       friendships: [{ person: bob, friend: ada }],
       requests: [],
       likes: [],
@@ -179,13 +179,13 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
       requests: [{ from: ada, to: bob }],
       likes: [{ person: ada, post }],
     };
-    await graph.inventory.tie(once);
+    await graph.snapshot.addEdges(once);
     await inGraph(
       `MATCH (ada:Person {id: $ada}), (bob:Person {id: $bob}), (post:Post {id: $post})
        CREATE (ada)-[:FRIENDS_WITH]->(bob), (ada)-[:REQUESTED]->(bob), (ada)-[:LIKES]->(post), (ada)-[:LIKES]->(post)`,
       { ada, bob, post },
     );
-    const doubled = await graph.inventory.tiesOf([ada]);
+    const doubled = await graph.snapshot.edgesOf([ada]);
     t.strictSame(
       [doubled.friendships.length, doubled.requests.length, doubled.likes.length],
       [2, 2, 3],
@@ -193,8 +193,8 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
     );
     t.strictSame(await graph.friendsOf(ada), [bob]);
     t.strictSame((await likesOf([post], [ada]))[0]?.likers, [ada], 'and once among the likers');
-    await Promise.all([graph.inventory.untie(doubled, 1), other.inventory.untie(doubled, 1)]);
-    t.strictSame(await graph.inventory.tiesOf([ada]), once);
+    await Promise.all([graph.snapshot.removeEdges(doubled, 1), other.snapshot.removeEdges(doubled, 1)]);
+    t.strictSame(await graph.snapshot.edgesOf([ada]), once);
   });
 
   t.test('ten migrations at once leave the constraints that keep nodes single', async (t) => {
@@ -205,17 +205,17 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
   });
 
   t.test('a graph is owned by whoever marks it first', async (t) => {
-    if ((await graph.owner()) === undefined) t.teardown(() => inGraph('MATCH (i:Installation) DELETE i'));
-    await Promise.all([graph.own(randomUUID()), other.own(randomUUID())]);
-    const owner = await graph.owner();
+    if ((await graph.claimedBy()) === undefined) t.teardown(() => inGraph('MATCH (i:Installation) DELETE i'));
+    await Promise.all([graph.claim(randomUUID()), other.claim(randomUUID())]);
+    const owner = await graph.claimedBy();
     t.type(owner, 'string');
-    await other.own(randomUUID());
-    await other.own(randomUUID(), randomUUID());
-    t.equal(await graph.owner(), owner);
+    await other.claim(randomUUID());
+    await other.claim(randomUUID(), randomUUID());
+    t.equal(await graph.claimedBy(), owner);
     const heir = randomUUID();
-    await other.own(heir, owner);
-    t.equal(await graph.owner(), heir, 'but for whoever knows whose it was');
-    await other.own(owner ?? '', heir);
+    await other.claim(heir, owner);
+    t.equal(await graph.claimedBy(), heir, 'but for whoever knows whose it was');
+    await other.claim(owner ?? '', heir);
     const [row] = await inGraph('MATCH (i:Installation) RETURN count(i) AS count');
     t.equal(Number(row?.count), 1);
   });
@@ -225,7 +225,7 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
       const [ada, bob] = people();
       const outcomes = await Promise.all([graph.request(ada, bob), other.request(bob, ada)]);
       t.strictSame(outcomes.toSorted(), ['pending', 'sent']);
-      t.equal((await graph.inventory.tiesOf([ada])).requests.length, 1);
+      t.equal((await graph.snapshot.edgesOf([ada])).requests.length, 1);
     });
   });
 
@@ -235,7 +235,7 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
       await graph.request(ada, bob);
       const outcomes = await Promise.all([graph.accept(bob, ada), other.accept(bob, ada)]);
       t.strictSame(outcomes.toSorted(), [false, true]);
-      const ties = await graph.inventory.tiesOf([ada]);
+      const ties = await graph.snapshot.edgesOf([ada]);
       t.strictSame(byPerson(ties.friendships), bothWays(ada, bob));
       t.strictSame(ties.requests, []);
     });
@@ -247,7 +247,7 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
       await graph.request(ada, bob);
       const [accepted, cancelled] = await Promise.all([graph.accept(bob, ada), other.cancel(ada, bob)]);
       t.not(accepted, cancelled);
-      const ties = await graph.inventory.tiesOf([ada]);
+      const ties = await graph.snapshot.edgesOf([ada]);
       t.equal(ties.friendships.length, accepted ? 2 : 0);
       t.strictSame(ties.requests, []);
     });
@@ -264,7 +264,7 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
         { person: bob, post },
       ];
       await Promise.all([graph.like(likes), other.like(likes.toReversed()), graph.like(likes), other.like(likes)]);
-      t.equal((await graph.inventory.tiesOf([ada, bob])).likes.length, 4);
+      t.equal((await graph.snapshot.edgesOf([ada, bob])).likes.length, 4);
       await Promise.all([graph.unlike(likes), other.unlike(likes.toReversed())]);
       t.strictSame(await countLikes(graph, [post, another]), [0, 0]);
     });
@@ -290,7 +290,7 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
         graph.like(likes),
       ]);
       await Promise.all([graph.removePost(post), other.removePost(post)]);
-      t.strictSame(await graph.inventory.tiesOf([ada, bob]), { friendships: [], requests: [], likes: [] });
+      t.strictSame(await graph.snapshot.edgesOf([ada, bob]), { friendships: [], requests: [], likes: [] });
     });
   });
 });

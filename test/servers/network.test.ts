@@ -4,7 +4,7 @@ import type { StoreName } from '../../db/support/errors.js';
 import { assemble, type Cast } from '../faults/cast.js';
 import { type FaultyStore, needsProxy, startFaultyStores } from '../faults/toxiproxy.js';
 import { settled } from '../support/contents.js';
-import { startTestService, type TestService } from '../support/harness.js';
+import { startTestService, type TestService } from '../support/service.js';
 import { freshStores } from '../support/stores.js';
 
 const FAULTS = {

@@ -2,20 +2,20 @@ import t, { type Test } from 'tap';
 import { readConfig } from '../../handlers/config/index.js';
 import { createTokens } from '../../handlers/security/tokens.js';
 import { samples } from '../../scripts/contract-test/images.js';
-import { asker } from '../support/ask.js';
-import { PASSWORD, writePost } from '../support/harness.js';
 import { type ServiceProcess, startProcess } from '../support/processes.js';
 import { during, PATIENT, rounds } from '../support/races.js';
+import { createSender } from '../support/requests.js';
+import { createPost, PASSWORD } from '../support/service.js';
 import { freshStores, needsServers, openTestStores } from '../support/stores.js';
 import { createUserFactory, type TestUser } from '../support/users.js';
 
 const NEW_PASSWORD = 'Bright-Lantern-58!';
 const IN_FLIGHT = 4;
 
-type Ask = ReturnType<typeof asker>;
+type Ask = ReturnType<typeof createSender>;
 
 const as =
-  (ask: Ask, { token }: Pick<TestUser, 'token'>): TestUser['ask'] =>
+  (ask: Ask, { token }: Pick<TestUser, 'token'>): TestUser['send'] =>
   (method, path, more) =>
     ask(method, path, { token, ...more });
 
@@ -27,12 +27,12 @@ async function twoProcesses(t: Test) {
   const stores = await openTestStores(t, environment);
   const { tokenKeys } = readConfig(environment);
   if (!tokenKeys) throw new Error('processes on servers need token keys');
-  const [askOne, askOther] = [asker(t, one.url), asker(t, other.url)];
+  const [askOne, askOther] = [createSender(t, one.url), createSender(t, other.url)];
   return {
     environment: patient,
     processes: [one, other] as [ServiceProcess, ServiceProcess],
     asks: [askOne, askOther] as const,
-    racer: await createUserFactory({ stores, tokens: createTokens(tokenKeys), ask: askOne }),
+    racer: await createUserFactory({ stores, tokens: createTokens(tokenKeys), send: askOne }),
   };
 }
 
@@ -78,8 +78,8 @@ t.test('what one process has acknowledged holds on the other at once', needsServ
   t.test('the end of a session', (t) =>
     holds(t, async () => {
       const ada = await racer();
-      const phone = await ada.again();
-      const sessions = (await ada.ask('GET', '/auth/sessions')).body;
+      const phone = await ada.newSession();
+      const sessions = (await ada.send('GET', '/auth/sessions')).body;
       const { id } = sessions.find(({ current }: { current: boolean }) => !current);
       return {
         change: (here) => as(here, ada)('DELETE', `/auth/sessions/${id}`),
@@ -93,7 +93,7 @@ t.test('what one process has acknowledged holds on the other at once', needsServ
   t.test('the end of all other sessions', (t) =>
     holds(t, async () => {
       const ada = await racer();
-      const phone = await ada.again();
+      const phone = await ada.newSession();
       return {
         change: (here) => as(here, ada)('DELETE', '/auth/sessions'),
         look: async (there) => [await me(phone)(there), await me(ada)(there)],
@@ -106,7 +106,7 @@ t.test('what one process has acknowledged holds on the other at once', needsServ
   t.test('a password change', (t) =>
     holds(t, async () => {
       const ada = await racer();
-      const phone = await ada.again();
+      const phone = await ada.newSession();
       const form = { password: NEW_PASSWORD, current_password: PASSWORD };
       return {
         change: (here) => as(here, ada)('PUT', '/profiles/me', { form }),
@@ -134,7 +134,7 @@ t.test('what one process has acknowledged holds on the other at once', needsServ
     const bob = await racer();
     await holds(t, async () => {
       const ada = await racer();
-      const { id } = await writePost(ada);
+      const { id } = await createPost(ada);
       return {
         change: (here) => as(here, ada)('PUT', '/profiles/me', { form: { private: 'true' } }),
         look: view(bob, ada, id),
@@ -148,10 +148,10 @@ t.test('what one process has acknowledged holds on the other at once', needsServ
     const bob = await racer();
     await holds(t, async () => {
       const ada = await racer();
-      const { id } = await writePost(ada);
-      await ada.ask('PUT', '/profiles/me', { form: { private: 'true' } });
-      await ada.ask('POST', `/friends/request?to=${bob.id}`);
-      await bob.ask('POST', `/friends/accept?from=${ada.id}`);
+      const { id } = await createPost(ada);
+      await ada.send('PUT', '/profiles/me', { form: { private: 'true' } });
+      await ada.send('POST', `/friends/request?to=${bob.id}`);
+      await bob.send('POST', `/friends/accept?from=${ada.id}`);
       return {
         change: (here) => as(here, ada)('DELETE', `/friends/remove?id=${bob.id}`),
         look: view(bob, ada, id),
@@ -165,7 +165,7 @@ t.test('what one process has acknowledged holds on the other at once', needsServ
     const bob = await racer();
     await holds(t, async () => {
       const ada = await racer();
-      const { id } = await writePost(ada);
+      const { id } = await createPost(ada);
       return {
         change: (here) => as(here, ada)('DELETE', '/profiles/me', { json: { password: PASSWORD } }),
         look: async (there) => [await me(ada)(there), ...(await view(bob, ada, id)(there))],
@@ -179,7 +179,7 @@ t.test('what one process has acknowledged holds on the other at once', needsServ
     const bob = await racer();
     await holds(t, async () => {
       const ada = await racer();
-      const { id } = await writePost(ada);
+      const { id } = await createPost(ada);
       return {
         change: (here) => as(here, ada)('DELETE', `/posts/delete?id=${id}`),
         look: view(bob, ada, id),
@@ -193,7 +193,7 @@ t.test('what one process has acknowledged holds on the other at once', needsServ
     const bob = await racer();
     await holds(t, async () => {
       const ada = await racer();
-      const { id } = await writePost(ada);
+      const { id } = await createPost(ada);
       const look = async (there: Ask) => {
         const { body } = await as(there, bob)('GET', `/posts/${id}`);
         return [body.like_count, body.liked_by_me];
@@ -223,7 +223,7 @@ t.test('a token and an image of one process are good on the other', needsServers
 t.test('clients that try again notice nothing of a rolling restart', needsServers, async (t) => {
   const { environment, processes, racer } = await twoProcesses(t);
   const [ada, bob] = [await racer(), await racer()];
-  const asks = processes.map(({ url }) => asker(t, url));
+  const asks = processes.map(({ url }) => createSender(t, url));
   let turn = 0;
 
   /** Asks the next process if one is gone or about to go. */
@@ -252,7 +252,7 @@ t.test('clients that try again notice nothing of a rolling restart', needsServer
     for (const [place, process] of processes.entries()) {
       codes.push(await process.end('SIGTERM'));
       const fresh = await startProcess(t, environment);
-      asks[place] = asker(t, fresh.url);
+      asks[place] = createSender(t, fresh.url);
       processes[place] = fresh;
     }
     return codes;

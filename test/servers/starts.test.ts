@@ -4,11 +4,11 @@ import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import neo4j from 'neo4j-driver';
 import t, { type Test } from 'tap';
-import { asker } from '../support/ask.js';
-import { PASSWORD } from '../support/harness.js';
 import { needsNeo4j } from '../support/neo4j-graph.js';
 import { listening, spawnService, startAndFail, startProcess } from '../support/processes.js';
 import { startProxy } from '../support/proxy.js';
+import { createSender } from '../support/requests.js';
+import { PASSWORD } from '../support/service.js';
 import { freshStores, inDatabase, inGraph, needsServers, temporaryDirectory } from '../support/stores.js';
 
 const needsS3 = { skip: !process.env.S3_BUCKET && 'needs S3_BUCKET: npm run test:services' };
@@ -48,7 +48,7 @@ t.test('ten processes start at once on stores that are empty, and all serve', ne
     services.map(async ({ url, opsUrl }, index) => {
       t.equal((await fetch(`${opsUrl}/readyz`)).status, 200);
       const json = { name: 'Some Body', username: `u${index}`, email: `u${index}@people.example`, password: PASSWORD };
-      t.equal((await asker(t, url)('POST', '/auth/register', { json })).status, 201);
+      t.equal((await createSender(t, url)('POST', '/auth/register', { json })).status, 201);
     }),
   );
   const { rows } = await inDatabase(environment.DATABASE_URL, 'select count(*)::int from accounts');
@@ -133,7 +133,7 @@ for (const mode of ['refuse', 'silent'] as const) {
     const proxy = await startProxy(t, environment.NEO4J_URI ?? '');
     await proxy.switch(mode);
     const service = await startProcess(t, { ...environment, NEO4J_URI: proxy.url });
-    const ask = asker(t, service.url);
+    const ask = createSender(t, service.url);
     const json = { name: 'Ada', username: 'ada', email: 'ada@people.example', password: PASSWORD };
     t.equal((await ask('POST', '/auth/register', { json })).status, 201);
     const { body } = await ask('POST', '/auth/login', { json: { email: json.email, password: PASSWORD } });
@@ -189,5 +189,5 @@ t.test('starts while Redis is unavailable', needsServers, async (t) => {
   const service = await startProcess(t, { ...(await freshStores(t)), REDIS_URL: 'redis://127.0.0.1:9' });
   t.equal((await fetch(`${service.opsUrl}/readyz`)).status, 200);
   t.match(await storesOf(service), { redis: { ok: false } });
-  t.equal((await asker(t, service.url)('GET', '/auth/me')).status, 401);
+  t.equal((await createSender(t, service.url)('GET', '/auth/me')).status, 401);
 });

@@ -5,7 +5,7 @@ import type { ServerName } from '../../scripts/services/state.js';
 import { assemble } from '../faults/cast.js';
 import { needsProxy } from '../faults/toxiproxy.js';
 import { settled } from '../support/contents.js';
-import { startTestService } from '../support/harness.js';
+import { startTestService } from '../support/service.js';
 import { freshStores } from '../support/stores.js';
 
 const SERVERS: Record<string, ServerName> = { postgres: 'postgres', graph: 'neo4j', images: 's3', redis: 'redis' };

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
-import { asker } from '../support/ask.js';
-import { PASSWORD } from '../support/harness.js';
 import { startAndFail, startProcess } from '../support/processes.js';
+import { createSender } from '../support/requests.js';
+import { PASSWORD } from '../support/service.js';
 import { freshStores, lendGraph, onServices } from '../support/stores.js';
 import { certificateFile, startTls } from '../support/tls.js';
 
@@ -32,7 +32,7 @@ t.test('every store is reached over TLS by its address alone', servers, async (t
   const service = await startProcess(t, { ...secure, NODE_EXTRA_CA_CERTS: certificate });
   t.match(service.output(), /Stores +PostgreSQL at 127[^,]+, Neo4j at 127[^,]+, S3 bucket [^,]+, Redis at 127/);
   t.notOk(service.output().includes(new URL(environment.DATABASE_URL ?? '').password), 'no password is printed');
-  const ask = asker(t, service.url);
+  const ask = createSender(t, service.url);
   const json = { name: 'Ada', username: 'ada', email: 'ada@people.example', password: PASSWORD };
   t.equal((await ask('POST', '/auth/register', { json })).status, 201);
   const { token } = (await ask('POST', '/auth/login', { json: { email: json.email, password: PASSWORD } })).body;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { SocialGraph, Ties } from '../../db/graph/index.js';
+import type { Edges, SocialGraph } from '../../db/graph/index.js';
 import type { Stores } from '../../db/stores.js';
 
 /** The names of all stored images, sorted. */
@@ -11,13 +11,13 @@ export async function storedImages({ images }: Pick<Stores, 'images'>): Promise<
 }
 
 /** Everything that ties these people, or all of them. */
-export async function storedTies({ graph }: Pick<Stores, 'graph'>, people?: readonly number[]): Promise<Ties> {
-  return graph.inventory.tiesOf(people ?? (await graph.inventory.personIds(0, 100_000)));
+export async function storedTies({ graph }: Pick<Stores, 'graph'>, people?: readonly number[]): Promise<Edges> {
+  return graph.snapshot.edgesOf(people ?? (await graph.snapshot.personIds(0, 100_000)));
 }
 
 /** How many like each of these posts. */
 export async function countLikes(graph: SocialGraph, posts: readonly number[]): Promise<number[]> {
-  const { likes } = await graph.tiesBetween([], [], posts);
+  const { likes } = await graph.relationsBetween([], [], posts);
   return posts.map((post) => likes.get(post)?.count ?? 0);
 }
 

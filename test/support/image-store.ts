@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Test } from 'tap';
 import type { ImageStore } from '../../db/images/index.js';
-import { StoreUnavailable } from '../../db/support/errors.js';
+import { StoreUnavailableError } from '../../db/support/errors.js';
 
 const imageName = () => `${randomBytes(16).toString('hex')}.png`;
 
@@ -69,20 +69,20 @@ export async function testImageStore(t: Test, images: ImageStore, uploads: strin
 
   await t.test('an upload whose file is gone is refused, and leaves nothing', async (t) => {
     const name = imageName();
-    await t.rejects(images.put(name, join(uploads, 'nowhere')), StoreUnavailable);
+    await t.rejects(images.put(name, join(uploads, 'nowhere')), StoreUnavailableError);
     t.equal(await images.get(name), undefined);
     await images.check();
   });
 
   await t.test('the mark is kept, can be changed, and is no image', async (t) => {
     const before = await namesIn(images);
-    t.equal(await images.owner(), undefined);
-    await Promise.all(['one', 'one', 'one'].map((installation) => images.own(installation)));
-    t.equal(await images.owner(), 'one');
-    await images.own('another');
-    t.equal(await images.owner(), 'another');
-    for (let times = 0; times < 2; times += 1) await images.disown();
-    t.equal(await images.owner(), undefined);
+    t.equal(await images.claimedBy(), undefined);
+    await Promise.all(['one', 'one', 'one'].map((installation) => images.claim(installation)));
+    t.equal(await images.claimedBy(), 'one');
+    await images.claim('another');
+    t.equal(await images.claimedBy(), 'another');
+    for (let times = 0; times < 2; times += 1) await images.release();
+    t.equal(await images.claimedBy(), undefined);
     t.same(await namesIn(images), before);
   });
 

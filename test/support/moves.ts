@@ -5,9 +5,9 @@ import type { Test } from 'tap';
 import { type BareStores, openBareStores } from '../../db/stores.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { samples } from '../../scripts/contract-test/images.js';
-import { type Ask, asker } from './ask.js';
-import { befriend, type Person, startTestService, type TestService, writePost } from './harness.js';
 import { runCommand } from './processes.js';
+import { createSender, type RequestOptions } from './requests.js';
+import { befriend, createPost, type Person, startTestService, type TestService } from './service.js';
 import { emptyGraph, freshDataDirectory, freshStores, quiet, temporaryDirectory } from './stores.js';
 
 export const oneLine = /^[^\n]+\n$/;
@@ -48,36 +48,39 @@ export async function move(
 }
 
 /** A request that Ada has sent once, to be retried. */
-export const KEYED: Ask = { form: { title: 'Once', text: 'and no more' }, headers: { 'Idempotency-Key': 'k' } };
+export const KEYED: RequestOptions = {
+  form: { title: 'Once', text: 'and no more' },
+  headers: { 'Idempotency-Key': 'k' },
+};
 
 /** People with all that people have. */
 async function populate(service: TestService): Promise<Person[]> {
   const people: Person[] = [];
-  for (let n = 0; n < 5; n += 1) people.push(await service.person({ name: `Person ${n} ✿`, private: n % 2 === 1 }));
+  for (let n = 0; n < 5; n += 1) people.push(await service.createUser({ name: `Person ${n} ✿`, private: n % 2 === 1 }));
   const [ada, ben, cyd, dan, eve] = people as [Person, Person, Person, Person, Person];
   const image = (bytes: Buffer, type: string) => new Blob([bytes, Buffer.alloc(100_000, type)], { type });
-  await ada.ask('PUT', '/profiles/me', { form: { image: image(samples.png, 'image/png') } });
-  await ben.ask('PUT', '/profiles/me', { form: { image: image(samples.jpeg, 'image/jpeg') } });
+  await ada.send('PUT', '/profiles/me', { form: { image: image(samples.png, 'image/png') } });
+  await ben.send('PUT', '/profiles/me', { form: { image: image(samples.jpeg, 'image/jpeg') } });
   await befriend(ada, ben);
   await befriend(ben, cyd);
-  await dan.ask('POST', `/friends/request?to=${ada.id}`);
-  await ada.ask('POST', `/friends/request?to=${eve.id}`);
+  await dan.send('POST', `/friends/request?to=${ada.id}`);
+  await ada.send('POST', `/friends/request?to=${eve.id}`);
   for (const author of people) {
-    const { id } = await writePost(author, { title: 'A "quoted" title \\ 🎈', text: 'Line one\nline two' });
-    await writePost(author, { image: image(samples.gif, 'image/gif') });
-    for (const reader of people) await reader.ask('POST', `/posts/like?id=${id}`);
+    const { id } = await createPost(author, { title: 'A "quoted" title \\ 🎈', text: 'Line one\nline two' });
+    await createPost(author, { image: image(samples.gif, 'image/gif') });
+    for (const reader of people) await reader.send('POST', `/posts/like?id=${id}`);
   }
-  const { id: gone } = await writePost(eve);
-  await ada.ask('POST', `/posts/like?id=${gone}`);
-  await eve.ask('DELETE', `/posts/delete?id=${gone}`);
-  await ada.ask('POST', '/posts/create', KEYED);
+  const { id: gone } = await createPost(eve);
+  await ada.send('POST', `/posts/like?id=${gone}`);
+  await eve.send('DELETE', `/posts/delete?id=${gone}`);
+  await ada.send('POST', '/posts/create', KEYED);
   await service.login(ada.email);
   return people;
 }
 
 /** All that these people see, and are. */
 export async function whatIsSeen(t: Test, url: string, people: readonly Person[]) {
-  const ask = asker(t, url);
+  const ask = createSender(t, url);
   const seen: Record<string, unknown> = {};
   for (const { token, name } of people) {
     const get = async (path: string) => {

@@ -2,8 +2,8 @@ import pLimit from 'p-limit';
 import type { Test } from 'tap';
 import type { Stores } from '../../db/stores.js';
 import { agree } from './agreement.js';
-import type { Answer, Ask } from './ask.js';
-import { retryWhileBusy, startTestService } from './harness.js';
+import type { RequestOptions, TestResponse } from './requests.js';
+import { retryWhileBusy, startTestService } from './service.js';
 import { onServices } from './stores.js';
 import { createUserFactory, type TestUser } from './users.js';
 
@@ -24,7 +24,7 @@ export interface Races {
   /** Every service's: their relays and their batches know nothing of each other. */
   everyStores: readonly [Stores, ...Stores[]];
   /** Asks the services by turns, so that of two requests at once each goes to another. */
-  ask: TestUser['ask'];
+  ask: TestUser['send'];
   racer: Awaited<ReturnType<typeof createUserFactory>>;
   /** Runs the rounds of one race, then checks that the stores agree. */
   run(t: Test, round: (number: number) => Promise<void>, options?: { inFlight?: number }): Promise<void>;
@@ -38,10 +38,10 @@ export async function openRaces(t: Test): Promise<Races> {
   const services = [first, ...others];
   let turn = 0;
   let faults: unknown[] = [];
-  const ask = async (method: string, path: string, more?: Ask) => {
+  const ask = async (method: string, path: string, more?: RequestOptions) => {
     turn += 1;
     const service = services[turn % services.length] ?? first;
-    const answer = await retryWhileBusy(() => service.ask(method, path, more));
+    const answer = await retryWhileBusy(() => service.send(method, path, more));
     if (answer.status >= 500) {
       const id = answer.headers.get('x-request-id') ?? '';
       const log = service.logged().split('\n');
@@ -53,7 +53,7 @@ export async function openRaces(t: Test): Promise<Races> {
   return {
     everyStores: [first.stores, ...others.map(({ stores }) => stores)],
     ask,
-    racer: await createUserFactory({ stores: first.stores, tokens: first.app.tokens, ask }),
+    racer: await createUserFactory({ stores: first.stores, tokens: first.context.tokens, send: ask }),
     async run(t, round, { inFlight = IN_FLIGHT } = {}) {
       faults = [];
       await rounds(round, inFlight);
@@ -69,7 +69,7 @@ export async function rounds(round: (number: number) => Promise<void>, inFlight:
 }
 
 /** Asks all of it at once, each of it twice, and answers the statuses of all, sorted. */
-export async function atOnce(...asks: (() => Promise<Answer>)[]): Promise<number[]> {
+export async function atOnce(...asks: (() => Promise<TestResponse>)[]): Promise<number[]> {
   const answers = await Promise.all(asks.flatMap((ask) => [ask(), ask()]));
   return answers.map(({ status }) => status).sort();
 }

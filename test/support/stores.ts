@@ -124,8 +124,8 @@ async function freshDatabase(t: Lifetime, first: boolean): Promise<string> {
   if (!rowCount) {
     await inDatabase(admin, `create database ${template}`);
     const options = { url: databaseUrl(template), poolSize: 1, graphPoolSize: 1, timeout: 5000 };
-    const { patientDb, close } = openPostgres(options, quiet);
-    await migratePostgres(patientDb);
+    const { maintenanceDb, close } = openPostgres(options, quiet);
+    await migratePostgres(maintenanceDb);
     await close();
   }
   const name = `test_${Date.now()}_${randomBytes(4).toString('hex')}`;

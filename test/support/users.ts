@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import * as argon2 from '@node-rs/argon2';
-import { createAccount, findSecret } from '../../db/accounts.js';
+import { createAccount, findCredentials } from '../../db/accounts.js';
 import { createSession } from '../../db/sessions.js';
 import type { Stores } from '../../db/stores.js';
 import { hashPassword } from '../../handlers/security/password-hashing.js';
 import type { Tokens } from '../../handlers/security/tokens.js';
-import type { Answer, Ask } from './ask.js';
+import type { RequestOptions, TestResponse } from './requests.js';
 
 /** Every test user's password, which breaks no rule of the password policy. */
 export const PASSWORD = 'Quiet-Harbour-27!';
@@ -18,15 +18,15 @@ export interface TestUser {
   email: string;
   token: string;
   /** Sends a request with this user's token. */
-  ask(method: string, path: string, ask?: Ask): Promise<Answer>;
+  send(method: string, path: string, ask?: RequestOptions): Promise<TestResponse>;
   /** Starts another session of the same account. */
-  again(): Promise<TestUser>;
+  newSession(): Promise<TestUser>;
 }
 
 interface Options {
   stores: Stores;
   tokens: Tokens;
-  ask: TestUser['ask'];
+  send: TestUser['send'];
 }
 
 /** The least that Argon2id takes. */
@@ -36,12 +36,12 @@ const CHEAP = { memoryCost: 8, timeCost: 1, parallelism: 1 };
  * Creates users as a registration and a login do, without the time that hashing takes: all have the same hash. A login
  * replaces a hash that is cheaper than the service's own, unless the user is `strong`.
  */
-export async function createUserFactory({ stores, tokens, ask }: Options) {
+export async function createUserFactory({ stores, tokens, send }: Options) {
   const { db } = stores;
   const [strongHash, cheapHash] = [await hashPassword(PASSWORD), await argon2.hash(PASSWORD, CHEAP)];
 
   async function withSession(account: Pick<TestUser, 'id' | 'name' | 'username' | 'email'>): Promise<TestUser> {
-    const secret = await findSecret(db, { id: account.id });
+    const secret = await findCredentials(db, { id: account.id });
     const expiresAt = new Date(Date.now() + 3_600_000);
     const session = secret && (await createSession(stores, secret, { deviceName: 'a test', expiresAt }));
     if (!session) throw new Error('no session was created');
@@ -50,8 +50,8 @@ export async function createUserFactory({ stores, tokens, ask }: Options) {
     return {
       ...account,
       token,
-      ask: (method, path, more) => ask(method, path, { token, ...more }),
-      again: () => withSession(account),
+      send: (method, path, more) => send(method, path, { token, ...more }),
+      newSession: () => withSession(account),
     };
   }
 

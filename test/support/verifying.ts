@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { createAccount, deleteAccount, findSecret } from '../../db/accounts.js';
-import type { Ties } from '../../db/graph/index.js';
-import { recordChanges, type Thing } from '../../db/outbox/index.js';
+import { createAccount, deleteAccount, findCredentials } from '../../db/accounts.js';
+import type { Edges } from '../../db/graph/index.js';
+import { type EntityReference, enqueue } from '../../db/outbox/index.js';
 import { withPendingImage } from '../../db/outbox/pending-images.js';
 import { createPost } from '../../db/posts.js';
 import type { Stores } from '../../db/stores.js';
@@ -77,10 +77,10 @@ export function population(stores: Stores) {
       return name;
     },
     async deleteAccount(id: number): Promise<void> {
-      const secret = await findSecret(db, { id });
+      const secret = await findCredentials(db, { id });
       await outbox.deliver((secret && (await deleteAccount(db, secret))) ?? []);
     },
-    record: (things: Thing[]) => db.transaction().execute((trx) => recordChanges(trx, things)),
+    record: (things: EntityReference[]) => db.transaction().execute((trx) => enqueue(trx, things)),
     upload,
   };
 }
@@ -95,4 +95,4 @@ export async function times<Item>(count: number, make: () => Promise<Item>): Pro
 export const halves = onServices ? {} : { skip: 'the tables of the embedded graph can hold no such tie' };
 export const nodes = onServices ? {} : { skip: 'the embedded graph has no nodes beside its ties' };
 
-export const NO_TIES: Ties = { friendships: [], requests: [], likes: [] };
+export const NO_TIES: Edges = { friendships: [], requests: [], likes: [] };

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { Test } from 'tap';
-import { breaches } from '../../scripts/contract-test/conformance.js';
+import { violations } from '../../scripts/contract-test/conformance.js';
 import { operationFor } from '../../scripts/contract-test/document.js';
-import type { Answer } from './ask.js';
+import type { TestResponse } from './requests.js';
 
 export interface Sent {
   token?: string | undefined;
@@ -13,7 +13,7 @@ export interface Sent {
   body?: string | Uint8Array;
 }
 
-export type Wire = (method: string, path: string, sent?: Sent) => Promise<Answer>;
+export type Wire = (method: string, path: string, sent?: Sent) => Promise<TestResponse>;
 
 /**
  * Asks by node:http, which sends what fetch will not: every method and header, a path as it stands, a body with GET, a body
@@ -33,13 +33,13 @@ export function wire(t: Test, url: string): Wire {
     const [response] = (await once(asking, 'response')) as [IncomingMessage];
     const answer = await read(response);
     const operation = operationFor(method, path.split('?')[0] ?? path);
-    const found = operation ? breaches(operation, answer) : [];
+    const found = operation ? violations(operation, answer) : [];
     if (found.length > 0) t.fail(`${method} ${path} breaks the contract`, { found, body: answer.body });
     return answer;
   };
 }
 
-async function read(response: IncomingMessage): Promise<Answer> {
+async function read(response: IncomingMessage): Promise<TestResponse> {
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk);
   const bytes = Buffer.concat(chunks);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { breaches, breachesOfHead, misfits } from '../../scripts/contract-test/conformance.js';
+import { headViolations, misfits, violations } from '../../scripts/contract-test/conformance.js';
 import { contract, operationFor } from '../../scripts/contract-test/document.js';
 
 const HEADERS = {
@@ -28,7 +28,7 @@ const sessions = operation('GET', '/auth/sessions');
 const post = operation('GET', '/posts/7');
 
 const judge = (body: unknown, headers: Record<string, string | undefined> = {}, status = 200, of = sessions) =>
-  breaches(of, {
+  violations(of, {
     status,
     headers: new Headers(Object.entries({ ...HEADERS, ...headers }).filter(([, value]) => value !== undefined) as []),
     body,
@@ -84,13 +84,13 @@ t.test('an answer without a body has none, and one to HEAD is held to the rest',
     'cross-origin-resource-policy': 'same-site',
   };
   const notModified = { status: 304, headers: new Headers(headers), body: undefined };
-  t.match(breaches(image, notModified).join(), /has a body/);
+  t.match(violations(image, notModified).join(), /has a body/);
   notModified.headers.delete('content-type');
-  t.same(breaches(image, notModified), []);
+  t.same(violations(image, notModified), []);
   const head = { status: 200, headers: new Headers(HEADERS), body: undefined };
-  t.same(breachesOfHead(sessions, head), []);
+  t.same(headViolations(sessions, head), []);
   head.headers.set('content-type', 'text/plain');
-  t.match(breachesOfHead(sessions, head).join(), /type text\/plain is not declared/);
+  t.match(headViolations(sessions, head).join(), /type text\/plain is not declared/);
 });
 
 t.test('every schema of an answer is one that the validator can read', async (t) => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
 import { diskImages } from '../../db/images/disk.js';
-import { StoreUnavailable } from '../../db/support/errors.js';
+import { StoreUnavailableError } from '../../db/support/errors.js';
 import { namesIn, putBytes, spooled, streamOf, testImageStore } from '../support/image-store.js';
 
 /** A data directory's two: what is taken in is renamed from one to the other. */
@@ -27,7 +27,7 @@ t.test('only images are listed', async (t) => {
   const name = await putBytes(store, uploads, randomBytes(10));
   await mkdir(join(images, 'lost+found'));
   await writeFile(join(images, '.nfs0001'), '');
-  await store.own('somebody');
+  await store.claim('somebody');
   t.same(await namesIn(store), [name]);
 });
 
@@ -42,18 +42,18 @@ t.test('a directory that is away makes every verb unavailable, until it is back'
     ['remove', () => store.remove(name)],
     ['list', () => namesIn(store)],
     ['check', () => store.check()],
-    ['owner', () => store.owner()],
-    ['own', () => store.own('somebody')],
+    ['claimedBy', () => store.claimedBy()],
+    ['claim', () => store.claim('somebody')],
   ];
   await rename(images, `${images}.away`);
-  for (const [verb, call] of verbs) await t.rejects(call(), StoreUnavailable, verb);
+  for (const [verb, call] of verbs) await t.rejects(call(), StoreUnavailableError, verb);
   await writeFile(images, 'a file in its place', { mode: 0o700 });
-  for (const [verb, call] of verbs) await t.rejects(call(), StoreUnavailable, `${verb}, with a file in its place`);
+  for (const [verb, call] of verbs) await t.rejects(call(), StoreUnavailableError, `${verb}, with a file in its place`);
   await rm(images);
   await rename(`${images}.away`, images);
   await store.check();
   t.ok(bytes.equals(await buffer(await streamOf(store, name))));
-  t.equal(await store.owner(), undefined);
+  t.equal(await store.claimedBy(), undefined);
 });
 
 const reason = whyNotMounted();
@@ -72,28 +72,28 @@ t.test('on a file system of its own', { skip: reason }, async (t) => {
   await t.test('a full disk takes nothing in, leaves nothing behind, and loses nothing', async (t) => {
     const filler = join(root, 'filler');
     await writeFile(filler, randomBytes(2_000_000)).catch((error) => t.equal(error.code, 'ENOSPC'));
-    await t.rejects(store.own('somebody'), StoreUnavailable);
+    await t.rejects(store.claim('somebody'), StoreUnavailableError);
     t.same(await readdir(images), [name]);
-    t.equal(await store.owner(), undefined);
+    t.equal(await store.claimedBy(), undefined);
     t.ok(bytes.equals(await buffer(await streamOf(store, name))), 'what is there can be read');
     await rm(filler);
-    await store.own('somebody');
-    t.equal(await store.owner(), 'somebody');
+    await store.claim('somebody');
+    t.equal(await store.claimedBy(), 'somebody');
   });
 
   await t.test('an upload from elsewhere is refused, and leaves nothing behind', async (t) => {
     const elsewhere = await spooled('/dev/shm', bytes);
     t.teardown(() => rm(elsewhere, { force: true }));
     t.not((await stat('/dev/shm')).dev, (await stat(images)).dev);
-    await t.rejects(store.put('elsewhere.png', elsewhere), StoreUnavailable);
+    await t.rejects(store.put('elsewhere.png', elsewhere), StoreUnavailableError);
     t.equal(await store.get('elsewhere.png'), undefined);
   });
 
   await t.test('a disk that has become read-only fails the check, and can still be read', async (t) => {
     execFileSync('mount', ['-o', 'remount,ro', root]);
     t.teardown(() => execFileSync('mount', ['-o', 'remount,rw', root]));
-    await t.rejects(store.check(), StoreUnavailable);
-    await t.rejects(store.remove(name), StoreUnavailable);
+    await t.rejects(store.check(), StoreUnavailableError);
+    await t.rejects(store.remove(name), StoreUnavailableError);
     t.ok(bytes.equals(await buffer(await streamOf(store, name))));
   });
 });

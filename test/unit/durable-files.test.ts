@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { diskImages } from '../../db/images/disk.js';
 import { makeDirectoryDurably, syncTree, writeFileDurably } from '../../db/support/durable-files.js';
-import { keptTokenKeys } from '../../handlers/security/token-keys.js';
+import { readOrCreateTokenKeys } from '../../handlers/security/token-keys.js';
 import { recordFileOperations } from '../support/file-operations.js';
 
 const onLinux = { skip: process.platform !== 'linux' && 'open files have no path elsewhere' };
@@ -40,7 +40,7 @@ t.test('a tree is synced with its files and directories, each after what it cont
 t.test('token keys are on the disk before any token is signed', onLinux, async (t) => {
   const root = t.testdir();
   const operations = await recordFileOperations(t, root);
-  await keptTokenKeys(join(root, 'token-keys'));
+  await readOrCreateTokenKeys(join(root, 'token-keys'));
   t.same(operations, ['sync token-keys.new', 'rename token-keys.new token-keys', 'sync']);
 });
 
@@ -55,12 +55,12 @@ t.test('images and their mark are on the disk once they are stored, and stay rem
   t.same(operations.splice(0), ['sync images']);
   await images.remove('one.png');
   t.same(operations.splice(0), ['sync images'], 'the removal may be one that was cut off before its sync');
-  await images.own('installation');
+  await images.claim('installation');
   t.match(operations.splice(0), [
     /^sync images\/\.installation/,
     /^rename .* images\/\.installation$/,
     /^sync images$/,
   ]);
-  await images.disown();
+  await images.release();
   t.same(operations.splice(0), ['sync images']);
 });

@@ -1,28 +1,21 @@
 // Never run: it is checked by compiling. Each case breaks the contract in one way, and must not compile.
 
 import { Readable } from 'node:stream';
-import type * as generated from '../../generated/handlers.js';
-import type { Handlers } from '../../handlers/context.js';
 import { handlers } from '../../handlers/index.js';
-
-interface Caller {
-  id: number;
-}
-type Request<Id extends generated.OperationId> = generated.Request<Id, Caller>;
-type Answer<Id extends generated.OperationId> = generated.Response<Id>;
+import type { Handlers, Request, Response } from '../../handlers/operation.js';
 
 const profile = { id: 7, name: 'Mira', username: 'mira', profile_link: null, private: false };
 const message = { message: 'Done.' };
 
 // What the contract says compiles.
 export const good: [
-  Answer<'likePost'>,
-  Answer<'likePost'>,
-  Answer<'register'>,
-  Answer<'getProfile'>,
-  Answer<'listFriends'>,
-  Answer<'getPostImage'>,
-  Answer<'getPostImage'>,
+  Response<'likePost'>,
+  Response<'likePost'>,
+  Response<'register'>,
+  Response<'getProfile'>,
+  Response<'listFriends'>,
+  Response<'getPostImage'>,
+  Response<'getPostImage'>,
 ] = [
   { status: 200, body: message },
   { status: 404, body: message },
@@ -34,30 +27,30 @@ export const good: [
 ];
 
 // @ts-expect-error a status that the operation does not declare
-export const undeclaredStatus: Answer<'likePost'> = { status: 201, body: message };
+export const undeclaredStatus: Response<'likePost'> = { status: 201, body: message };
 // @ts-expect-error a status that another operation declares
-export const foreignStatus: Answer<'listFriends'> = { status: 404, body: message };
+export const foreignStatus: Response<'listFriends'> = { status: 404, body: message };
 // @ts-expect-error the body of another status
-export const bodyOfAnotherStatus: Answer<'getProfile'> = { status: 404, body: profile };
+export const bodyOfAnotherStatus: Response<'getProfile'> = { status: 404, body: profile };
 // @ts-expect-error a field of another type
-export const wrongType: Answer<'register'> = { status: 201, body: { id: '7' } };
+export const wrongType: Response<'register'> = { status: 201, body: { id: '7' } };
 // @ts-expect-error null where the contract has none
-export const unexpectedNull: Answer<'getProfile'> = { status: 200, body: { ...profile, name: null } };
+export const unexpectedNull: Response<'getProfile'> = { status: 200, body: { ...profile, name: null } };
 // @ts-expect-error a field that is missing
-export const missingField: Answer<'getOwnProfile'> = { status: 200, body: { id: 7, name: 'Mira', username: 'mira' } };
+export const missingField: Response<'getOwnProfile'> = { status: 200, body: { id: 7, name: 'Mira', username: 'mira' } };
 // @ts-expect-error a field that the contract does not name
-export const undeclaredField: Answer<'register'> = { status: 201, body: { id: 7, password_hash: '' } };
+export const undeclaredField: Response<'register'> = { status: 201, body: { id: 7, password_hash: '' } };
 // @ts-expect-error a body that is missing
-export const missingBody: Answer<'likePost'> = { status: 200 };
+export const missingBody: Response<'likePost'> = { status: 200 };
 // @ts-expect-error a body where the status has none
-export const unexpectedBody: Answer<'getPostImage'> = { status: 304, body: Readable.from([]) };
+export const unexpectedBody: Response<'getPostImage'> = { status: 304, body: Readable.from([]) };
 // @ts-expect-error a text where bytes are due
-export const textForBytes: Answer<'getPostImage'> = { status: 200, body: 'bytes' };
+export const textForBytes: Response<'getPostImage'> = { status: 200, body: 'bytes' };
 // @ts-expect-error one where a list is due
-export const oneForMany: Answer<'listFriends'> = { status: 200, body: profile };
+export const oneForMany: Response<'listFriends'> = { status: 200, body: profile };
 // @ts-expect-error comments, which are reserved, are missing
-export const noComments: Answer<'getPost'> = { status: 200, body: {} as Omit<PostDetail, 'comments'> };
-type PostDetail = Extract<Answer<'getPost'>, { status: 200 }>['body'];
+export const noComments: Response<'getPost'> = { status: 200, body: {} as Omit<PostDetail, 'comments'> };
+type PostDetail = Extract<Response<'getPost'>, { status: 200 }>['body'];
 
 const { likePost, ...incomplete } = handlers;
 // @ts-expect-error an operation without its handler
@@ -79,7 +72,7 @@ export function requests(
   return [
     // What the contract promises is there, and of its type.
     login.body.email.trim(),
-    like.caller.id.toFixed(),
+    like.user.account.id.toFixed(),
     like.query.id.toFixed(),
     list.query.limit.toFixed(),
     create.body.title.trim(),
@@ -88,8 +81,8 @@ export function requests(
     session.path.id.trim(),
     post.path.id.toFixed(),
 
-    // @ts-expect-error an open operation has no caller
-    login.caller.id,
+    // @ts-expect-error an open operation has no user
+    login.user.account,
     // @ts-expect-error an id is no text
     like.query.id.trim(),
     // @ts-expect-error a session's id is no number

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { extname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MessageChannel, Worker } from 'node:worker_threads';
-import { StoreUnavailable } from '../../support/errors.js';
+import { StoreUnavailableError } from '../../support/errors.js';
 import type { Log } from '../../support/log.js';
 import { EmbeddedConnection } from './connection.js';
 import type { Command, Report, WorkerInput } from './messages.js';
@@ -56,7 +56,7 @@ export async function startEmbeddedServer(directory: string, log: Log): Promise<
     worker = started;
     started.once('exit', () => {
       worker = undefined;
-      for (const connection of connections) connection.destroy(new StoreUnavailable('postgres'));
+      for (const connection of connections) connection.destroy(new StoreUnavailableError('postgres'));
       if (closing.signal.aborted) return;
       log.warn({ store: 'postgres' }, 'the thread of the embedded PostgreSQL has ended, and is started again');
       restarting = restart(performance.now() - since < STABLE_MS);
@@ -79,7 +79,7 @@ export async function startEmbeddedServer(directory: string, log: Log): Promise<
   }
 
   function connect() {
-    if (!worker) throw new StoreUnavailable('postgres');
+    if (!worker) throw new StoreUnavailableError('postgres');
     const { port1, port2 } = new MessageChannel();
     send(worker, { kind: 'connect', port: port2 });
     return port1;

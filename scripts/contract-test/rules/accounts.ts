@@ -1,4 +1,4 @@
-import { problems, same, want } from '../expect.js';
+import { expectEqual, expectProblems, expectThat } from '../expect.js';
 import { rule, type Subject } from '../rule.js';
 
 /** Registration as it is: refused ones make nobody, and each brings several problems to be named at once. */
@@ -9,12 +9,16 @@ export const accounts: Subject = {
       'accounts.register.success',
       'POST /auth/register with a valid name, username, email and password returns 201 {id}, and the account can log in.',
       async (cast) => {
-        const who = cast.identity();
-        const answer = await cast.nobody.ask(201, 'POST /auth/register', { json: who });
-        want(Number.isSafeInteger(answer.body.id) && answer.body.id > 0, 'an id from 1 to 9007199254740991', answer);
-        same(answer, 'the fields', Object.keys(answer.body), ['id']);
-        want(!answer.headers.has('set-cookie'), 'no session: that is what login is for', answer);
-        same(await cast.login(who), 'the id at login', (await cast.login(who)).body.id, answer.body.id);
+        const who = cast.newUser();
+        const answer = await cast.anonymous.send(201, 'POST /auth/register', { json: who });
+        expectThat(
+          Number.isSafeInteger(answer.body.id) && answer.body.id > 0,
+          'an id from 1 to 9007199254740991',
+          answer,
+        );
+        expectEqual(answer, 'the fields', Object.keys(answer.body), ['id']);
+        expectThat(!answer.headers.has('set-cookie'), 'no session: that is what login is for', answer);
+        expectEqual(await cast.login(who), 'the id at login', (await cast.login(who)).body.id, answer.body.id);
       },
     ),
 
@@ -22,9 +26,9 @@ export const accounts: Subject = {
       'auth.me.fields',
       'GET /auth/me returns 200 {id, name, username, email} of the authenticated user.',
       async (cast) => {
-        const { id, name, username, email, ask } = await cast.person('ada');
-        const answer = await ask(200, 'GET /auth/me');
-        same(answer, 'the account', answer.body, { id, name, username, email });
+        const { id, name, username, email, send } = await cast.sharedUser('ada');
+        const answer = await send(200, 'GET /auth/me');
+        expectEqual(answer, 'the account', answer.body, { id, name, username, email });
       },
     ),
 
@@ -32,9 +36,9 @@ export const accounts: Subject = {
       'auth.verify.fields',
       'GET /auth/verify returns 200 {id, name, username, email} of the authenticated user.',
       async (cast) => {
-        const { id, name, username, email, ask } = await cast.person('ada');
-        const answer = await ask(200, 'GET /auth/verify');
-        same(answer, 'the account', answer.body, { id, name, username, email });
+        const { id, name, username, email, send } = await cast.sharedUser('ada');
+        const answer = await send(200, 'GET /auth/verify');
+        expectEqual(answer, 'the account', answer.body, { id, name, username, email });
       },
     ),
 
@@ -42,9 +46,9 @@ export const accounts: Subject = {
       'accounts.register.username-taken',
       'POST /auth/register returns 409 if the username is in use.',
       async (cast) => {
-        const { username } = await cast.person('ada');
-        const json = { ...cast.identity(), username };
-        await cast.nobody.ask(409, 'POST /auth/register', { json });
+        const { username } = await cast.sharedUser('ada');
+        const json = { ...cast.newUser(), username };
+        await cast.anonymous.send(409, 'POST /auth/register', { json });
       },
     ),
 
@@ -52,38 +56,41 @@ export const accounts: Subject = {
       'accounts.username.unique-under-folding',
       'A username is unique under NFKC case folding: the same name in other letter cases or Unicode forms returns 409.',
       async (cast) => {
-        const { username } = await cast.person('ada');
+        const { username } = await cast.sharedUser('ada');
         const wide = username.replace('k', '\uff2b').replace('t', 'T');
-        await cast.nobody.ask(409, 'POST /auth/register', { json: { ...cast.identity(), username: wide } });
+        await cast.anonymous.send(409, 'POST /auth/register', { json: { ...cast.newUser(), username: wide } });
       },
     ),
 
     rule('accounts.register.email-taken', 'POST /auth/register returns 409 if the email is in use.', async (cast) => {
-      const { email } = await cast.person('ada');
-      await cast.nobody.ask(409, 'POST /auth/register', { json: { ...cast.identity(), email } });
+      const { email } = await cast.sharedUser('ada');
+      await cast.anonymous.send(409, 'POST /auth/register', { json: { ...cast.newUser(), email } });
     }),
 
     rule(
       'accounts.register.email-is-normalized',
       'The email of a registration is trimmed and lowercased.',
       async (cast) => {
-        const { email } = await cast.person('ada');
-        const json = { ...cast.identity(), email: ` \t${email.toUpperCase()}\n` };
-        await cast.nobody.ask(409, 'POST /auth/register', { json });
+        const { email } = await cast.sharedUser('ada');
+        const json = { ...cast.newUser(), email: ` \t${email.toUpperCase()}\n` };
+        await cast.anonymous.send(409, 'POST /auth/register', { json });
       },
     ),
 
     rule('accounts.email.disposable', 'An email address of a disposable domain returns 400.', async (cast) => {
-      const json = { ...cast.identity(), email: 'contract.kit@mailinator.com' };
-      problems(await cast.nobody.ask(400, 'POST /auth/register', { json }), 'body.email');
+      const json = { ...cast.newUser(), email: 'contract.kit@mailinator.com' };
+      expectProblems(await cast.anonymous.send(400, 'POST /auth/register', { json }), 'body.email');
     }),
 
     rule(
       'accounts.email.disposable-subdomain',
       'An email address below a disposable domain returns 400 as well.',
       async (cast) => {
-        const { ask } = await cast.person('ada');
-        problems(await ask(400, 'PUT /profiles/me', { form: { email: 'kit@mail.mailinator.com' } }), 'body.email');
+        const { send } = await cast.sharedUser('ada');
+        expectProblems(
+          await send(400, 'PUT /profiles/me', { form: { email: 'kit@mail.mailinator.com' } }),
+          'body.email',
+        );
       },
     ),
 
@@ -91,8 +98,8 @@ export const accounts: Subject = {
       'accounts.register.nul-and-surrogates',
       'NUL and unpaired surrogates return 400 in every body; the response names each field that contains one.',
       async (cast) => {
-        const { name, username, email, password } = cast.identity();
-        const { ask } = await cast.person('ada');
+        const { name, username, email, password } = cast.newUser();
+        const { send } = await cast.sharedUser('ada');
         for (const bad of ['\0', '\ud800', '\udc00', '\udfff\ud83d']) {
           const json = {
             name: name + bad,
@@ -100,12 +107,16 @@ export const accounts: Subject = {
             email: email.replace('@', `${bad}@`),
             password: password + bad,
           };
-          const answer = await cast.nobody.ask(400, 'POST /auth/register', { json });
-          problems(answer, ...Object.keys(json).map((field) => `body.${field}`));
+          const answer = await cast.anonymous.send(400, 'POST /auth/register', { json });
+          expectProblems(answer, ...Object.keys(json).map((field) => `body.${field}`));
         }
         const login = { email: `${email}\ud800`, password: `${password}\udc00` };
-        problems(await cast.nobody.ask(400, 'POST /auth/login', { json: login }), 'body.email', 'body.password');
-        problems(await ask(400, 'DELETE /profiles/me', { json: { password: login.password } }), 'body.password');
+        expectProblems(
+          await cast.anonymous.send(400, 'POST /auth/login', { json: login }),
+          'body.email',
+          'body.password',
+        );
+        expectProblems(await send(400, 'DELETE /profiles/me', { json: { password: login.password } }), 'body.password');
       },
     ),
 
@@ -116,8 +127,8 @@ export const accounts: Subject = {
         const values = [5, true, null, {}, [], ['a@example.org']];
         for (const first of values.keys()) {
           const [name, username, email, password] = [...values.slice(first), ...values];
-          problems(
-            await cast.nobody.ask(400, 'POST /auth/register', { json: { name, username, email, password } }),
+          expectProblems(
+            await cast.anonymous.send(400, 'POST /auth/register', { json: { name, username, email, password } }),
             'body.email',
             'body.name',
             'body.password',
@@ -131,8 +142,8 @@ export const accounts: Subject = {
       'accounts.register.body-required',
       'A required body that is absent returns 400 and names the required fields.',
       async (cast) => {
-        problems(
-          await cast.nobody.ask(400, 'POST /auth/register'),
+        expectProblems(
+          await cast.anonymous.send(400, 'POST /auth/register'),
           'body.email',
           'body.name',
           'body.password',

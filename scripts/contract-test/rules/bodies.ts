@@ -1,9 +1,9 @@
-import type { Cast, Person } from '../cast.js';
 import { type ContractOperation, contract } from '../document.js';
-import type { Sent } from '../exchange.js';
-import { errorShape, problems, want } from '../expect.js';
+import type { RequestOptions } from '../exchange.js';
+import { expectErrorShape, expectProblems, expectThat } from '../expect.js';
+import { NO_ID, rawForm } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
-import { NO_ID, rawForm } from '../scenes.js';
+import type { TestUsers, User } from '../users.js';
 import { bodyOf, sound } from './operations.js';
 
 const nameOf = ({ method, path }: ContractOperation) => `${method} ${path}`;
@@ -56,16 +56,16 @@ function spelledRequest(operation: ContractOperation, spell: (digits: string) =>
   return `${operation.method} ${operation.path}?${values.join('&')}`;
 }
 
-const user = (cast: Cast) => cast.person('bodies');
+const user = (cast: TestUsers) => cast.sharedUser('bodies');
 
 /** A user whom the operation may log out, or worse, if it takes what it must refuse. */
 const userOf = async (
-  cast: Cast,
+  cast: TestUsers,
   { id, secured }: ContractOperation,
   rules = 'bodies',
-): Promise<Pick<Person, 'ask'>> => {
-  if (!secured) return cast.nobody;
-  return id === 'logout' ? cast.person(`${rules} of logout`) : user(cast);
+): Promise<Pick<User, 'send'>> => {
+  if (!secured) return cast.anonymous;
+  return id === 'logout' ? cast.sharedUser(`${rules} of logout`) : user(cast);
 };
 
 const queryRules = withIntegers.map((operation) =>
@@ -73,13 +73,13 @@ const queryRules = withIntegers.map((operation) =>
     `integers.query.${operation.id}`,
     `An integer in the query is written in its canonical form only. Other spellings, and values out of bounds, are 400 and name the parameter: ${nameOf(operation)}`,
     async (cast) => {
-      const { ask } = await user(cast);
+      const { send } = await user(cast);
       const wanted = operation.query.map(({ name }) => `query.${name}`);
       await Promise.all(
         SPELLINGS.map(async ([says, spell]) => {
-          const answer = await ask([200, 400, 403, 404, 409], spelledRequest(operation, spell), bodyOf(operation));
-          want(answer.status === 400, `400 for an integer ${says}`, answer);
-          problems(answer, ...wanted);
+          const answer = await send([200, 400, 403, 404, 409], spelledRequest(operation, spell), bodyOf(operation));
+          expectThat(answer.status === 400, `400 for an integer ${says}`, answer);
+          expectProblems(answer, ...wanted);
         }),
       );
       for (const { name, schema } of operation.query) {
@@ -87,17 +87,17 @@ const queryRules = withIntegers.map((operation) =>
           const others = operation.query.filter((parameter) => parameter.name !== name);
           const query = [`${name}=${value}`, ...others.map((other) => `${other.name}=5`)].join('&');
           // Another parameter may be wrong for this user: its own id, or another's.
-          const answer = await ask(400, `${operation.method} ${operation.path}?${query}`, bodyOf(operation));
-          problems(answer, `query.${name}`);
+          const answer = await send(400, `${operation.method} ${operation.path}?${query}`, bodyOf(operation));
+          expectProblems(answer, `query.${name}`);
         }
       }
       const required = operation.query.filter((parameter) => parameter.required).map(({ name }) => `query.${name}`);
       if (required.length > 0)
-        problems(await ask(400, `${operation.method} ${operation.path}`, bodyOf(operation)), ...required);
+        expectProblems(await send(400, `${operation.method} ${operation.path}`, bodyOf(operation)), ...required);
       for (const { name } of operation.query) {
         const repeated = operation.query.map((parameter) => `${parameter.name}=5`).join('&');
-        problems(
-          await ask(400, `${operation.method} ${operation.path}?${repeated}&${name}=5`, bodyOf(operation)),
+        expectProblems(
+          await send(400, `${operation.method} ${operation.path}?${repeated}&${name}=5`, bodyOf(operation)),
           `query.${name}`,
         );
       }
@@ -113,24 +113,24 @@ const pathRules = inPath.map((operation) =>
     `An id in a path names something in its canonical form only. Every other spelling is 404, also of an id that exists: ${nameOf(operation)}`,
     async (cast) => {
       const reader = await user(cast);
-      const { body } = await reader.ask(
+      const { body } = await reader.send(
         201,
         'POST /posts/create',
         rawForm({ name: 'title', content: 'A title' }, { name: 'text', content: 'A text' }),
       );
       const existing = operation.path.startsWith('/posts') ? body.id : reader.id;
       const request = (value: string) => `${operation.method} ${operation.path.replace(/\{\w+\}/, value)}`;
-      await reader.ask(200, request(String(existing)));
+      await reader.send(200, request(String(existing)));
       await Promise.all(
         SPELLINGS.filter(([says]) => says !== 'empty').map(async ([says, spell]) => {
-          const answer = await reader.ask([200, 400, 404], request(spell(String(existing))));
-          want(answer.status === 404, `404 for an id ${says}`, answer);
+          const answer = await reader.send([200, 400, 404], request(spell(String(existing))));
+          expectThat(answer.status === 404, `404 for an id ${says}`, answer);
         }),
       );
       for (const value of ['0', String(NO_ID), '9007199254740992', '..%2f..%2fetc', '%F0%9F%90%9F', '7'.repeat(4000)]) {
-        await reader.ask(404, request(value));
+        await reader.send(404, request(value));
       }
-      await cast.nobody.ask(401, request('7'.repeat(4000)));
+      await cast.anonymous.send(401, request('7'.repeat(4000)));
     },
   ),
 );
@@ -140,7 +140,7 @@ const CHUNKED = { 'Transfer-Encoding': 'chunked' };
 const FORM = rawForm({ name: 'extra', content: '1' });
 
 /** Bodies of every kind, framed in every way. None of them may be taken for no body. */
-const KINDS: [says: string, sent: Sent, ...fields: string[]][] = [
+const KINDS: [says: string, sent: RequestOptions, ...fields: string[]][] = [
   ['a JSON object', { body: '{"a":1,"__proto__":2}', headers: type('application/json') }, 'a', '__proto__'],
   ['a JSON object in chunks', { body: '{"extra":1}', headers: { ...type('application/json'), ...CHUNKED } }, 'extra'],
   ['a JSON array', { body: '[]', headers: type('application/json') }],
@@ -169,7 +169,7 @@ const ODD_KINDS: typeof KINDS = [
 /** Operations of different methods on which the odd kinds are checked: all read bodies alike. */
 const CHECKED_WITH_ODD_KINDS = ['getCurrentAccount', 'likePost', 'deleteOtherSessions', 'sendFriendRequest'];
 
-const EMPTY: Sent[] = [
+const EMPTY: RequestOptions[] = [
   { body: '', headers: type('application/json') },
   { body: '', headers: type('multipart/form-data') },
   { body: '', headers: CHUNKED },
@@ -183,21 +183,21 @@ const bodyRules = bodiless.map((operation) =>
     `bodies.none.${operation.id}`,
     `A body on an operation that documents none is 400, whatever its type and framing. ${operation.refusesEmptyObject ? 'That includes {}' : 'A JSON {} passes'}. Zero bytes are no body: ${nameOf(operation)}`,
     async (cast) => {
-      const { ask } = await userOf(cast, operation);
+      const { send } = await userOf(cast, operation);
       const request = sound(operation);
       const kinds = CHECKED_WITH_ODD_KINDS.includes(operation.id) ? [...KINDS, ...ODD_KINDS] : KINDS;
       for (const [says, sent, ...fields] of kinds) {
-        const answer = await ask([200, 400, 403, 404, 409, 413, 415], request, sent);
-        want(answer.status === 400, `400 for ${says} as the body`, answer);
+        const answer = await send([200, 400, 403, 404, 409, 413, 415], request, sent);
+        expectThat(answer.status === 400, `400 for ${says} as the body`, answer);
         const named = operation.refusesEmptyObject || fields.length === 0 ? [''] : fields;
-        errorShape(problems(answer, ...named.map((field) => `body.${field}`)));
+        expectErrorShape(expectProblems(answer, ...named.map((field) => `body.${field}`)));
       }
-      if (operation.method === 'GET') await ask(400, request.replace('GET', 'HEAD'), { body: 'hello' });
-      if (operation.refusesEmptyObject) problems(await ask(400, request, { json: {} }), 'body.');
+      if (operation.method === 'GET') await send(400, request.replace('GET', 'HEAD'), { body: 'hello' });
+      if (operation.refusesEmptyObject) expectProblems(await send(400, request, { json: {} }), 'body.');
       // Those that would end the session are sent as the last request of their session.
       const passes =
         operation.id === 'logout' ? [EMPTY[0]] : operation.refusesEmptyObject ? EMPTY : [...EMPTY, { json: {} }];
-      for (const sent of passes) await ask([200, 403, 404], request, sent);
+      for (const sent of passes) await send([200, 403, 404], request, sent);
     },
   ),
 );
@@ -230,7 +230,7 @@ const typeRules = withBody.map((operation) =>
     `bodies.type.${operation.id}`,
     `The media type of a body is compared without regard to case and parameters. Other types are 415. No body is 400 and names the required fields, a malformed body is 400: ${nameOf(operation)}`,
     async (cast) => {
-      const { ask } = await userOf(cast, operation);
+      const { send } = await userOf(cast, operation);
       const request = sound(operation);
       const accepted = isJson(operation)
         ? [
@@ -243,9 +243,9 @@ const typeRules = withBody.map((operation) =>
       for (const value of accepted) {
         for (const framing of [{}, CHUNKED]) {
           const body = isJson(operation) ? '{"extra":1}' : (FORM.body as Uint8Array);
-          const answer = await ask([400, 415], request, { body, headers: { ...type(value), ...framing } });
-          want(answer.status === 400, `a body of type ${value} to be read`, answer);
-          want(
+          const answer = await send([400, 415], request, { body, headers: { ...type(value), ...framing } });
+          expectThat(answer.status === 400, `a body of type ${value} to be read`, answer);
+          expectThat(
             answer.body.errors?.some(({ field }: { field: string }) => field === 'extra'),
             'the field extra named',
             answer,
@@ -261,28 +261,28 @@ const typeRules = withBody.map((operation) =>
           : ['multipart/mixed; boundary=kit', 'application/xml', 'application/json']),
       ];
       for (const value of refused) {
-        errorShape(await ask(415, request, { body: '{"title":"x"}', headers: type(value) }));
+        expectErrorShape(await send(415, request, { body: '{"title":"x"}', headers: type(value) }));
       }
-      errorShape(await ask(415, request, { body: 'hello' }));
-      for (const sent of [{}, ...EMPTY]) problems(await ask(400, request, sent), ...absentFields(operation));
+      expectErrorShape(await send(415, request, { body: 'hello' }));
+      for (const sent of [{}, ...EMPTY]) expectProblems(await send(400, request, sent), ...absentFields(operation));
       const nothingRight = sound(operation, ['page=1']);
-      problems(
-        await ask(400, nothingRight, isJson(operation) ? { json: { extra: 1 } } : FORM),
+      expectProblems(
+        await send(400, nothingRight, isJson(operation) ? { json: { extra: 1 } } : FORM),
         ...['query.page', 'body.extra', ...absentFields(operation).filter((name) => name !== 'body.')],
       );
       if (!isJson(operation)) {
-        const form = (contentType: string, body: string): Sent => ({ body, headers: type(contentType) });
-        problems(await ask(400, request, form(KIT_FORM, '--kit--\r\n')), ...absentFields(operation));
+        const form = (contentType: string, body: string): RequestOptions => ({ body, headers: type(contentType) });
+        expectProblems(await send(400, request, form(KIT_FORM, '--kit--\r\n')), ...absentFields(operation));
         for (const malformed of MALFORMED_FORMS) {
-          problems(await ask(400, nothingRight, form(...malformed)), 'body.', 'query.page');
+          expectProblems(await send(400, nothingRight, form(...malformed)), 'body.', 'query.page');
         }
       } else {
         const notUtf8 = Buffer.from('{"a":"\xff"}', 'latin1');
         for (const body of ['{', '[]', '7', 'null', '"x"', '{"a":1}{', "{'a':1}", '\ufeff', notUtf8]) {
-          problems(await ask(400, request, { body, headers: type('application/json') }), 'body.');
+          expectProblems(await send(400, request, { body, headers: type('application/json') }), 'body.');
         }
         const large = JSON.stringify({ extra: 'x'.repeat(64 * 1024) });
-        await ask(413, request, { body: large, headers: type('application/json') });
+        await send(413, request, { body: large, headers: type('application/json') });
       }
     },
   ),
@@ -296,12 +296,12 @@ const unknownRules = contract.map((operation) =>
     `unknown.query.${operation.id}`,
     `An undocumented query parameter is 400 and is named, whatever its name and value: ${nameOf(operation)}`,
     async (cast) => {
-      const { ask } = await userOf(cast, operation, 'unknown fields');
+      const { send } = await userOf(cast, operation, 'unknown fields');
       for (const name of UNKNOWN) {
         const request = sound(operation, [`${encodeURIComponent(name)}=`]);
-        const answer = await ask([200, 201, 400, 401, 403, 404, 409], request, bodyOf(operation));
-        want(answer.status === 400, `400 for the query parameter ${name}`, answer);
-        problems(answer, `query.${name}`);
+        const answer = await send([200, 201, 400, 401, 403, 404, 409], request, bodyOf(operation));
+        expectThat(answer.status === 400, `400 for the query parameter ${name}`, answer);
+        expectProblems(answer, `query.${name}`);
       }
     },
   ),
@@ -312,7 +312,7 @@ const unknownFieldRules = withBody.map((operation) =>
     `unknown.body.${operation.id}`,
     `An undocumented body field is 400 and is named, whatever its name and value: ${nameOf(operation)}`,
     async (cast) => {
-      const { ask } = await userOf(cast, operation);
+      const { send } = await userOf(cast, operation);
       const fields = operation.requestBody?.examples ?? {};
       const [example] = Object.values(fields);
       for (const name of [
@@ -325,7 +325,7 @@ const unknownFieldRules = withBody.map((operation) =>
         '__proto__',
         'constructor',
       ]) {
-        const sent: Sent = isJson(operation)
+        const sent: RequestOptions = isJson(operation)
           ? {
               body: JSON.stringify({ ...example?.value }).replace(/\}$/, `,${JSON.stringify(name)}:""}`),
               headers: type('application/json'),
@@ -334,9 +334,9 @@ const unknownFieldRules = withBody.map((operation) =>
               ...Object.entries({ ...example?.value }).map(([key, value]) => ({ name: key, content: String(value) })),
               { name, content: '' },
             );
-        const answer = await ask([200, 201, 400, 401, 404, 409], sound(operation), sent);
-        want(answer.status === 400, `400 for the field ${name}`, answer);
-        problems(answer, `body.${name}`);
+        const answer = await send([200, 201, 400, 401, 404, 409], sound(operation), sent);
+        expectThat(answer.status === 400, `400 for the field ${name}`, answer);
+        expectProblems(answer, `body.${name}`);
       }
     },
   ),

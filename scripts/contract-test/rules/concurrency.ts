@@ -1,38 +1,38 @@
-import type { Cast, Person } from '../cast.js';
-import type { Answer } from '../exchange.js';
-import { same, want } from '../expect.js';
+import type { CheckedResponse } from '../exchange.js';
+import { expectEqual, expectThat } from '../expect.js';
+import { audience, befriend, NO_ID, part, publish, textForm } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
-import { audience, befriend, NO_ID, part, publish, textForm } from '../scenes.js';
+import type { TestUsers, User } from '../users.js';
 
 /** How often a race is run: once may miss it. */
 const ROUNDS = 2;
 
 interface Pair {
-  one: Person;
-  other: Person;
+  one: User;
+  other: User;
 }
 
-const pairOf = (cast: Cast): Promise<Pair> =>
+const pairOf = (cast: TestUsers): Promise<Pair> =>
   cast.once('racing pair', async () => {
-    const [one, other] = (await Promise.all([cast.newcomer(), cast.newcomer()])) as [Person, Person];
+    const [one, other] = (await Promise.all([cast.register(), cast.register()])) as [User, User];
     return { one, other };
   });
 
-type Request = [user: Person, line: string];
+type Request = [user: User, line: string];
 
 /** Sends requests at the same time; a server error is never an outcome. */
-async function race(wanted: number[], ...requests: Request[]): Promise<Answer[]> {
-  return Promise.all(requests.map(([{ ask }, line]) => ask(wanted, line)));
+async function race(wanted: number[], ...requests: Request[]): Promise<CheckedResponse[]> {
+  return Promise.all(requests.map(([{ send }, line]) => send(wanted, line)));
 }
 
-const succeeded = (answers: Answer[]) => answers.filter(({ status }) => status === 200).length;
+const succeeded = (answers: CheckedResponse[]) => answers.filter(({ status }) => status === 200).length;
 
-function wantOnce(answers: Answer[], what: string): void {
-  want(succeeded(answers) === 1, `${what} to succeed once, not ${succeeded(answers)} times`, answers[0]);
+function wantOnce(answers: CheckedResponse[], what: string): void {
+  expectThat(succeeded(answers) === 1, `${what} to succeed once, not ${succeeded(answers)} times`, answers[0]);
 }
 
-const idsAt = async ({ ask }: Person, path: string): Promise<number[]> =>
-  (await ask(200, `GET ${path}`)).body.map(({ id }: { id: number }) => id);
+const idsAt = async ({ send }: User, path: string): Promise<number[]> =>
+  (await send(200, `GET ${path}`)).body.map(({ id }: { id: number }) => id);
 
 type Relation = 'none' | 'requested by one' | 'requested by other' | 'friends';
 
@@ -46,9 +46,9 @@ async function relationOf({ one, other }: Pair): Promise<Relation> {
     toOne.includes(other.id),
     toOther.includes(one.id),
   ];
-  const answer = await one.ask(200, 'GET /friends');
-  want(seen[0] === seen[1], 'a friendship that both have, or neither', answer);
-  want(seen.slice(1).filter(Boolean).length <= 1, 'one relation at a time', answer);
+  const answer = await one.send(200, 'GET /friends');
+  expectThat(seen[0] === seen[1], 'a friendship that both have, or neither', answer);
+  expectThat(seen.slice(1).filter(Boolean).length <= 1, 'one relation at a time', answer);
   if (seen[0]) return 'friends';
   return seen[3] ? 'requested by one' : seen[2] ? 'requested by other' : 'none';
 }
@@ -99,14 +99,14 @@ const RELATIONS: [
   [
     'accept-twice',
     'Of equal acceptances at the same time one succeeds, the others are 404',
-    ({ one, other }) => one.ask(200, `POST /friends/request?to=${other.id}`),
+    ({ one, other }) => one.send(200, `POST /friends/request?to=${other.id}`),
     ({ one, other }) => Array.from({ length: 3 }, (): Request => [other, `POST /friends/accept?from=${one.id}`]),
     404,
   ],
   [
     'accept-decline',
     'Of an acceptance and a decline at the same time one succeeds, the other is 404',
-    ({ one, other }) => one.ask(200, `POST /friends/request?to=${other.id}`),
+    ({ one, other }) => one.send(200, `POST /friends/request?to=${other.id}`),
     ({ one, other }) => [
       [other, `POST /friends/accept?from=${one.id}`],
       [other, `POST /friends/decline?from=${one.id}`],
@@ -116,7 +116,7 @@ const RELATIONS: [
   [
     'accept-cancel',
     'Of an acceptance and the cancellation at the same time one succeeds, the other is 404',
-    ({ one, other }) => one.ask(200, `POST /friends/request?to=${other.id}`),
+    ({ one, other }) => one.send(200, `POST /friends/request?to=${other.id}`),
     ({ one, other }) => [
       [other, `POST /friends/accept?from=${one.id}`],
       [one, `POST /friends/cancel?to=${other.id}`],
@@ -126,7 +126,7 @@ const RELATIONS: [
   [
     'decline-cancel',
     'Of a decline and the cancellation at the same time one succeeds, the other is 404',
-    ({ one, other }) => one.ask(200, `POST /friends/request?to=${other.id}`),
+    ({ one, other }) => one.send(200, `POST /friends/request?to=${other.id}`),
     ({ one, other }) => [
       [other, `POST /friends/decline?from=${one.id}`],
       [one, `POST /friends/cancel?to=${other.id}`],
@@ -157,20 +157,20 @@ const relationRules = RELATIONS.map(([id, says, prepare, requestsOf, losers]) =>
       wantOnce(answers, 'the requests');
       const winner = answers.findIndex(({ status }) => status === 200);
       const wanted = relationAfter(requests[winner] as Request, pair);
-      same(answers[winner] as Answer, 'the relation', await relationOf(pair), wanted);
+      expectEqual(answers[winner] as CheckedResponse, 'the relation', await relationOf(pair), wanted);
     }
     await part(pair.one, pair.other);
   }),
 );
 
-async function likesOf({ ask }: Person, id: number): Promise<[number, boolean]> {
-  const { like_count, liked_by_me } = (await ask(200, `GET /posts/${id}`)).body;
+async function likesOf({ send }: User, id: number): Promise<[number, boolean]> {
+  const { like_count, liked_by_me } = (await send(200, `GET /posts/${id}`)).body;
   return [like_count, liked_by_me];
 }
 
-const newUsers = (cast: Cast, count: number) => Promise.all(Array.from({ length: count }, () => cast.identity()));
+const newUsers = (cast: TestUsers, count: number) => Promise.all(Array.from({ length: count }, () => cast.newUser()));
 
-const statuses = (answers: Answer[]) => answers.map(({ status }) => status).sort();
+const statuses = (answers: CheckedResponse[]) => answers.map(({ status }) => status).sort();
 
 export const concurrency: Subject = {
   name: 'Concurrency',
@@ -182,13 +182,13 @@ export const concurrency: Subject = {
       'Friend requests of several users to one user at the same time all succeed and are listed by id. So do their acceptances.',
       async (cast) => {
         const { one, other } = await pairOf(cast);
-        const users = [other, await cast.person('ada'), await cast.person('ben'), await cast.person('sam')];
+        const users = [other, await cast.sharedUser('ada'), await cast.sharedUser('ben'), await cast.sharedUser('sam')];
         const ids = users.map(({ id }) => id).sort((first, second) => first - second);
         const sent = await race([200], ...users.map((user): Request => [user, `POST /friends/request?to=${one.id}`]));
-        same(sent[0] as Answer, 'the requests', await idsAt(one, '/friends/requests'), ids);
+        expectEqual(sent[0] as CheckedResponse, 'the requests', await idsAt(one, '/friends/requests'), ids);
         const accepted = await race([200], ...ids.map((id): Request => [one, `POST /friends/accept?from=${id}`]));
-        same(accepted[0] as Answer, 'the friends', await idsAt(one, '/friends'), ids);
-        same(accepted[0] as Answer, 'the requests', await idsAt(one, '/friends/requests'), []);
+        expectEqual(accepted[0] as CheckedResponse, 'the friends', await idsAt(one, '/friends'), ids);
+        expectEqual(accepted[0] as CheckedResponse, 'the requests', await idsAt(one, '/friends/requests'), []);
         for (const user of users) await part(one, user);
       },
     ),
@@ -204,12 +204,12 @@ export const concurrency: Subject = {
             [200],
             ...Array.from({ length: 4 }, (): Request => [other, `POST /posts/like?id=${id}`]),
           );
-          same(likes[0] as Answer, 'the likes', await likesOf(other, id), [1, true]);
+          expectEqual(likes[0] as CheckedResponse, 'the likes', await likesOf(other, id), [1, true]);
           const unlikes = await race(
             [200],
             ...Array.from({ length: 4 }, (): Request => [other, `DELETE /posts/like?id=${id}`]),
           );
-          same(unlikes[0] as Answer, 'the likes', await likesOf(other, id), [0, false]);
+          expectEqual(unlikes[0] as CheckedResponse, 'the likes', await likesOf(other, id), [0, false]);
         }
       },
     ),
@@ -219,15 +219,15 @@ export const concurrency: Subject = {
       'Likes of several users at the same time all count; a like and an unlike of the same user leave one of the two.',
       async (cast) => {
         const { one, other } = await pairOf(cast);
-        const third = await cast.person('ada');
+        const third = await cast.sharedUser('ada');
         for (let round = 0; round < ROUNDS; round++) {
           const { id } = await publish(one);
           const like = `POST /posts/like?id=${id}`;
           const answers = await race([200], [one, like], [other, like], [third, like]);
-          same(answers[0] as Answer, 'the likes', await likesOf(one, id), [3, true]);
+          expectEqual(answers[0] as CheckedResponse, 'the likes', await likesOf(one, id), [3, true]);
           await race([200], [other, like], [other, `DELETE /posts/like?id=${id}`]);
           const [count, mine] = await likesOf(other, id);
-          same(answers[0] as Answer, 'the likes', count, mine ? 3 : 2);
+          expectEqual(answers[0] as CheckedResponse, 'the likes', count, mine ? 3 : 2);
         }
       },
     ),
@@ -245,23 +245,26 @@ export const concurrency: Subject = {
           const likes = (user: number, post: number) => (user + post + round) % 2 === 0;
           const method = (user: number, post: number) => (likes(user, post) ? 'POST' : 'DELETE');
           await Promise.all(
-            users.flatMap(({ ask }, user) => [
-              ask(user === 0 ? 200 : 404, `POST /posts/like?id=${hidden.id}`),
-              ask(404, `POST /posts/like?id=${NO_ID}`),
-              ...open.map(({ id }, post) => ask(200, `${method(user, post)} /posts/like?id=${id}`)),
+            users.flatMap(({ send }, user) => [
+              send(user === 0 ? 200 : 404, `POST /posts/like?id=${hidden.id}`),
+              send(404, `POST /posts/like?id=${NO_ID}`),
+              ...open.map(({ id }, post) => send(200, `${method(user, post)} /posts/like?id=${id}`)),
             ]),
           );
           for (const [post, { id }] of open.entries()) {
             const wanted = users.map((_, user) => likes(user, post));
             const count = wanted.filter(Boolean).length;
             for (const [user, mine] of wanted.entries()) {
-              const reader = users[user] as Person;
-              same(await reader.ask(200, `GET /posts/${id}`), 'the likes', await likesOf(reader, id), [count, mine]);
+              const reader = users[user] as User;
+              expectEqual(await reader.send(200, `GET /posts/${id}`), 'the likes', await likesOf(reader, id), [
+                count,
+                mine,
+              ]);
             }
           }
         }
-        const answer = await viewers.friend.ask(200, `GET /posts/${hidden.id}`);
-        same(answer, 'the likes of the hidden post', await likesOf(viewers.friend, hidden.id), [1, true]);
+        const answer = await viewers.friend.send(200, `GET /posts/${hidden.id}`);
+        expectEqual(answer, 'the likes of the hidden post', await likesOf(viewers.friend, hidden.id), [1, true]);
       },
     ),
 
@@ -273,12 +276,12 @@ export const concurrency: Subject = {
         for (let round = 0; round < ROUNDS; round++) {
           const { id } = await publish(one);
           await Promise.all([
-            one.ask(200, `DELETE /posts/delete?id=${id}`),
-            other.ask([200, 404], `POST /posts/like?id=${id}`),
-            other.ask([200, 404], `GET /posts/${id}`),
+            one.send(200, `DELETE /posts/delete?id=${id}`),
+            other.send([200, 404], `POST /posts/like?id=${id}`),
+            other.send([200, 404], `GET /posts/${id}`),
           ]);
-          await other.ask(404, `GET /posts/${id}`);
-          await other.ask(404, `POST /posts/like?id=${id}`);
+          await other.send(404, `GET /posts/${id}`);
+          await other.send(404, `POST /posts/like?id=${id}`);
         }
       },
     ),
@@ -291,11 +294,11 @@ export const concurrency: Subject = {
         for (let round = 0; round < ROUNDS; round++) {
           const { id } = await publish(one);
           await Promise.all([
-            one.ask([200, 404], `PUT /posts/edit?id=${id}`, textForm({ title: 'Edited' })),
-            one.ask(200, `DELETE /posts/delete?id=${id}`),
+            one.send([200, 404], `PUT /posts/edit?id=${id}`, textForm({ title: 'Edited' })),
+            one.send(200, `DELETE /posts/delete?id=${id}`),
           ]);
-          for (const request of [`GET /posts/${id}`, `DELETE /posts/delete?id=${id}`]) await one.ask(404, request);
-          await one.ask(404, `PUT /posts/edit?id=${id}`, textForm({ title: 'Edited' }));
+          for (const request of [`GET /posts/${id}`, `DELETE /posts/delete?id=${id}`]) await one.send(404, request);
+          await one.send(404, `PUT /posts/edit?id=${id}`, textForm({ title: 'Edited' }));
         }
       },
     ),
@@ -306,25 +309,30 @@ export const concurrency: Subject = {
         const { id } = await publish(one);
         const request = `PUT /posts/edit?id=${id}`;
         await Promise.all([
-          one.ask(200, request, textForm({ title: 'Title by one' })),
-          one.ask(200, request, textForm({ text: 'Text by another' })),
+          one.send(200, request, textForm({ title: 'Title by one' })),
+          one.send(200, request, textForm({ text: 'Text by another' })),
         ]);
-        const answer = await one.ask(200, `GET /posts/${id}`);
-        same(answer, 'title and text', [answer.body.title, answer.body.text], ['Title by one', 'Text by another']);
+        const answer = await one.send(200, `GET /posts/${id}`);
+        expectEqual(
+          answer,
+          'title and text',
+          [answer.body.title, answer.body.text],
+          ['Title by one', 'Text by another'],
+        );
       }
     }),
 
     rule('concurrency.profile', 'Updates of different fields of a profile at the same time all stay.', async (cast) => {
-      const user = await cast.newcomer();
-      const { username } = cast.identity();
+      const user = await cast.register();
+      const { username } = cast.newUser();
       await Promise.all([
-        user.ask(200, 'PUT /profiles/me', textForm({ name: 'Name by one' })),
-        user.ask(200, 'PUT /profiles/me', textForm({ username })),
-        user.ask(200, 'PUT /profiles/me', textForm({ private: 'true' })),
+        user.send(200, 'PUT /profiles/me', textForm({ name: 'Name by one' })),
+        user.send(200, 'PUT /profiles/me', textForm({ username })),
+        user.send(200, 'PUT /profiles/me', textForm({ private: 'true' })),
       ]);
-      const answer = await user.ask(200, 'GET /profiles/me');
+      const answer = await user.send(200, 'GET /profiles/me');
       const { name, private: isPrivate } = answer.body;
-      same(answer, 'the fields', [name, answer.body.username, isPrivate], ['Name by one', username, true]);
+      expectEqual(answer, 'the fields', [name, answer.body.username, isPrivate], ['Name by one', username, true]);
     }),
 
     rule(
@@ -351,10 +359,10 @@ export const concurrency: Subject = {
           const value = people[0]?.[field];
           const answers = await Promise.all(
             people.map((person) =>
-              cast.nobody.ask([201, 409], 'POST /auth/register', { json: { ...person, [field]: value } }),
+              cast.anonymous.send([201, 409], 'POST /auth/register', { json: { ...person, [field]: value } }),
             ),
           );
-          same(answers[0] as Answer, 'the statuses', statuses(answers), [201, 409, 409]);
+          expectEqual(answers[0] as CheckedResponse, 'the statuses', statuses(answers), [201, 409, 409]);
         },
       ),
     ),
@@ -365,14 +373,14 @@ export const concurrency: Subject = {
         `Of two users who take the same ${field} at the same time one succeeds, the other is 409.`,
         async (cast) => {
           const { one, other } = await pairOf(cast);
-          const form = { [field]: cast.identity()[field] };
+          const form = { [field]: cast.newUser()[field] };
           const answers = await Promise.all(
-            [one, other].map(({ ask }) => ask([200, 409], 'PUT /profiles/me', { form })),
+            [one, other].map(({ send }) => send([200, 409], 'PUT /profiles/me', { form })),
           );
-          same(answers[0] as Answer, 'the statuses', statuses(answers), [200, 409]);
-          const taken = await Promise.all([one, other].map(({ ask }) => ask(200, 'GET /auth/me')));
-          same(
-            taken[0] as Answer,
+          expectEqual(answers[0] as CheckedResponse, 'the statuses', statuses(answers), [200, 409]);
+          const taken = await Promise.all([one, other].map(({ send }) => send(200, 'GET /auth/me')));
+          expectEqual(
+            taken[0] as CheckedResponse,
             `how many have the ${field}`,
             taken.filter(({ body }) => body[field] === form[field]).length,
             1,
@@ -385,17 +393,17 @@ export const concurrency: Subject = {
       'concurrency.password-twice',
       'Of two password changes with the same current password at the same time one succeeds, the other is 401. Only the password of the first is valid.',
       async (cast) => {
-        const user = await cast.newcomer();
-        const passwords = [cast.identity().password, cast.identity().password];
+        const user = await cast.register();
+        const passwords = [cast.newUser().password, cast.newUser().password];
         const answers = await Promise.all(
           passwords.map((password) =>
-            user.ask([200, 401], 'PUT /profiles/me', { form: { password, current_password: user.password } }),
+            user.send([200, 401], 'PUT /profiles/me', { form: { password, current_password: user.password } }),
           ),
         );
         wantOnce(answers, 'the password change');
         for (const [index, password] of [...passwords, user.password].entries()) {
           const wanted = answers[index]?.status ?? 401;
-          await cast.nobody.ask(wanted, 'POST /auth/login', { json: { email: user.email, password } });
+          await cast.anonymous.send(wanted, 'POST /auth/login', { json: { email: user.email, password } });
         }
       },
     ),
@@ -404,18 +412,18 @@ export const concurrency: Subject = {
       'concurrency.password-login',
       'A session whose login with the old password crosses a password change ends with the change.',
       async (cast) => {
-        const user = await cast.newcomer();
+        const user = await cast.register();
         const { email, password: current_password } = user;
         const json = { email, password: current_password };
-        const { password } = cast.identity();
+        const { password } = cast.newUser();
         const [, ...logins] = await Promise.all([
-          user.ask(200, 'PUT /profiles/me', { form: { password, current_password } }),
-          ...Array.from({ length: 4 }, () => cast.nobody.ask([200, 401], 'POST /auth/login', { json })),
+          user.send(200, 'PUT /profiles/me', { form: { password, current_password } }),
+          ...Array.from({ length: 4 }, () => cast.anonymous.send([200, 401], 'POST /auth/login', { json })),
         ]);
-        for (const { body } of logins) await cast.nobody.ask(401, 'GET /auth/me', { token: body.token });
+        for (const { body } of logins) await cast.anonymous.send(401, 'GET /auth/me', { token: body.token });
         const { token } = (await cast.login({ email, password })).body;
-        const answer = await cast.nobody.ask(200, 'GET /auth/sessions', { token });
-        same(answer, 'how many sessions', answer.body.length, 1);
+        const answer = await cast.anonymous.send(200, 'GET /auth/sessions', { token });
+        expectEqual(answer, 'how many sessions', answer.body.length, 1);
       },
     ),
 
@@ -423,16 +431,16 @@ export const concurrency: Subject = {
       'concurrency.sessions',
       'Equal deletions of a session at the same time: one succeeds, the others are 404. Equal logouts: each is 200 or 401.',
       async (cast) => {
-        const user = await cast.newcomer();
+        const user = await cast.register();
         const token: string = (await cast.login(user)).body.token;
         const session = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).jti;
         const request: Request = [user, `DELETE /auth/sessions/${session}`];
         wantOnce(await race([200, 404], request, request, request), 'the deletion');
-        await cast.nobody.ask(401, 'GET /auth/me', { token });
+        await cast.anonymous.send(401, 'GET /auth/me', { token });
         const logout: Request = [user, 'POST /auth/logout'];
         const answers = await race([200, 401], logout, logout);
-        want(succeeded(answers) >= 1, 'a logout that succeeds', answers[0]);
-        await user.ask(401, 'GET /auth/me');
+        expectThat(succeeded(answers) >= 1, 'a logout that succeeds', answers[0]);
+        await user.send(401, 'GET /auth/me');
       },
     ),
 
@@ -440,17 +448,18 @@ export const concurrency: Subject = {
       'concurrency.account',
       'Of equal account deletions at the same time one succeeds, the others are 401. What is created meanwhile does not outlive the account.',
       async (cast) => {
-        const user = await cast.newcomer();
-        const reader = await cast.person('ada');
+        const user = await cast.register();
+        const reader = await cast.sharedUser('ada');
         const { email, password } = user;
-        const remove = () => user.ask([200, 401], 'DELETE /profiles/me', { json: { password } });
-        const create = () => user.ask([201, 401], 'POST /posts/create', textForm({ title: 'A title', text: 'A text' }));
-        const login = () => cast.nobody.ask([200, 401], 'POST /auth/login', { json: { email, password } });
+        const remove = () => user.send([200, 401], 'DELETE /profiles/me', { json: { password } });
+        const create = () =>
+          user.send([201, 401], 'POST /posts/create', textForm({ title: 'A title', text: 'A text' }));
+        const login = () => cast.anonymous.send([200, 401], 'POST /auth/login', { json: { email, password } });
         const [first, second, post, session] = await Promise.all([remove(), remove(), create(), login()]);
-        same(first, 'the statuses', statuses([first, second]), [200, 401]);
-        if (post.status === 201) await reader.ask(404, `GET /posts/${post.body.id}`);
-        await cast.nobody.ask(401, 'GET /auth/me', { token: session.body.token });
-        await reader.ask(404, `GET /profiles/${user.id}`);
+        expectEqual(first, 'the statuses', statuses([first, second]), [200, 401]);
+        if (post.status === 201) await reader.send(404, `GET /posts/${post.body.id}`);
+        await cast.anonymous.send(401, 'GET /auth/me', { token: session.body.token });
+        await reader.send(404, `GET /profiles/${user.id}`);
       },
     ),
   ],

@@ -1,9 +1,9 @@
 import { inPairs } from '../../pairs.js';
-import type { Cast, Person } from '../cast.js';
-import type { Answer } from '../exchange.js';
-import { problems, same, want } from '../expect.js';
+import type { CheckedResponse } from '../exchange.js';
+import { expectEqual, expectProblems, expectThat } from '../expect.js';
+import { type Post, publish, textForm } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
-import { type Post, publish, textForm } from '../scenes.js';
+import type { TestUsers, User } from '../users.js';
 
 const FISH = '🐟';
 /** What JavaScript or the document's patterns take for white space. */
@@ -169,13 +169,13 @@ const longest = (fields: readonly Field[]) => Math.max(...fields.map((field) => 
 const badForm = (fields: readonly Field[], index: number): Partial<Record<Field, string>> =>
   Object.fromEntries(fields.map((field) => [field, FIELDS[field].bad[index % FIELDS[field].bad.length]]));
 
-const names = ({ body }: Answer, field: string) =>
+const names = ({ body }: CheckedResponse, field: string) =>
   (body?.errors ?? []).some(
     (problem: { in: string; field: string }) => problem.in === 'body' && problem.field === field,
   );
 
 /** Whether a refusal is for this field's value, or for no reason given. */
-const blames = (answer: Answer, field: string) =>
+const blames = (answer: CheckedResponse, field: string) =>
   answer.status >= 400 && (names(answer, field) || !answer.body?.errors);
 
 interface Sample {
@@ -187,9 +187,9 @@ interface Sample {
 /** What came of good values: the response, and what is shown afterwards. */
 interface Accepted {
   samples: Sample[];
-  answer: Answer;
+  answer: CheckedResponse;
   shown: Partial<Record<Field, unknown>>;
-  shownBy: Answer;
+  shownBy: CheckedResponse;
 }
 
 /** Where fields are sent: how bad values are refused, and what becomes of good ones. */
@@ -199,8 +199,8 @@ interface Place {
   /** Whether each request creates something of its own, so that they can be sent side by side. */
   creates: boolean;
   fields: readonly Field[];
-  refuse(cast: Cast, index: number): Promise<Answer>;
-  accept(cast: Cast, samples: Sample[]): Promise<Accepted>;
+  refuse(cast: TestUsers, index: number): Promise<CheckedResponse>;
+  accept(cast: TestUsers, samples: Sample[]): Promise<Accepted>;
 }
 
 const sentOf = (samples: Sample[]) => Object.fromEntries(samples.map(({ field, sent }) => [field, sent]));
@@ -208,20 +208,20 @@ const sentOf = (samples: Sample[]) => Object.fromEntries(samples.map(({ field, s
 const ACCOUNT_FIELDS = ['name', 'username', 'email', 'password'] as const;
 const POST_FIELDS = ['title', 'text'] as const;
 
-const shownOf = async (who: Pick<Person, 'ask'>) => (await who.ask([200, 401], 'GET /auth/me')) as Answer;
+const shownOf = async (who: Pick<User, 'send'>) => (await who.send([200, 401], 'GET /auth/me')) as CheckedResponse;
 
-const updated = (cast: Cast) => cast.once('user of field updates', cast.newcomer);
-const edited = (cast: Cast) =>
+const updated = (cast: TestUsers) => cast.once('user of field updates', cast.register);
+const edited = (cast: TestUsers) =>
   cast.once('post of field edits', async () => {
-    const author = await cast.newcomer();
+    const author = await cast.register();
     return { author, post: await publish(author) };
   });
 
-const readPost = async (author: Person, id: number): Promise<Answer> => {
-  const answer = await author.ask(200, `GET /posts/${id}`);
-  const list = await author.ask(200, 'GET /posts/me?limit=100');
+const readPost = async (author: User, id: number): Promise<CheckedResponse> => {
+  const answer = await author.send(200, `GET /posts/${id}`);
+  const list = await author.send(200, 'GET /posts/me?limit=100');
   const { comments, ...post } = answer.body;
-  same(
+  expectEqual(
     list,
     'the post in the list',
     list.body.find((entry: Post) => entry.id === id),
@@ -237,15 +237,15 @@ const PLACES: Place[] = [
     creates: true,
     fields: ACCOUNT_FIELDS,
     refuse: (cast, index) =>
-      cast.nobody.ask([201, 400, 409], 'POST /auth/register', { json: badForm(ACCOUNT_FIELDS, index) }),
+      cast.anonymous.send([201, 400, 409], 'POST /auth/register', { json: badForm(ACCOUNT_FIELDS, index) }),
     async accept(cast, samples) {
-      const identity = { ...cast.identity(), ...sentOf(samples) };
-      const answer = await cast.nobody.ask([201, 400, 409], 'POST /auth/register', { json: identity });
+      const identity = { ...cast.newUser(), ...sentOf(samples) };
+      const answer = await cast.anonymous.send([201, 400, 409], 'POST /auth/register', { json: identity });
       if (answer.status !== 201) return { samples, answer, shown: {}, shownBy: answer };
-      const login = await cast.nobody.ask([200, 400, 401], 'POST /auth/login', {
+      const login = await cast.anonymous.send([200, 400, 401], 'POST /auth/login', {
         json: { email: identity.email, password: identity.password },
       });
-      const shownBy = await cast.nobody.ask([200, 401], 'GET /auth/me', { token: login.body?.token });
+      const shownBy = await cast.anonymous.send([200, 401], 'GET /auth/me', { token: login.body?.token });
       // That a login succeeds shows that the password was stored as it was sent.
       return {
         samples,
@@ -261,10 +261,10 @@ const PLACES: Place[] = [
     creates: false,
     fields: ACCOUNT_FIELDS,
     async refuse(cast, index) {
-      const { ask } = await updated(cast);
+      const { send } = await updated(cast);
       // Nothing changes, even if all fields are wrongly accepted.
       const fields = { ...badForm(ACCOUNT_FIELDS, index), current_password: 'Wrong-Harbour_58' };
-      return ask([400, 401], 'PUT /profiles/me', textForm(fields as Record<string, string>));
+      return send([400, 401], 'PUT /profiles/me', textForm(fields as Record<string, string>));
     },
     async accept(cast, samples) {
       const user = await updated(cast);
@@ -272,7 +272,7 @@ const PLACES: Place[] = [
       if (fields.password !== undefined) {
         // A password is checked with a wrong `current_password`: what is accepted gets as far as that.
         const form = textForm({ password: fields.password, current_password: 'Wrong-Harbour_58' });
-        const answer = await user.ask([400, 401], 'PUT /profiles/me', form);
+        const answer = await user.send([400, 401], 'PUT /profiles/me', form);
         if (answer.status === 400) return { samples, answer, shown: {}, shownBy: answer };
         delete fields.password;
       }
@@ -280,10 +280,10 @@ const PLACES: Place[] = [
         const shownBy = await shownOf(user);
         return { samples, answer: shownBy, shown: sentOf(samples), shownBy };
       }
-      const answer = await user.ask([200, 400, 409], 'PUT /profiles/me', textForm(fields));
+      const answer = await user.send([200, 400, 409], 'PUT /profiles/me', textForm(fields));
       const shownBy = await shownOf(user);
-      const profile = (await user.ask(200, 'GET /profiles/me')).body;
-      if (answer.status === 200) same(answer, 'the profile, as GET shows it', answer.body, profile);
+      const profile = (await user.send(200, 'GET /profiles/me')).body;
+      if (answer.status === 200) expectEqual(answer, 'the profile, as GET shows it', answer.body, profile);
       return { samples, answer, shown: { ...sentOf(samples), ...shownBy.body }, shownBy };
     },
   },
@@ -294,7 +294,7 @@ const PLACES: Place[] = [
     fields: POST_FIELDS,
     async refuse(cast, index) {
       const { author } = await edited(cast);
-      return author.ask(
+      return author.send(
         [201, 400],
         'POST /posts/create',
         textForm(badForm(POST_FIELDS, index) as Record<string, string>),
@@ -303,10 +303,10 @@ const PLACES: Place[] = [
     async accept(cast, samples) {
       const { author } = await edited(cast);
       const fields = { title: 'A title', text: 'A text', ...sentOf(samples) };
-      const answer = await author.ask([201, 400], 'POST /posts/create', textForm(fields));
+      const answer = await author.send([201, 400], 'POST /posts/create', textForm(fields));
       if (answer.status !== 201) return { samples, answer, shown: {}, shownBy: answer };
       const shownBy = await readPost(author, answer.body.id);
-      same(shownBy, 'the post, as it was created', shownBy.body, { ...answer.body, comments: [] });
+      expectEqual(shownBy, 'the post, as it was created', shownBy.body, { ...answer.body, comments: [] });
       return { samples, answer, shown: shownBy.body, shownBy };
     },
   },
@@ -318,33 +318,33 @@ const PLACES: Place[] = [
     async refuse(cast, index) {
       const { author, post } = await edited(cast);
       const form = textForm(badForm(POST_FIELDS, index) as Record<string, string>);
-      return author.ask([200, 400], `PUT /posts/edit?id=${post.id}`, form);
+      return author.send([200, 400], `PUT /posts/edit?id=${post.id}`, form);
     },
     async accept(cast, samples) {
       const { author, post } = await edited(cast);
-      const answer = await author.ask([200, 400], `PUT /posts/edit?id=${post.id}`, textForm(sentOf(samples)));
+      const answer = await author.send([200, 400], `PUT /posts/edit?id=${post.id}`, textForm(sentOf(samples)));
       const shownBy = await readPost(author, post.id);
       if (answer.status === 200)
-        same(shownBy, 'the post, as it was edited', shownBy.body, { ...answer.body, comments: [] });
+        expectEqual(shownBy, 'the post, as it was edited', shownBy.body, { ...answer.body, comments: [] });
       return { samples, answer, shown: shownBy.body, shownBy };
     },
   },
 ];
 
 /** All bad values at a place, one request for each index, whatever their number. */
-const refusals = (cast: Cast, place: Place) =>
+const refusals = (cast: TestUsers, place: Place) =>
   cast.once(`refusals at ${place.id}`, () =>
     Promise.all(Array.from({ length: longest(place.fields) }, (_, index) => place.refuse(cast, index))),
   );
 
 /** All good values at a place, one request for each index. */
-const acceptances = (cast: Cast, place: Place) =>
+const acceptances = (cast: TestUsers, place: Place) =>
   cast.once(`acceptances at ${place.id}`, async () => {
     const values = place.fields.map((field) => {
       const count = FIELDS[field].good(() => '0123456789ab').length;
       return Array.from({ length: count }, (_, index): Sample => {
         // Each value has an identity of its own, which it may use several times.
-        const unique = cast.identity().username.replace(/[^0-9a-f]/g, '');
+        const unique = cast.newUser().username.replace(/[^0-9a-f]/g, '');
         const value = FIELDS[field].good(() => unique)[index] ?? '';
         const [sent, shown] = typeof value === 'string' ? [value, value] : value;
         return { field, sent, shown: shown === '' ? sent.trim() : shown };
@@ -384,7 +384,11 @@ const matrix = PLACES.flatMap((place) =>
         const answers = await refusals(cast, place);
         for (const [index, answer] of answers.entries()) {
           const value = FIELDS[field].bad[index % FIELDS[field].bad.length] ?? '';
-          want(answer.status === 400 && names(answer, field), `400 that names ${field} for ${quoted(value)}`, answer);
+          expectThat(
+            answer.status === 400 && names(answer, field),
+            `400 that names ${field} for ${quoted(value)}`,
+            answer,
+          );
         }
       },
     ),
@@ -396,9 +400,9 @@ const matrix = PLACES.flatMap((place) =>
         for (const { samples, answer, shown, shownBy } of await acceptances(cast, place)) {
           const sample = samples.find((one) => one.field === field);
           if (!sample) continue;
-          want(!blames(answer, field), `${quoted(sample.sent)} accepted`, answer);
+          expectThat(!blames(answer, field), `${quoted(sample.sent)} accepted`, answer);
           if (answer.status >= 400) continue;
-          same(shownBy, `${field}, as it is shown`, shown[field], sample.shown);
+          expectEqual(shownBy, `${field}, as it is shown`, shown[field], sample.shown);
         }
       },
     ),
@@ -406,11 +410,11 @@ const matrix = PLACES.flatMap((place) =>
 );
 
 /** A user whose password and email any change would show in. */
-const exact = (cast: Cast) =>
+const exact = (cast: TestUsers) =>
   cast.once('user with an exact password', async () => {
-    const identity = { ...cast.identity() };
+    const identity = { ...cast.newUser() };
     const password = ` ${identity.password}\u212b `;
-    const { body } = await cast.nobody.ask(201, 'POST /auth/register', { json: { ...identity, password } });
+    const { body } = await cast.anonymous.send(201, 'POST /auth/register', { json: { ...identity, password } });
     const { token } = (await cast.login({ ...identity, password })).body;
     return { ...identity, password, id: body.id as number, token: token as string };
   });
@@ -429,14 +433,19 @@ const CHANGES: [says: string, change: (password: string) => string][] = [
 ];
 
 /** Operations that check a password, with what they send. */
-const CHECKS: [id: string, title: string, field: string, send: (cast: Cast, password: string) => Promise<Answer>][] = [
+const CHECKS: [
+  id: string,
+  title: string,
+  field: string,
+  send: (cast: TestUsers, password: string) => Promise<CheckedResponse>,
+][] = [
   [
     'login',
     'POST /auth/login',
     'password',
     async (cast, password) => {
       const { email } = await exact(cast);
-      return cast.nobody.ask([200, 400, 401], 'POST /auth/login', { json: { email, password } });
+      return cast.anonymous.send([200, 400, 401], 'POST /auth/login', { json: { email, password } });
     },
   ],
   [
@@ -445,7 +454,7 @@ const CHECKS: [id: string, title: string, field: string, send: (cast: Cast, pass
     'password',
     async (cast, password) => {
       const { token } = await exact(cast);
-      return cast.nobody.ask([200, 400, 401], 'DELETE /profiles/me', { token, json: { password } });
+      return cast.anonymous.send([200, 400, 401], 'DELETE /profiles/me', { token, json: { password } });
     },
   ],
   [
@@ -455,7 +464,7 @@ const CHECKS: [id: string, title: string, field: string, send: (cast: Cast, pass
     async (cast, password) => {
       const { token } = await exact(cast);
       const form = textForm({ name: 'A Name', current_password: password });
-      return cast.nobody.ask([200, 400, 401], 'PUT /profiles/me', { token, ...form });
+      return cast.anonymous.send([200, 400, 401], 'PUT /profiles/me', { token, ...form });
     },
   ],
 ];
@@ -469,12 +478,12 @@ const exactness = CHECKS.flatMap(([id, title, field, send]) => [
       await Promise.all(
         CHANGES.map(async ([says, change]) => {
           const answer = await send(cast, change(password));
-          want(answer.status === 401, `401 for the password ${says}`, answer);
+          expectThat(answer.status === 401, `401 for the password ${says}`, answer);
         }),
       );
       if (id === 'delete') return;
       const answer = await send(cast, password);
-      want(answer.status === 200, '200 for the password itself', answer);
+      expectThat(answer.status === 200, '200 for the password itself', answer);
     },
   ),
 
@@ -487,11 +496,11 @@ const exactness = CHECKS.flatMap(([id, title, field, send]) => [
       const empty = id === 'login' ? { wrong: [''], bad: [] } : { wrong: [], bad: [''] };
       const bads = [filled(password, 129, FISH), `${password}\0`, `${password}\0more`, '\0', ...unpaired, ...empty.bad];
       for (const bad of bads) {
-        problems(await send(cast, bad), `body.${field}`);
+        expectProblems(await send(cast, bad), `body.${field}`);
       }
       for (const wrong of [filled(password, 128, 'x'), filled(password, 128, FISH), 'x', ...empty.wrong]) {
         const answer = await send(cast, wrong);
-        want(answer.status === 401, `401 for a wrong password of ${[...wrong].length} characters`, answer);
+        expectThat(answer.status === 401, `401 for a wrong password of ${[...wrong].length} characters`, answer);
       }
     },
   ),
@@ -509,7 +518,7 @@ export const fields: Subject = {
       async (cast) => {
         const { email, password } = await exact(cast);
         const login = (wanted: number, changed: string) =>
-          cast.nobody.ask(wanted, 'POST /auth/login', { json: { email: changed, password } });
+          cast.anonymous.send(wanted, 'POST /auth/login', { json: { email: changed, password } });
         for (const same of [email.toUpperCase(), ` ${email}`, `${email}\n`, `\t ${email} \u00a0`])
           await login(200, same);
         for (const other of [
@@ -522,7 +531,7 @@ export const fields: Subject = {
         ]) {
           await login(401, other);
         }
-        problems(await login(400, `${email}\0`), 'body.email');
+        expectProblems(await login(400, `${email}\0`), 'body.email');
       },
     ),
 
@@ -544,8 +553,8 @@ export const fields: Subject = {
           [{ email: `${email}\0`, password: `${password}\udc00` }, 'email', 'password'],
           [{ email: `${email}\ud800`, password }, 'email'],
         ] as [object, ...string[]][]) {
-          const answer = await cast.nobody.ask(400, 'POST /auth/login', { json });
-          problems(answer, ...wrong.map((field) => `body.${field}`));
+          const answer = await cast.anonymous.send(400, 'POST /auth/login', { json });
+          expectProblems(answer, ...wrong.map((field) => `body.${field}`));
         }
       },
     ),
@@ -563,7 +572,7 @@ export const fields: Subject = {
           { email: ` ${email.toUpperCase()} ` },
           { username, email },
         ]) {
-          await cast.nobody.ask(409, 'POST /auth/register', { json: { ...cast.identity(), ...taken } });
+          await cast.anonymous.send(409, 'POST /auth/register', { json: { ...cast.newUser(), ...taken } });
         }
       },
     ),
@@ -574,7 +583,7 @@ export const fields: Subject = {
       async (cast) => {
         const { username, email } = await exact(cast);
         const user = await updated(cast);
-        const before = (await user.ask(200, 'GET /auth/me')).body;
+        const before = (await user.send(200, 'GET /auth/me')).body;
         for (const taken of [
           { username },
           { username: username.toUpperCase() },
@@ -583,14 +592,14 @@ export const fields: Subject = {
           { email: ` ${email.toUpperCase()} ` },
           { name: 'Not stored', username },
         ] as Record<string, string>[]) {
-          await user.ask(409, 'PUT /profiles/me', textForm(taken));
+          await user.send(409, 'PUT /profiles/me', textForm(taken));
         }
-        const answer = await user.ask(200, 'GET /auth/me');
-        same(answer, 'the account, unchanged', answer.body, before);
+        const answer = await user.send(200, 'GET /auth/me');
+        expectEqual(answer, 'the account, unchanged', answer.body, before);
         // A username that is given up is free.
-        await user.ask(200, 'PUT /profiles/me', textForm({ username: cast.identity().username }));
+        await user.send(200, 'PUT /profiles/me', textForm({ username: cast.newUser().username }));
         const { token } = await exact(cast);
-        await cast.nobody.ask(200, 'PUT /profiles/me', { token, ...textForm({ username: before.username }) });
+        await cast.anonymous.send(200, 'PUT /profiles/me', { token, ...textForm({ username: before.username }) });
       },
     ),
 
@@ -600,9 +609,9 @@ export const fields: Subject = {
       'DELETE /profiles/me accepts a password with white space at both ends as it was registered.',
       async (cast) => {
         const { token, email, password } = await exact(cast);
-        await cast.nobody.ask(200, 'DELETE /profiles/me', { token, json: { password } });
-        await cast.nobody.ask(401, 'POST /auth/login', { json: { email, password } });
-        await cast.nobody.ask(401, 'GET /auth/me', { token });
+        await cast.anonymous.send(200, 'DELETE /profiles/me', { token, json: { password } });
+        await cast.anonymous.send(401, 'POST /auth/login', { json: { email, password } });
+        await cast.anonymous.send(401, 'GET /auth/me', { token });
       },
     ),
   ],

@@ -1,8 +1,8 @@
 import { contract } from '../document.js';
-import type { Answer } from '../exchange.js';
-import { errorShape, problems, same, want } from '../expect.js';
+import type { CheckedResponse } from '../exchange.js';
+import { expectEqual, expectErrorShape, expectProblems, expectThat } from '../expect.js';
+import { byCookie, publicProfile } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
-import { byCookie, openHouse } from '../scenes.js';
 
 const FOREIGN = { Origin: 'https://elsewhere.example', 'Sec-Fetch-Site': 'cross-site' };
 
@@ -25,8 +25,8 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'TRACE', 'PROP
 const PREFLIGHT = { headers: { ...FOREIGN, 'Access-Control-Request-Method': 'PUT' } };
 
 /** @throws Broken unless the response has what every one has */
-const withHeaders = (answer: Answer) =>
-  want(
+const withHeaders = (answer: CheckedResponse) =>
+  expectThat(
     answer.headers.has('x-request-id') && answer.headers.has('x-ratelimit-limit'),
     'the headers of every response',
     answer,
@@ -45,13 +45,13 @@ export const overHttp: Subject = {
         `http.methods.${path.slice(1).replace(/[{}]/g, '').replace(/[/_.]/g, '-')}`,
         `${path}: a method that the path does not support returns 405 with Allow; OPTIONS returns 204 with Allow.`,
         async (cast) => {
-          const options = await cast.nobody.ask(204, `OPTIONS ${sent}`);
-          same(options, 'Allow', listOf(options.headers.get('allow')), allowed);
-          same(options, 'bytes', options.bytes.length, 0);
+          const options = await cast.anonymous.send(204, `OPTIONS ${sent}`);
+          expectEqual(options, 'Allow', listOf(options.headers.get('allow')), allowed);
+          expectEqual(options, 'bytes', options.bytes.length, 0);
           for (const method of METHODS.filter((name) => !allowed.includes(name))) {
-            const answer = await cast.nobody.ask(405, `${method} ${sent}`);
-            same(answer, 'Allow', listOf(answer.headers.get('allow')), allowed);
-            if (method !== 'HEAD') errorShape(answer);
+            const answer = await cast.anonymous.send(405, `${method} ${sent}`);
+            expectEqual(answer, 'Allow', listOf(answer.headers.get('allow')), allowed);
+            if (method !== 'HEAD') expectErrorShape(answer);
           }
         },
       ),
@@ -61,13 +61,13 @@ export const overHttp: Subject = {
       'http.methods.literal-paths',
       'A method that a literal path does not support returns 405: GET /posts/create does not look up a post “create”.',
       async (cast) => {
-        const { ask } = await cast.person('ada');
+        const { send } = await cast.sharedUser('ada');
         for (const path of ['/posts/create', '/posts/edit', '/posts/delete', '/posts/like']) {
-          await ask(405, `GET ${path}`);
-          await ask(405, `HEAD ${path}`);
+          await send(405, `GET ${path}`);
+          await send(405, `HEAD ${path}`);
         }
         // A path of no operation, so an id.
-        await ask(404, 'GET /posts/image');
+        await send(404, 'GET /posts/image');
       },
     ),
 
@@ -76,11 +76,11 @@ export const overHttp: Subject = {
       'An unknown path returns 404 by every method, with the JSON body and the headers of every response.',
       async (cast) => {
         const paths = ['/', '/none', '/posts/7/none', '/auth', '/POSTS', '/posts/like/', '//posts', '/*', '/docs/none'];
-        for (const path of paths) withHeaders(errorShape(await cast.nobody.ask(404, `GET ${path}`)));
+        for (const path of paths) withHeaders(expectErrorShape(await cast.anonymous.send(404, `GET ${path}`)));
         for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
-          errorShape(await cast.nobody.ask(404, `${method} /none`));
+          expectErrorShape(await cast.anonymous.send(404, `${method} /none`));
         }
-        await cast.nobody.ask(404, 'OPTIONS /none', PREFLIGHT);
+        await cast.anonymous.send(404, 'OPTIONS /none', PREFLIGHT);
       },
     ),
 
@@ -88,7 +88,7 @@ export const overHttp: Subject = {
       'http.errors.undecodable-url',
       'A URL that cannot be decoded returns 400 with the JSON body and the headers of every response.',
       async (cast) => {
-        const { ask } = await cast.person('ada');
+        const { send } = await cast.sharedUser('ada');
         for (const [request, problem] of [
           ['GET /posts/%ff', 'path.'],
           ['GET /%?page=1', 'path.'],
@@ -98,13 +98,13 @@ export const overHttp: Subject = {
           ['GET /posts?limit=%ff', 'query.limit'],
           ['GET /posts?%ff=1', 'query.%ff'],
         ] as const) {
-          withHeaders(errorShape(problems(await ask(400, request), problem)));
+          withHeaders(expectErrorShape(expectProblems(await send(400, request), problem)));
         }
       },
     ),
 
     rule('http.head.like-get', 'HEAD returns the status and the headers of GET without the body.', async (cast) => {
-      const { visitor, owner, post, picture } = await openHouse(cast);
+      const { visitor, owner, post, picture } = await publicProfile(cast);
       for (const path of [
         '/auth/me',
         '/posts?limit=1',
@@ -114,12 +114,12 @@ export const overHttp: Subject = {
         picture,
         ...DOCUMENTS,
       ]) {
-        const [get, head] = [await visitor.ask(200, `GET ${path}`), await visitor.ask(200, `HEAD ${path}`)];
-        same(head, 'bytes', head.bytes.length, 0);
+        const [get, head] = [await visitor.send(200, `GET ${path}`), await visitor.send(200, `HEAD ${path}`)];
+        expectEqual(head, 'bytes', head.bytes.length, 0);
         // The feed changes while other rules publish posts.
         const changing = path.startsWith('/posts?') ? ['content-length', 'etag'] : [];
         for (const name of ALIKE.filter((name) => !changing.includes(name))) {
-          same(head, name, head.headers.get(name), get.headers.get(name));
+          expectEqual(head, name, head.headers.get(name), get.headers.get(name));
         }
       }
     }),
@@ -128,27 +128,27 @@ export const overHttp: Subject = {
       'http.head.errors',
       'HEAD returns 400, 401 and 404 under the same rules as GET, without a body.',
       async (cast) => {
-        const { ask } = await cast.person('ada');
-        await ask(400, 'HEAD /posts?limit=0');
-        await ask(404, 'HEAD /posts/9007199254740991');
-        await ask(404, 'HEAD /none');
-        await cast.nobody.ask(401, 'HEAD /posts');
+        const { send } = await cast.sharedUser('ada');
+        await send(400, 'HEAD /posts?limit=0');
+        await send(404, 'HEAD /posts/9007199254740991');
+        await send(404, 'HEAD /none');
+        await cast.anonymous.send(401, 'HEAD /posts');
       },
     ),
 
     rule('http.request-id.unique', 'Every response has an X-Request-Id of its own.', async (cast) => {
-      const { ask } = await cast.person('ada');
+      const { send } = await cast.sharedUser('ada');
       const answers = [
-        await ask(200, 'GET /auth/me'),
-        await ask(200, 'GET /auth/me'),
-        await ask(404, 'GET /none'),
-        await cast.nobody.ask(401, 'GET /posts'),
-        await cast.nobody.ask(405, 'PATCH /posts'),
-        await cast.nobody.ask(204, 'OPTIONS /posts'),
+        await send(200, 'GET /auth/me'),
+        await send(200, 'GET /auth/me'),
+        await send(404, 'GET /none'),
+        await cast.anonymous.send(401, 'GET /posts'),
+        await cast.anonymous.send(405, 'PATCH /posts'),
+        await cast.anonymous.send(204, 'OPTIONS /posts'),
       ];
       const ids = answers.map(({ headers }) => headers.get('x-request-id'));
-      for (const [index, answer] of answers.entries()) want(ids[index], 'an X-Request-Id', answer);
-      want(new Set(ids).size === ids.length, 'another id for every request', answers[0]);
+      for (const [index, answer] of answers.entries()) expectThat(ids[index], 'an X-Request-Id', answer);
+      expectThat(new Set(ids).size === ids.length, 'another id for every request', answers[0]);
     }),
 
     rule(
@@ -160,9 +160,9 @@ export const overHttp: Subject = {
           ['/openapi.json', /json/],
           ['/docs', /html/],
         ] as const) {
-          const answer = await cast.nobody.ask(200, `GET ${path}`);
-          want(type.test(answer.headers.get('content-type') ?? ''), `the type ${type.source}`, answer);
-          want(!answer.headers.has('x-ratelimit-limit'), 'no rate limit', answer);
+          const answer = await cast.anonymous.send(200, `GET ${path}`);
+          expectThat(type.test(answer.headers.get('content-type') ?? ''), `the type ${type.source}`, answer);
+          expectThat(!answer.headers.has('x-ratelimit-limit'), 'no rate limit', answer);
         }
         const headers = { Origin: FOREIGN.Origin };
         for (const path of ['/openapi.yaml', '/openapi.json']) {
@@ -171,9 +171,9 @@ export const overHttp: Subject = {
             [200, `HEAD ${path}`, { headers }],
             [204, `OPTIONS ${path}`, { headers: { ...headers, 'Access-Control-Request-Method': 'GET' } }],
           ] as const) {
-            const answer = await cast.nobody.ask(status, request, sent);
-            same(answer, 'the origins allowed', answer.headers.get('access-control-allow-origin'), '*');
-            want(!answer.headers.has('access-control-allow-credentials'), 'no leave for credentials', answer);
+            const answer = await cast.anonymous.send(status, request, sent);
+            expectEqual(answer, 'the origins allowed', answer.headers.get('access-control-allow-origin'), '*');
+            expectThat(!answer.headers.has('access-control-allow-credentials'), 'no leave for credentials', answer);
           }
         }
       },
@@ -183,16 +183,16 @@ export const overHttp: Subject = {
       'http.docs.operations',
       'The served OpenAPI document describes exactly the operations of the contract.',
       async (cast) => {
-        const answer = await cast.nobody.ask(200, 'GET /openapi.json');
+        const answer = await cast.anonymous.send(200, 'GET /openapi.json');
         const served = Object.values(
           answer.body.paths as Record<string, Record<string, { operationId?: string }>>,
         ).flatMap((item) => Object.values(item).flatMap(({ operationId }) => operationId ?? []));
-        same(answer, 'the operations', served.sort(), contract.map(({ id }) => id).sort());
+        expectEqual(answer, 'the operations', served.sort(), contract.map(({ id }) => id).sort());
       },
     ),
 
     rule('http.cors.closed', 'CORS is closed unless CORS_ORIGINS names origins.', async (cast) => {
-      const { ask } = await cast.person('ada');
+      const { send } = await cast.sharedUser('ada');
       const headers = { Origin: FOREIGN.Origin };
       for (const [status, request, sent] of [
         [200, 'GET /auth/me', { headers }],
@@ -201,9 +201,9 @@ export const overHttp: Subject = {
         [400, 'GET /%ff', { headers }],
         [204, 'OPTIONS /posts/create', PREFLIGHT],
       ] as const) {
-        const answer = await ask(status, request, sent);
+        const answer = await send(status, request, sent);
         const allowed = answer.headers.get('access-control-allow-origin');
-        want(allowed !== '*' && allowed !== FOREIGN.Origin, 'no leave for a page of elsewhere', answer);
+        expectThat(allowed !== '*' && allowed !== FOREIGN.Origin, 'no leave for a page of elsewhere', answer);
       }
     }),
 
@@ -211,11 +211,11 @@ export const overHttp: Subject = {
       'auth.cookie.accepted',
       'The HttpOnly cookie fc_session_token authenticates a request, also one that changes something.',
       async (cast) => {
-        const { token } = await cast.person('ada');
-        await cast.nobody.ask(200, 'GET /auth/me', byCookie(token));
+        const { token } = await cast.sharedUser('ada');
+        await cast.anonymous.send(200, 'GET /auth/me', byCookie(token));
         const Cookie = `theme=dark; fc_session_token=${token}; other=1`;
-        await cast.nobody.ask(200, 'GET /auth/me', { headers: { Cookie } });
-        await cast.nobody.ask(201, 'POST /posts/create', {
+        await cast.anonymous.send(200, 'GET /auth/me', { headers: { Cookie } });
+        await cast.anonymous.send(201, 'POST /posts/create', {
           ...byCookie(token),
           form: { title: 'A title', text: 'By cookie' },
         });

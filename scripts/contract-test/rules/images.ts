@@ -1,7 +1,7 @@
-import { problems, same, status, want } from '../expect.js';
+import { expectEqual, expectProblems, expectStatus, expectThat } from '../expect.js';
+import { privateProfile, publicProfile } from '../fixtures.js';
 import { samples } from '../images.js';
 import { rule, type Subject } from '../rule.js';
-import { openHouse, seclusion } from '../scenes.js';
 
 const file = (bytes: Uint8Array, type: string, name = 'a picture') => new File([bytes], name, { type });
 const text = { title: 'A title', text: 'A text' };
@@ -29,11 +29,11 @@ export const images: Subject = {
       'images.upload.dimensions',
       'An image that declares more than 16,384 pixels a side returns 400.',
       async (cast) => {
-        const { ask } = await cast.person('ada');
+        const { send } = await cast.sharedUser('ada');
         const wide = Buffer.from(samples.png);
         wide.writeUInt32BE(16_385, 16);
-        problems(
-          await ask(400, 'POST /posts/create', { form: { ...text, image: file(wide, 'image/png') } }),
+        expectProblems(
+          await send(400, 'POST /posts/create', { form: { ...text, image: file(wide, 'image/png') } }),
           'body.image',
         );
       },
@@ -43,15 +43,15 @@ export const images: Subject = {
       'images.upload.malformed-multipart',
       'A multipart body that is empty, has no boundary or is cut short returns 400.',
       async (cast) => {
-        const { ask } = await cast.person('ada');
+        const { send } = await cast.sharedUser('ada');
         const type = (value: string) => ({ 'Content-Type': value });
-        await ask(400, 'POST /posts/create', {
+        await send(400, 'POST /posts/create', {
           body: '--kit--\r\n',
           headers: type('multipart/form-data; boundary=kit'),
         });
-        await ask(400, 'POST /posts/create', { body: 'title=x', headers: type('multipart/form-data') });
+        await send(400, 'POST /posts/create', { body: 'title=x', headers: type('multipart/form-data') });
         const { body, headers } = spelled(TITLE, TEXT);
-        await ask(400, 'POST /posts/create', { body: body.subarray(0, -12), headers });
+        await send(400, 'POST /posts/create', { body: body.subarray(0, -12), headers });
       },
     ),
 
@@ -59,19 +59,19 @@ export const images: Subject = {
       'images.download.headers',
       'Images are served with X-Content-Type-Options: nosniff, a Content-Security-Policy that runs nothing, Cache-Control: private, no-cache, Cross-Origin-Resource-Policy: same-site and a strong ETag.',
       async (cast) => {
-        const { visitor, post, picture } = await openHouse(cast);
+        const { visitor, post, picture } = await publicProfile(cast);
         for (const path of [post.image, picture]) {
-          const answer = await visitor.ask(200, `GET ${path}`);
+          const answer = await visitor.send(200, `GET ${path}`);
           const header = (name: string) => answer.headers.get(name) ?? '';
-          same(answer, 'X-Content-Type-Options', header('x-content-type-options'), 'nosniff');
-          same(answer, 'Cache-Control', header('cache-control'), 'private, no-cache');
-          same(answer, 'Cross-Origin-Resource-Policy', header('cross-origin-resource-policy'), 'same-site');
-          want(
+          expectEqual(answer, 'X-Content-Type-Options', header('x-content-type-options'), 'nosniff');
+          expectEqual(answer, 'Cache-Control', header('cache-control'), 'private, no-cache');
+          expectEqual(answer, 'Cross-Origin-Resource-Policy', header('cross-origin-resource-policy'), 'same-site');
+          expectThat(
             /default-src 'none'/.test(header('content-security-policy')),
             "Content-Security-Policy: default-src 'none'",
             answer,
           );
-          want(/^"[^"]+"$/.test(header('etag')), 'a strong ETag', answer);
+          expectThat(/^"[^"]+"$/.test(header('etag')), 'a strong ETag', answer);
         }
       },
     ),
@@ -80,16 +80,16 @@ export const images: Subject = {
       'images.download.not-modified',
       'A matching If-None-Match returns 304 without a body, any other the image.',
       async (cast) => {
-        const { visitor, post, picture } = await openHouse(cast);
+        const { visitor, post, picture } = await publicProfile(cast);
         for (const path of [post.image, picture]) {
-          const etag = (await visitor.ask(200, `GET ${path}`)).headers.get('etag') ?? '';
+          const etag = (await visitor.send(200, `GET ${path}`)).headers.get('etag') ?? '';
           for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, `W/"other",${etag} , "another"`, '*']) {
-            const answer = await visitor.ask(304, `GET ${path}`, { headers: { 'If-None-Match': tag } });
-            same(answer, 'bytes', answer.bytes.length, 0);
-            same(answer, 'ETag', answer.headers.get('etag'), etag);
+            const answer = await visitor.send(304, `GET ${path}`, { headers: { 'If-None-Match': tag } });
+            expectEqual(answer, 'bytes', answer.bytes.length, 0);
+            expectEqual(answer, 'ETag', answer.headers.get('etag'), etag);
           }
           for (const tag of ['"other"', 'W/"other"', '', etag.slice(1, -1), `${etag.slice(0, -1)}x"`]) {
-            await visitor.ask(200, `GET ${path}`, { headers: { 'If-None-Match': tag } });
+            await visitor.send(200, `GET ${path}`, { headers: { 'If-None-Match': tag } });
           }
         }
       },
@@ -100,11 +100,11 @@ export const images: Subject = {
         `images.download.hidden-${kind}-not-modified`,
         `304 is returned only after the visibility check: the image of a hidden ${kind} returns 404, also with its ETag.`,
         async (cast) => {
-          const { owner, stranger, post, picture } = await seclusion(cast);
+          const { owner, stranger, post, picture } = await privateProfile(cast);
           const path = kind === 'post' ? post.image : picture;
-          const etag = (await owner.ask(200, `GET ${path}`)).headers.get('etag') ?? '';
+          const etag = (await owner.send(200, `GET ${path}`)).headers.get('etag') ?? '';
           for (const tag of [etag, '*']) {
-            await stranger.ask(404, `GET ${path}`, { headers: { 'If-None-Match': tag } });
+            await stranger.send(404, `GET ${path}`, { headers: { 'If-None-Match': tag } });
           }
         },
       ),
@@ -114,18 +114,18 @@ export const images: Subject = {
       'images.download.hidden-range',
       'A hidden image returns 404 to HEAD, Range and every conditional request. Who may see it gets all of it.',
       async (cast) => {
-        const { owner, stranger, post, picture } = await seclusion(cast);
+        const { owner, stranger, post, picture } = await privateProfile(cast);
         for (const path of [post.image, picture]) {
-          const whole = await owner.ask(200, `GET ${path}`);
-          await stranger.ask(404, `HEAD ${path}`);
+          const whole = await owner.send(200, `GET ${path}`);
+          await stranger.send(404, `HEAD ${path}`);
           for (const headers of [
             { Range: 'bytes=0-3' },
             { 'If-Match': whole.headers.get('etag') ?? '' },
             { 'If-Modified-Since': 'Thu, 01 Jan 2099 00:00:00 GMT' },
           ] as Record<string, string>[]) {
-            await stranger.ask(404, `GET ${path}`, { headers });
-            const answer = await owner.ask(200, `GET ${path}`, { headers });
-            want(answer.bytes.equals(whole.bytes), 'the whole image', answer);
+            await stranger.send(404, `GET ${path}`, { headers });
+            const answer = await owner.send(200, `GET ${path}`, { headers });
+            expectThat(answer.bytes.equals(whole.bytes), 'the whole image', answer);
           }
         }
       },
@@ -135,13 +135,13 @@ export const images: Subject = {
       'images.download.hidden-like-missing',
       'A hidden image and a missing one return 404 with the same body.',
       async (cast) => {
-        const { stranger, post, picture } = await seclusion(cast);
+        const { stranger, post, picture } = await privateProfile(cast);
         for (const [missing, hidden] of [
           ['/posts/image/none.png', post.image],
           ['/profiles/image/none.png', picture],
         ]) {
-          const answer = await stranger.ask(404, `GET ${hidden}`);
-          same(answer, 'the body', answer.body, (await stranger.ask(404, `GET ${missing}`)).body);
+          const answer = await stranger.send(404, `GET ${hidden}`);
+          expectEqual(answer, 'the body', answer.body, (await stranger.send(404, `GET ${missing}`)).body);
         }
       },
     ),
@@ -150,7 +150,7 @@ export const images: Subject = {
       'images.download.malformed-name',
       'A file name of any shape that names no image returns 404.',
       async (cast) => {
-        const { visitor, post, picture } = await openHouse(cast);
+        const { visitor, post, picture } = await publicProfile(cast);
         for (const path of [post.image, picture]) {
           const name = path.split('/').at(-1) ?? '';
           const [route, stem] = [path.slice(0, -name.length), name.split('.')[0] ?? ''];
@@ -183,8 +183,8 @@ export const images: Subject = {
             `%2f${name}`,
             `x%2f..%2f${name}`,
           ];
-          for (const other of names) status(await visitor.ask(404, `GET ${route}${other}`), 404);
-          await visitor.ask(200, `GET ${path}`);
+          for (const other of names) expectStatus(await visitor.send(404, `GET ${route}${other}`), 404);
+          await visitor.send(200, `GET ${path}`);
         }
       },
     ),
@@ -193,9 +193,9 @@ export const images: Subject = {
       'images.download.separate-routes',
       'The route of post images serves no profile picture, and the route of profile pictures no post image.',
       async (cast) => {
-        const { visitor, post, picture } = await openHouse(cast);
-        await visitor.ask(404, `GET ${post.image.replace('/posts/', '/profiles/')}`);
-        await visitor.ask(404, `GET ${picture.replace('/profiles/', '/posts/')}`);
+        const { visitor, post, picture } = await publicProfile(cast);
+        await visitor.send(404, `GET ${post.image.replace('/posts/', '/profiles/')}`);
+        await visitor.send(404, `GET ${picture.replace('/profiles/', '/posts/')}`);
       },
     ),
   ],

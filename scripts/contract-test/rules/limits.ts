@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cast } from '../cast.js';
 import { type ContractOperation, contract } from '../document.js';
-import type { Answer, Sent } from '../exchange.js';
-import { errorShape, Skipped, same, want } from '../expect.js';
+import type { CheckedResponse, RequestOptions } from '../exchange.js';
+import { expectEqual, expectErrorShape, expectThat, SkippedError } from '../expect.js';
 import { rule, type Subject } from '../rule.js';
+import type { TestUsers } from '../users.js';
 import { sound } from './operations.js';
 
 const nameOf = ({ method, path }: ContractOperation) => `${method} ${path}`;
@@ -21,11 +21,11 @@ interface Standing {
   reset: number;
 }
 
-function standingOf(answer: Answer): Standing {
+function standingOf(answer: CheckedResponse): Standing {
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
     Number(answer.headers.get(`x-ratelimit-${name}`) ?? Number.NaN),
   ) as [number, number, number];
-  want(
+  expectThat(
     [limit, remaining, reset].every((value) => Number.isInteger(value) && value >= 0),
     'X-RateLimit-Limit, -Remaining and -Reset as integers',
     answer,
@@ -34,9 +34,12 @@ function standingOf(answer: Answer): Standing {
 }
 
 /** A request that is refused, and counts all the same. */
-const refused = (cast: Cast, operation: ContractOperation, sent: Sent = {}) => {
+const refused = (cast: TestUsers, operation: ContractOperation, sent: RequestOptions = {}) => {
   const wanted = operation.secured ? [401, 429] : [400, 429];
-  return cast.nobody.ask(wanted, sound(operation), { ...(operation.rateLimit === 'strict' && { json: {} }), ...sent });
+  return cast.anonymous.send(wanted, sound(operation), {
+    ...(operation.rateLimit === 'strict' && { json: {} }),
+    ...sent,
+  });
 };
 
 const byId = (id: string) => contract.find((operation) => operation.id === id) as ContractOperation;
@@ -46,7 +49,7 @@ const newWindow = (before: Standing, after: Standing) =>
   after.reset > before.reset || after.remaining > before.remaining;
 
 /** Uses up a bucket from the begin of a window, and returns how many requests have passed, and the one that did not. */
-async function useUp(send: () => Promise<Answer>): Promise<{ passed: number; refusal: Answer }> {
+async function useUp(send: () => Promise<CheckedResponse>): Promise<{ passed: number; refusal: CheckedResponse }> {
   for (let attempt = 1; ; attempt++) {
     // The first request of a new window tells when it ends.
     let answer = await send();
@@ -88,11 +91,12 @@ const exceeds = (bucket: 'strict' | 'general', probe: string) =>
     async (cast) => {
       const send = () => refused(cast, byId(probe), { takesRefusal: true });
       const { limit, reset } = standingOf(await send());
-      if (limit > MAX_REQUESTS[bucket]) throw new Skipped(`the ${bucket} limit of ${limit} is too high to be used up`);
-      if (reset > MAX_WINDOW_SECONDS) throw new Skipped(`the window of ${reset} s is too long to be waited for`);
+      if (limit > MAX_REQUESTS[bucket])
+        throw new SkippedError(`the ${bucket} limit of ${limit} is too high to be used up`);
+      if (reset > MAX_WINDOW_SECONDS) throw new SkippedError(`the window of ${reset} s is too long to be waited for`);
       const { passed, refusal } = await useUp(send);
-      want(refusal.status === 429, `429 after ${limit} requests`, refusal);
-      same(refusal, 'how many requests passed', passed, limit);
+      expectThat(refusal.status === 429, `429 after ${limit} requests`, refusal);
+      expectEqual(refusal, 'how many requests passed', passed, limit);
       const operations = contract.filter(({ rateLimit }) => rateLimit === bucket);
       const step = Math.ceil(operations.length / MAX_REFUSED);
       const answers = [refusal];
@@ -101,44 +105,58 @@ const exceeds = (bucket: 'strict' | 'general', probe: string) =>
       }
       if (bucket === 'general') {
         for (const [wanted, request] of ALSO_REFUSED) {
-          answers.push(await cast.nobody.ask([wanted, 429], request, { takesRefusal: true }));
+          answers.push(await cast.anonymous.send([wanted, 429], request, { takesRefusal: true }));
         }
         for (const [wanted, request, headers] of UNLIMITED) {
-          const free = await cast.nobody.ask(wanted, request, { headers, takesRefusal: true });
-          want(!free.headers.has('x-ratelimit-limit'), 'no rate limit', free);
+          const free = await cast.anonymous.send(wanted, request, { headers, takesRefusal: true });
+          expectThat(!free.headers.has('x-ratelimit-limit'), 'no rate limit', free);
         }
       }
       for (const answer of answers) {
         // A new window may begin meanwhile.
         if (answer.status !== 429 && standingOf(answer).remaining > 0) continue;
-        want(answer.status === 429, '429', answer);
-        errorShape(answer);
+        expectThat(answer.status === 429, '429', answer);
+        expectErrorShape(answer);
         const seconds = Number(answer.headers.get('retry-after') ?? Number.NaN);
-        want(Number.isInteger(seconds) && seconds > 0 && seconds <= reset + 900, 'Retry-After in seconds', answer);
-        same(answer, 'X-RateLimit-Remaining', standingOf(answer).remaining, 0);
+        expectThat(
+          Number.isInteger(seconds) && seconds > 0 && seconds <= reset + 900,
+          'Retry-After in seconds',
+          answer,
+        );
+        expectEqual(answer, 'X-RateLimit-Remaining', standingOf(answer).remaining, 0);
       }
       const other = bucket === 'strict' ? 'getCurrentAccount' : 'login';
       const apart = await refused(cast, byId(other));
-      want(apart.status !== 429, 'the other bucket to go on', apart);
+      expectThat(apart.status !== 429, 'the other bucket to go on', apart);
     },
   );
 
 /** Every operation, and what is none: each counts once in its bucket. */
-const COUNTED: [id: string, says: string, bucket: 'strict' | 'general', send: (cast: Cast) => Promise<Answer>][] = [
+const COUNTED: [
+  id: string,
+  says: string,
+  bucket: 'strict' | 'general',
+  send: (cast: TestUsers) => Promise<CheckedResponse>,
+][] = [
   ...contract.map(
     (operation) =>
-      [operation.id, nameOf(operation), operation.rateLimit, (cast: Cast) => refused(cast, operation)] as const,
+      [operation.id, nameOf(operation), operation.rateLimit, (cast: TestUsers) => refused(cast, operation)] as const,
   ),
-  ['unknown-path', 'an unknown path', 'general', (cast: Cast) => cast.nobody.ask(404, 'GET /no-such-path')],
-  ['method', 'a method that a path does not support', 'general', (cast: Cast) => cast.nobody.ask(405, 'PATCH /posts')],
-  ['head', 'HEAD', 'general', (cast: Cast) => cast.nobody.ask(401, 'HEAD /posts')],
-  ['options', 'OPTIONS', 'general', (cast: Cast) => cast.nobody.ask(204, 'OPTIONS /posts')],
-  ['url', 'a URL that cannot be decoded', 'general', (cast: Cast) => cast.nobody.ask(400, 'GET /%ff')],
+  ['unknown-path', 'an unknown path', 'general', (cast: TestUsers) => cast.anonymous.send(404, 'GET /no-such-path')],
+  [
+    'method',
+    'a method that a path does not support',
+    'general',
+    (cast: TestUsers) => cast.anonymous.send(405, 'PATCH /posts'),
+  ],
+  ['head', 'HEAD', 'general', (cast: TestUsers) => cast.anonymous.send(401, 'HEAD /posts')],
+  ['options', 'OPTIONS', 'general', (cast: TestUsers) => cast.anonymous.send(204, 'OPTIONS /posts')],
+  ['url', 'a URL that cannot be decoded', 'general', (cast: TestUsers) => cast.anonymous.send(400, 'GET /%ff')],
   [
     'method-of-strict',
     'a method that the path of a strict operation does not support',
     'general',
-    (cast: Cast) => cast.nobody.ask(405, 'GET /auth/login'),
+    (cast: TestUsers) => cast.anonymous.send(405, 'GET /auth/login'),
   ],
 ].map((row) => row as unknown as (typeof COUNTED)[number]);
 
@@ -155,13 +173,13 @@ const countRules = COUNTED.map(([id, says, bucket, send]) =>
         if (bucket === 'strict') await refused(cast, byId('getCurrentAccount'));
         const after = standingOf(await refused(cast, probe));
         const own = standingOf(answer);
-        same(answer, 'X-RateLimit-Limit, as for other operations of the bucket', own.limit, before.limit);
+        expectEqual(answer, 'X-RateLimit-Limit, as for other operations of the bucket', own.limit, before.limit);
         const counted = [before.remaining - own.remaining, own.remaining - after.remaining];
         const exact = counted.every((difference) => difference === 1);
         // A new window may begin, and other clients of the same address count, too.
         if (!exact && attempt < 8) continue;
-        want(exact, 'X-RateLimit-Remaining to fall by one', answer);
-        want(after.reset <= before.reset, 'X-RateLimit-Reset not to rise within a window', answer);
+        expectThat(exact, 'X-RateLimit-Remaining to fall by one', answer);
+        expectThat(after.reset <= before.reset, 'X-RateLimit-Reset not to rise within a window', answer);
         return;
       }
     },
@@ -190,7 +208,7 @@ export const limits: Subject = {
             continue;
           }
           const passed = before.reset - after.reset;
-          want(
+          expectThat(
             passed >= 1 && passed <= 4,
             `X-RateLimit-Reset to fall from ${before.reset} by the 2 s that have passed`,
             second,
@@ -213,7 +231,7 @@ export const limits: Subject = {
             const after = standingOf(answer);
             // A new window has all of its requests, but its end is later, too.
             if (after.remaining >= before.remaining && after.reset > before.reset && attempt < 3) continue;
-            want(after.remaining === before.remaining - 1, `${name} not to open a bucket`, answer);
+            expectThat(after.remaining === before.remaining - 1, `${name} not to open a bucket`, answer);
             break;
           }
         }

@@ -1,8 +1,8 @@
-import type { Cast, Person } from '../cast.js';
-import type { Answer } from '../exchange.js';
-import { Skipped, same, want } from '../expect.js';
+import type { CheckedResponse } from '../exchange.js';
+import { expectEqual, expectThat, SkippedError } from '../expect.js';
+import { audience, befriend, type Post, png, publish } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
-import { audience, befriend, type Post, png, publish } from '../scenes.js';
+import type { TestUsers, User } from '../users.js';
 
 /** More than the longest page. */
 const POSTS = 105;
@@ -17,21 +17,21 @@ const newestFirst = (one: Post, other: Post) =>
 
 interface Timeline {
   /** Public, with more posts than a page holds. */
-  author: Person;
+  author: User;
   /** All posts of the author as the author sees them, newest first. */
   own: Post[];
   /** Likes some posts of the author. No friend of anybody. */
-  reader: Person;
+  reader: User;
   likedByReader: Set<number>;
   /** Private, with the newest posts of all. */
-  hidden: Person;
+  hidden: User;
   hiddenPosts: Post[];
   /** A friend of `hidden`. */
-  friend: Person;
+  friend: User;
 }
 
 /** Publishes posts side by side, so that some share a millisecond. */
-async function publishMany(author: Person, count: number, special: Record<string, string | File>[] = []) {
+async function publishMany(author: User, count: number, special: Record<string, string | File>[] = []) {
   const posts: Post[] = [];
   let next = 0;
   const worker = async () => {
@@ -44,15 +44,15 @@ async function publishMany(author: Person, count: number, special: Record<string
   return posts.sort(newestFirst);
 }
 
-const timeline = (cast: Cast): Promise<Timeline> =>
+const timeline = (cast: TestUsers): Promise<Timeline> =>
   cast.once('timeline', async () => {
-    const [author, reader, hidden, friend] = (await Promise.all(Array.from({ length: 4 }, () => cast.newcomer()))) as [
-      Person,
-      Person,
-      Person,
-      Person,
+    const [author, reader, hidden, friend] = (await Promise.all(Array.from({ length: 4 }, () => cast.register()))) as [
+      User,
+      User,
+      User,
+      User,
     ];
-    await hidden.ask(200, 'PUT /profiles/me', { form: { private: 'true' } });
+    await hidden.send(200, 'PUT /profiles/me', { form: { private: 'true' } });
     await befriend(friend, hidden);
     const own = await publishMany(author, POSTS - 4);
     // Among the newest, so that they are on every first page.
@@ -65,14 +65,14 @@ const timeline = (cast: Cast): Promise<Timeline> =>
     own.unshift(...(await publishMany(author, 4, special)));
     own.sort(newestFirst);
     const [first, second, third] = own as [Post, Post, Post];
-    const likes: [Person, Post][] = [
+    const likes: [User, Post][] = [
       [reader, first],
       [author, second],
       [reader, third],
       [author, third],
       [friend, third],
     ];
-    for (const [{ ask }, { id }] of likes) await ask(200, `POST /posts/like?id=${id}`);
+    for (const [{ send }, { id }] of likes) await send(200, `POST /posts/like?id=${id}`);
     for (const [user, post] of likes) {
       post.like_count += 1;
       if (user === author) post.liked_by_me = true;
@@ -86,7 +86,7 @@ const idsOf = (posts: Post[]) => posts.map(({ id }) => id);
 /** One of the two lists, to a user who does not see the hidden posts. */
 interface List {
   path: '/posts' | '/posts/me';
-  user: Person;
+  user: User;
   /** All posts of the list, or the first 200 of them. */
   expected: Post[];
 }
@@ -96,7 +96,7 @@ interface List {
  *
  * @throws Broken by what `check` finds in a feed that has not changed
  */
-async function withList(cast: Cast, path: List['path'], check: (list: List) => Promise<void>): Promise<void> {
+async function withList(cast: TestUsers, path: List['path'], check: (list: List) => Promise<void>): Promise<void> {
   const { author, own, reader } = await timeline(cast);
   if (path === '/posts/me') return check({ path, user: author, expected: own });
   for (let attempt = 1; ; attempt++) {
@@ -107,32 +107,37 @@ async function withList(cast: Cast, path: List['path'], check: (list: List) => P
     });
     if (!failure) return;
     if (idsOf(await firstPosts(reader)).join() === idsOf(expected).join()) throw failure;
-    if (attempt === 5) throw new Skipped('other users publish posts all the time');
+    if (attempt === 5) throw new SkippedError('other users publish posts all the time');
   }
 }
 
-async function firstPosts({ ask }: Person): Promise<Post[]> {
-  const pages = [await ask(200, 'GET /posts?limit=100'), await ask(200, 'GET /posts?limit=100&offset=100')];
+async function firstPosts({ send }: User): Promise<Post[]> {
+  const pages = [await send(200, 'GET /posts?limit=100'), await send(200, 'GET /posts?limit=100&offset=100')];
   return pages.flatMap(({ body }) => body);
 }
 
-async function pageIs({ user, path, expected }: List, query: string, from: number, to: number): Promise<Answer> {
-  const answer = await user.ask(200, `GET ${path}${query}`);
-  same(answer, `the ids of posts ${from} to ${to}`, idsOf(answer.body), idsOf(expected.slice(from, to)));
+async function pageIs(
+  { user, path, expected }: List,
+  query: string,
+  from: number,
+  to: number,
+): Promise<CheckedResponse> {
+  const answer = await user.send(200, `GET ${path}${query}`);
+  expectEqual(answer, `the ids of posts ${from} to ${to}`, idsOf(answer.body), idsOf(expected.slice(from, to)));
   return answer;
 }
 
 /** The path of the next page. */
-function nextOf(answer: Answer): string {
+function nextOf(answer: CheckedResponse): string {
   const [, next] = /^<([^>]+)>; rel="next"$/.exec(answer.headers.get('link') ?? '') ?? [];
-  want(next, 'a Link to the next page', answer);
+  expectThat(next, 'a Link to the next page', answer);
   const { pathname, search } = new URL(next, 'http://base/');
   return `${pathname}${search}`;
 }
 
-function wantNow(answer: Answer, what: string, time: string): void {
-  want(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(time), `${what} in UTC, with milliseconds`, answer);
-  want(
+function wantNow(answer: CheckedResponse, what: string, time: string): void {
+  expectThat(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(time), `${what} in UTC, with milliseconds`, answer);
+  expectThat(
     Math.abs(Date.parse(time) - Date.now()) < CLOCK_TOLERANCE_MS,
     `${what} within five minutes of now, not ${time}`,
     answer,
@@ -177,9 +182,9 @@ const PAGES: [id: string, sentence: string, check: (list: List) => Promise<void>
       ] as const) {
         let answer = await pageIs(list, query, 0, size);
         for (let page = 1; page < 3; page++) {
-          answer = await list.user.ask(200, `GET ${nextOf(answer)}`);
+          answer = await list.user.send(200, `GET ${nextOf(answer)}`);
           const ids = idsOf(list.expected.slice(page * size, (page + 1) * size));
-          same(answer, `page ${page + 1}`, idsOf(answer.body), ids);
+          expectEqual(answer, `page ${page + 1}`, idsOf(answer.body), ids);
         }
       }
     },
@@ -189,9 +194,9 @@ const PAGES: [id: string, sentence: string, check: (list: List) => Promise<void>
     'is empty and has no Link beyond the last post',
     async ({ user, path }) => {
       for (const offset of [1_000_000, 2_147_483_647]) {
-        const answer = await user.ask(200, `GET ${path}?limit=5&offset=${offset}`);
-        same(answer, 'the posts', answer.body, []);
-        want(!answer.headers.has('link'), 'no Link', answer);
+        const answer = await user.send(200, `GET ${path}?limit=5&offset=${offset}`);
+        expectEqual(answer, 'the posts', answer.body, []);
+        expectThat(!answer.headers.has('link'), 'no Link', answer);
       }
     },
   ],
@@ -199,9 +204,9 @@ const PAGES: [id: string, sentence: string, check: (list: List) => Promise<void>
     'order',
     'is newest first: by created_at descending, then by id descending',
     async ({ user, path, expected }) => {
-      const answer = await user.ask(200, `GET ${path}?limit=100`);
-      same(answer, 'the order', idsOf(answer.body), idsOf([...answer.body].sort(newestFirst)));
-      want(expected.length >= 100 && answer.body.length === 100, '100 posts', answer);
+      const answer = await user.send(200, `GET ${path}?limit=100`);
+      expectEqual(answer, 'the order', idsOf(answer.body), idsOf([...answer.body].sort(newestFirst)));
+      expectThat(expected.length >= 100 && answer.body.length === 100, '100 posts', answer);
     },
   ],
 ];
@@ -215,9 +220,9 @@ const pageRules = (['/posts', '/posts/me'] as const).flatMap((path) =>
 );
 
 /** An entry as the single resource shows it to the same user. */
-async function wantSingle({ ask }: Person, answer: Answer, entry: Post): Promise<void> {
-  const single = await ask(200, `GET /posts/${entry.id}`);
-  same(answer, 'the entry with comments, as the single post', { ...entry, comments: [] }, single.body);
+async function wantSingle({ send }: User, answer: CheckedResponse, entry: Post): Promise<void> {
+  const single = await send(200, `GET /posts/${entry.id}`);
+  expectEqual(answer, 'the entry with comments, as the single post', { ...entry, comments: [] }, single.body);
 }
 
 export const lists: Subject = {
@@ -227,8 +232,8 @@ export const lists: Subject = {
 
     rule('posts.list.entry.own', 'An entry of GET /posts/me equals GET /posts/{id} without comments.', async (cast) => {
       const { author, own } = await timeline(cast);
-      const answer = await author.ask(200, 'GET /posts/me?limit=100');
-      same(answer, 'the entries, as they were created', answer.body, own.slice(0, 100));
+      const answer = await author.send(200, 'GET /posts/me?limit=100');
+      expectEqual(answer, 'the entries, as they were created', answer.body, own.slice(0, 100));
       await Promise.all(answer.body.slice(0, 8).map((entry: Post) => wantSingle(author, answer, entry)));
     }),
 
@@ -243,11 +248,11 @@ export const lists: Subject = {
           [friend, hiddenPosts],
           [hidden, hiddenPosts],
         ] as const) {
-          const answer = await user.ask(200, 'GET /posts?limit=60');
+          const answer = await user.send(200, 'GET /posts?limit=60');
           const known = new Map(posts.map((post) => [post.id, post]));
           const entries: Post[] = answer.body.filter(({ id }: Post) => known.has(id));
-          want(entries.length >= 10, 'the posts just published', answer);
-          for (const entry of entries) same(answer, 'the entry', entry, known.get(entry.id));
+          expectThat(entries.length >= 10, 'the posts just published', answer);
+          for (const entry of entries) expectEqual(answer, 'the entry', entry, known.get(entry.id));
           await Promise.all(entries.slice(0, 8).map((entry) => wantSingle(user, answer, entry)));
         }
       },
@@ -258,9 +263,14 @@ export const lists: Subject = {
       'GET /posts/me has posts of the authenticated user only, also those of a private account.',
       async (cast) => {
         const { hidden, hiddenPosts, reader } = await timeline(cast);
-        const answer = await hidden.ask(200, 'GET /posts/me?limit=100');
-        same(answer, 'the posts', answer.body, hiddenPosts);
-        same(await reader.ask(200, 'GET /posts/me'), 'no posts', (await reader.ask(200, 'GET /posts/me')).body, []);
+        const answer = await hidden.send(200, 'GET /posts/me?limit=100');
+        expectEqual(answer, 'the posts', answer.body, hiddenPosts);
+        expectEqual(
+          await reader.send(200, 'GET /posts/me'),
+          'no posts',
+          (await reader.send(200, 'GET /posts/me')).body,
+          [],
+        );
       },
     ),
 
@@ -272,12 +282,17 @@ export const lists: Subject = {
         [1, POSTS - 1],
         [50, 80],
       ] as const) {
-        const answer = await author.ask(200, `GET /posts/me?limit=${limit}&offset=${offset}`);
-        same(answer, 'the ids', idsOf(answer.body), idsOf(own.slice(offset)));
-        want(!answer.headers.has('link'), 'no Link on the last page', answer);
+        const answer = await author.send(200, `GET /posts/me?limit=${limit}&offset=${offset}`);
+        expectEqual(answer, 'the ids', idsOf(answer.body), idsOf(own.slice(offset)));
+        expectThat(!answer.headers.has('link'), 'no Link on the last page', answer);
       }
-      const before = await author.ask(200, `GET /posts/me?limit=35&offset=69`);
-      same(before, 'the last post, by the Link', (await author.ask(200, `GET ${nextOf(before)}`)).body.length, 1);
+      const before = await author.send(200, `GET /posts/me?limit=35&offset=69`);
+      expectEqual(
+        before,
+        'the last post, by the Link',
+        (await author.send(200, `GET ${nextOf(before)}`)).body.length,
+        1,
+      );
     }),
 
     rule(
@@ -287,13 +302,13 @@ export const lists: Subject = {
         withList(cast, '/posts', async (list) => {
           const { hidden, hiddenPosts, friend } = await timeline(cast);
           for (const query of ['', '?limit=5', '?limit=50', '?limit=100', '?limit=20&offset=20']) {
-            const answer = await list.user.ask(200, `GET /posts${query}`);
-            same(answer, 'how many posts', answer.body.length, Number(/limit=(\d+)/.exec(query)?.[1] ?? 20));
-            want(!answer.body.some(({ author_id }: Post) => author_id === hidden.id), 'no hidden post', answer);
+            const answer = await list.user.send(200, `GET /posts${query}`);
+            expectEqual(answer, 'how many posts', answer.body.length, Number(/limit=(\d+)/.exec(query)?.[1] ?? 20));
+            expectThat(!answer.body.some(({ author_id }: Post) => author_id === hidden.id), 'no hidden post', answer);
           }
-          const seen = await friend.ask(200, 'GET /posts?limit=100');
+          const seen = await friend.send(200, 'GET /posts?limit=100');
           const ids = idsOf(seen.body.filter(({ author_id }: Post) => author_id === hidden.id));
-          same(seen, 'the posts of a friend', ids, idsOf(hiddenPosts));
+          expectEqual(seen, 'the posts of a friend', ids, idsOf(hiddenPosts));
         }),
     ),
 
@@ -303,17 +318,17 @@ export const lists: Subject = {
       async (cast) => {
         const { reader } = await timeline(cast);
         const post = await publish(reader);
-        const answer = await reader.ask(200, `GET /posts/${post.id}`);
+        const answer = await reader.send(200, `GET /posts/${post.id}`);
         wantNow(answer, 'created_at', post.created_at);
-        same(answer, 'created_at', answer.body.created_at, post.created_at);
+        expectEqual(answer, 'created_at', answer.body.created_at, post.created_at);
         for (const path of ['/posts/me', '/posts?limit=100']) {
-          const list = await reader.ask(200, `GET ${path}`);
+          const list = await reader.send(200, `GET ${path}`);
           const entry = list.body.find(({ id }: Post) => id === post.id);
-          same(list, 'created_at in the list', entry?.created_at, post.created_at);
+          expectEqual(list, 'created_at in the list', entry?.created_at, post.created_at);
         }
         const later = await publish(reader);
-        want(later.created_at >= post.created_at && later.id > post.id, 'a later time and a higher id', answer);
-        for (const { id } of [post, later]) await reader.ask(200, `DELETE /posts/delete?id=${id}`);
+        expectThat(later.created_at >= post.created_at && later.id > post.id, 'a later time and a higher id', answer);
+        for (const { id } of [post, later]) await reader.send(200, `DELETE /posts/delete?id=${id}`);
       },
     ),
 
@@ -322,19 +337,19 @@ export const lists: Subject = {
       'An entry of GET /friends equals GET /profiles/{id}: the full profile, also of private accounts.',
       async (cast) => {
         const { viewers, owned } = await audience(cast);
-        const answer = await viewers.friend.ask(200, 'GET /friends');
+        const answer = await viewers.friend.send(200, 'GET /friends');
         const ids = answer.body.map(({ id }: { id: number }) => id);
         const wanted = [...Object.values(owned).map(({ owner }) => owner.id), viewers.friendOfFriend.id];
-        same(
+        expectEqual(
           answer,
           'the friends, by id',
           ids,
           wanted.sort((one, other) => one - other),
         );
         for (const entry of answer.body) {
-          const profile = await viewers.friend.ask(200, `GET /profiles/${entry.id}`);
-          same(answer, 'the entry', entry, profile.body);
-          same(
+          const profile = await viewers.friend.send(200, `GET /profiles/${entry.id}`);
+          expectEqual(answer, 'the entry', entry, profile.body);
+          expectEqual(
             answer,
             'private',
             entry.private,
@@ -349,21 +364,21 @@ export const lists: Subject = {
       'An entry of GET /friends/requests equals GET /profiles/{id}: the full profile if public, else id, name and username.',
       async (cast) => {
         const { viewers, owned } = await audience(cast);
-        const answer = await viewers.requested.ask(200, 'GET /friends/requests');
+        const answer = await viewers.requested.send(200, 'GET /friends/requests');
         const ids = answer.body.map(({ id }: { id: number }) => id);
         const wanted = Object.values(owned).map(({ owner }) => owner.id);
-        same(
+        expectEqual(
           answer,
           'who has sent a request, by id',
           ids,
           wanted.sort((one, other) => one - other),
         );
         for (const entry of answer.body) {
-          const profile = await viewers.requested.ask(200, `GET /profiles/${entry.id}`);
-          same(answer, 'the entry', entry, profile.body);
+          const profile = await viewers.requested.send(200, `GET /profiles/${entry.id}`);
+          expectEqual(answer, 'the entry', entry, profile.body);
         }
         const open = answer.body.find(({ id }: { id: number }) => id === owned.public.owner.id);
-        same(answer, 'the picture of a public account', open?.profile_link, owned.public.picture);
+        expectEqual(answer, 'the picture of a public account', open?.profile_link, owned.public.picture);
       },
     ),
 
@@ -384,9 +399,9 @@ export const lists: Subject = {
             ['/friends', friends],
             ['/friends/requests', requests],
           ] as const) {
-            const answer = await user.ask(200, `GET ${path}`);
+            const answer = await user.send(200, `GET ${path}`);
             const ids = answer.body.map(({ id }: { id: number }) => id);
-            same(
+            expectEqual(
               answer,
               'the ids',
               ids,
@@ -401,32 +416,32 @@ export const lists: Subject = {
       'sessions.list.entries',
       'GET /auth/sessions has one entry for each login: its id, device name, times about now, and which one is current.',
       async (cast) => {
-        const user = await cast.newcomer();
+        const user = await cast.register();
         const devices = [`Contract Kit ${'x'.repeat(100)}`, 'Kit/2.0 (a test)'];
         const logins = [];
         for (const device of devices) logins.push(await cast.login(user, { 'User-Agent': device }));
-        const current = logins.at(-1) as Answer;
-        const answer = await cast.nobody.ask(200, 'GET /auth/sessions', { token: current.body.token });
-        same(answer, 'how many sessions', answer.body.length, 3);
+        const current = logins.at(-1) as CheckedResponse;
+        const answer = await cast.anonymous.send(200, 'GET /auth/sessions', { token: current.body.token });
+        expectEqual(answer, 'how many sessions', answer.body.length, 3);
         for (const { body } of logins) {
           wantFuture(current, body.expires_at);
           const jti = JSON.parse(Buffer.from(body.token.split('.')[1], 'base64url').toString()).jti;
           const entry = answer.body.find(({ id }: { id: string }) => id === jti);
-          want(entry, `a session ${jti}`, answer);
-          same(answer, 'current', entry.current, body.token === current.body.token);
+          expectThat(entry, `a session ${jti}`, answer);
+          expectEqual(answer, 'current', entry.current, body.token === current.body.token);
         }
         const names = answer.body.map(({ device_name }: { device_name: string }) => device_name);
-        same(answer, 'the device names', names.sort(), [...devices, 'Unknown device'].sort());
+        expectEqual(answer, 'the device names', names.sort(), [...devices, 'Unknown device'].sort());
         for (const { created_at, last_used_at } of answer.body) {
           wantNow(answer, 'created_at', created_at);
           wantNow(answer, 'last_used_at', last_used_at);
-          want(last_used_at >= created_at, 'last_used_at not before created_at', answer);
+          expectThat(last_used_at >= created_at, 'last_used_at not before created_at', answer);
         }
       },
     ),
   ],
 };
 
-function wantFuture(answer: Answer, time: string): void {
-  want(Date.parse(time) > Date.now() + 1000, `a time in the future, not ${time}`, answer);
+function wantFuture(answer: CheckedResponse, time: string): void {
+  expectThat(Date.parse(time) > Date.now() + 1000, `a time in the future, not ${time}`, answer);
 }

@@ -1,8 +1,8 @@
 import { type ContractOperation, contract } from '../document.js';
-import type { Sent } from '../exchange.js';
-import { errorShape, problems, same } from '../expect.js';
+import type { RequestOptions } from '../exchange.js';
+import { expectEqual, expectErrorShape, expectProblems } from '../expect.js';
+import { NO_ID, rawForm } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
-import { NO_ID, rawForm } from '../scenes.js';
 
 /** Every other parameter is an id. It names nothing, so that a request which is wrongly accepted changes nothing. */
 const VALUES: Record<string, number> = { limit: 1, offset: 7 };
@@ -15,7 +15,7 @@ export function sound(operation: ContractOperation, query: string[] = []): strin
 }
 
 /** The body of the document's first example, with more fields. */
-export function bodyOf({ requestBody }: ContractOperation, more: Record<string, string> = {}): Sent {
+export function bodyOf({ requestBody }: ContractOperation, more: Record<string, string> = {}): RequestOptions {
   const [example] = Object.values(requestBody?.examples ?? {});
   if (!requestBody || !example) return {};
   const fields = { ...example.value, ...more };
@@ -30,24 +30,24 @@ export const operations: Subject = {
   name: 'Every operation',
   rules: [
     rule('http.query.repeated', 'A repeated query parameter returns 400, also with equal values.', async (cast) => {
-      const { ask } = await cast.person('ada');
-      problems(await ask(400, 'GET /posts?limit=5&limit=5'), 'query.limit');
-      problems(await ask(400, 'GET /posts?limit[]=5'), 'query.limit[]');
-      problems(await ask(400, 'POST /posts/like?id=7&id=8'), 'query.id');
+      const { send } = await cast.sharedUser('ada');
+      expectProblems(await send(400, 'GET /posts?limit=5&limit=5'), 'query.limit');
+      expectProblems(await send(400, 'GET /posts?limit[]=5'), 'query.limit[]');
+      expectProblems(await send(400, 'POST /posts/like?id=7&id=8'), 'query.id');
     }),
 
     rule(
       'http.form.repeated-field',
       'A repeated form field returns 400 and is named, also with equal values.',
       async (cast) => {
-        const { ask } = await cast.person('ada');
+        const { send } = await cast.sharedUser('ada');
         for (const operation of contract) {
           const { mediaType, examples } = operation.requestBody ?? {};
           if (mediaType !== 'multipart/form-data') continue;
           for (const { value } of Object.values(examples ?? {})) {
             const parts = Object.entries(value).map(([name, content]) => ({ name, content: String(content) }));
-            const answer = await ask(400, sound(operation), rawForm(...parts, ...parts));
-            problems(answer, ...Object.keys(value).map((name) => `body.${name}`));
+            const answer = await send(400, sound(operation), rawForm(...parts, ...parts));
+            expectProblems(answer, ...Object.keys(value).map((name) => `body.${name}`));
           }
         }
       },
@@ -57,14 +57,14 @@ export const operations: Subject = {
       'http.fields.prototype-names',
       '__proto__ and constructor are undocumented fields like any other and return 400.',
       async (cast) => {
-        const { ask } = await cast.person('ada');
+        const { send } = await cast.sharedUser('ada');
         const body = '{"password":"Wrong-Harbour_58","__proto__":{"a":1}}';
-        problems(await ask(400, 'DELETE /profiles/me', { body, headers: JSON_TYPE }), 'body.__proto__');
-        problems(
-          await ask(400, 'POST /posts/create', { form: { title: 'A', text: 'A', constructor: 'x' } }),
+        expectProblems(await send(400, 'DELETE /profiles/me', { body, headers: JSON_TYPE }), 'body.__proto__');
+        expectProblems(
+          await send(400, 'POST /posts/create', { form: { title: 'A', text: 'A', constructor: 'x' } }),
           'body.constructor',
         );
-        problems(await ask(400, 'GET /posts?__proto__=1'), 'query.__proto__');
+        expectProblems(await send(400, 'GET /posts?__proto__=1'), 'query.__proto__');
       },
     ),
 
@@ -72,16 +72,16 @@ export const operations: Subject = {
       'http.errors.lists-every-problem',
       'A 400 lists every problem of the request, of its query and its body.',
       async (cast) => {
-        const { ask } = await cast.person('ada');
+        const { send } = await cast.sharedUser('ada');
         const form = { title: '', author_id: '1' };
-        problems(
-          await ask(400, 'POST /posts/create?page=1', { form }),
+        expectProblems(
+          await send(400, 'POST /posts/create?page=1', { form }),
           'body.author_id',
           'body.text',
           'body.title',
           'query.page',
         );
-        problems(await ask(400, 'PUT /posts/edit?id=x', { form }), 'body.author_id', 'body.title', 'query.id');
+        expectProblems(await send(400, 'PUT /posts/edit?id=x', { form }), 'body.author_id', 'body.title', 'query.id');
       },
     ),
 
@@ -89,10 +89,12 @@ export const operations: Subject = {
       'http.errors.malformed-json',
       'Malformed JSON, and a JSON body that is not an object, return 400 with the JSON body of every error.',
       async (cast) => {
-        const { ask } = await cast.person('ada');
+        const { send } = await cast.sharedUser('ada');
         const notUtf8 = Buffer.from([...Buffer.from('{"password":"'), 0xff, ...Buffer.from('"}')]);
         for (const body of ['{', '[]', '7', 'null', '"x"', ' ', notUtf8]) {
-          errorShape(problems(await ask(400, 'DELETE /profiles/me', { body, headers: JSON_TYPE }), 'body.'));
+          expectErrorShape(
+            expectProblems(await send(400, 'DELETE /profiles/me', { body, headers: JSON_TYPE }), 'body.'),
+          );
         }
       },
     ),
@@ -101,7 +103,7 @@ export const operations: Subject = {
       'http.body.too-large',
       'A JSON body of 64 KiB is read. A larger one returns 413, whatever its fields and the query, but 401 without credentials.',
       async (cast) => {
-        const { ask } = await cast.person('ada');
+        const { send } = await cast.sharedUser('ada');
         const sent = (bytes: number, headers = {}) => ({
           body: '{"extra":1}'.padEnd(bytes),
           headers: { ...JSON_TYPE, ...headers },
@@ -109,33 +111,36 @@ export const operations: Subject = {
         const chunked = { 'Transfer-Encoding': 'chunked' };
         const limit = 64 * 1024;
         for (const headers of [{}, chunked]) {
-          const read = await ask(400, 'DELETE /profiles/me', sent(limit, headers));
-          problems(read, 'body.extra', 'body.password');
-          const answer = await ask(413, 'DELETE /profiles/me?page=1', sent(limit + 1, headers));
-          same(errorShape(answer), 'the fields', Object.keys(answer.body), ['message']);
+          const read = await send(400, 'DELETE /profiles/me', sent(limit, headers));
+          expectProblems(read, 'body.extra', 'body.password');
+          const answer = await send(413, 'DELETE /profiles/me?page=1', sent(limit + 1, headers));
+          expectEqual(expectErrorShape(answer), 'the fields', Object.keys(answer.body), ['message']);
         }
-        await cast.nobody.ask(401, 'DELETE /profiles/me', sent(limit + 1));
+        await cast.anonymous.send(401, 'DELETE /profiles/me', sent(limit + 1));
       },
     ),
 
     rule('http.fields.nul', 'NUL and form fields that are not UTF-8 return 400.', async (cast) => {
-      const { ask } = await cast.person('ada');
-      problems(
-        await ask(400, 'POST /posts/create', { form: { title: 'a\0', text: 'b\0' } }),
+      const { send } = await cast.sharedUser('ada');
+      expectProblems(
+        await send(400, 'POST /posts/create', { form: { title: 'a\0', text: 'b\0' } }),
         'body.text',
         'body.title',
       );
-      problems(await ask(400, 'GET /posts?limit=%00'), 'query.limit');
+      expectProblems(await send(400, 'GET /posts?limit=%00'), 'query.limit');
       const surrogate = { name: 'text', content: Buffer.from('a\xed\xa0\x80', 'latin1') };
-      problems(await ask(400, 'POST /posts/create', rawForm({ name: 'title', content: 'a' }, surrogate)), 'body.text');
+      expectProblems(
+        await send(400, 'POST /posts/create', rawForm({ name: 'title', content: 'a' }, surrogate)),
+        'body.text',
+      );
     }),
 
     rule(
       'http.order.media-type-before-fields',
       'The media type is checked before the fields: 415 wins over 400.',
       async (cast) => {
-        const { ask } = await cast.person('ada');
-        await ask(415, 'POST /posts/create?page=1', { body: 'hello', headers: { 'Content-Type': 'text/plain' } });
+        const { send } = await cast.sharedUser('ada');
+        await send(415, 'POST /posts/create?page=1', { body: 'hello', headers: { 'Content-Type': 'text/plain' } });
       },
     ),
 
@@ -143,9 +148,9 @@ export const operations: Subject = {
       'http.order.fields-before-existence',
       'The fields are checked before existence: 400 wins over 404.',
       async (cast) => {
-        const { ask } = await cast.person('ada');
-        problems(await ask(400, 'PUT /posts/edit?id=9007199254740991', { form: { title: '' } }), 'body.title');
-        problems(await ask(400, 'GET /posts/9007199254740991?page=1'), 'query.page');
+        const { send } = await cast.sharedUser('ada');
+        expectProblems(await send(400, 'PUT /posts/edit?id=9007199254740991', { form: { title: '' } }), 'body.title');
+        expectProblems(await send(400, 'GET /posts/9007199254740991?page=1'), 'query.page');
       },
     ),
 
@@ -153,11 +158,11 @@ export const operations: Subject = {
       'http.order.fields-password-conflict',
       'The fields are checked before the password, the password before conflicts: 400, then 401, then 409.',
       async (cast) => {
-        const { ask } = await cast.person('ada');
-        const { username } = await cast.person('ben');
+        const { send } = await cast.sharedUser('ada');
+        const { username } = await cast.sharedUser('ben');
         const form = { username, current_password: 'Wrong-Harbour_58' };
-        problems(await ask(400, 'PUT /profiles/me', { form: { ...form, private: 'maybe' } }), 'body.private');
-        await ask(401, 'PUT /profiles/me', { form });
+        expectProblems(await send(400, 'PUT /profiles/me', { form: { ...form, private: 'maybe' } }), 'body.private');
+        await send(401, 'PUT /profiles/me', { form });
       },
     ),
   ],

@@ -1,6 +1,6 @@
-import { problems, same, want } from '../expect.js';
+import { expectEqual, expectProblems, expectThat } from '../expect.js';
+import { byCookie } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
-import { byCookie } from '../scenes.js';
 
 /** One password that breaks one piece of the policy, and nothing else. */
 const WEAK: [id: string, sentence: string, password: string][] = [
@@ -56,33 +56,33 @@ export const passwords: Subject = {
   rules: [
     ...WEAK.map(([id, sentence, password]) =>
       rule(id, sentence, async (cast) => {
-        const { ask, password: current_password } = await cast.person('ada');
-        problems(await ask(400, 'PUT /profiles/me', { form: { password, current_password } }), 'body.password');
+        const { send, password: current_password } = await cast.sharedUser('ada');
+        expectProblems(await send(400, 'PUT /profiles/me', { form: { password, current_password } }), 'body.password');
       }),
     ),
 
     ...GOOD.map(([id, sentence, password]) =>
       rule(id, sentence, async (cast) => {
-        const { ask } = await cast.person('ada');
+        const { send } = await cast.sharedUser('ada');
         // Sound, and then refused for the wrong current password.
-        await ask(401, 'PUT /profiles/me', { form: { password, current_password: 'Wrong-Harbour_58' } });
+        await send(401, 'PUT /profiles/me', { form: { password, current_password: 'Wrong-Harbour_58' } });
       }),
     ),
 
     rule('passwords.policy.username', 'A password does not contain the username, ignoring case.', async (cast) => {
-      const { ask, username, password: current_password } = await cast.person('ada');
+      const { send, username, password: current_password } = await cast.sharedUser('ada');
       const password = `Teal_58${username.toUpperCase()}`;
-      problems(await ask(400, 'PUT /profiles/me', { form: { password, current_password } }), 'body.password');
-      const json = { ...cast.identity(), username: 'Harbour', password: 'Teal_58-hARBOUR' };
-      problems(await cast.nobody.ask(400, 'POST /auth/register', { json }), 'body.password');
+      expectProblems(await send(400, 'PUT /profiles/me', { form: { password, current_password } }), 'body.password');
+      const json = { ...cast.newUser(), username: 'Harbour', password: 'Teal_58-hARBOUR' };
+      expectProblems(await cast.anonymous.send(400, 'POST /auth/register', { json }), 'body.password');
     }),
 
     rule(
       'passwords.policy.email-local-part',
       'A password does not contain the local part of the email, ignoring case.',
       async (cast) => {
-        const json = { ...cast.identity(), email: 'harbour.seal@example.org', password: 'Teal_58-Harbour.Seal' };
-        problems(await cast.nobody.ask(400, 'POST /auth/register', { json }), 'body.password');
+        const json = { ...cast.newUser(), email: 'harbour.seal@example.org', password: 'Teal_58-Harbour.Seal' };
+        expectProblems(await cast.anonymous.send(400, 'POST /auth/register', { json }), 'body.password');
       },
     ),
 
@@ -90,20 +90,23 @@ export const passwords: Subject = {
       'passwords.change.resulting-account',
       'A new password is checked against the username and the email that result from the update.',
       async (cast) => {
-        const { ask, username: former, password: current_password } = await cast.person('ada');
+        const { send, username: former, password: current_password } = await cast.sharedUser('ada');
         const form = { current_password, password: 'Teal_58-Harbour', username: 'harbour' };
-        problems(await ask(400, 'PUT /profiles/me', { form }), 'body.password');
+        expectProblems(await send(400, 'PUT /profiles/me', { form }), 'body.password');
         const email = 'teal_58@example.org';
-        problems(await ask(400, 'PUT /profiles/me', { form: { ...form, username: 'elk', email } }), 'body.password');
+        expectProblems(
+          await send(400, 'PUT /profiles/me', { form: { ...form, username: 'elk', email } }),
+          'body.password',
+        );
         // The username is the local part of the email, too: a field that stays still counts, and one that changes does not.
         const changes = { email: 'elk@example.org', username: 'elk' };
         const password = `Teal_58${former.toUpperCase()}`;
         for (const [field, value] of Object.entries(changes)) {
-          const answer = await ask(400, 'PUT /profiles/me', { form: { current_password, password, [field]: value } });
-          problems(answer, 'body.password');
+          const answer = await send(400, 'PUT /profiles/me', { form: { current_password, password, [field]: value } });
+          expectProblems(answer, 'body.password');
         }
         const wrong = { ...changes, password, current_password: 'Wrong-Harbour_58' };
-        await ask(401, 'PUT /profiles/me', { form: wrong });
+        await send(401, 'PUT /profiles/me', { form: wrong });
       },
     ),
 
@@ -111,9 +114,9 @@ export const passwords: Subject = {
       'passwords.change.later-names',
       'A later change of username or email is not checked against the password.',
       async (cast) => {
-        const { ask, password } = await cast.newcomer();
+        const { send, password } = await cast.register();
         const part = password.slice('Quiet.7'.length);
-        await ask(200, 'PUT /profiles/me', { form: { username: part, email: `${part}@example.org` } });
+        await send(200, 'PUT /profiles/me', { form: { username: part, email: `${part}@example.org` } });
       },
     ),
 
@@ -121,28 +124,28 @@ export const passwords: Subject = {
       'passwords.policy.lists-every-problem',
       'A 400 lists every problem of a password, not only the first.',
       async (cast) => {
-        const json = { ...cast.identity(), password: 'aaaa' };
-        const answer = problems(await cast.nobody.ask(400, 'POST /auth/register', { json }), 'body.password');
+        const json = { ...cast.newUser(), password: 'aaaa' };
+        const answer = expectProblems(await cast.anonymous.send(400, 'POST /auth/register', { json }), 'body.password');
         // Too short, no uppercase letter, no digit, no special character, a triple repeat.
-        want(answer.body.errors.length >= 5, 'each of the five things that are wrong with it', answer);
+        expectThat(answer.body.errors.length >= 5, 'each of the five things that are wrong with it', answer);
       },
     ),
 
     rule('passwords.change.current-password-required', 'Changing password requires current_password.', async (cast) => {
-      const { ask } = await cast.person('ada');
-      const form = { password: cast.identity().password };
-      problems(await ask(400, 'PUT /profiles/me', { form }), 'body.current_password');
+      const { send } = await cast.sharedUser('ada');
+      const form = { password: cast.newUser().password };
+      expectProblems(await send(400, 'PUT /profiles/me', { form }), 'body.current_password');
     }),
 
     rule(
       'passwords.change.wrong-current-password',
       'A wrong current_password on PUT /profiles/me returns 401 with the message “Invalid password”.',
       async (cast) => {
-        const { ask } = await cast.person('ada');
-        const form = { password: cast.identity().password, current_password: 'Wrong-Harbour_58' };
-        const answer = await ask(401, 'PUT /profiles/me', { form });
-        want(answer.body.message === 'Invalid password', 'the message Invalid password', answer);
-        same(answer, 'WWW-Authenticate', answer.headers.get('www-authenticate'), 'Bearer');
+        const { send } = await cast.sharedUser('ada');
+        const form = { password: cast.newUser().password, current_password: 'Wrong-Harbour_58' };
+        const answer = await send(401, 'PUT /profiles/me', { form });
+        expectThat(answer.body.message === 'Invalid password', 'the message Invalid password', answer);
+        expectEqual(answer, 'WWW-Authenticate', answer.headers.get('www-authenticate'), 'Bearer');
       },
     ),
 
@@ -150,9 +153,9 @@ export const passwords: Subject = {
       'passwords.current-password.always-checked',
       'current_password is checked whenever it is sent.',
       async (cast) => {
-        const { ask } = await cast.person('ada');
+        const { send } = await cast.sharedUser('ada');
         const form = { name: 'Somebody Else', current_password: 'Wrong-Harbour_58' };
-        await ask(401, 'PUT /profiles/me', { form });
+        await send(401, 'PUT /profiles/me', { form });
       },
     ),
 
@@ -160,8 +163,8 @@ export const passwords: Subject = {
       'passwords.current-password.alone',
       'current_password as the only field of a profile update returns 400: nothing changes.',
       async (cast) => {
-        const { ask, password: current_password } = await cast.person('ada');
-        problems(await ask(400, 'PUT /profiles/me', { form: { current_password } }), 'body.');
+        const { send, password: current_password } = await cast.sharedUser('ada');
+        expectProblems(await send(400, 'PUT /profiles/me', { form: { current_password } }), 'body.');
       },
     ),
 
@@ -169,20 +172,22 @@ export const passwords: Subject = {
       'passwords.change.ends-sessions',
       'A password change ends all sessions of the account, and no other user’s: every device must log in again.',
       async (cast) => {
-        const person = await cast.newcomer();
-        const stranger = await cast.person('ada');
+        const person = await cast.register();
+        const stranger = await cast.sharedUser('ada');
         const other = (await cast.login(person)).body.token;
-        const { password } = cast.identity();
+        const { password } = cast.newUser();
         const form = { password, current_password: person.password };
-        const changed = await person.ask(200, 'PUT /profiles/me', { form });
-        for (const token of [person.token, other]) await cast.nobody.ask(401, 'GET /auth/me', { token });
-        await cast.nobody.ask(401, 'GET /auth/me', byCookie(person.token));
-        want(/^fc_session_token=;/.test(changed.headers.get('set-cookie') ?? ''), 'a cleared cookie', changed);
-        await cast.nobody.ask(401, 'POST /auth/login', { json: { email: person.email, password: person.password } });
+        const changed = await person.send(200, 'PUT /profiles/me', { form });
+        for (const token of [person.token, other]) await cast.anonymous.send(401, 'GET /auth/me', { token });
+        await cast.anonymous.send(401, 'GET /auth/me', byCookie(person.token));
+        expectThat(/^fc_session_token=;/.test(changed.headers.get('set-cookie') ?? ''), 'a cleared cookie', changed);
+        await cast.anonymous.send(401, 'POST /auth/login', {
+          json: { email: person.email, password: person.password },
+        });
         const { token } = (await cast.login({ ...person, password })).body;
-        const answer = await cast.nobody.ask(200, 'GET /auth/sessions', { token });
-        want(answer.body.length === 1, 'one session, that of the login after the change', answer);
-        await stranger.ask(200, 'GET /auth/me');
+        const answer = await cast.anonymous.send(200, 'GET /auth/sessions', { token });
+        expectThat(answer.body.length === 1, 'one session, that of the login after the change', answer);
+        await stranger.send(200, 'GET /auth/me');
       },
     ),
 
@@ -190,24 +195,24 @@ export const passwords: Subject = {
       'passwords.change.token-version',
       'A token has the claims jti (session id) and tvr (token version); a password change raises tvr.',
       async (cast) => {
-        const person = await cast.newcomer();
+        const person = await cast.register();
         // The same password is a change, too.
         const { password } = person;
-        await person.ask(200, 'PUT /profiles/me', { form: { password, current_password: password } });
-        await person.ask(401, 'GET /auth/me');
+        await person.send(200, 'PUT /profiles/me', { form: { password, current_password: password } });
+        await person.send(401, 'GET /auth/me');
         const answer = await cast.login(person);
         const claims = claimsOf(answer.body.token);
-        want(typeof claims.jti === 'string' && claims.sub === String(person.id), 'claims jti and sub', answer);
-        want(claims.tvr > claimsOf(person.token).tvr, 'a higher tvr after a password change', answer);
+        expectThat(typeof claims.jti === 'string' && claims.sub === String(person.id), 'claims jti and sub', answer);
+        expectThat(claims.tvr > claimsOf(person.token).tvr, 'a higher tvr after a password change', answer);
       },
     ),
 
     rule('auth.login.password-verbatim', 'Login does not trim or transform the password.', async (cast) => {
-      const who = { ...cast.identity(), password: `  ${cast.identity().password}\u212b ` };
-      await cast.nobody.ask(201, 'POST /auth/register', { json: who });
+      const who = { ...cast.newUser(), password: `  ${cast.newUser().password}\u212b ` };
+      await cast.anonymous.send(201, 'POST /auth/register', { json: who });
       await cast.login(who);
       for (const password of [who.password.trim(), who.password.normalize('NFC')]) {
-        await cast.nobody.ask(401, 'POST /auth/login', { json: { email: who.email, password } });
+        await cast.anonymous.send(401, 'POST /auth/login', { json: { email: who.email, password } });
       }
     }),
   ],

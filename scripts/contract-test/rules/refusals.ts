@@ -2,23 +2,23 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
-import type { Cast, Person } from '../cast.js';
 import { type ContractOperation, contract } from '../document.js';
-import type { Answer, Sent } from '../exchange.js';
-import { errorShape, problems, same, status, want } from '../expect.js';
+import type { CheckedResponse, RequestOptions } from '../exchange.js';
+import { expectEqual, expectErrorShape, expectProblems, expectStatus, expectThat } from '../expect.js';
+import { audience, byCookie, NO_ID, publish, textForm } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
-import { audience, byCookie, NO_ID, publish, textForm } from '../scenes.js';
+import type { TestUsers, User } from '../users.js';
 import { bodyOf, sound } from './operations.js';
 
 const nameOf = ({ method, path }: ContractOperation) => `${method} ${path}`;
 const CROSS_SITE = { Origin: 'https://elsewhere.example', 'Sec-Fetch-Site': 'cross-site' };
-const TEXT: Sent = { body: 'hello', headers: { 'Content-Type': 'text/plain' } };
+const TEXT: RequestOptions = { body: 'hello', headers: { 'Content-Type': 'text/plain' } };
 const isSafe = ({ method }: ContractOperation) => method === 'GET';
 
-const user = (cast: Cast) => cast.person('refused');
+const user = (cast: TestUsers) => cast.sharedUser('refused');
 
 /** A request with everything wrong that can be: what is refused first is told by the order. */
-const withHeaders = ({ headers, ...sent }: Sent, more: Record<string, string>): Sent => ({
+const withHeaders = ({ headers, ...sent }: RequestOptions, more: Record<string, string>): RequestOptions => ({
   ...sent,
   headers: { ...headers, ...more },
 });
@@ -29,7 +29,7 @@ interface Pair {
   says: string;
   wanted: number;
   applies(operation: ContractOperation): boolean;
-  send(cast: Cast, operation: ContractOperation): Promise<[request: string, sent: Sent][]>;
+  send(cast: TestUsers, operation: ContractOperation): Promise<[request: string, sent: RequestOptions][]>;
 }
 
 const UNKNOWN = ['page=1'];
@@ -112,7 +112,9 @@ const orderRules = PAIRS.flatMap((pair) =>
     rule(`order.${pair.id}.${operation.id}`, `${pair.says}: ${nameOf(operation)}`, async (cast) => {
       const requests = await pair.send(cast, operation);
       await Promise.all(
-        requests.map(async ([request, sent]) => errorShape(await cast.nobody.ask(pair.wanted, request, sent))),
+        requests.map(async ([request, sent]) =>
+          expectErrorShape(await cast.anonymous.send(pair.wanted, request, sent)),
+        ),
       );
     }),
   ),
@@ -121,13 +123,13 @@ const orderRules = PAIRS.flatMap((pair) =>
 const unsafe = contract.filter((operation) => !isSafe(operation));
 
 /** Headers of a browser on the service's own pages, or of a program. */
-const OWN: [says: string, headers: (cast: Cast) => Record<string, string>][] = [
+const OWN: [says: string, headers: (cast: TestUsers) => Record<string, string>][] = [
   ['an Origin of the host that the request is for', ({ origin }) => ({ Origin: origin })],
   ['Sec-Fetch-Site: same-origin', ({ origin }) => ({ Origin: origin, 'Sec-Fetch-Site': 'same-origin' })],
   ['Sec-Fetch-Site: none', () => ({ 'Sec-Fetch-Site': 'none' })],
   ['neither header', () => ({})],
 ];
-const FOREIGN: [says: string, headers: (cast: Cast) => Record<string, string>][] = [
+const FOREIGN: [says: string, headers: (cast: TestUsers) => Record<string, string>][] = [
   ['an Origin of another host', () => ({ Origin: 'https://elsewhere.example' })],
   ['the Origin null', () => ({ Origin: 'null' })],
   ['an Origin that only begins like the host', ({ origin }) => ({ Origin: `${origin}.elsewhere.example` })],
@@ -144,7 +146,7 @@ const siteRules = unsafe.map((operation) =>
       // Refused for its fields, if it passes.
       const request = sound(operation, UNKNOWN);
       const send = (wanted: number, headers: Record<string, string>, token?: string) =>
-        cast.nobody.ask(wanted, request, { ...bodyOf(operation), token, headers });
+        cast.anonymous.send(wanted, request, { ...bodyOf(operation), token, headers });
       await Promise.all([
         ...OWN.map(([, headers]) => send(400, { ...credentials, ...headers(cast) })),
         ...FOREIGN.map(([, headers]) => send(403, { ...credentials, ...headers(cast) })),
@@ -164,7 +166,7 @@ const safeRules = contract
       `A request that only reads passes from everywhere, by cookie too: ${nameOf(operation)}`,
       async (cast) => {
         const { token } = await user(cast);
-        await cast.nobody.ask([200, 404], sound(operation), byCookie(token, CROSS_SITE));
+        await cast.anonymous.send([200, 404], sound(operation), byCookie(token, CROSS_SITE));
       },
     ),
   );
@@ -178,7 +180,7 @@ const headerRule = rule(
     const { host, hostname, protocol } = new URL(cast.origin);
     const otherScheme = protocol === 'http:' ? 'https:' : 'http:';
     const send = (wanted: number, headers: Record<string, string>) =>
-      cast.nobody.ask(wanted, 'DELETE /auth/sessions?page=1', byCookie(token, headers));
+      cast.anonymous.send(wanted, 'DELETE /auth/sessions?page=1', byCookie(token, headers));
     await Promise.all([
       send(400, { 'Sec-Fetch-Site': 'same-origin', Origin: 'https://elsewhere.example' }),
       send(403, { 'Sec-Fetch-Site': 'cross-site', Origin: `${otherScheme}//${host}` }),
@@ -189,14 +191,14 @@ const headerRule = rule(
       send(403, { Origin: host }),
       send(403, { Origin: `${cast.origin}, https://elsewhere.example` }),
       send(401, { ...CROSS_SITE, Authorization: '' }),
-      cast.nobody.ask(200, 'HEAD /posts', byCookie(token, CROSS_SITE)),
-      cast.nobody.ask(204, 'OPTIONS /posts/create', byCookie(token, CROSS_SITE)),
+      cast.anonymous.send(200, 'HEAD /posts', byCookie(token, CROSS_SITE)),
+      cast.anonymous.send(204, 'OPTIONS /posts/create', byCookie(token, CROSS_SITE)),
     ]);
   },
 );
 
 /** The attributes of a cookie without its value and its expiry. */
-const attributesOf = (answer: Answer): string[] =>
+const attributesOf = (answer: CheckedResponse): string[] =>
   (answer.headers.get('set-cookie') ?? '')
     .split(/; */)
     .slice(1)
@@ -205,30 +207,31 @@ const attributesOf = (answer: Answer): string[] =>
     .sort();
 
 interface Login {
-  user: Person;
+  user: User;
   token: string;
   session: string;
 }
 
-const CLEARING: [id: string, says: string, end: (cast: Cast, login: Login) => Promise<Answer>][] = [
-  ['logout', 'POST /auth/logout', (cast, { token }) => cast.nobody.ask(200, 'POST /auth/logout', byCookie(token))],
+const CLEARING: [id: string, says: string, end: (cast: TestUsers, login: Login) => Promise<CheckedResponse>][] = [
+  ['logout', 'POST /auth/logout', (cast, { token }) => cast.anonymous.send(200, 'POST /auth/logout', byCookie(token))],
   [
     'session',
     'DELETE /auth/sessions/{id} of the current session',
-    (cast, { token, session }) => cast.nobody.ask(200, `DELETE /auth/sessions/${session}`, { token }),
+    (cast, { token, session }) => cast.anonymous.send(200, `DELETE /auth/sessions/${session}`, { token }),
   ],
   [
     'password',
     'PUT /profiles/me with a new password',
     (cast, { token, user: { password: current_password } }) => {
-      const form = { password: cast.identity().password, current_password };
-      return cast.nobody.ask(200, 'PUT /profiles/me', { token, form });
+      const form = { password: cast.newUser().password, current_password };
+      return cast.anonymous.send(200, 'PUT /profiles/me', { token, form });
     },
   ],
   [
     'account',
     'DELETE /profiles/me',
-    (cast, { token, user: { password } }) => cast.nobody.ask(200, 'DELETE /profiles/me', { token, json: { password } }),
+    (cast, { token, user: { password } }) =>
+      cast.anonymous.send(200, 'DELETE /profiles/me', { token, json: { password } }),
   ],
 ];
 
@@ -237,20 +240,20 @@ const cookieRules = CLEARING.map(([id, says, end]) =>
     `cookie.cleared.${id}`,
     `${says} clears the cookie with the attributes it was set with, and ends the session for header and cookie alike.`,
     async (cast) => {
-      const user = await cast.newcomer();
+      const user = await cast.register();
       const login = await cast.login(user);
       const token: string = login.body.token;
       const session = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).jti;
       const answer = await end(cast, { user, token, session });
       const cookie = answer.headers.get('set-cookie') ?? '';
-      want(/^fc_session_token=(""|);/.test(cookie), 'an empty cookie fc_session_token', answer);
-      want(/max-age=0\b|expires=thu, 01 jan 1970/i.test(cookie), 'a cookie that has expired', answer);
-      same(answer, 'the attributes, as they were set', attributesOf(answer), attributesOf(login));
+      expectThat(/^fc_session_token=(""|);/.test(cookie), 'an empty cookie fc_session_token', answer);
+      expectThat(/max-age=0\b|expires=thu, 01 jan 1970/i.test(cookie), 'a cookie that has expired', answer);
+      expectEqual(answer, 'the attributes, as they were set', attributesOf(answer), attributesOf(login));
       for (const attribute of ['httponly', 'path=/', 'samesite=lax']) {
-        want(attributesOf(login).includes(attribute), attribute, login);
+        expectThat(attributesOf(login).includes(attribute), attribute, login);
       }
-      await cast.nobody.ask(401, 'GET /auth/me', { token });
-      await cast.nobody.ask(401, 'GET /auth/me', byCookie(token));
+      await cast.anonymous.send(401, 'GET /auth/me', { token });
+      await cast.anonymous.send(401, 'GET /auth/me', byCookie(token));
     },
   ),
 );
@@ -262,13 +265,13 @@ const keeping: [id: string, request: (login: Login) => string][] = [
 
 const keptRules = keeping.map(([id, request]) =>
   rule(`cookie.kept.${id}`, 'Ending other sessions leaves the cookie and the current session alone.', async (cast) => {
-    const user = await cast.newcomer();
+    const user = await cast.register();
     const token: string = (await cast.login(user)).body.token;
     const session = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).jti;
-    const answer = await user.ask(200, request({ user, token, session }));
-    want(!answer.headers.has('set-cookie'), 'no Set-Cookie', answer);
-    await user.ask(200, 'GET /auth/me');
-    await cast.nobody.ask(401, 'GET /auth/me', { token });
+    const answer = await user.send(200, request({ user, token, session }));
+    expectThat(!answer.headers.has('set-cookie'), 'no Set-Cookie', answer);
+    await user.send(200, 'GET /auth/me');
+    await cast.anonymous.send(401, 'GET /auth/me', { token });
   }),
 );
 
@@ -277,13 +280,13 @@ const DOCUMENT = JSON.parse(readFileSync(resolve('#openapi.json'), 'utf8'));
 
 const documentRules = [
   rule('document.json', 'GET /openapi.json serves the document that this kit checks against.', async (cast) => {
-    const answer = await cast.nobody.ask(200, 'GET /openapi.json');
-    want(isDeepStrictEqual(answer.body, DOCUMENT), 'the document that this kit checks against', answer);
+    const answer = await cast.anonymous.send(200, 'GET /openapi.json');
+    expectThat(isDeepStrictEqual(answer.body, DOCUMENT), 'the document that this kit checks against', answer);
   }),
 
   rule('document.yaml', 'GET /openapi.yaml serves the same document as GET /openapi.json.', async (cast) => {
-    const answer = await cast.nobody.ask(200, 'GET /openapi.yaml');
-    want(
+    const answer = await cast.anonymous.send(200, 'GET /openapi.yaml');
+    expectThat(
       isDeepStrictEqual(parse(answer.bytes.toString()), DOCUMENT),
       'the document that this kit checks against',
       answer,
@@ -292,7 +295,11 @@ const documentRules = [
 ];
 
 /** One request for each kind of refusal and each kind of success that has a message. */
-const MESSAGES: [id: string, wanted: number, send: (cast: Cast) => Promise<[request: string, sent: Sent]>][] = [
+const MESSAGES: [
+  id: string,
+  wanted: number,
+  send: (cast: TestUsers) => Promise<[request: string, sent: RequestOptions]>,
+][] = [
   ['400', 400, async (cast) => ['POST /posts/create', { token: (await user(cast)).token, form: { title: '' } }]],
   ['401', 401, async () => ['GET /posts', {}]],
   ['401.login', 401, async () => ['POST /auth/login', { json: { email: 'nobody@example.org', password: 'x' } }]],
@@ -320,18 +327,18 @@ const messageRules = MESSAGES.map(([id, wanted, send]) =>
     `errors.message.${id}`,
     `An error is application/json with a message that is not empty, and so is every one of its errors: ${id}.`,
     async (cast) => {
-      const answer = errorShape(await cast.nobody.ask(wanted, ...(await send(cast))));
+      const answer = expectErrorShape(await cast.anonymous.send(wanted, ...(await send(cast))));
       for (const { message } of answer.body.errors ?? []) {
-        want(typeof message === 'string' && message.trim() !== '', 'a message for each problem', answer);
+        expectThat(typeof message === 'string' && message.trim() !== '', 'a message for each problem', answer);
       }
-      want(/\p{L}{2}/u.test(answer.body.message), 'a message with words', answer);
+      expectThat(/\p{L}{2}/u.test(answer.body.message), 'a message with words', answer);
     },
   ),
 );
 
-const wantMessage = (answer: Answer) => {
-  same(answer, 'the fields', Object.keys(answer.body), ['message']);
-  want(/\p{L}{2}/u.test(answer.body.message), 'a message with words', answer);
+const wantMessage = (answer: CheckedResponse) => {
+  expectEqual(answer, 'the fields', Object.keys(answer.body), ['message']);
+  expectThat(/\p{L}{2}/u.test(answer.body.message), 'a message with words', answer);
 };
 
 const successRules = [
@@ -339,9 +346,9 @@ const successRules = [
     'messages.actions',
     'Likes, friend requests, session ends and deletions return 200 with a message that is not empty.',
     async (cast) => {
-      const [one, other] = await Promise.all([cast.newcomer(), cast.newcomer()]);
+      const [one, other] = await Promise.all([cast.register(), cast.register()]);
       const { id } = await publish(one);
-      for (const [{ ask }, request] of [
+      for (const [{ send }, request] of [
         [other, `POST /posts/like?id=${id}`],
         [other, `DELETE /posts/like?id=${id}`],
         [one, `POST /friends/request?to=${other.id}`],
@@ -355,10 +362,10 @@ const successRules = [
         [one, 'DELETE /auth/sessions'],
         [one, 'POST /auth/logout'],
       ] as const) {
-        wantMessage(await ask(200, request));
+        wantMessage(await send(200, request));
       }
       const { password } = other;
-      wantMessage(await other.ask(200, 'DELETE /profiles/me', { json: { password } }));
+      wantMessage(await other.send(200, 'DELETE /profiles/me', { json: { password } }));
     },
   ),
 
@@ -375,22 +382,22 @@ const successRules = [
         { private: 'x' },
         { extra: '1' },
       ] as Record<string, string>[]) {
-        const answer = await cast.nobody.ask(400, 'PUT /profiles/me', {
+        const answer = await cast.anonymous.send(400, 'PUT /profiles/me', {
           token,
           ...textForm({ ...form, current_password: wrong }),
         });
-        problems(answer, `body.${Object.keys(form)[0]}`);
+        expectProblems(answer, `body.${Object.keys(form)[0]}`);
       }
-      problems(
-        await cast.nobody.ask(400, 'DELETE /profiles/me', { token, json: { password: wrong, extra: 1 } }),
+      expectProblems(
+        await cast.anonymous.send(400, 'DELETE /profiles/me', { token, json: { password: wrong, extra: 1 } }),
         'body.extra',
       );
-      problems(
-        await cast.nobody.ask(400, 'DELETE /profiles/me?page=1', { token, json: { password: wrong } }),
+      expectProblems(
+        await cast.anonymous.send(400, 'DELETE /profiles/me?page=1', { token, json: { password: wrong } }),
         'query.page',
       );
-      problems(
-        await cast.nobody.ask(400, 'POST /auth/login?page=1', { json: { email: 'x', password: wrong } }),
+      expectProblems(
+        await cast.anonymous.send(400, 'POST /auth/login?page=1', { json: { email: 'x', password: wrong } }),
         'query.page',
       );
     },
@@ -401,8 +408,8 @@ const successRules = [
     'A wrong current_password is 401 Invalid password also if the username or email is taken, and whatever field it comes with.',
     async (cast) => {
       const { token } = await user(cast);
-      const { username, email } = await cast.person('ada');
-      const before = await cast.nobody.ask(200, 'GET /auth/me', { token });
+      const { username, email } = await cast.sharedUser('ada');
+      const before = await cast.anonymous.send(200, 'GET /auth/me', { token });
       for (const form of [
         { username },
         { email },
@@ -411,13 +418,13 @@ const successRules = [
         { remove_image: 'true' },
       ] as Record<string, string>[]) {
         const sent = textForm({ ...form, current_password: 'Wrong-Harbour_58' });
-        const answer = await cast.nobody.ask(401, 'PUT /profiles/me', { token, ...sent });
-        same(answer, 'the message', answer.body.message, 'Invalid password');
+        const answer = await cast.anonymous.send(401, 'PUT /profiles/me', { token, ...sent });
+        expectEqual(answer, 'the message', answer.body.message, 'Invalid password');
       }
-      const after = await cast.nobody.ask(200, 'GET /auth/me', { token });
-      same(after, 'the account, unchanged', after.body, before.body);
-      const profile = await cast.nobody.ask(200, 'GET /profiles/me', { token });
-      same(profile, 'private, unchanged', profile.body.private, false);
+      const after = await cast.anonymous.send(200, 'GET /auth/me', { token });
+      expectEqual(after, 'the account, unchanged', after.body, before.body);
+      const profile = await cast.anonymous.send(200, 'GET /profiles/me', { token });
+      expectEqual(profile, 'private, unchanged', profile.body.private, false);
     },
   ),
 
@@ -425,16 +432,16 @@ const successRules = [
     'order.fields-before-conflict',
     'What is wrong with the fields is 400 also if the username or email is taken.',
     async (cast) => {
-      const { username, email } = await cast.person('ada');
+      const { username, email } = await cast.sharedUser('ada');
       const { token } = await user(cast);
-      const json = { ...cast.identity(), username, email, name: ' ' };
-      problems(await cast.nobody.ask(400, 'POST /auth/register', { json }), 'body.name');
-      problems(
-        await cast.nobody.ask(400, 'POST /auth/register?page=1', { json: { ...json, name: 'A' } }),
+      const json = { ...cast.newUser(), username, email, name: ' ' };
+      expectProblems(await cast.anonymous.send(400, 'POST /auth/register', { json }), 'body.name');
+      expectProblems(
+        await cast.anonymous.send(400, 'POST /auth/register?page=1', { json: { ...json, name: 'A' } }),
         'query.page',
       );
       const form = textForm({ username, name: ' ' });
-      problems(await cast.nobody.ask(400, 'PUT /profiles/me', { token, ...form }), 'body.name');
+      expectProblems(await cast.anonymous.send(400, 'PUT /profiles/me', { token, ...form }), 'body.name');
     },
   ),
 
@@ -450,11 +457,11 @@ const successRules = [
         TEXT,
         { headers: CROSS_SITE },
         byCookie(token, CROSS_SITE),
-      ] as Sent[]) {
-        await cast.nobody.ask(404, 'POST /no-such-path', sent);
-        const answer = await cast.nobody.ask(405, 'POST /auth/me?page=1', sent);
-        want(answer.headers.has('allow'), 'Allow', answer);
-        await cast.nobody.ask(405, 'GET /posts/create', sent);
+      ] as RequestOptions[]) {
+        await cast.anonymous.send(404, 'POST /no-such-path', sent);
+        const answer = await cast.anonymous.send(405, 'POST /auth/me?page=1', sent);
+        expectThat(answer.headers.has('allow'), 'Allow', answer);
+        await cast.anonymous.send(405, 'GET /posts/create', sent);
       }
     },
   ),
@@ -465,11 +472,11 @@ const successRules = [
     async (cast) => {
       const { token, id } = await user(cast);
       const Cookie = `fc_session_token=${token}; fc_session_token=${token}`;
-      status(await cast.nobody.ask(401, 'GET /auth/me', { headers: { Cookie } }), 401);
-      const answer = await cast.nobody.ask(200, 'GET /auth/me', { token, headers: { Cookie } });
-      same(answer, 'the account', answer.body.id, id);
+      expectStatus(await cast.anonymous.send(401, 'GET /auth/me', { headers: { Cookie } }), 401);
+      const answer = await cast.anonymous.send(200, 'GET /auth/me', { token, headers: { Cookie } });
+      expectEqual(answer, 'the account', answer.body.id, id);
       const others = `fc_session_token=${token}; x_fc_session_token=1; theme=fc_session_token`;
-      await cast.nobody.ask(200, 'GET /auth/me', { headers: { Cookie: others } });
+      await cast.anonymous.send(200, 'GET /auth/me', { headers: { Cookie: others } });
     },
   ),
 
@@ -479,7 +486,7 @@ const successRules = [
     async (cast) => {
       const stale = { Authorization: 'Bearer stale', Cookie: 'fc_session_token=stale' };
       await cast.login(await user(cast), stale);
-      await cast.nobody.ask(400, 'POST /auth/register', { json: {}, headers: stale });
+      await cast.anonymous.send(400, 'POST /auth/register', { json: {}, headers: stale });
     },
   ),
 
@@ -489,7 +496,7 @@ const successRules = [
     async (cast) => {
       const { token } = await user(cast);
       for (const Authorization of [`Bearer ${token}`, `bearer ${token}`, `BEARER   ${token}`]) {
-        await cast.nobody.ask(200, 'GET /auth/me', { headers: { Authorization } });
+        await cast.anonymous.send(200, 'GET /auth/me', { headers: { Authorization } });
       }
       for (const Authorization of [
         token,
@@ -508,8 +515,12 @@ const successRules = [
         `Bearer ${'x'.repeat(8000)}`,
       ]) {
         for (const cookie of [{}, byCookie(token).headers]) {
-          const answer = await cast.nobody.ask(401, 'GET /auth/me', { headers: { Authorization, ...cookie } });
-          want(/^Bearer\b/.test(answer.headers.get('www-authenticate') ?? ''), 'WWW-Authenticate: Bearer', answer);
+          const answer = await cast.anonymous.send(401, 'GET /auth/me', { headers: { Authorization, ...cookie } });
+          expectThat(
+            /^Bearer\b/.test(answer.headers.get('www-authenticate') ?? ''),
+            'WWW-Authenticate: Bearer',
+            answer,
+          );
         }
       }
     },

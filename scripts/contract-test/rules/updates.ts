@@ -1,8 +1,8 @@
-import type { Cast, Person } from '../cast.js';
-import { same, want } from '../expect.js';
+import { expectEqual, expectThat } from '../expect.js';
+import { befriend, type Post, png, publish } from '../fixtures.js';
 import { samples } from '../images.js';
 import { rule, type Subject } from '../rule.js';
-import { befriend, type Post, png, publish } from '../scenes.js';
+import type { TestUsers, User } from '../users.js';
 
 interface Profile {
   id: number;
@@ -13,11 +13,11 @@ interface Profile {
 }
 
 /** A private account with a picture, a post and a friend, for these rules alone. */
-const subject = (cast: Cast) =>
+const subject = (cast: TestUsers) =>
   cast.once('updated account', async () => {
-    const [user, friend] = await Promise.all([cast.newcomer(), cast.newcomer()]);
+    const [user, friend] = await Promise.all([cast.register(), cast.register()]);
     const form = { private: 'true', image: png(), name: 'Ada B. Carter' };
-    const { body } = await user.ask(200, 'PUT /profiles/me', { form });
+    const { body } = await user.send(200, 'PUT /profiles/me', { form });
     const post = await publish(user, { image: png() });
     await befriend(user, friend);
     return { user, friend, post, profile: body as Profile };
@@ -30,41 +30,41 @@ async function wantEverywhere({ user, friend, post, profile }: Subjected): Promi
   const { id, name, username, profile_link } = profile;
   const account = { id, name, username, email: user.email };
   for (const path of ['/auth/me', '/auth/verify']) {
-    const answer = await user.ask(200, `GET ${path}`);
-    same(answer, 'the account', answer.body, account);
+    const answer = await user.send(200, `GET ${path}`);
+    expectEqual(answer, 'the account', answer.body, account);
   }
-  for (const [{ ask }, path] of [
+  for (const [{ send }, path] of [
     [user, '/profiles/me'],
     [user, `/profiles/${id}`],
     [friend, `/profiles/${id}`],
   ] as const) {
-    const answer = await ask(200, `GET ${path}`);
-    same(answer, 'the profile', answer.body, profile);
+    const answer = await send(200, `GET ${path}`);
+    expectEqual(answer, 'the profile', answer.body, profile);
   }
-  const friends = await friend.ask(200, 'GET /friends');
-  same(friends, 'the entry of the friend', friends.body, [profile]);
+  const friends = await friend.send(200, 'GET /friends');
+  expectEqual(friends, 'the entry of the friend', friends.body, [profile]);
   for (const path of [`/posts/${post.id}`, '/posts?limit=100']) {
-    const answer = await friend.ask(200, `GET ${path}`);
+    const answer = await friend.send(200, `GET ${path}`);
     const found = [answer.body].flat().find((one: Post) => one.id === post.id);
-    if (found) same(answer, 'author_username', found.author_username, username);
+    if (found) expectEqual(answer, 'author_username', found.author_username, username);
   }
-  const own = await user.ask(200, 'GET /posts/me');
-  same(own, 'author_username', own.body[0]?.author_username, username);
+  const own = await user.send(200, 'GET /posts/me');
+  expectEqual(own, 'author_username', own.body[0]?.author_username, username);
   if (profile_link) {
-    const picture = await friend.ask(200, `GET ${profile_link}`);
-    same(picture, 'the type of the picture', picture.headers.get('content-type')?.split('/')[0], 'image');
+    const picture = await friend.send(200, `GET ${profile_link}`);
+    expectEqual(picture, 'the type of the picture', picture.headers.get('content-type')?.split('/')[0], 'image');
   }
 }
 
 /** Each field of the form, what is sent, and what that changes of the profile. */
 const PROFILE_FIELDS: [
   field: string,
-  form: (cast: Cast, user: Person) => Record<string, string | File>,
+  form: (cast: TestUsers, user: User) => Record<string, string | File>,
   changed: (form: Record<string, string | File>, answered: Profile) => Partial<Profile>,
 ][] = [
   ['name', () => ({ name: 'Another Name' }), ({ name }) => ({ name: String(name) })],
-  ['username', (cast) => ({ username: cast.identity().username }), ({ username }) => ({ username: String(username) })],
-  ['email', (cast) => ({ email: cast.identity().email }), () => ({})],
+  ['username', (cast) => ({ username: cast.newUser().username }), ({ username }) => ({ username: String(username) })],
+  ['email', (cast) => ({ email: cast.newUser().email }), () => ({})],
   ['private', () => ({ private: 'false' }), () => ({ private: false })],
   ['private.back', () => ({ private: 'true' }), () => ({ private: true })],
   [
@@ -74,7 +74,7 @@ const PROFILE_FIELDS: [
   ],
   [
     'password',
-    (cast, { password }) => ({ password: ` ${cast.identity().password}\u212b `, current_password: password }),
+    (cast, { password }) => ({ password: ` ${cast.newUser().password}\u212b `, current_password: password }),
     () => ({}),
   ],
   ['remove_image', () => ({ remove_image: 'true' }), () => ({ profile_link: null })],
@@ -90,29 +90,33 @@ const profileRules = PROFILE_FIELDS.map(([name, formOf, changed]) => {
       const { user } = scene;
       const before = scene.profile;
       const form = formOf(cast, user);
-      const answer = await user.ask(200, 'PUT /profiles/me', { form });
+      const answer = await user.send(200, 'PUT /profiles/me', { form });
       scene.profile = { ...before, ...changed(form, answer.body) };
       if (field === 'image') {
-        want(answer.body.profile_link && answer.body.profile_link !== before.profile_link, 'a new picture', answer);
+        expectThat(
+          answer.body.profile_link && answer.body.profile_link !== before.profile_link,
+          'a new picture',
+          answer,
+        );
       }
       if (form.email !== undefined) user.email = String(form.email);
       try {
-        same(answer, 'the profile', answer.body, scene.profile);
-        want(
+        expectEqual(answer, 'the profile', answer.body, scene.profile);
+        expectThat(
           answer.headers.has('set-cookie') === (field === 'password'),
           'a cookie that only a new password clears',
           answer,
         );
         if (form.password !== undefined) {
-          await user.ask(401, 'GET /auth/me');
+          await user.send(401, 'GET /auth/me');
           user.password = String(form.password);
           const token: string = (await cast.login(user)).body.token;
-          user.ask = (wanted, request, sent) => cast.nobody.ask(wanted, request, { token, ...sent });
+          user.send = (wanted, request, sent) => cast.anonymous.send(wanted, request, { token, ...sent });
         }
         await wantEverywhere(scene);
       } finally {
         // The next field is compared with what this one has left, right or wrong.
-        scene.profile = (await user.ask([200, 401], 'GET /profiles/me')).body;
+        scene.profile = (await user.send([200, 401], 'GET /profiles/me')).body;
       }
     },
   );
@@ -133,22 +137,22 @@ const postRules = POST_FIELDS.map(([field, form, changed]) =>
     async (cast) => {
       const { user, friend } = await subject(cast);
       const post = await publish(user, { title: ' A title ', text: 'Line one\nline two', image: png() });
-      await friend.ask(200, `POST /posts/like?id=${post.id}`);
-      const answer = await user.ask(200, `PUT /posts/edit?id=${post.id}`, { form });
+      await friend.send(200, `POST /posts/like?id=${post.id}`);
+      const answer = await user.send(200, `PUT /posts/edit?id=${post.id}`, { form });
       const expected = { ...post, like_count: 1, ...changed(answer.body) };
-      if (field === 'image') want(answer.body.image && answer.body.image !== post.image, 'a new image', answer);
-      same(answer, 'the post', answer.body, expected);
-      for (const [{ ask }, liked_by_me] of [
+      if (field === 'image') expectThat(answer.body.image && answer.body.image !== post.image, 'a new image', answer);
+      expectEqual(answer, 'the post', answer.body, expected);
+      for (const [{ send }, liked_by_me] of [
         [user, false],
         [friend, true],
       ] as const) {
-        const single = await ask(200, `GET /posts/${post.id}`);
-        same(single, 'the post', single.body, { ...expected, liked_by_me, comments: [] });
+        const single = await send(200, `GET /posts/${post.id}`);
+        expectEqual(single, 'the post', single.body, { ...expected, liked_by_me, comments: [] });
       }
       for (const path of ['/posts/me?limit=100', '/posts?limit=100']) {
-        const list = await user.ask(200, `GET ${path}`);
+        const list = await user.send(200, `GET ${path}`);
         const entry = list.body.find(({ id }: Post) => id === post.id);
-        if (entry || path.includes('me')) same(list, 'the post in the list', entry, expected);
+        if (entry || path.includes('me')) expectEqual(list, 'the post in the list', entry, expected);
       }
     },
   ),

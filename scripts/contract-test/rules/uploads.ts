@@ -1,9 +1,9 @@
-import type { Cast, Person } from '../cast.js';
-import type { Answer, Sent } from '../exchange.js';
-import { problems, Skipped, same, want } from '../expect.js';
+import type { CheckedResponse, RequestOptions } from '../exchange.js';
+import { expectEqual, expectProblems, expectThat, SkippedError } from '../expect.js';
+import { type Post, png, publish, type RawPart, rawForm } from '../fixtures.js';
 import { samples } from '../images.js';
 import { rule, type Subject } from '../rule.js';
-import { type Post, png, publish, type RawPart, rawForm } from '../scenes.js';
+import type { TestUsers, User } from '../users.js';
 
 const MAX_BYTES = 5 * 1024 * 1024;
 
@@ -69,23 +69,23 @@ interface Form {
   /** Whether the form can remove the image. */
   removes: boolean;
   field: 'image' | 'profile_link';
-  send(cast: Cast, wanted: number | number[], ...parts: RawPart[]): Promise<Answer>;
+  send(cast: TestUsers, wanted: number | number[], ...parts: RawPart[]): Promise<CheckedResponse>;
   /** The image as it is now; null where every form is a new post. */
-  present(cast: Cast): Promise<string | null>;
-  user(cast: Cast): Promise<Person>;
+  present(cast: TestUsers): Promise<string | null>;
+  user(cast: TestUsers): Promise<User>;
 }
 
 const text = (name: string, content: string): RawPart => ({ name, content });
 
-const uploader = (cast: Cast) =>
+const uploader = (cast: TestUsers) =>
   cast.once('uploader', async () => {
-    const user = await cast.newcomer();
+    const user = await cast.register();
     const post = await publish(user, { image: png() });
-    await user.ask(200, 'PUT /profiles/me', { form: { image: png() } });
+    await user.send(200, 'PUT /profiles/me', { form: { image: png() } });
     return { user, post };
   });
 
-const userOf = async (cast: Cast) => (await uploader(cast)).user;
+const userOf = async (cast: TestUsers) => (await uploader(cast)).user;
 
 const FORMS: Form[] = [
   {
@@ -97,7 +97,7 @@ const FORMS: Form[] = [
     user: userOf,
     present: async () => null,
     send: async (cast, wanted, ...parts) =>
-      (await userOf(cast)).ask(
+      (await userOf(cast)).send(
         wanted,
         'POST /posts/create',
         rawForm(text('title', 'A title'), text('text', 'A text'), ...parts),
@@ -112,11 +112,11 @@ const FORMS: Form[] = [
     user: userOf,
     async present(cast) {
       const { user, post } = await uploader(cast);
-      return (await user.ask(200, `GET /posts/${post.id}`)).body.image;
+      return (await user.send(200, `GET /posts/${post.id}`)).body.image;
     },
     async send(cast, wanted, ...parts) {
       const { user, post } = await uploader(cast);
-      return user.ask(wanted, `PUT /posts/edit?id=${post.id}`, rawForm(...parts));
+      return user.send(wanted, `PUT /posts/edit?id=${post.id}`, rawForm(...parts));
     },
   },
   {
@@ -126,28 +126,28 @@ const FORMS: Form[] = [
     removes: true,
     field: 'profile_link',
     user: userOf,
-    present: async (cast) => (await (await userOf(cast)).ask(200, 'GET /profiles/me')).body.profile_link,
-    send: async (cast, wanted, ...parts) => (await userOf(cast)).ask(wanted, 'PUT /profiles/me', rawForm(...parts)),
+    present: async (cast) => (await (await userOf(cast)).send(200, 'GET /profiles/me')).body.profile_link,
+    send: async (cast, wanted, ...parts) => (await userOf(cast)).send(wanted, 'PUT /profiles/me', rawForm(...parts)),
   },
 ];
 
 /** Sends files that must be refused side by side, and checks that the image stays as it is. */
-async function wantRefused(cast: Cast, form: Form, files: [bytes: Buffer, declared: string | undefined][]) {
+async function wantRefused(cast: TestUsers, form: Form, files: [bytes: Buffer, declared: string | undefined][]) {
   const before = await form.present(cast);
   await Promise.all(
     files.map(async ([bytes, declared]) => {
       const answer = await form.send(cast, [form.success, 400], imagePart(bytes, declared));
-      want(answer.status === 400, `400 for a file declared as ${declared ?? 'nothing'}`, answer);
-      problems(answer, 'body.image');
+      expectThat(answer.status === 400, `400 for a file declared as ${declared ?? 'nothing'}`, answer);
+      expectProblems(answer, 'body.image');
     }),
   );
   const user = await form.user(cast);
-  const answer = await user.ask(200, 'GET /profiles/me');
-  same(answer, 'the image, as before', await form.present(cast), before);
+  const answer = await user.send(200, 'GET /profiles/me');
+  expectEqual(answer, 'the image, as before', await form.present(cast), before);
 }
 
 async function wantStored(
-  cast: Cast,
+  cast: TestUsers,
   form: Form,
   bytes: Buffer,
   declared: string | undefined,
@@ -155,13 +155,13 @@ async function wantStored(
   servedBytes = bytes,
 ) {
   const answer = await form.send(cast, [form.success, 400, 413], imagePart(bytes, declared));
-  want(answer.status === form.success, `${form.success} for a file declared as ${declared ?? 'nothing'}`, answer);
+  expectThat(answer.status === form.success, `${form.success} for a file declared as ${declared ?? 'nothing'}`, answer);
   const path: string = answer.body[form.field];
-  const download = await (await form.user(cast)).ask(200, `GET ${path}`);
+  const download = await (await form.user(cast)).send(200, `GET ${path}`);
   const wanted = servedBytes === bytes ? 'the bytes as they were uploaded' : 'the image without its metadata';
-  want(download.bytes.equals(servedBytes), wanted, download);
-  same(download, 'Content-Type', download.headers.get('content-type'), served);
-  same(download, 'Content-Length', download.headers.get('content-length'), String(servedBytes.length));
+  expectThat(download.bytes.equals(servedBytes), wanted, download);
+  expectEqual(download, 'Content-Type', download.headers.get('content-type'), served);
+  expectEqual(download, 'Content-Length', download.headers.get('content-length'), String(servedBytes.length));
   return path;
 }
 
@@ -252,10 +252,10 @@ const sizeRules = FORMS.flatMap((form) => [
       const answer = await form.send(cast, [form.success, 413], imagePart(gifOf(MAX_BYTES + 1), 'image/gif'));
       if (answer.status !== 413) {
         const larger = await form.send(cast, [form.success, 413], imagePart(gifOf(2 * MAX_BYTES), 'image/gif'));
-        want(larger.status !== 413, '413 for an image of one byte more than 5 MiB', answer);
-        throw new Skipped('the service is configured to accept larger images');
+        expectThat(larger.status !== 413, '413 for an image of one byte more than 5 MiB', answer);
+        throw new SkippedError('the service is configured to accept larger images');
       }
-      same(answer, 'the image, as before', await form.present(cast), before);
+      expectEqual(answer, 'the image, as before', await form.present(cast), before);
     },
   ),
 ]);
@@ -271,7 +271,7 @@ const formRules = FORMS.flatMap((form) => [
       const field = form.id === 'profile' ? text('name', 'A Name') : form.id === 'edit' ? text('title', 'A title') : [];
       for (const none of [NO_FILE, { ...NO_FILE, type: 'image/png' }, imagePart(Buffer.alloc(0), undefined, '')]) {
         const answer = await form.send(cast, form.success, none, ...[field].flat());
-        same(answer, 'the image', answer.body[form.field], before);
+        expectEqual(answer, 'the image', answer.body[form.field], before);
       }
       if (form.id !== 'create') await form.send(cast, 400, NO_FILE);
     },
@@ -282,20 +282,20 @@ const formRules = FORMS.flatMap((form) => [
     `${form.title} gives each image a random file name: no two begin alike, they have no order, and none has anything of the uploaded name.`,
     async (cast) => {
       const names: string[] = [];
-      let last: Answer | undefined;
+      let last: CheckedResponse | undefined;
       for (let count = 0; count < 8; count++) {
         last = await form.send(cast, form.success, imagePart(samples.png, 'image/png', 'harbour.png'));
         const path: string = last.body[form.field];
-        want(/^\/(posts|profiles)\/image\/[^/]{22,}$/.test(path), 'a name of 128 random bits or more', last);
-        want(!/harbour/i.test(path), 'nothing of the uploaded name', last);
+        expectThat(/^\/(posts|profiles)\/image\/[^/]{22,}$/.test(path), 'a name of 128 random bits or more', last);
+        expectThat(!/harbour/i.test(path), 'nothing of the uploaded name', last);
         names.push(path.split('/').at(-1) ?? '');
       }
       if (!last) return;
       const sorted = [...names].sort();
       const alike = sorted.some((name, index) => index > 0 && name.slice(0, 8) === sorted[index - 1]?.slice(0, 8));
-      want(!alike, `names that do not begin alike, not ${names.join(', ')}`, last);
+      expectThat(!alike, `names that do not begin alike, not ${names.join(', ')}`, last);
       const ordered = [sorted, [...sorted].reverse()].some((order) => order.join() === names.join());
-      want(!ordered, `names without an order, not ${names.join(', ')}`, last);
+      expectThat(!ordered, `names without an order, not ${names.join(', ')}`, last);
     },
   ),
 
@@ -304,16 +304,16 @@ const formRules = FORMS.flatMap((form) => [
     `${form.title} returns 400 for an image that is repeated, misnamed or text, and for a text that is a file.`,
     async (cast) => {
       const image = imagePart(samples.png, 'image/png');
-      problems(await form.send(cast, 400, image, image), 'body.image');
-      problems(await form.send(cast, 400, { ...image, name: 'picture' }), 'body.picture');
-      problems(await form.send(cast, 400, { ...image, name: 'image[]' }), 'body.image[]');
-      problems(await form.send(cast, 400, text('image', 'x')), 'body.image');
+      expectProblems(await form.send(cast, 400, image, image), 'body.image');
+      expectProblems(await form.send(cast, 400, { ...image, name: 'picture' }), 'body.picture');
+      expectProblems(await form.send(cast, 400, { ...image, name: 'image[]' }), 'body.image[]');
+      expectProblems(await form.send(cast, 400, text('image', 'x')), 'body.image');
       const [name] = form.id === 'profile' ? ['name'] : ['title'];
       const answer = await form.send(cast, 400, imagePart(samples.png, 'image/png'), {
         ...image,
         name: name as string,
       });
-      problems(answer, `body.${name}`);
+      expectProblems(answer, `body.${name}`);
     },
   ),
 ]);
@@ -329,16 +329,16 @@ const removalRules = FORMS.filter(({ removes }) => removes).flatMap((form) => [
       ]) {
         const before = await form.present(cast);
         const answer = await form.send(cast, form.success, ...parts);
-        want(answer.body[form.field] && answer.body[form.field] !== before, 'a new image', answer);
-        same(answer, 'the image, as it is read', await form.present(cast), answer.body[form.field]);
-        await (await form.user(cast)).ask(200, `GET ${answer.body[form.field]}`);
+        expectThat(answer.body[form.field] && answer.body[form.field] !== before, 'a new image', answer);
+        expectEqual(answer, 'the image, as it is read', await form.present(cast), answer.body[form.field]);
+        await (await form.user(cast)).send(200, `GET ${answer.body[form.field]}`);
       }
-      problems(await form.send(cast, 400, text('remove_image', 'false')), 'body.');
-      problems(await form.send(cast, 400, text('remove_image', 'FALSE'), NO_FILE), 'body.');
+      expectProblems(await form.send(cast, 400, text('remove_image', 'false')), 'body.');
+      expectProblems(await form.send(cast, 400, text('remove_image', 'FALSE'), NO_FILE), 'body.');
       const field = form.id === 'profile' ? text('name', 'A Name') : text('title', 'A title');
       const before = await form.present(cast);
       const answer = await form.send(cast, form.success, field, text('remove_image', 'FALSE'));
-      same(answer, 'the image, as before', answer.body[form.field], before);
+      expectEqual(answer, 'the image, as before', answer.body[form.field], before);
     },
   ),
 
@@ -349,21 +349,21 @@ const removalRules = FORMS.filter(({ removes }) => removes).flatMap((form) => [
       const image = await wantStored(cast, form, samples.png, 'image/png', 'image/png');
       for (const value of ['true', 'True', 'TRUE']) {
         const answer = await form.send(cast, 400, imagePart(samples.gif, 'image/gif'), text('remove_image', value));
-        problems(answer, 'body.remove_image');
+        expectProblems(answer, 'body.remove_image');
       }
       const both = [imagePart(ascii('no image'), 'image/png'), text('remove_image', 'true')];
-      problems(await form.send(cast, 400, ...both), 'body.image', 'body.remove_image');
+      expectProblems(await form.send(cast, 400, ...both), 'body.image', 'body.remove_image');
       for (const value of ['', '1', '0', 'yes', ' true', 'true ', 'null', 'on']) {
-        problems(await form.send(cast, 400, text('remove_image', value)), 'body.remove_image');
+        expectProblems(await form.send(cast, 400, text('remove_image', value)), 'body.remove_image');
       }
       const user = await form.user(cast);
-      await user.ask(200, `GET ${image}`);
+      await user.send(200, `GET ${image}`);
       for (const value of ['true', 'TRUE']) {
         const answer = await form.send(cast, form.success, text('remove_image', value));
-        same(answer, 'the image', answer.body[form.field], null);
-        same(answer, 'the image, as it is read', await form.present(cast), null);
+        expectEqual(answer, 'the image', answer.body[form.field], null);
+        expectEqual(answer, 'the image, as it is read', await form.present(cast), null);
       }
-      await user.ask(404, `GET ${image}`);
+      await user.send(404, `GET ${image}`);
     },
   ),
 
@@ -374,36 +374,36 @@ const removalRules = FORMS.filter(({ removes }) => removes).flatMap((form) => [
       const first = await wantStored(cast, form, samples.png, 'image/png', 'image/png');
       const second = await wantStored(cast, form, samples.avif, 'image/avif', 'image/avif');
       const user = await form.user(cast);
-      await user.ask(404, `GET ${first}`);
+      await user.send(404, `GET ${first}`);
       const field = form.id === 'profile' ? text('name', 'A Name') : text('title', 'A title');
       const answer = await form.send(cast, form.success, field);
-      same(answer, 'the image, as before', answer.body[form.field], second);
-      await user.ask(200, `GET ${second}`);
+      expectEqual(answer, 'the image, as before', answer.body[form.field], second);
+      await user.send(200, `GET ${second}`);
     },
   ),
 ]);
 
 /** Ways for an image to cease to exist, after which nobody can download it. */
-const ENDS: [id: string, says: string, end: (user: Person, post: Post) => Promise<Answer>][] = [
-  ['delete', 'DELETE /posts/delete', ({ ask }, { id }) => ask(200, `DELETE /posts/delete?id=${id}`)],
+const ENDS: [id: string, says: string, end: (user: User, post: Post) => Promise<CheckedResponse>][] = [
+  ['delete', 'DELETE /posts/delete', ({ send }, { id }) => send(200, `DELETE /posts/delete?id=${id}`)],
   [
     'account',
     'DELETE /profiles/me',
-    ({ ask, password }) => ask(200, 'DELETE /profiles/me', { json: { password } } satisfies Sent),
+    ({ send, password }) => send(200, 'DELETE /profiles/me', { json: { password } } satisfies RequestOptions),
   ],
 ];
 
 const endRules = ENDS.map(([id, says, end]) =>
   rule(`uploads.ended.${id}`, `${says} removes the stored image of a post.`, async (cast) => {
-    const user = id === 'account' ? await cast.newcomer() : await userOf(cast);
-    const other = await cast.person('ada');
+    const user = id === 'account' ? await cast.register() : await userOf(cast);
+    const other = await cast.sharedUser('ada');
     const post = await publish(user, { image: png() });
-    const tag = (await other.ask(200, `GET ${post.image}`)).headers.get('etag') ?? '';
+    const tag = (await other.send(200, `GET ${post.image}`)).headers.get('etag') ?? '';
     await end(user, post);
     for (const headers of [{}, { 'If-None-Match': tag }, { 'If-None-Match': '*' }] as Record<string, string>[]) {
-      await other.ask(404, `GET ${post.image}`, { headers });
+      await other.send(404, `GET ${post.image}`, { headers });
     }
-    await other.ask(404, `HEAD ${post.image}`);
+    await other.send(404, `HEAD ${post.image}`);
   }),
 );
 

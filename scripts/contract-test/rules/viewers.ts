@@ -1,7 +1,5 @@
-import type { Asker, Cast, Person } from '../cast.js';
-import type { Answer, Sent } from '../exchange.js';
-import { fieldsOf, same, want } from '../expect.js';
-import { rule, type Subject } from '../rule.js';
+import type { CheckedResponse, RequestOptions } from '../exchange.js';
+import { expectEqual, expectThat, fieldsOf } from '../expect.js';
 import {
   type Audience,
   audience,
@@ -14,7 +12,9 @@ import {
   publish,
   VIEWERS,
   type Viewer,
-} from '../scenes.js';
+} from '../fixtures.js';
+import { rule, type Subject } from '../rule.js';
+import type { Requester, TestUsers, User } from '../users.js';
 
 const ACCOUNT: Record<Privacy, string> = {
   public: 'a public account',
@@ -36,90 +36,100 @@ const whoSees = (privacy: Privacy) =>
 
 interface Case extends Owned {
   viewer: Viewer;
-  asker: Asker;
-  user: Person | undefined;
+  asker: Requester;
+  user: User | undefined;
   /** 200 for who may see what the owner has, 404 for who may not, 401 without credentials. */
   expected: number;
 }
 
-function casesOf(cast: Cast, { owned, viewers }: Audience, privacy: Privacy): Case[] {
+function casesOf(cast: TestUsers, { owned, viewers }: Audience, privacy: Privacy): Case[] {
   const of = owned[privacy];
   return VIEWERS.map((viewer) => {
     const user = viewer === 'owner' ? of.owner : viewer === 'loggedOut' ? undefined : viewers[viewer];
     const expected = viewer === 'loggedOut' ? 401 : sees(viewer, privacy) ? 200 : 404;
-    return { ...of, viewer, user, asker: user ?? cast.nobody, expected };
+    return { ...of, viewer, user, asker: user ?? cast.anonymous, expected };
   });
 }
 
 /** Checks every viewer at the same time. */
-const everyViewer = async (cast: Cast, privacy: Privacy, check: (one: Case) => Promise<void>) => {
+const everyViewer = async (cast: TestUsers, privacy: Privacy, check: (one: Case) => Promise<void>) => {
   await Promise.all(casesOf(cast, await audience(cast), privacy).map(check));
 };
 
-async function asMissing(answer: Answer, missing: () => Promise<Answer>): Promise<void> {
+async function asMissing(answer: CheckedResponse, missing: () => Promise<CheckedResponse>): Promise<void> {
   if (answer.status === 404)
-    same(answer, 'the body, as for one that does not exist', answer.body, (await missing()).body);
+    expectEqual(answer, 'the body, as for one that does not exist', answer.body, (await missing()).body);
 }
 
 /** GET, HEAD and, with the tag of the copy that others may have, a conditional GET. */
-async function reads({ asker, expected, viewer }: Case, path: string, missing: string, tag?: string): Promise<Answer> {
-  const get = await asker.ask(expected, `GET ${path}`);
-  const head = await asker.ask(expected, `HEAD ${path}`);
-  same(head, 'the bytes of a HEAD', head.bytes.length, 0);
-  await asMissing(get, () => asker.ask(404, `GET ${missing}`));
-  const conditional: Sent = { headers: { 'If-None-Match': tag ?? '*' } };
+async function reads(
+  { asker, expected, viewer }: Case,
+  path: string,
+  missing: string,
+  tag?: string,
+): Promise<CheckedResponse> {
+  const get = await asker.send(expected, `GET ${path}`);
+  const head = await asker.send(expected, `HEAD ${path}`);
+  expectEqual(head, 'the bytes of a HEAD', head.bytes.length, 0);
+  await asMissing(get, () => asker.send(404, `GET ${missing}`));
+  const conditional: RequestOptions = { headers: { 'If-None-Match': tag ?? '*' } };
   const wanted = expected === 200 ? (tag === undefined ? [200, 304] : 304) : expected;
-  const answer = await asker.ask(wanted, `GET ${path}`, conditional);
-  if (expected !== 200) want(!answer.headers.has('etag'), `no ETag for ${viewer}`, answer);
+  const answer = await asker.send(wanted, `GET ${path}`, conditional);
+  if (expected !== 200) expectThat(!answer.headers.has('etag'), `no ETag for ${viewer}`, answer);
   return get;
 }
 
-const tagOf = async ({ owner }: Owned, path: string) => (await owner.ask(200, `GET ${path}`)).headers.get('etag') ?? '';
+const tagOf = async ({ owner }: Owned, path: string) =>
+  (await owner.send(200, `GET ${path}`)).headers.get('etag') ?? '';
 
 const profileFields = (expected: number) =>
   expected === 200 ? 'id name private profile_link username' : 'id name username';
 
 /** Changes that a user makes to a post, and for whom they succeed. */
-async function likeEach(cast: Cast, privacy: Privacy, method: 'POST' | 'DELETE'): Promise<void> {
+async function likeEach(cast: TestUsers, privacy: Privacy, method: 'POST' | 'DELETE'): Promise<void> {
   const scene = await audience(cast);
   // A post of its own: a like that is wrongly allowed shows in this rule alone.
   const post = await publish(scene.owned[privacy].owner);
   const cases = casesOf(cast, scene, privacy);
   const allowed = cases.filter(({ expected }) => expected === 200);
   if (method === 'DELETE') {
-    await Promise.all(allowed.map(({ asker }) => asker.ask(200, `POST /posts/like?id=${post.id}`)));
+    await Promise.all(allowed.map(({ asker }) => asker.send(200, `POST /posts/like?id=${post.id}`)));
   }
   for (const { asker, expected } of cases) {
-    const answer = await asker.ask(expected, `${method} /posts/like?id=${post.id}`);
-    await asMissing(answer, () => asker.ask(404, `${method} /posts/like?id=${NO_ID}`));
+    const answer = await asker.send(expected, `${method} /posts/like?id=${post.id}`);
+    await asMissing(answer, () => asker.send(404, `${method} /posts/like?id=${NO_ID}`));
   }
   const liked = method === 'POST';
   for (const { asker } of allowed) {
-    const answer = await asker.ask(200, `GET /posts/${post.id}`);
+    const answer = await asker.send(200, `GET /posts/${post.id}`);
     const { like_count, liked_by_me } = answer.body;
-    same(answer, 'like_count and liked_by_me', [like_count, liked_by_me], [liked ? allowed.length : 0, liked]);
+    expectEqual(answer, 'like_count and liked_by_me', [like_count, liked_by_me], [liked ? allowed.length : 0, liked]);
   }
 }
 
-async function changeEach(cast: Cast, privacy: Privacy, request: (id: number) => [string, Sent]): Promise<void> {
+async function changeEach(
+  cast: TestUsers,
+  privacy: Privacy,
+  request: (id: number) => [string, RequestOptions],
+): Promise<void> {
   const scene = await audience(cast);
   const { owner } = scene.owned[privacy];
   const post = await publish(owner);
   for (const { asker, viewer } of casesOf(cast, scene, privacy)) {
     if (viewer === 'owner') continue;
-    const answer = await asker.ask(viewer === 'loggedOut' ? 401 : 404, ...request(post.id));
-    await asMissing(answer, () => asker.ask(404, ...request(NO_ID)));
+    const answer = await asker.send(viewer === 'loggedOut' ? 401 : 404, ...request(post.id));
+    await asMissing(answer, () => asker.send(404, ...request(NO_ID)));
   }
-  const answer = await owner.ask(200, `GET /posts/${post.id}`);
-  same(answer, 'the post, unchanged', answer.body, { ...post, comments: [] });
-  await owner.ask(200, ...request(post.id));
+  const answer = await owner.send(200, `GET /posts/${post.id}`);
+  expectEqual(answer, 'the post, unchanged', answer.body, { ...post, comments: [] });
+  await owner.send(200, ...request(post.id));
 }
 
 /** What viewers do, and the sentence that decides it. */
 const ROWS: [
   id: string,
   sentence: (account: string, who: string) => string,
-  check: (cast: Cast, privacy: Privacy) => Promise<void>,
+  check: (cast: TestUsers, privacy: Privacy) => Promise<void>,
 ][] = [
   [
     'post',
@@ -129,7 +139,7 @@ const ROWS: [
         const answer = await reads(one, `/posts/${one.post.id}`, `/posts/${NO_ID}`);
         if (one.expected !== 200) return;
         const { like_count, liked_by_me } = answer.body;
-        same(answer, 'the post', answer.body, { ...one.post, like_count, liked_by_me, comments: [] });
+        expectEqual(answer, 'the post', answer.body, { ...one.post, like_count, liked_by_me, comments: [] });
       }),
   ],
   [
@@ -137,11 +147,15 @@ const ROWS: [
     (account, who) => `A post of ${account} is in the feed of ${who}.`,
     (cast, privacy) =>
       everyViewer(cast, privacy, async ({ user, asker, post, expected }) => {
-        if (!user) return void (await asker.ask(401, 'GET /posts'));
+        if (!user) return void (await asker.send(401, 'GET /posts'));
         // A service may read pages of different sizes in different ways.
         for (const limit of [20, 100]) {
           const { found, answer } = await feedHas(asker, post, limit);
-          want(found === (expected === 200), `a feed ${expected === 200 ? 'with' : 'without'} post ${post.id}`, answer);
+          expectThat(
+            found === (expected === 200),
+            `a feed ${expected === 200 ? 'with' : 'without'} post ${post.id}`,
+            answer,
+          );
         }
       }),
   ],
@@ -176,14 +190,14 @@ const ROWS: [
     (cast, privacy) =>
       everyViewer(cast, privacy, async ({ asker, user, owner, picture, expected }) => {
         const wanted = user ? 200 : 401;
-        const answer = await asker.ask(wanted, `GET /profiles/${owner.id}`);
-        const head = await asker.ask(wanted, `HEAD /profiles/${owner.id}`);
-        same(head, 'the bytes of a HEAD', head.bytes.length, 0);
+        const answer = await asker.send(wanted, `GET /profiles/${owner.id}`);
+        const head = await asker.send(wanted, `HEAD /profiles/${owner.id}`);
+        expectEqual(head, 'the bytes of a HEAD', head.bytes.length, 0);
         if (!user) return;
-        same(answer, 'the fields', fieldsOf(answer.body), profileFields(expected));
+        expectEqual(answer, 'the fields', fieldsOf(answer.body), profileFields(expected));
         const { id, name, username } = owner;
         const full = { id, name, username, profile_link: picture, private: !isPublic(privacy) };
-        same(answer, 'the profile', answer.body, expected === 200 ? full : { id, name, username });
+        expectEqual(answer, 'the profile', answer.body, expected === 200 ? full : { id, name, username });
       }),
   ],
   [

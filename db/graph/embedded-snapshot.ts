@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../schema.js';
-import type { Friendship, GraphInventory, Request, Ties } from './index.js';
+import type { Edges, Friendship, GraphSnapshot, Request } from './index.js';
 
 /** All that the tables hold. A pair is one row here, so none can be half or twice. */
-export function embeddedInventory(db: Kysely<Tables>): GraphInventory {
+export function embeddedSnapshot(db: Kysely<Tables>): GraphSnapshot {
   const ids = async (query: ReturnType<typeof sql<{ id: number }>>) =>
     (await query.execute(db)).rows.map(({ id }) => id);
 
@@ -22,7 +22,7 @@ export function embeddedInventory(db: Kysely<Tables>): GraphInventory {
       ids(sql`
         select distinct post_id as id from graph_likes where post_id > ${after} order by post_id limit ${limit}`),
 
-    async tiesOf(people) {
+    async edgesOf(people) {
       const { rows: pairs } = await sql<{ lo: number; hi: number; requester: number | null }>`
         select lo, hi, requester from graph_friendships where lo = any(${people}::int8[])
         union
@@ -41,9 +41,9 @@ export function embeddedInventory(db: Kysely<Tables>): GraphInventory {
       return { friendships, requests, likes };
     },
 
-    keep: async () => undefined,
+    ensureNodes: async () => undefined,
 
-    async tie({ friendships, requests, likes }) {
+    async addEdges({ friendships, requests, likes }) {
       await insertPairs([
         ...friendships.map(({ person, friend }) => pairOf(person, friend, null)),
         ...requests.map(({ from, to }) => pairOf(from, to, from)),
@@ -54,7 +54,7 @@ export function embeddedInventory(db: Kysely<Tables>): GraphInventory {
         on conflict do nothing`.execute(db);
     },
 
-    async untie({ friendships, requests, likes }: Ties, keep = 0) {
+    async removeEdges({ friendships, requests, likes }: Edges, keep = 0) {
       if (keep > 0) return;
       const pairs = [
         ...friendships.map(({ person, friend }) => pairOf(person, friend, null)),

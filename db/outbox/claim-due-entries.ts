@@ -6,7 +6,7 @@ import type { Database } from '../postgres/index.js';
  * Those of these entries that are due, unless somebody else is delivering them; locked for as long as the transaction lasts,
  * if there is one.
  */
-export const takeDue = (db: Database, ids: readonly number[]) =>
+export const claimDueEntries = (db: Database, ids: readonly number[]) =>
   db
     .selectFrom('outbox')
     .select(['id', 'kind', 'key', 'delivered'])

@@ -1,17 +1,17 @@
 import * as cypher from './cypher.js';
-import type { GraphInventory, Ties } from './index.js';
+import type { Edges, GraphSnapshot } from './index.js';
 import type { Neo4jConnection } from './neo4j-session.js';
-import { idsOf, inOrder, keepNodes } from './neo4j-shared.js';
+import { ensureNodes, idsOf, inOrder } from './neo4j-shared.js';
 
 /** All that the graph holds. */
-export function neo4jInventory({ read, write }: Neo4jConnection): GraphInventory {
+export function neo4jSnapshot({ read, write }: Neo4jConnection): GraphSnapshot {
   return {
     personIds: async (after, limit) => idsOf(await read(cypher.PERSON_IDS, { after, limit })),
     postIds: async (after, limit) => idsOf(await read(cypher.POST_IDS, { after, limit })),
 
-    async tiesOf(people) {
-      const ties: Ties = { friendships: [], requests: [], likes: [] };
-      const rows = await read<{ type: string; start: number; end: number }>(cypher.TIES_OF, { people });
+    async edgesOf(people) {
+      const ties: Edges = { friendships: [], requests: [], likes: [] };
+      const rows = await read<{ type: string; start: number; end: number }>(cypher.EDGES_OF, { people });
       for (const { type, start, end } of rows) {
         if (type === 'FRIENDS_WITH') ties.friendships.push({ person: start, friend: end });
         else if (type === 'REQUESTED') ties.requests.push({ from: start, to: end });
@@ -20,22 +20,22 @@ export function neo4jInventory({ read, write }: Neo4jConnection): GraphInventory
       return ties;
     },
 
-    keep: (nodes) => write(keepNodes(nodes)),
+    ensureNodes: (nodes) => write(ensureNodes(nodes)),
 
-    tie: ({ friendships, requests, likes }) =>
+    addEdges: ({ friendships, requests, likes }) =>
       write(async (run) => {
-        await run(cypher.BEFRIEND, { friendships });
+        await run(cypher.ADD_FRIENDSHIPS, { friendships });
         await run(cypher.REQUEST, { requests });
         await run(cypher.LIKE, { likes: inOrder(likes) });
       }),
 
-    untie: ({ friendships, requests, likes }, keep = 0) =>
+    removeEdges: ({ friendships, requests, likes }, keep = 0) =>
       write(async (run) => {
         const ties = [
           ...friendships.map(({ person, friend }) => ({ type: 'FRIENDS_WITH', from: person, to: friend })),
           ...requests.map((request) => ({ type: 'REQUESTED', ...request })),
         ];
-        await run(cypher.PART, { ties, keep });
+        await run(cypher.REMOVE_FRIEND_EDGES, { ties, keep });
         await run(cypher.UNLIKE, { likes: inOrder(likes), keep });
       }),
   };

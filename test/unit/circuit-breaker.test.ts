@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { createGuard } from '../../db/support/circuit-breaker.js';
-import { StoreUnavailable } from '../../db/support/errors.js';
+import { createCircuitBreaker } from '../../db/support/circuit-breaker.js';
+import { StoreUnavailableError } from '../../db/support/errors.js';
 
 class Refused extends Error {}
 
@@ -24,7 +24,7 @@ function watch({ timeout = 50 } = {}) {
       });
     });
   const logged: string[] = [];
-  const guard = createGuard({
+  const guard = createCircuitBreaker({
     store: 'graph',
     timeout,
     async probe(signal) {
@@ -33,7 +33,7 @@ function watch({ timeout = 50 } = {}) {
       if (store.answer === 'refuses') throw new Refused();
     },
     isUnavailable: (error) => error instanceof Refused,
-    onAway: () => {
+    onOpen: () => {
       store.gone += 1;
     },
     warmUp: () => store.warmed,
@@ -68,11 +68,11 @@ t.test('a call that is too slow is given up, and its signal aborts; the store it
     });
     return never();
   });
-  await t.rejects(slow, StoreUnavailable);
+  await t.rejects(slow, StoreUnavailableError);
   t.ok(aborted);
   await until(() => store.probes === 1);
   t.equal(await guard.run(async () => 7), 7, 'others are not kept from it');
-  t.notOk(guard.away);
+  t.notOk(guard.isOpen);
 });
 
 t.test('a store that refuses is away: calls fail without being made, until it answers again', async (t) => {
@@ -80,20 +80,20 @@ t.test('a store that refuses is away: calls fail without being made, until it an
   store.answer = 'refuses';
   await t.rejects(
     guard.run(() => Promise.reject(new Refused())),
-    StoreUnavailable,
+    StoreUnavailableError,
   );
-  await until(() => guard.away);
+  await until(() => guard.isOpen);
   t.equal(store.gone, 1);
   let made = false;
   await t.rejects(
     guard.run(async () => {
       made = true;
     }),
-    StoreUnavailable,
+    StoreUnavailableError,
   );
   t.notOk(made);
   store.answer = 'yes';
-  await until(() => !guard.away);
+  await until(() => !guard.isOpen);
   t.equal(await guard.run(async () => 7), 7);
   t.same(logged, ['a store does not answer', 'a store answers again'], 'each is logged once');
 });
@@ -104,8 +104,8 @@ t.test('what is under way when a store is found to be away is given up at once',
   store.answer = 'silent';
   const waiting = guard.run(never);
   const failing = guard.run(() => Promise.reject(new Refused()));
-  await t.rejects(failing, StoreUnavailable);
-  await t.rejects(waiting, StoreUnavailable);
+  await t.rejects(failing, StoreUnavailableError);
+  await t.rejects(waiting, StoreUnavailableError);
 });
 
 t.test('many failures are one doubt', async (t) => {
@@ -119,11 +119,11 @@ t.test('an answer to anybody settles a doubt, however slow the probe is', async 
   store.answer = 'silent';
   await t.rejects(
     guard.run(() => Promise.reject(new Refused())),
-    StoreUnavailable,
+    StoreUnavailableError,
   );
   t.equal(await guard.run(async () => 7), 7);
   await until(() => store.failed === 1);
-  t.notOk(guard.away);
+  t.notOk(guard.isOpen);
 });
 
 t.test('a store that has returned stays away until it is warmed up', async (t) => {
@@ -135,21 +135,21 @@ t.test('a store that has returned stays away until it is warmed up', async (t) =
   store.answer = 'refuses';
   await t.rejects(
     guard.run(() => Promise.reject(new Refused())),
-    StoreUnavailable,
+    StoreUnavailableError,
   );
-  await until(() => guard.away);
+  await until(() => guard.isOpen);
   store.answer = 'yes';
   const before = store.probes;
   await until(() => store.probes > before);
   await new Promise(setImmediate);
-  t.ok(guard.away);
+  t.ok(guard.isOpen);
   warm();
-  await until(() => !guard.away);
+  await until(() => !guard.isOpen);
 });
 
 t.test('closing gives up the calls in progress', async (t) => {
   const { guard } = watch({ timeout: 60_000 });
   const call = guard.run(never);
   guard.close();
-  await t.rejects(call, StoreUnavailable);
+  await t.rejects(call, StoreUnavailableError);
 });

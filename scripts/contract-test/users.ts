@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
 import { inPairs } from '../pairs.js';
-import type { Ask, Client, Observer } from './client.js';
-import type { Answer, Sent } from './exchange.js';
-import { Broken, status } from './expect.js';
+import type { Client, Observer, Send } from './client.js';
+import type { CheckedResponse, RequestOptions } from './exchange.js';
+import { ExpectationError, expectStatus } from './expect.js';
 
 /** Who a request is from. */
-export interface Asker {
+export interface Requester {
   /** Sends a request such as `GET /posts/7`, and answers what came if it is of the status that is wanted. */
-  ask(wanted: number | number[], request: string, sent?: Sent): Promise<Answer>;
+  send(wanted: number | number[], request: string, sent?: RequestOptions): Promise<CheckedResponse>;
 }
 
-export interface Person extends Asker {
+export interface User extends Requester {
   id: number;
   name: string;
   username: string;
@@ -20,7 +20,7 @@ export interface Person extends Asker {
   token: string;
 }
 
-export interface Identity {
+export interface NewUser {
   name: string;
   username: string;
   email: string;
@@ -28,19 +28,19 @@ export interface Identity {
 }
 
 /** The people of a run. Every account that comes into being is remembered, whoever has registered it, to be deleted. */
-export interface Cast {
+export interface TestUsers {
   /** The scheme, host and port of the service. */
   readonly origin: string;
   /** Asks without credentials, or with those that `sent` has. */
-  nobody: Asker;
+  anonymous: Requester;
   /** Somebody whom no service knows yet, the same for the same seed. */
-  identity(): Identity;
+  newUser(): NewUser;
   /** The answer to a login, whose token and cookie it holds. */
-  login(who: Pick<Identity, 'email' | 'password'>, headers?: Record<string, string>): Promise<Answer>;
+  login(who: Pick<NewUser, 'email' | 'password'>, headers?: Record<string, string>): Promise<CheckedResponse>;
   /** Registers somebody new and logs them in. */
-  newcomer(): Promise<Person>;
+  register(): Promise<User>;
   /** The person of this name, who is made when first asked for, and shared by all rules that ask. */
-  person(name: string): Promise<Person>;
+  sharedUser(name: string): Promise<User>;
   /** What is made when first asked for, and shared by all rules that ask. */
   once<Made>(what: string, make: () => Promise<Made>): Promise<Made>;
   /** How many have been registered. */
@@ -55,9 +55,9 @@ interface Account {
 }
 
 /** Knows of every account what is needed to delete it. */
-export interface Register extends Pick<Observer, 'exchanged'> {
+export interface AccountRegistry extends Pick<Observer, 'exchanged'> {
   /** Deletes all accounts. */
-  deleteAll(ask: Ask): Promise<void>;
+  deleteAll(ask: Send): Promise<void>;
   /** Returns the ids of the accounts that are not deleted. */
   left(): number[];
   readonly size: number;
@@ -65,12 +65,12 @@ export interface Register extends Pick<Observer, 'exchanged'> {
 
 const emailOf = (value: unknown) => String(value).trim().toLowerCase();
 
-export function createRegister(): Register {
+export function createAccountRegistry(): AccountRegistry {
   const accounts = new Map<number, Account>();
   const owners = new Map<string, Account>();
   let size = 0;
 
-  async function remove(ask: Ask, account: Account): Promise<void> {
+  async function remove(ask: Send, account: Account): Promise<void> {
     const { email, password } = account;
     for (const fresh of [false, true]) {
       if (fresh) delete account.token;
@@ -125,7 +125,7 @@ export function createRegister(): Register {
 /** How many accounts are registered at a time: each costs the service several password hashes. */
 const REGISTRATIONS_AT_ONCE = 3;
 
-export function createCast(client: Client, register: Register, seed: string): Cast {
+export function createTestUsers(client: Client, register: AccountRegistry, seed: string): TestUsers {
   const made = new Map<string, Promise<unknown>>();
   const turn = pLimit(REGISTRATIONS_AT_ONCE);
   let drawn = 0;
@@ -133,20 +133,20 @@ export function createCast(client: Client, register: Register, seed: string): Ca
     drawn += 1;
     return createHash('sha256').update(`${seed} ${drawn}`).digest('hex');
   };
-  const asker = (token?: string): Asker => ({
-    ask: async (wanted, request, sent) =>
-      status(await client.ask(request, { ...(token !== undefined && { token }), ...sent }), wanted),
+  const createSender = (token?: string): Requester => ({
+    send: async (wanted, request, sent) =>
+      expectStatus(await client.send(request, { ...(token !== undefined && { token }), ...sent }), wanted),
   });
-  const nobody = asker();
+  const anonymous = createSender();
 
-  const cast: Cast = {
+  const cast: TestUsers = {
     origin: client.origin,
-    nobody,
+    anonymous,
     get size() {
       return register.size;
     },
 
-    identity() {
+    newUser() {
       const hex = draw();
       // A rule has the username in a password, too.
       const username = `kit${inPairs(hex.slice(0, 12))}`;
@@ -155,24 +155,24 @@ export function createCast(client: Client, register: Register, seed: string): Ca
     },
 
     login: ({ email, password }, headers = {}) =>
-      nobody.ask(200, 'POST /auth/login', { json: { email, password }, headers }),
+      anonymous.send(200, 'POST /auth/login', { json: { email, password }, headers }),
 
-    newcomer: () =>
+    register: () =>
       turn(async () => {
-        const identity = cast.identity();
-        const { body } = await nobody.ask(201, 'POST /auth/register', { json: identity });
+        const identity = cast.newUser();
+        const { body } = await anonymous.send(201, 'POST /auth/register', { json: identity });
         const { token } = (await cast.login(identity)).body;
-        return { ...identity, id: body.id, token, ...asker(token) };
+        return { ...identity, id: body.id, token, ...createSender(token) };
       }),
 
-    person: (name) => cast.once(`person ${name}`, cast.newcomer),
+    sharedUser: (name) => cast.once(`person ${name}`, cast.register),
 
     once<Made>(what: string, make: () => Promise<Made>) {
       const found = made.get(what) ?? make();
       made.set(what, found);
       return (found as Promise<Made>).catch((error) => {
-        throw error instanceof Broken
-          ? new Broken(`${error.expected} (while preparing this rule)`, error.exchange, error.actual)
+        throw error instanceof ExpectationError
+          ? new ExpectationError(`${error.expected} (while preparing this rule)`, error.exchange, error.actual)
           : error;
       });
     },

@@ -6,7 +6,7 @@ import { readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
 import { overloaded } from '../../handlers/http/errors.js';
 import { type Service, startService } from '../../handlers/service.js';
-import { type Answer, type Ask, asker } from './ask.js';
+import { createSender, type RequestOptions, type TestResponse } from './requests.js';
 import { freshStores, onOwnGraph } from './stores.js';
 import { createUserFactory, PASSWORD, type TestUser } from './users.js';
 
@@ -19,9 +19,9 @@ export interface TestService extends Service {
   environment: NodeJS.ProcessEnv;
   /** All that was logged so far. */
   logged(): string;
-  ask(method: string, path: string, ask?: Ask): Promise<Answer>;
+  send(method: string, path: string, ask?: RequestOptions): Promise<TestResponse>;
   /** Creates a user who is logged in. */
-  person(overrides?: { name?: string; private?: boolean }): Promise<Person>;
+  createUser(overrides?: { name?: string; private?: boolean }): Promise<Person>;
   login(email: string): Promise<string>;
 }
 
@@ -50,10 +50,10 @@ export async function startTestService(t: Test, environment: NodeJS.ProcessEnv =
     running = false;
   };
   t.teardown(stop);
-  const ask = asker(t, service.url);
-  const createUser = await createUserFactory({ stores: service.stores, tokens: service.app.tokens, ask });
+  const send = createSender(t, service.url);
+  const createUser = await createUserFactory({ stores: service.stores, tokens: service.context.tokens, send: send });
   const login = async (email: string) => {
-    const { body } = await retryWhileBusy(() => ask('POST', '/auth/login', { json: { email, password: PASSWORD } }));
+    const { body } = await retryWhileBusy(() => send('POST', '/auth/login', { json: { email, password: PASSWORD } }));
     return body.token as string;
   };
 
@@ -62,11 +62,11 @@ export async function startTestService(t: Test, environment: NodeJS.ProcessEnv =
     stop,
     environment: variables,
     logged: () => log,
-    ask,
+    send,
     login,
-    async person({ name = 'Some Body', private: isPrivate = false } = {}) {
+    async createUser({ name = 'Some Body', private: isPrivate = false } = {}) {
       const person = await createUser({ name, strong: true });
-      if (isPrivate) await person.ask('PUT', '/profiles/me', { form: { private: 'true' } });
+      if (isPrivate) await person.send('PUT', '/profiles/me', { form: { private: 'true' } });
       return person;
     },
   };
@@ -78,7 +78,7 @@ const MAX_RETRIES = 10;
  * Sends a request again while the service refuses it because too many passwords wait to be hashed, after the time that the
  * response names: on a busy machine a few tests at the same time are enough.
  */
-export async function retryWhileBusy(send: () => Promise<Answer>): Promise<Answer> {
+export async function retryWhileBusy(send: () => Promise<TestResponse>): Promise<TestResponse> {
   const busy = overloaded();
   for (let retries = 0; ; retries += 1) {
     const answer = await send();
@@ -89,16 +89,16 @@ export async function retryWhileBusy(send: () => Promise<Answer>): Promise<Answe
 }
 
 /** Publishes a post, and answers it. */
-export async function writePost(
-  author: Pick<Person, 'ask'>,
-  form: Ask['form'] = {},
+export async function createPost(
+  author: Pick<Person, 'send'>,
+  form: RequestOptions['form'] = {},
 ): Promise<components['schemas']['Post']> {
-  const { body } = await author.ask('POST', '/posts/create', { form: { title: 'A title', text: 'A text', ...form } });
+  const { body } = await author.send('POST', '/posts/create', { form: { title: 'A title', text: 'A text', ...form } });
   return body;
 }
 
 /** Makes two people friends. */
 export async function befriend(one: Person, other: Person): Promise<void> {
-  await one.ask('POST', `/friends/request?to=${other.id}`);
-  await other.ask('POST', `/friends/accept?from=${one.id}`);
+  await one.send('POST', `/friends/request?to=${other.id}`);
+  await other.send('POST', `/friends/accept?from=${one.id}`);
 }

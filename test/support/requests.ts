@@ -1,8 +1,8 @@
 import type { Test } from 'tap';
-import { breaches } from '../../scripts/contract-test/conformance.js';
+import { violations } from '../../scripts/contract-test/conformance.js';
 import { operationFor } from '../../scripts/contract-test/document.js';
 
-export interface Answer {
+export interface TestResponse {
   status: number;
   headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: a test knows what it has asked for, and the contract check that it is so.
@@ -10,7 +10,7 @@ export interface Answer {
   bytes: Buffer;
 }
 
-export interface Ask {
+export interface RequestOptions {
   token?: string;
   json?: unknown;
   form?: Record<string, string | Blob | { blob: Blob; name: string }>;
@@ -19,8 +19,12 @@ export interface Ask {
 }
 
 /** Asks by HTTP, and holds every answer of an operation against the contract. */
-export function asker(t: Pick<Test, 'fail'>, url: string) {
-  return async (method: string, path: string, { token, json, form, headers = {}, body }: Ask = {}): Promise<Answer> => {
+export function createSender(t: Pick<Test, 'fail'>, url: string) {
+  return async (
+    method: string,
+    path: string,
+    { token, json, form, headers = {}, body }: RequestOptions = {},
+  ): Promise<TestResponse> => {
     const response = await fetch(url + path, {
       method,
       redirect: 'manual',
@@ -34,7 +38,7 @@ export function asker(t: Pick<Test, 'fail'>, url: string) {
     });
     const bytes = Buffer.from(await response.arrayBuffer());
     const isJson = response.headers.get('content-type')?.startsWith('application/json');
-    const answer: Answer = {
+    const answer: TestResponse = {
       status: response.status,
       headers: response.headers,
       body: isJson && bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined,
@@ -42,7 +46,7 @@ export function asker(t: Pick<Test, 'fail'>, url: string) {
     };
     const operation = operationFor(method, new URL(url + path).pathname);
     if (operation) {
-      const found = breaches(operation, answer);
+      const found = violations(operation, answer);
       if (found.length > 0) t.fail(`${method} ${path} breaks the contract`, { found, body: answer.body });
     }
     return answer;
@@ -50,11 +54,11 @@ export function asker(t: Pick<Test, 'fail'>, url: string) {
 }
 
 /** What a 400 objects to, as `in.field`, in the order in which it is listed. */
-export const problemsOf = ({ body }: Answer): string[] =>
+export const problemsOf = ({ body }: TestResponse): string[] =>
   (body.errors ?? []).map((problem: { in: string; field: string }) => `${problem.in}.${problem.field}`);
 
 /** The session cookie that an answer sets: its value, and its attributes by their names in lower case. */
-export function cookieOf({ headers }: Answer): Record<string, string> | undefined {
+export function cookieOf({ headers }: TestResponse): Record<string, string> | undefined {
   const [cookie, ...others] = headers.getSetCookie().map((line) => line.split('; '));
   const [pair, ...attributes] = cookie ?? [];
   if (!pair || others.length > 0 || !pair.startsWith('fc_session_token=')) return undefined;
@@ -70,7 +74,7 @@ export function cookieOf({ headers }: Answer): Record<string, string> | undefine
 /** As `cookieOf` reads the cookie when an answer clears it. */
 export const CLEARED_COOKIE = { value: '', 'max-age': '0', path: '/', httponly: '', samesite: 'Lax' };
 
-function formData(fields: NonNullable<Ask['form']>): FormData {
+function formData(fields: NonNullable<RequestOptions['form']>): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) {
     if (typeof value === 'string') form.append(name, value);
