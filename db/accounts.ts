@@ -8,14 +8,14 @@ import { changeStoredBytes } from './storage-quota.js';
 import { StoreUnavailableError } from './support/errors.js';
 import type { Owner } from './visibility.js';
 
-/** An account without what only the password checks need. */
+/** An account without its password hash and token version. */
 export type Account = Pick<AccountRow, 'id' | 'name' | 'username' | 'email' | 'private' | 'picture'>;
 
 export const ACCOUNT_COLUMNS = ['id', 'name', 'username', 'email', 'private', 'picture'] as const;
 
 /**
- * Returns what no two usernames may share: equal for those that are equal under NFKC case folding. JavaScript has no case
- * folding. Lower case, then upper case, makes the same equal (ß, ẞ and ss; σ and ς), except that it takes ı for i.
+ * Returns the key that makes a username unique: equal for usernames that are equal under NFKC case folding. JavaScript has
+ * no case folding. Lower case, then upper case, has the same effect (ß, ẞ and ss; σ and ς), except that it maps ı to i.
  */
 export function usernameKey(username: string): string {
   return username
@@ -35,7 +35,7 @@ export interface Registration {
   passwordHash: string;
 }
 
-/** Answers the new account's id, or undefined when its username or email is taken. */
+/** Creates an account. Returns undefined if the username or email is taken. */
 export async function createAccount(
   db: Database,
   { name, username, email, passwordHash }: Registration,
@@ -52,7 +52,7 @@ export async function createAccount(
   });
 }
 
-/** One account or undefined for each id, in the order of the ids. */
+/** Returns one account or undefined for each id, in the order of the ids. */
 export async function findAccounts(db: Database, ids: readonly number[]): Promise<(Account | undefined)[]> {
   const rows = await db
     .selectFrom('accounts')
@@ -63,14 +63,14 @@ export async function findAccounts(db: Database, ids: readonly number[]): Promis
   return ids.map((id) => byId.get(id));
 }
 
-/** Whose profile picture this is. Reads nothing else: this decides who may see it. */
+/** Returns the owner of a profile picture. Reads nothing else, since the viewer may not be allowed to see it. */
 export async function findPictureOwner(db: Database, picture: string): Promise<Owner | undefined> {
   return db.selectFrom('accounts').select(['id', 'private']).where('picture', '=', picture).executeTakeFirst();
 }
 
 /**
- * What a password check reads. A later write goes ahead only if `tokenVersion` is still this one: a hash may have been
- * replaced by another of the same password.
+ * The data of a password check. Later writes compare `tokenVersion`, not the hash: a rehash changes the hash, but not the
+ * password.
  */
 export interface Credentials {
   id: number;
@@ -90,13 +90,13 @@ export async function findCredentials(
     .executeTakeFirst();
 }
 
-/** Stores a hash of the same password by newer parameters, unless the password has been changed meanwhile. */
-export async function replaceHash(db: Database, secret: Credentials, passwordHash: string): Promise<void> {
+/** Stores a hash of the same password with newer parameters, unless the stored hash has changed meanwhile. */
+export async function replacePasswordHash(db: Database, checked: Credentials, passwordHash: string): Promise<void> {
   await db
     .updateTable('accounts')
     .set({ password_hash: passwordHash })
-    .where('id', '=', secret.id)
-    .where('password_hash', '=', secret.passwordHash)
+    .where('id', '=', checked.id)
+    .where('password_hash', '=', checked.passwordHash)
     .execute();
 }
 
@@ -105,31 +105,39 @@ export interface AccountChange {
   username?: string | undefined;
   email?: string | undefined;
   private?: boolean | undefined;
-  /** A new picture, or null for none. */
+  /** A new picture, or null to remove the current one. */
   picture?: PendingImage | null | undefined;
-  /** The new password's hash, and what the old one was checked against. */
+  /** The new password's hash, and the credentials that the old password was checked against. */
   password?: { hash: string; checked: Credentials } | undefined;
 }
 
 export type AccountUpdate =
   | { outcome: 'updated'; account: Account; entries: number[] }
-  /** The username or email is another's, the password is no longer the one that was checked, the account is gone. */
+  /** `taken`: the username or email is in use. `stale`: the password has changed since it was checked. */
   | { outcome: 'taken' | 'stale' | 'accountDeleted' };
 
-/** @throws StorageQuotaExceededError */
+/**
+ * Updates an account. A new password ends all its sessions.
+ *
+ * @throws StorageQuotaExceededError
+ */
 export async function updateAccount(db: Database, id: number, change: AccountChange): Promise<AccountUpdate> {
   try {
-    return await db.transaction().execute((trx) => updateWithin(trx, id, change));
+    return await db.transaction().execute((trx) => updateInTransaction(trx, id, change));
   } catch (error) {
     if (hasSqlState(error, '23505')) return { outcome: 'taken' };
-    // Two who want each other's name wait for each other, until PostgreSQL ends one of them. The other has gone on.
+    // Deadlock: two accounts swap usernames. PostgreSQL has aborted this transaction, so the other one continues.
     if (error instanceof StoreUnavailableError && hasSqlState(error.cause, '40P01'))
       return updateAccount(db, id, change);
     throw error;
   }
 }
 
-async function updateWithin(trx: DatabaseTransaction, id: number, change: AccountChange): Promise<AccountUpdate> {
+async function updateInTransaction(
+  trx: DatabaseTransaction,
+  id: number,
+  change: AccountChange,
+): Promise<AccountUpdate> {
   await lockShared(trx, { accounts: [id] });
   const old = await trx
     .selectFrom('accounts')
@@ -164,8 +172,8 @@ async function updateWithin(trx: DatabaseTransaction, id: number, change: Accoun
 }
 
 /**
- * Removes the account with its sessions, posts and images, provided that `checked` is still its password. Undefined when it
- * is not. The lock waits for whatever is being written for this account, and lets nothing new begin.
+ * Deletes the account with its sessions, posts and images, and returns the outbox entries to deliver. Returns undefined if
+ * the password has changed since it was checked. The exclusive lock waits for writes in progress and blocks new ones.
  */
 export async function deleteAccount(db: Database, checked: Credentials): Promise<number[] | undefined> {
   return db.transaction().execute(async (trx) => {

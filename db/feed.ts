@@ -1,67 +1,103 @@
+import { sql } from 'kysely';
 import { DEEP_OFFSET, readDeepPage } from './deep-pages.js';
 import type { Database } from './postgres/index.js';
-import { authorOf, type NewestIds, type Page, type PostRow, postsByAuthor, postsPublicOrBy } from './posts.js';
-import { type Readers, WIDE_WINDOW_POSTS, WINDOW_POSTS } from './readers.js';
-import type { ViewerLikes } from './relations.js';
+import { authorOf, idArray, newestFirst, type Page, type PostRow, selectPosts, withPrivacy } from './posts.js';
 import type { Lane } from './support/lane.js';
-import { canSee, isPublicOrOwn } from './visibility.js';
+import { isPublicOrOwn, PUBLIC } from './visibility.js';
+import { filterVisible, type PostReaders, type PostsPage, recheckVisible } from './visible-posts.js';
 
-/** A post and its likes, as the viewer sees them. */
-export interface VisiblePost {
-  post: PostRow;
-  likes: ViewerLikes;
-}
+/*
+ * The feed: all posts that a user may see, newest first, a page at a time.
+ *
+ * The newest posts are the same for everyone, so that one query serves all requests of a moment (see `support/batch.ts`).
+ * Three ways are tried, each only if the one before cannot fill the page:
+ *
+ *   1. The window: the rows of the newest posts, filtered for the viewer. Serves nearly every first page.
+ *   2. The wide window: the ids of many more posts, filtered for the viewer, and then the rows of the page. Serves viewers
+ *      who may see few of the newest posts, because most accounts are private.
+ *   3. The viewer's own query, which depends on nothing but the viewer's friends. Serves whatever lies deeper.
+ *
+ * Rows are read before they are filtered. That is safe here: a list refuses nothing, so its time does not tell whether a
+ * certain post exists.
+ */
 
-export interface FeedPage {
-  posts: VisiblePost[];
-  /** Whether older ones follow. */
-  more: boolean;
-}
+/** How many rows the window has at most. */
+export const WINDOW_POSTS = 100;
 
-/** How many posts are read for each that is wanted: two of three may be hidden. */
+/** How many ids the wide window has. */
+export const WIDE_WINDOW_POSTS = 2000;
+
+/** How many rows of the window are read for each post that is wanted: two of three may be hidden. */
 const OVERFETCH_FACTOR = 3;
+
+/** The batched look-ups of the feed: see `readers.ts`. */
+export interface FeedReaders extends PostReaders {
+  /** Returns the newest posts, visible or not: at least `count` of them, if there are as many. */
+  newestPosts(count: number): Promise<readonly PostRow[]>;
+  /** The same without the rows. */
+  newestIds(count: number): Promise<NewestIds>;
+  friendsOf(person: number): Promise<readonly number[]>;
+}
 
 interface Stores {
   db: Database;
-  read: Readers;
+  read: FeedReaders;
   deepPages: Lane;
-  largePages: Lane;
 }
 
-/** Who waits for a page. The signal is read for deep pages alone, and aborts when the client leaves. */
+/** The client that waits for a page. The signal aborts when it has left. */
 interface Client {
   readonly signal: AbortSignal;
 }
 
-/**
- * A page of what the viewer may see, newest first. The newest posts are the same for everybody, so one window of them serves
- * all who ask at once: of their rows, if a page can be expected there; of many more ids, for a viewer who may see few of
- * them. What lies beyond takes the viewer's own query. Rows are read before they are filtered: a list refuses nobody, so its
- * time does not tell whether a certain post exists.
- */
-export async function readFeed(stores: Stores, viewer: number, page: Page, client?: Client): Promise<FeedPage> {
+export async function readFeed(stores: Stores, viewer: number, page: Page, client?: Client): Promise<PostsPage> {
   return (
-    (await fromRows(stores, viewer, page)) ??
-    (await fromIds(stores, viewer, page)) ??
-    fromQuery(stores, viewer, page, client)
+    (await readWindow(stores, viewer, page)) ??
+    (await readWideWindow(stores, viewer, page)) ??
+    readByQuery(stores, viewer, page, client)
   );
 }
 
-async function fromRows({ read }: Stores, viewer: number, { limit, offset }: Page): Promise<FeedPage | undefined> {
+// 1. The window
+
+async function readWindow({ read }: Stores, viewer: number, { limit, offset }: Page): Promise<PostsPage | undefined> {
   const end = offset + limit;
   if (end >= WINDOW_POSTS) return undefined;
-  const wanted = Math.min(OVERFETCH_FACTOR * (end + 1), WINDOW_POSTS);
-  const window = await read.newestPosts(wanted);
-  const { rows, open } = scanPrefix(viewer, window, end);
-  const mayFallShort = open <= end && window.length >= wanted;
-  // Friends' posts seldom make up half a page: it would be looked for them in vain.
-  if (mayFallShort && 2 * open < end) return undefined;
+  const count = Math.min(OVERFETCH_FACTOR * (end + 1), WINDOW_POSTS);
+  const window = await read.newestPosts(count);
+  const { rows, visible } = scanPrefix(viewer, window, end);
+  const mayFallShort = visible <= end && window.length >= count;
+  // Friends' posts seldom fill half a page: looking for them would be a wasted query.
+  if (mayFallShort && 2 * visible < end) return undefined;
   const { posts, more } = await filterVisible(read, viewer, rows, end);
   if (mayFallShort && !more) return undefined;
   return { posts: posts.slice(offset), more };
 }
 
-async function fromIds({ read }: Stores, viewer: number, { limit, offset }: Page): Promise<FeedPage | undefined> {
+/**
+ * Returns the rows up to the one after the first `limit` that are visible without a look at friendships, and how many of
+ * them are.
+ */
+function scanPrefix(viewer: number, rows: readonly PostRow[], limit: number) {
+  let visible = 0;
+  const last = rows.findIndex((post) => {
+    if (isPublicOrOwn(viewer, authorOf(post))) visible += 1;
+    return visible > limit;
+  });
+  return { rows: last === -1 ? rows : rows.slice(0, last + 1), visible };
+}
+
+export async function newestPosts(db: Database, limit: number): Promise<PostRow[]> {
+  return selectPosts(db).orderBy(newestFirst).limit(limit).execute();
+}
+
+// 2. The wide window
+
+async function readWideWindow(
+  { read }: Stores,
+  viewer: number,
+  { limit, offset }: Page,
+): Promise<PostsPage | undefined> {
   const end = offset + limit;
   if (end >= WIDE_WINDOW_POSTS) return undefined;
   const [newest, friends] = await Promise.all([read.newestIds(WIDE_WINDOW_POSTS), read.friendsOf(viewer)]);
@@ -71,22 +107,42 @@ async function fromIds({ read }: Stores, viewer: number, { limit, offset }: Page
   return { posts: await recheckVisible(read, viewer, posts), more: visible.length > end };
 }
 
-/** The first `most` of these that are open to all or whose authors are among these people. */
-function firstVisible({ ids, privateAuthorIds }: NewestIds, people: ReadonlySet<number>, most: number): number[] {
+/** Returns the first `limit` ids of posts that are public or by one of these authors. */
+function firstVisible({ ids, privateAuthorIds }: NewestIds, authors: ReadonlySet<number>, limit: number): number[] {
   const visible: number[] = [];
   for (const [index, id] of ids.entries()) {
-    const author = privateAuthorIds[index] ?? null;
-    if (author !== null && !people.has(author)) continue;
+    const privateAuthor = privateAuthorIds[index] ?? null;
+    if (privateAuthor !== null && !authors.has(privateAuthor)) continue;
     visible.push(id);
-    if (visible.length === most) break;
+    if (visible.length === limit) break;
   }
   return visible;
 }
 
-async function fromQuery(stores: Stores, viewer: number, page: Page, client?: Client): Promise<FeedPage> {
+/** The ids of the newest posts, and for each its author's id if that account is private, or else null. */
+export interface NewestIds {
+  ids: readonly number[];
+  privateAuthorIds: readonly (number | null)[];
+}
+
+/** Each list is one JSON value: thousands of rows would take longer to parse than to find. */
+export async function newestIds(db: Database, limit: number): Promise<NewestIds> {
+  const { rows } = await sql<NewestIds>`
+    select coalesce(json_agg(id), '[]') as ids,
+      coalesce(json_agg(private_author_id), '[]') as "privateAuthorIds"
+    from (
+      select posts.id, case when ${PUBLIC} then null else author_id end as private_author_id
+      from posts ${withPrivacy}
+      order by ${newestFirst} limit ${limit}
+    ) newest`.execute(db);
+  return rows[0] ?? { ids: [], privateAuthorIds: [] };
+}
+
+// 3. The viewer's own query
+
+async function readByQuery(stores: Stores, viewer: number, page: Page, client?: Client): Promise<PostsPage> {
   const { read } = stores;
-  const friends = await read.friendsOf(viewer);
-  const authors = [viewer, ...friends];
+  const authors = [viewer, ...(await read.friendsOf(viewer))];
   const query = { ...page, limit: page.limit + 1 };
   const rows = await (page.offset < DEEP_OFFSET
     ? postsPublicOrBy(stores.db, authors, query)
@@ -94,77 +150,28 @@ async function fromQuery(stores: Stores, viewer: number, page: Page, client?: Cl
   return { posts: await recheckVisible(read, viewer, rows.slice(0, page.limit)), more: rows.length > page.limit };
 }
 
-/** Up to this limit a page is at most a megabyte. */
-const SMALL_PAGE_LIMIT = 20;
-
-/**
- * Returns a page of the viewer's own posts, newest first. The feed's rows are shared by all who read it, but these are not:
- * only a few large pages are read at a time, or their rows would fill the memory.
- */
-export async function readOwnPosts(stores: Stores, viewer: number, page: Page, client?: Client): Promise<FeedPage> {
-  const readPage = () => readOwnPage(stores, viewer, page, client);
-  return page.limit > SMALL_PAGE_LIMIT ? stores.largePages.run(readPage, client?.signal) : readPage();
-}
-
-async function readOwnPage(stores: Stores, viewer: number, page: Page, client?: Client): Promise<FeedPage> {
-  const { read } = stores;
-  const query = { ...page, limit: page.limit + 1 };
-  const rows = await (page.offset < DEEP_OFFSET
-    ? postsByAuthor(stores.db, viewer, query)
-    : readDeepPage(stores, { by: viewer }, query, client?.signal));
-  return { posts: await recheckVisible(read, viewer, rows.slice(0, page.limit)), more: rows.length > page.limit };
+/** Returns a page of the posts that are public or by one of these authors. */
+export async function postsPublicOrBy(db: Database, authors: readonly number[], page: Page): Promise<PostRow[]> {
+  return selectPosts(db).where('posts.id', 'in', mergedPage(authors, page)).orderBy(newestFirst).execute();
 }
 
 /**
- * What of a page is still there and may still be seen, now that its rows are read: a post may have gone, or a friendship have
- * ended, since it was chosen.
+ * Merges the newest public posts with each author's newest, all read from indexes: quick where nearly every account is
+ * private. The numbers are literals, so that PostgreSQL plans each statement for the depth of its page.
  */
-async function recheckVisible(read: Readers, viewer: number, page: readonly PostRow[]): Promise<VisiblePost[]> {
-  return (await filterVisible(read, viewer, page, page.length)).posts;
-}
-
-/**
- * Returns a post as the viewer sees it, or undefined if it is hidden or does not exist. Until the viewer is known to be
- * allowed, no content is read, and both refusals take the same two look-ups. A friend's post takes two more: its content,
- * and the friendship once again, which has to be read after the content.
- */
-export async function findVisiblePost(read: Readers, viewer: number, id: number): Promise<VisiblePost | undefined> {
-  const found = await read.postIfPublicOrOwn({ id, viewer });
-  if (found?.post) return recheckPost(read, viewer, found.post);
-  if (!(await canSee(viewer, found?.owner, read.friends))) return undefined;
-  const [post] = await read.posts([id]);
-  return post && recheckPost(read, viewer, post);
-}
-
-async function recheckPost(read: Readers, viewer: number, post: PostRow): Promise<VisiblePost | undefined> {
-  return (await filterVisible(read, viewer, [post], 1)).posts[0];
-}
-
-/** Of these posts the first `most` that the viewer may see, with their likes, and whether there are more. */
-async function filterVisible(read: Readers, viewer: number, rows: readonly PostRow[], most: number): Promise<FeedPage> {
-  const { friends, likesOf } = await read.relations({
-    person: viewer,
-    others: rows.filter((post) => !isPublicOrOwn(viewer, authorOf(post))).map(({ author_id }) => author_id),
-    posts: rows.map(({ id }) => id),
-  });
-  const visible = rows.filter((post) => isPublicOrOwn(viewer, authorOf(post)) || friends.has(post.author_id));
-  const posts = visible.slice(0, most).map((post) => ({ post, likes: likesOf(post.id) }));
-  return { posts, more: visible.length > most };
-}
-
-/**
- * Those of the rows among which the first `most` that can be seen lie, and one more, whoever is a friend; and how many of
- * them are open to all.
- */
-function scanPrefix(
-  viewer: number,
-  rows: readonly PostRow[],
-  most: number,
-): { rows: readonly PostRow[]; open: number } {
-  let open = 0;
-  const last = rows.findIndex((post) => {
-    if (isPublicOrOwn(viewer, authorOf(post))) open += 1;
-    return open > most;
-  });
-  return { rows: last === -1 ? rows : rows.slice(0, last + 1), open };
+function mergedPage(authors: readonly number[], { limit, offset }: Page) {
+  const end = sql.lit(offset + limit);
+  return sql<number>`(
+    select id from (
+      (select posts.id, posts.created_at from posts ${withPrivacy}
+       where ${PUBLIC}
+       order by ${newestFirst} limit ${end})
+      union
+      (select p.id, p.created_at from unnest(${idArray(authors)}) as author (id)
+       cross join lateral (
+         select id, created_at from posts where author_id = author.id
+         order by created_at desc, id desc limit ${end}
+       ) p)
+      order by created_at desc, id desc limit ${sql.lit(limit)} offset ${sql.lit(offset)}
+    ) page)`;
 }

@@ -10,7 +10,7 @@ interface Stores {
 
 type Transition = 'accept' | 'decline' | 'cancel' | 'unfriend';
 
-/** Whether `by` could take this step towards `other`: false when the two are not in the state that it starts from. */
+/** Changes the friendship of two people. Returns false if it is not in the state that the transition starts from. */
 export async function changeFriendship(
   { graphTransactions, graph }: Stores,
   transition: Transition,
@@ -18,33 +18,33 @@ export async function changeFriendship(
   other: number,
 ): Promise<boolean> {
   return graphTransactions.transaction().execute(async (trx) => {
-    const there = await lockPeople(trx, by, other);
-    if (!there.has(by) || !there.has(other)) return false;
+    const existing = await lockAccounts(trx, by, other);
+    if (!existing.has(by) || !existing.has(other)) return false;
     const changed = await graph.within(trx)[transition](by, other);
     failpoint('friendship written');
     return changed;
   });
 }
 
-/** `recipientNotFound` when the person asked has no account, `accountDeleted` when the one who asks has none any more. */
+/** Sends a friend request. `accountDeleted` means the sender's account. */
 export async function requestFriendship(
   { graphTransactions, graph }: Stores,
   from: number,
   to: number,
 ): Promise<RequestOutcome | 'recipientNotFound' | 'accountDeleted'> {
   return graphTransactions.transaction().execute(async (trx) => {
-    const there = await lockPeople(trx, from, to);
-    if (!there.has(from)) return 'accountDeleted';
-    if (!there.has(to)) return 'recipientNotFound';
+    const existing = await lockAccounts(trx, from, to);
+    if (!existing.has(from)) return 'accountDeleted';
+    if (!existing.has(to)) return 'recipientNotFound';
     const outcome = await graph.within(trx).request(from, to);
     failpoint('friendship written');
     return outcome;
   });
 }
 
-/** Who of these has an account, which stays as long as the transaction lasts. */
-async function lockPeople(trx: DatabaseTransaction, ...ids: number[]): Promise<ReadonlySet<number>> {
+/** Returns the ids that have an account. The locks prevent their deletion until the transaction ends. */
+async function lockAccounts(trx: DatabaseTransaction, ...ids: number[]): Promise<ReadonlySet<number>> {
   await lockShared(trx, { accounts: ids });
-  const people = await trx.selectFrom('accounts').select('id').where('id', 'in', ids).execute();
-  return new Set(people.map(({ id }) => id));
+  const accounts = await trx.selectFrom('accounts').select('id').where('id', 'in', ids).execute();
+  return new Set(accounts.map(({ id }) => id));
 }

@@ -3,15 +3,26 @@ import type { ImageStore } from './images/index.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { raiseSequence, skipIds } from './postgres/sequences.js';
 
-/** The stores that were named are not those that belong together. */
+/**
+ * The installation: one PostgreSQL, one graph and one image store that belong together.
+ *
+ * PostgreSQL holds the installation's random id and the kinds of the other two stores. Each of these holds an installation
+ * marker with the same id. A start compares them, so that a wrong connection variable fails with an error instead of mixing
+ * the friends, likes and images of two installations. An unmarked store is claimed if PostgreSQL has no store of that role
+ * yet. `npm run move` replaces a store; while it runs, flags in the installation's row keep the service from starting.
+ */
+
+/** The configured stores do not belong to the same installation. */
 export class StoresDisagreeError extends Error {
+  readonly code = 'stores_disagree';
+
   constructor(message: string) {
     super(message);
-    this.name = 'StoresDisagree';
+    this.name = 'StoresDisagreeError';
   }
 }
 
-/** Gives the installation its id, once and for all: the marks of the other stores must not outlive it. */
+/** Creates the installation with its id, unless it exists. The id never changes, since the markers contain it. */
 export async function createInstallation(db: Database): Promise<void> {
   await db
     .insertInto('installation')
@@ -23,12 +34,12 @@ export async function createInstallation(db: Database): Promise<void> {
 type Store = Pick<SocialGraph | ImageStore, 'kind' | 'claimedBy' | 'claim'>;
 type Role = 'graph' | 'images';
 
-const NAMES = { graph: 'social graph', images: 'image store' };
+const STORE_NAMES = { graph: 'social graph', images: 'image store' };
 
 /**
- * Checks what PostgreSQL alone can tell: that nothing is being moved, and that these stores are of the kinds it belongs to.
+ * Checks that no move is unfinished and that the stores are of the expected kinds. Reads PostgreSQL only.
  *
- * @throws StoresDisagree
+ * @throws StoresDisagreeError
  */
 export async function checkInstallation(db: Database, stores: Partial<Record<Role, Store>>): Promise<Installation> {
   const installation = await db.selectFrom('installation').selectAll().executeTakeFirstOrThrow();
@@ -37,19 +48,19 @@ export async function checkInstallation(db: Database, stores: Partial<Record<Rol
   }
   if (installation.changing) {
     throw new StoresDisagreeError(
-      'A move to another graph or image store has not been finished: run it again, or a move to those of before',
+      'A move to another graph or image store has not been finished: run it again, or move back to the previous ones',
     );
   }
   if (installation.moved_to !== null) {
     throw new StoresDisagreeError(
-      `Everything here was moved to ${installation.moved_to} and lives on there; npm run move brings it from there into empty stores`,
+      `This installation was moved to ${installation.moved_to}; to bring it back, run npm run move into empty stores`,
     );
   }
   for (const role of ['graph', 'images'] as const) {
-    const [remembered, kind] = [installation[role], stores[role]?.kind];
-    if (kind !== undefined && remembered !== null && remembered !== kind) {
+    const [expected, kind] = [installation[role], stores[role]?.kind];
+    if (kind !== undefined && expected !== null && expected !== kind) {
       throw new StoresDisagreeError(
-        `PostgreSQL belongs to the ${NAMES[role]} of kind ${remembered}, and another, ${kind}, is configured; npm run move carries everything over`,
+        `PostgreSQL belongs to the ${STORE_NAMES[role]} of kind ${expected}, but ${kind} is configured; to change it, use npm run move`,
       );
     }
   }
@@ -57,30 +68,28 @@ export async function checkInstallation(db: Database, stores: Partial<Record<Rol
 }
 
 /**
- * Makes sure that this graph belongs to PostgreSQL, and marks it if it is new. Nobody's friends and likes vanish, and nobody
- * inherits another's, by a variable that was changed.
+ * Verifies that the graph belongs to this PostgreSQL, and claims it if it is new.
  *
- * @throws StoresDisagree
+ * @throws StoresDisagreeError
  */
 export async function joinGraph(trx: DatabaseTransaction, graph: SocialGraph): Promise<void> {
   await joinStore(trx, 'graph', graph);
-  // A backup may have brought back a PostgreSQL older than the graph: no new post may inherit the likes of an old one.
+  // A PostgreSQL restored from a backup may be older than the graph: new rows must not reuse the ids of existing nodes.
   const { person, post } = await graph.highestIds();
   await raiseSequence(trx, 'accounts', person);
   await raiseSequence(trx, 'posts', post);
 }
 
-/** Does the same for the images. @throws StoresDisagree */
+/** Does the same for the image store. @throws StoresDisagreeError */
 export async function joinImages(trx: DatabaseTransaction, images: ImageStore): Promise<void> {
   await joinStore(trx, 'images', images);
 }
 
-/** More than the rows that a restored backup of PostgreSQL may lack. Ids have room for nine billion of these steps. */
+/** More than the rows that a restored backup of PostgreSQL may lack. Nine billion such steps exhaust the 53-bit ids. */
 const RESERVED_IDS = 1_000_000;
 
 /**
- * Skips ids while nobody can ask the graph which ones it knows: should a backup have brought back an older PostgreSQL, the
- * graph still has nodes of rows that came after it.
+ * Skips ids that the unavailable graph may already contain: a PostgreSQL restored from a backup may be older than the graph.
  */
 export async function skipPossiblyUsedIds(trx: DatabaseTransaction): Promise<void> {
   await skipIds(trx, 'accounts', RESERVED_IDS);
@@ -95,16 +104,16 @@ interface Installation {
 
 async function joinStore(trx: DatabaseTransaction, role: Role, store: Store): Promise<void> {
   const installation = await checkInstallation(trx, { [role]: store });
-  let owner = await store.claimedBy();
-  if (owner === undefined && installation[role] === null) {
+  let claimedBy = await store.claimedBy();
+  if (claimedBy === undefined && installation[role] === null) {
     await store.claim(installation.id);
-    // Another one may have been quicker.
-    owner = await store.claimedBy();
+    // Another process may have claimed it first.
+    claimedBy = await store.claimedBy();
   }
-  if (owner !== installation.id) {
-    const named = `The ${NAMES[role]} (${store.kind})`;
-    if (owner !== undefined) throw new StoresDisagreeError(`${named} belongs to another PostgreSQL`);
-    throw new StoresDisagreeError(`${named} is not the one that PostgreSQL belongs to: it is unmarked`);
+  if (claimedBy !== installation.id) {
+    const name = `The ${STORE_NAMES[role]} (${store.kind})`;
+    if (claimedBy !== undefined) throw new StoresDisagreeError(`${name} belongs to another PostgreSQL`);
+    throw new StoresDisagreeError(`${name} is not the one that PostgreSQL belongs to: it has no installation marker`);
   }
   await trx
     .updateTable('installation')

@@ -19,49 +19,49 @@ interface Stores {
   graph: SocialGraph;
 }
 
-/** `notVisible` is what the person cannot see, be it there or not; `accountDeleted` is a person whose account is. */
+/** `notVisible`: the post does not exist or the person may not see it. `accountDeleted`: the person's account. */
 export type LikeOutcome = 'done' | 'notVisible' | 'accountDeleted';
 
 /**
- * Sets or clears many likes in one transaction. The locks keep the posts and all the accounts concerned from being deleted
- * until the graph has been written, so that no like outlives its post or its person.
+ * Adds and removes many likes in one transaction. Shared locks prevent the deletion of the posts, their authors and the
+ * people until the graph is written, so that no like outlives its post or its person.
  */
 export async function setLikes(
   { graphTransactions, graph }: Stores,
-  wishes: readonly LikeChange[],
+  changes: readonly LikeChange[],
 ): Promise<LikeOutcome[]> {
   return graphTransactions.transaction().execute(async (trx) => {
-    const authors = [...(await findPostOwners(trx, postsOf(wishes))).values()].map(({ id }) => id);
-    await lockShared(trx, { accounts: [...wishes.map(({ person }) => person), ...authors], posts: postsOf(wishes) });
-    const within = graph.within(trx);
-    const outcomes = await checkVisibility(trx, within, wishes);
-    const allowed = wishes.filter((_, index) => outcomes[index] === 'done');
-    const liked = allowed.filter((wish) => wish.liked);
-    const unliked = allowed.filter((wish) => !wish.liked);
-    if (liked.length > 0) await within.like(liked);
-    if (unliked.length > 0) await within.unlike(unliked);
+    const authors = [...(await findPostOwners(trx, postsOf(changes))).values()].map(({ id }) => id);
+    await lockShared(trx, { accounts: [...changes.map(({ person }) => person), ...authors], posts: postsOf(changes) });
+    const lockedGraph = graph.within(trx);
+    const outcomes = await checkVisibility(trx, lockedGraph, changes);
+    const allowed = changes.filter((_, index) => outcomes[index] === 'done');
+    const likes = allowed.filter((change) => change.liked);
+    const unlikes = allowed.filter((change) => !change.liked);
+    if (likes.length > 0) await lockedGraph.like(likes);
+    if (unlikes.length > 0) await lockedGraph.unlike(unlikes);
     failpoint('likes written');
     return outcomes;
   });
 }
 
-const postsOf = (wishes: readonly LikeChange[]) => wishes.map(({ post }) => post);
+const postsOf = (changes: readonly LikeChange[]) => changes.map(({ post }) => post);
 
 async function checkVisibility(
   trx: DatabaseTransaction,
   graph: SocialGraph,
-  wishes: readonly LikeChange[],
+  changes: readonly LikeChange[],
 ): Promise<LikeOutcome[]> {
   const people = await findAccounts(
     trx,
-    wishes.map(({ person }) => person),
+    changes.map(({ person }) => person),
   );
-  const owners = await findPostOwners(trx, postsOf(wishes));
-  const askFriends = friendsLookup(batched((questions: RelationsQuery[]) => readRelations(graph, questions)));
+  const owners = await findPostOwners(trx, postsOf(changes));
+  const findFriends = friendsLookup(batched((queries: RelationsQuery[]) => readRelations(graph, queries)));
   return Promise.all(
-    wishes.map(async (wish, index) => {
+    changes.map(async (change, index) => {
       if (!people[index]) return 'accountDeleted';
-      return (await canSee(wish.person, owners.get(wish.post), askFriends)) ? 'done' : 'notVisible';
+      return (await canSee(change.person, owners.get(change.post), findFriends)) ? 'done' : 'notVisible';
     }),
   );
 }

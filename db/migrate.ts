@@ -6,8 +6,8 @@ import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { migrations } from './postgres/migrations/index.js';
 import type { Tables } from './schema.js';
 
-/** Beside those of people and posts, which are positive: see `locks.ts`. */
-const STORES_LOCK = -1;
+/** Negative, since the lock keys of accounts and posts are positive: see `locks.ts`. */
+const MIGRATION_LOCK_KEY = -1;
 
 interface MigratedStores {
   maintenanceDb: Database;
@@ -16,54 +16,54 @@ interface MigratedStores {
 }
 
 /**
- * Brings every store's schema up to date and joins the stores. Safe when several processes do it at once: each waits for its
- * turn.
+ * Migrates all stores and verifies that they belong together. Several processes may do this at the same time: an advisory
+ * lock makes them take turns.
  *
- * @param applied is told each of PostgreSQL's migrations that was due
- * @throws StoresDisagree
+ * @param onMigration called with the name of each PostgreSQL migration that was applied
+ * @throws StoresDisagreeError
  */
-export async function migrate(stores: MigratedStores, applied?: (migration: string) => void): Promise<void> {
-  await migrateDatabase(stores, applied);
+export async function migrate(stores: MigratedStores, onMigration?: (migration: string) => void): Promise<void> {
+  await migrateDatabase(stores, onMigration);
   await verifyGraph(stores);
   await verifyImages(stores);
 }
 
-/** Does what needs PostgreSQL alone. @throws StoresDisagree */
+/** Migrates PostgreSQL and checks its installation. @throws StoresDisagreeError */
 export async function migrateDatabase(
   { maintenanceDb: db, graph, images }: MigratedStores,
-  applied: (migration: string) => void = () => undefined,
+  onMigration: (migration: string) => void = () => undefined,
 ): Promise<void> {
-  for (const migration of await migratePostgres(db)) applied(migration);
+  for (const migration of await migratePostgres(db)) onMigration(migration);
   await createInstallation(db);
   await checkInstallation(db, { graph, images });
 }
 
-/** Brings the graph's schema up to date and joins it with PostgreSQL. @throws StoresDisagree */
+/** Migrates the graph and verifies that it belongs to this PostgreSQL. @throws StoresDisagreeError */
 export async function verifyGraph({ maintenanceDb: db, graph }: Omit<MigratedStores, 'images'>): Promise<void> {
-  // One that is unavailable must not keep the lock from others.
+  // Throws before the lock is taken if the graph is unavailable: other processes must not wait for it.
   await graph.claimedBy();
-  await locked(db, async (trx) => {
+  await withMigrationLock(db, async (trx) => {
     await graph.migrate();
     await joinGraph(trx, graph.within(trx));
   });
 }
 
-/** Joins the images with PostgreSQL. @throws StoresDisagree */
+/** Verifies that the image store belongs to this PostgreSQL. @throws StoresDisagreeError */
 export async function verifyImages({ maintenanceDb: db, images }: Omit<MigratedStores, 'graph'>): Promise<void> {
   await images.claimedBy();
-  await locked(db, (trx) => joinImages(trx, images));
+  await withMigrationLock(db, (trx) => joinImages(trx, images));
 }
 
-/** For starts without the graph: see `reserveIds`. */
-export const skipIdsOfUnknownGraph = (db: Database) => locked(db, skipPossiblyUsedIds);
+/** Prepares for a start without the graph: see `skipPossiblyUsedIds`. */
+export const skipIdsOfUnknownGraph = (db: Database) => withMigrationLock(db, skipPossiblyUsedIds);
 
-const locked = (db: Database, work: (trx: DatabaseTransaction) => Promise<void>): Promise<void> =>
+const withMigrationLock = (db: Database, work: (trx: DatabaseTransaction) => Promise<void>): Promise<void> =>
   db.transaction().execute(async (trx) => {
-    await sql`select pg_advisory_xact_lock(${STORES_LOCK})`.execute(trx);
+    await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK_KEY})`.execute(trx);
     await work(trx);
   });
 
-/** The migrator takes a lock of its own. Answers the names of the migrations that were due. */
+/** Applies pending migrations under the migrator's own lock, and returns their names. */
 export async function migratePostgres(db: Kysely<Tables>): Promise<string[]> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
   const { error, results = [] } = await migrator.migrateToLatest();

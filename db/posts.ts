@@ -1,11 +1,11 @@
 import { type SqlBool, sql } from 'kysely';
 import { enqueue, imageReferences, insertEntries } from './outbox/index.js';
-import { claimImage, claimWhere, type PendingImage } from './outbox/pending-images.js';
+import { claimImage, claimImageIf, type PendingImage } from './outbox/pending-images.js';
 import type { Database, DatabaseTransaction, Postgres } from './postgres/index.js';
 import { lockExclusive, lockShared, sharedLocksWithin } from './postgres/locks.js';
 import { changeStoredBytes, StorageQuotaExceededError } from './storage-quota.js';
 import { StoreUnavailableError } from './support/errors.js';
-import type { Owner } from './visibility.js';
+import { type Owner, publicOr } from './visibility.js';
 
 /** A post with what its author's row says, which is null when that row is missing. */
 export interface PostRow {
@@ -28,7 +28,7 @@ export interface Page {
   offset: number;
 }
 
-function selectPosts(db: Database) {
+export function selectPosts(db: Database) {
   return db
     .selectFrom('posts')
     .leftJoin('accounts', 'accounts.id', 'posts.author_id')
@@ -45,6 +45,17 @@ function selectPosts(db: Database) {
 }
 
 export const newestFirst = sql`posts.created_at desc, posts.id desc`;
+
+/**
+ * Joins the author's `private` to each post and leaves the order of an index alone. Because of its limit the join is made
+ * post by post, with each author's row remembered (Memoize). PostgreSQL plans a plain join with a sort of all posts, or looks
+ * every author up again.
+ */
+export const withPrivacy = sql`
+  left join lateral (select private from accounts where accounts.id = posts.author_id limit 1) author on true`;
+
+/** An array of ids as a literal, for statements that are planned each time. */
+export const idArray = (ids: readonly number[]) => sql`${sql.lit(`{${ids.join(',')}}`)}::int8[]`;
 
 /** Those of these that are there, by their ids. */
 export async function findPosts(db: Database, ids: readonly number[]): Promise<Map<number, PostRow>> {
@@ -100,7 +111,7 @@ export async function findPostsPublicOrOwn(
   for (const { id, viewer } of questions) {
     viewers.set(id, (viewers.get(id) ?? viewer) === viewer ? viewer : NO_VIEWER);
   }
-  const isOpen = sql`(accounts.private is not true or posts.author_id = question.viewer)`;
+  const isOpen = publicOr(sql`posts.author_id = question.viewer`);
   const ifOpen = (column: string) => sql`case when ${isOpen} then ${sql.ref(column)} end`;
   const { rows } = await sql<PostRow & { is_open: boolean }>`
     select posts.id, posts.author_id, accounts.private as author_private, ${isOpen} as is_open,
@@ -116,66 +127,8 @@ export async function findPostsPublicOrOwn(
   return questions.map(({ id }) => found.get(id));
 }
 
-/** The newest posts of all, whoever may see them. */
-export async function newestPosts(db: Database, limit: number): Promise<PostRow[]> {
-  return selectPosts(db).orderBy(newestFirst).limit(limit).execute();
-}
-
-/**
- * A join that leaves an index's order alone: by its limit it has to be made post by post, and PostgreSQL remembers each
- * author's answer meanwhile (Memoize). A plain one is planned with a sort of all posts, or looks every author up again.
- */
-export const withPrivacy = sql`
-  left join lateral (select private from accounts where accounts.id = posts.author_id limit 1) author on true`;
-
-/** The newest posts of all, told by their ids, and beside each its author's id where that account is private. */
-export interface NewestIds {
-  ids: readonly number[];
-  privateAuthorIds: readonly (number | null)[];
-}
-
-/** Each list comes as one value: thousands of rows would take longer to read than to find. */
-export async function newestIds(db: Database, limit: number): Promise<NewestIds> {
-  const { rows } = await sql<NewestIds>`
-    select coalesce(json_agg(id), '[]') as ids, coalesce(json_agg(closed), '[]') as closed
-    from (
-      select posts.id, case when private then author_id end as closed
-      from posts ${withPrivacy}
-      order by ${newestFirst} limit ${limit}
-    ) newest`.execute(db);
-  return rows[0] ?? { ids: [], privateAuthorIds: [] };
-}
-
 export async function postsByAuthor(db: Database, author: number, { limit, offset }: Page): Promise<PostRow[]> {
   return selectPosts(db).where('author_id', '=', author).orderBy(newestFirst).limit(limit).offset(offset).execute();
-}
-
-/**
- * A page of what is public and of what these authors wrote. Only the page itself is joined and sorted whole. The numbers
- * stand in the statement's text: how it is best done depends on how deep the page lies, so it is planned each time.
- */
-export async function postsPublicOrBy(db: Database, authors: readonly number[], page: Page): Promise<PostRow[]> {
-  return selectPosts(db).where('posts.id', 'in', mergedPage(authors, page)).orderBy(newestFirst).execute();
-}
-
-export const listed = (authors: readonly number[]) => sql.lit(`{${authors.join(',')}}`);
-
-/** Each author's newest, by index, and the newest public ones: quick where nearly every account is private. */
-function mergedPage(authors: readonly number[], { limit, offset }: Page) {
-  const deep = sql.lit(offset + limit);
-  return sql<number>`(
-    select id from (
-      (select posts.id, posts.created_at from posts ${withPrivacy}
-       where private is not true
-       order by ${newestFirst} limit ${deep})
-      union
-      (select p.id, p.created_at from unnest(${listed(authors)}::int8[]) as author (id)
-       cross join lateral (
-         select id, created_at from posts where author_id = author.id
-         order by created_at desc, id desc limit ${deep}
-       ) p)
-      order by created_at desc, id desc limit ${sql.lit(limit)} offset ${sql.lit(offset)}
-    ) page)`;
 }
 
 export interface PostContent {
@@ -213,7 +166,7 @@ export async function createPost(
         ${image ? sql`stored_bytes + ${image.bytes}::int8 <= ${image.storageMaxBytes}::int8` : sql`true`} as fits
       from locked, accounts
       where accounts.id = ${author} for ${image ? sql`no key update` : sql`share`} of accounts),
-    claimed as (${image ? claimWhere(image, sql`exists (select from account where fits)`) : sql`select`}),
+    claimed as (${image ? claimImageIf(image, sql`exists (select from account where fits)`) : sql`select`}),
     ${
       image
         ? sql`counted as (

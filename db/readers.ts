@@ -1,56 +1,27 @@
 import { type Account, findAccounts } from './accounts.js';
+import { type FeedReaders, newestIds, newestPosts } from './feed.js';
 import type { SocialGraph } from './graph/index.js';
 import type { Database } from './postgres/index.js';
-import {
-  type FoundPost,
-  findPosts,
-  findPostsPublicOrOwn,
-  type NewestIds,
-  newestIds,
-  newestPosts,
-  type PostQuery,
-  type PostRow,
-} from './posts.js';
-import { friendsLookup, type Relations, type RelationsQuery, readRelations } from './relations.js';
+import { findPosts, findPostsPublicOrOwn, type PostQuery, type PostRow } from './posts.js';
+import { friendsLookup, type RelationsQuery, readRelations } from './relations.js';
 import { findSessions, type LiveSession } from './sessions.js';
 import { batched } from './support/batch.js';
 import { noopObserver, type Observer } from './support/observer.js';
-import type { FriendsLookup } from './visibility.js';
 
-/** How many of the newest posts one batch reads at most, for all who ask for a first page. */
-export const WINDOW_POSTS = 100;
-
-/** Of how many of the newest posts one batch reads no more than the ids, for those who may see few of them. */
-export const WIDE_WINDOW_POSTS = 2000;
-
-/** The look-ups that go together across the requests in flight: see `batched`. */
-export interface Readers {
+/** Look-ups that are batched across concurrent requests: see `batched`. */
+export interface Readers extends FeedReaders {
   session(id: string): Promise<LiveSession | undefined>;
   account(id: number): Promise<Account | undefined>;
-  /** A post with its content, if the viewer may see that whoever their friends are. */
-  postIfPublicOrOwn(question: PostQuery): Promise<FoundPost | undefined>;
-  /** Those of these posts that are there, in their order. */
-  posts(ids: readonly number[]): Promise<PostRow[]>;
-  /** The newest posts of all, whoever may see them: as many as asked for, or more. */
-  newestPosts(count: number): Promise<readonly PostRow[]>;
-  /** Likewise, without the posts themselves. */
-  newestIds(count: number): Promise<NewestIds>;
-  relations(question: RelationsQuery): Promise<Relations>;
-  friends: FriendsLookup;
-  friendsOf(person: number): Promise<readonly number[]>;
 }
 
 export function createReaders(db: Database, graph: SocialGraph, observer: Observer = noopObserver): Readers {
   const reportBatchSize = (name: keyof Readers) => ({ onBatch: (size: number) => observer.batch(name, size) });
-  const relations = batched(
-    (questions: RelationsQuery[]) => readRelations(graph, questions),
-    reportBatchSize('relations'),
-  );
+  const relations = batched((queries: RelationsQuery[]) => readRelations(graph, queries), reportBatchSize('relations'));
   return {
     session: batched((ids) => findSessions(db, ids), reportBatchSize('session')),
     account: batched((ids) => findAccounts(db, ids), reportBatchSize('account')),
     postIfPublicOrOwn: batched(
-      (questions: PostQuery[]) => findPostsPublicOrOwn(db, questions),
+      (queries: PostQuery[]) => findPostsPublicOrOwn(db, queries),
       reportBatchSize('postIfPublicOrOwn'),
     ),
     posts: batched((lists: (readonly number[])[]) => readPosts(db, lists), reportBatchSize('posts')),

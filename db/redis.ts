@@ -5,20 +5,19 @@ import { createCircuitBreaker } from './support/circuit-breaker.js';
 import type { Log } from './support/log.js';
 import { type Observer, timed } from './support/observer.js';
 
-/** What of the service's is in Redis begins with this: others may keep theirs beside it. */
-export const PREFIX = 'social-posting:';
+/** The prefix of all keys: other applications may use the same database. */
+export const KEY_PREFIX = 'social-posting:';
 
 /**
- * How long a connection may take to be made, or owe an answer, before it is given up; and the longest pause before the next
- * one. In milliseconds.
+ * The timeout of a connection attempt, the lower bound of the socket timeout, and the upper bound of the reconnection delay.
  */
 const CONNECT_TIMEOUT_MS = 1000;
 
 export interface RedisConnection {
   readonly client: Redis;
-  /** Asks Redis within its deadline. @throws StoreUnavailable whatever goes wrong: everybody has to do without Redis */
+  /** Runs a call within its deadline. @throws StoreUnavailableError on any error, since all users have a fallback */
   run<Result>(verb: string, call: (client: Redis) => Promise<Result>): Promise<Result>;
-  /** Whether it answers. @throws StoreUnavailable */
+  /** Sends a PING. @throws StoreUnavailableError */
   check(): Promise<void>;
   close(): Promise<void>;
 }
@@ -27,57 +26,57 @@ interface Options {
   /** May hold a password. */
   url: string;
   /** The deadline of one call, in milliseconds. */
-  timeout: number;
+  timeoutMs: number;
 }
 
-/** Connects to Redis, now if it answers, else as soon as it does. */
-export async function openRedis({ url, timeout }: Options, log: Log, observer: Observer): Promise<RedisConnection> {
+/** Connects to Redis. If it is unavailable, returns anyway and reconnects in the background. */
+export async function openRedis({ url, timeoutMs }: Options, log: Log, observer: Observer): Promise<RedisConnection> {
   const { protocol, hostname } = new URL(url);
   const client = new Redis(url, {
-    // Node names no host by itself, and some servers find their certificate by it (RFC 6066 section 3).
+    // Without a server name Node sends no SNI, which some servers need to select their certificate (RFC 6066 section 3).
     ...(protocol === 'rediss:' && !isIP(hostname.replace(/[[\]]/g, '')) && { tls: { servername: hostname } }),
     lazyConnect: true,
-    // What cannot be asked now is not asked later: by then nobody waits for the answer.
+    // Commands fail immediately while disconnected instead of running after their request has ended.
     enableOfflineQueue: false,
-    // All commands of one turn of the event loop in one write.
+    // Sends all commands of one event loop iteration in one write.
     enableAutoPipelining: true,
     maxRetriesPerRequest: 0,
     connectTimeout: CONNECT_TIMEOUT_MS,
-    socketTimeout: Math.max(CONNECT_TIMEOUT_MS, timeout),
+    socketTimeout: Math.max(CONNECT_TIMEOUT_MS, timeoutMs),
     retryStrategy: (attempt) => Math.min(attempt * 100, CONNECT_TIMEOUT_MS),
   });
 
-  /** Why there is no connection, which says more than that there is none. */
-  let trouble: Error | undefined;
+  /** The first error since the last connection, which is more specific than "connection is closed". */
+  let connectionError: Error | undefined;
   client.on('connect', () => {
-    trouble = undefined;
+    connectionError = undefined;
   });
   client.on('error', (error: Error & { command?: { name: string } }) => {
-    // ioredis would go on in database 0, which is somebody else's.
+    // ioredis would continue in database 0, which may belong to another application.
     if (error.command?.name === 'select') client.disconnect(true);
-    // It holds the password.
+    // Contains the password.
     delete error.command;
-    trouble ??= error;
+    connectionError ??= error;
   });
 
-  const guard = createCircuitBreaker({
+  const breaker = createCircuitBreaker({
     store: 'redis',
-    timeout,
+    timeoutMs,
     log,
-    // What a counter needs, a script that writes: a replica, or a server without memory, would still answer PING.
-    probe: () => client.eval("return redis.call('set', KEYS[1], '', 'px', 1000)", 1, `${PREFIX}probe`),
+    // A script that writes, as the counters do: a replica or a server out of memory still responds to PING.
+    probe: () => client.eval("return redis.call('set', KEYS[1], '', 'px', 1000)", 1, `${KEY_PREFIX}probe`),
     isUnavailable: () => true,
   });
 
   function run<Result>(verb: string, call: (client: Redis) => Promise<Result>): Promise<Result> {
-    const reasoned = (error: unknown) => {
-      throw trouble ?? error;
+    const rethrow = (error: unknown) => {
+      throw connectionError ?? error;
     };
     return timed(
       observer,
       'redis',
       verb,
-      guard.run(() => call(client).catch(reasoned)),
+      breaker.run(() => call(client).catch(rethrow)),
     );
   }
 
@@ -85,7 +84,7 @@ export async function openRedis({ url, timeout }: Options, log: Log, observer: O
     await run('ping', () => client.ping());
   };
 
-  // To connect takes longer than to ask; after that, one that is away is found to be so at once.
+  // Connecting may take longer than the deadline of a call.
   await Promise.race([client.connect().catch(() => undefined), sleep(CONNECT_TIMEOUT_MS, undefined, { ref: false })]);
   await check().catch(() => undefined);
   return {
@@ -93,7 +92,7 @@ export async function openRedis({ url, timeout }: Options, log: Log, observer: O
     run,
     check,
     async close() {
-      guard.close();
+      breaker.close();
       client.disconnect();
     },
   };

@@ -1,13 +1,13 @@
 import type { SocialGraph } from './graph/index.js';
 import type { FriendsLookup } from './visibility.js';
 
-/** A post's likes, as one viewer sees them. */
+/** A post's likes from the perspective of one viewer. */
 export interface ViewerLikes {
   count: number;
   liked: boolean;
 }
 
-/** Who of `others` is a friend of the person, and what likes these posts have. */
+/** Asks which of `others` are friends of the person, and for the likes of these posts. */
 export interface RelationsQuery {
   person: number;
   others: readonly number[];
@@ -19,15 +19,15 @@ export interface Relations {
   likesOf(post: number): ViewerLikes;
 }
 
-/** Answers many people's questions by one look into the graph. */
-export async function readRelations(graph: SocialGraph, questions: readonly RelationsQuery[]): Promise<Relations[]> {
-  const people = distinct(questions.map(({ person }) => person));
-  const posts = distinct(questions.flatMap((question) => question.posts));
-  const others = distinct(questions.flatMap((question) => question.others));
+/** Runs many people's queries with one call to the graph. Returns the results in the order of the queries. */
+export async function readRelations(graph: SocialGraph, queries: readonly RelationsQuery[]): Promise<Relations[]> {
+  const people = distinct(queries.map(({ person }) => person));
+  const posts = distinct(queries.flatMap((query) => query.posts));
+  const others = distinct(queries.flatMap((query) => query.others));
   const found = await graph.relationsBetween(people, others, posts);
   const friendsOf = new Map(people.map((person) => [person, new Set<number>()]));
   for (const { person, friend } of found.friendships) friendsOf.get(person)?.add(friend);
-  return questions.map(({ person }) => ({
+  return queries.map(({ person }) => ({
     friends: friendsOf.get(person) ?? new Set(),
     likesOf(post) {
       const likes = found.likes.get(post);
@@ -36,10 +36,10 @@ export async function readRelations(graph: SocialGraph, questions: readonly Rela
   }));
 }
 
-/** Asks of all ties no more than for friends. */
+/** Narrows a look-up of relations to friends. */
 export const friendsLookup =
-  (ties: (question: RelationsQuery) => Promise<Relations>): FriendsLookup =>
-  async (question) =>
-    (await ties({ ...question, posts: [] })).friends;
+  (relations: (query: RelationsQuery) => Promise<Relations>): FriendsLookup =>
+  async (query) =>
+    (await relations({ ...query, posts: [] })).friends;
 
 const distinct = (ids: readonly number[]) => [...new Set(ids)];

@@ -1,6 +1,6 @@
 import type { ColumnType, Generated, Selectable } from 'kysely';
 
-/** As RFC 3339 spells it, in UTC with milliseconds. */
+/** RFC 3339, in UTC, with milliseconds. */
 type Time = string;
 type CreatedAt = ColumnType<Time, never, never>;
 
@@ -8,18 +8,18 @@ export interface AccountsTable {
   id: Generated<number>;
   name: string;
   username: string;
-  /** What makes a username unique: see `usernameKey`. */
+  /** Unique: see `usernameKey`. */
   username_key: string;
   email: string;
   password_hash: string;
-  /** Rises with every password change; a token that carries another one is refused. */
+  /** Incremented by every password change. Tokens with another version are rejected. */
   token_version: Generated<number>;
   private: Generated<boolean>;
   /** The stored image's name. */
   picture: string | null;
-  /** The picture's size; 0 without one, and for a picture from before sizes were kept. */
+  /** The picture's size; 0 without one, and for pictures stored before sizes were recorded. */
   picture_bytes: Generated<number>;
-  /** The sizes of the picture and of all images of posts together. */
+  /** The total size of the picture and of all images of posts. */
   stored_bytes: Generated<number>;
   created_at: CreatedAt;
 }
@@ -41,49 +41,49 @@ export interface PostsTable {
   text: string;
   /** The stored image's name. */
   image: string | null;
-  /** The image's size; 0 without one, and for an image from before sizes were kept. */
+  /** The image's size; 0 without one, and for images stored before sizes were recorded. */
   image_bytes: Generated<number>;
   created_at: CreatedAt;
 }
 
-/** A request that may be repeated without effect, and what its response was made of: see `idempotency-keys.ts`. */
+/** The idempotency key of a request, and the fields of its response: see `idempotency-keys.ts`. */
 export interface IdempotencyKeysTable {
   account_id: number;
   key: string;
   /** SHA-256 of the form, in base64url. */
   form_hash: string;
   post_id: number;
-  /** What the post's fields of these names held when it was created. */
+  /** The post's fields when it was created. */
   image: string | null;
   author_username: string | null;
   created_at: ColumnType<Time, Time, Time>;
 }
 
-/** What another store has yet to agree with. */
+/** Changes that are not delivered to another store yet: see `outbox/index.ts`. */
 export interface OutboxTable {
   id: Generated<number>;
   kind: 'person' | 'post' | 'image';
-  /** An id or an image's name. */
+  /** An id, or an image's name. */
   key: string;
   due_at: ColumnType<Time, Time | Date | undefined, Time | Date>;
   attempts: Generated<number>;
-  /** Whether it only waits to be delivered once more: see `maxCommitDelayMs` of the graph. */
+  /** Whether it has been delivered once and waits for its second delivery: see `maxCommitDelayMs` of the graph. */
   delivered: Generated<boolean>;
   created_at: CreatedAt;
 }
 
-/** The one row that says which stores belong together. */
+/** A single row: see `installation.ts`. */
 export interface InstallationTable {
   singleton: Generated<boolean>;
   id: Generated<string>;
-  /** The kinds of the stores beside this one, once they are known. */
+  /** The kinds of the other stores; null until they are claimed. */
   graph: string | null;
   images: string | null;
-  /** While it is filled from other stores. */
+  /** Whether a move into this PostgreSQL is unfinished. */
   moving: Generated<boolean>;
-  /** While another graph or image store is filled, to take the place of its own. */
+  /** Whether a move to another graph or image store is unfinished. */
   changing: Generated<boolean>;
-  /** Where the PostgreSQL is that serves in place of this one; without its password. */
+  /** The location of the PostgreSQL that replaced this one, without the password. */
   moved_to: string | null;
 }
 
@@ -92,17 +92,17 @@ export interface GraphLikesTable {
   post_id: number;
 }
 
-/** How many likes a post has, if any. Kept by the database itself, as `graph_likes` changes. */
+/** The number of likes of each post that has any. Triggers on `graph_likes` maintain it. */
 export interface GraphLikeCountsTable {
   post_id: number;
   likes: number;
 }
 
-/** One row for a pair of people, whatever there is between them: `lo` is the smaller id. */
+/** A friendship or friend request: one row per pair of people. `lo` is the smaller id. */
 export interface GraphFriendshipsTable {
   lo: number;
   hi: number;
-  /** Who has asked; null once they are friends. */
+  /** The sender of the pending friend request; null if they are friends. */
   requester: number | null;
 }
 

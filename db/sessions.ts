@@ -6,24 +6,25 @@ import type { Database, Postgres } from './postgres/index.js';
 import { sharedLocksWithin } from './postgres/locks.js';
 import type { SessionRow } from './schema.js';
 
-/** A session as every request looks it up: with its account, and what its token has to say. */
+/** An unexpired session with its account. */
 export interface LiveSession {
   id: string;
+  /** The account's current version, which the token has to match. */
   tokenVersion: number;
-  /** Whether `last_used_at` has fallen so far behind that it is worth a write. */
-  lagging: boolean;
+  /** Whether `last_used_at` is more than a minute old. */
+  needsTouch: boolean;
   account: Account;
 }
 
 export interface NewSession {
   id: string;
-  /** How many live sessions the account has now, without those that concurrent logins create. */
-  live: number;
+  /** The number of unexpired sessions of the account, without those that concurrent logins create. */
+  liveSessions: number;
 }
 
 /**
- * Starts a session, unless the password that was checked is no longer the account's: then undefined. It is one statement,
- * whose look at the account is as old as its beginning; `for share` looks again once it has the locks.
+ * Creates a session. Returns undefined if the password has changed since it was checked. The statement's snapshot is older
+ * than its locks; `for share` makes it read the current version of the account's row.
  */
 export async function createSession(
   { db, statementTimeoutMs }: Pick<Postgres, 'db' | 'statementTimeoutMs'>,
@@ -40,25 +41,25 @@ export async function createSession(
     returning id, (
       select count(*)::int from sessions where account_id = ${checked.id} and expires_at > ${NOW}
     ) as others`.execute(db);
-  return rows[0] && { id: rows[0].id, live: rows[0].others + 1 };
+  return rows[0] && { id: rows[0].id, liveSessions: rows[0].others + 1 };
 }
 
-/** More logins of one account than can be between their two statements at the same time. */
-const CONCURRENT_LOGINS = 50;
+/** The most concurrent logins of one account that may be between `createSession` and `trimSessions`. */
+const MAX_CONCURRENT_LOGINS = 50;
 
 /**
- * Ends the least recently used sessions of an account beyond `max`, and returns how many. It needs no statement while the
- * account is far from its maximum. Concurrent logins each do this after they have committed, so the last of them sees all
+ * Deletes the least recently used sessions of an account beyond `max`, and returns their number. Runs no statement while the
+ * account is far below the maximum. Each login runs this after its commit, so the last of several concurrent logins sees all
  * sessions and leaves `max`.
  */
 export async function trimSessions(
   db: Database,
   accountId: number,
-  { live }: NewSession,
+  { liveSessions }: NewSession,
   max: number,
 ): Promise<number> {
-  if (live + CONCURRENT_LOGINS <= max) return 0;
-  // Locked in one order, so that two of these do not wait for each other.
+  if (liveSessions + MAX_CONCURRENT_LOGINS <= max) return 0;
+  // The order of the row locks prevents deadlocks.
   const { numAffectedRows } = await sql`
     delete from sessions where id in (
       select id from sessions
@@ -70,7 +71,7 @@ export async function trimSessions(
   return Number(numAffectedRows);
 }
 
-/** One live session or undefined for each id, in the order of the ids. */
+/** Returns one unexpired session or undefined for each id, in the order of the ids. */
 export async function findSessions(db: Database, ids: readonly string[]): Promise<(LiveSession | undefined)[]> {
   const rows = await db
     .selectFrom('sessions')
@@ -78,15 +79,15 @@ export async function findSessions(db: Database, ids: readonly string[]): Promis
     .select([
       'sessions.id as sessionId',
       'token_version as tokenVersion',
-      sql<boolean>`last_used_at < ${NOW} - interval '1 minute'`.as('lagging'),
+      sql<boolean>`last_used_at < ${NOW} - interval '1 minute'`.as('needsTouch'),
       ...ACCOUNT_COLUMNS.map((column) => `accounts.${column}` as const),
     ])
     .where(sql<boolean>`sessions.id = any(${ids}::text[]) and expires_at > ${NOW}`)
     .execute();
   const byId = new Map(
-    rows.map(({ sessionId, tokenVersion, lagging, ...account }) => [
+    rows.map(({ sessionId, tokenVersion, needsTouch, ...account }) => [
       sessionId,
-      { id: sessionId, tokenVersion, lagging, account },
+      { id: sessionId, tokenVersion, needsTouch, account },
     ]),
   );
   return ids.map((id) => byId.get(id));
@@ -96,7 +97,7 @@ export async function touchSessions(db: Database, ids: readonly string[]): Promi
   await db.updateTable('sessions').set({ last_used_at: NOW }).where(sql<boolean>`id = any(${ids}::text[])`).execute();
 }
 
-/** Last used first. The session that asks is in use now, however far its row lags. */
+/** Returns the most recently used first. The current session counts as used now, since its row is updated only rarely. */
 export async function listSessions(db: Database, accountId: number, current: string): Promise<SessionRow[]> {
   const lastUsed = sql<string>`case when id = ${current} then ${NOW}::timestamptz(3) else last_used_at end`;
   return db
@@ -109,7 +110,7 @@ export async function listSessions(db: Database, accountId: number, current: str
     .execute();
 }
 
-/** False when the account has no such session. */
+/** Returns false if the account has no such session. */
 export async function deleteSession(db: Database, accountId: number, id: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('sessions')

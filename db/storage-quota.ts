@@ -2,10 +2,11 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 
 /**
- * The storage quota: what an account's images may take up together. `accounts.stored_bytes` is the sum of the sizes that
- * its rows hold, and changes in the transaction that changes one of them, under the lock of the account's row. So a check
- * costs the same however many images there are, and two uploads cannot exceed the quota together.
+ * The storage quota limits the total size of an account's images. `accounts.stored_bytes` is the sum of the sizes in the rows
+ * of the account and its posts. It changes in the same transaction as they do, under the lock of the account's row. So a
+ * check takes constant time, and two concurrent uploads cannot exceed the quota together.
  */
+
 export class StorageQuotaExceededError extends Error {
   readonly code = 'storage_quota_exceeded';
 
@@ -15,21 +16,21 @@ export class StorageQuotaExceededError extends Error {
   }
 }
 
-/** An image to be stored, and the most bytes that its account may have stored with it. */
-export interface Sized {
+/** The size of a new image, and its account's quota. */
+export interface SizedImage {
   bytes: number;
   storageMaxBytes: number;
 }
 
-/** The image that a new one replaces: that of a post, or the profile picture. */
-export type Replaced = { post: number } | 'picture';
+/** The image that a new one replaces: a post's image or the profile picture. */
+export type ReplacedImage = { post: number } | 'picture';
 
-/** Returns whether an image would fit now. A cheap first look: `changeStoredBytes` decides. */
-export async function hasRoomFor(
+/** Returns whether an image fits now. A cheap check before the upload is stored: `changeStoredBytes` is authoritative. */
+export async function fitsStorageQuota(
   db: Database,
   account: number,
-  { bytes, storageMaxBytes }: Sized,
-  replaced?: Replaced,
+  { bytes, storageMaxBytes }: SizedImage,
+  replaced?: ReplacedImage,
 ): Promise<boolean> {
   const { rows } = await sql`
     select from accounts
@@ -38,22 +39,22 @@ export async function hasRoomFor(
   return rows.length === 0;
 }
 
-function sizeOf(account: number, replaced: Replaced | undefined): RawBuilder<unknown> {
+function sizeOf(account: number, replaced: ReplacedImage | undefined): RawBuilder<unknown> {
   if (replaced === undefined) return sql`0`;
   if (replaced === 'picture') return sql`picture_bytes`;
   return sql`coalesce((select image_bytes from posts where id = ${replaced.post} and author_id = ${account}), 0)`;
 }
 
 /**
- * Counts a new image in the place of one of `replacedBytes`, or of none. A smaller image always fits, also where the
- * operator has lowered the quota below what is stored.
+ * Adds the size of a new image, if any, and subtracts `replacedBytes`. A smaller image always fits, even if the operator has
+ * lowered the quota below the stored bytes.
  *
  * @throws StorageQuotaExceededError
  */
 export async function changeStoredBytes(
   trx: DatabaseTransaction,
   account: number,
-  image: Sized | null,
+  image: SizedImage | null,
   replacedBytes: number,
 ): Promise<void> {
   const change = (image?.bytes ?? 0) - replacedBytes;

@@ -26,7 +26,7 @@ import { noopObserver, type Observer } from './support/observer.js';
 import { type Gate, withMetrics } from './support/with-metrics.js';
 import { createWriters, type Writers } from './writers.js';
 
-/** Which store serves: an embedded one, in `dataDir`, wherever nothing is named. */
+/** The configured stores. Those that are undefined are embedded, in `dataDir`. */
 export interface StoresConfig {
   dataDir: string;
   postgres?: PostgresOptions | undefined;
@@ -35,12 +35,12 @@ export interface StoresConfig {
   s3?: S3Options | undefined;
 }
 
-/** The stores as such, open and nothing more. */
+/** Open stores, without background jobs. */
 export interface BareStores
   extends Pick<Postgres, 'db' | 'graphTransactions' | 'maintenanceDb' | 'statementTimeoutMs' | 'pools'> {
   graph: SocialGraph;
   images: ImageStore;
-  /** Of images that are files. */
+  /** Only if the images are files. */
   imageHolds?: ImageHolds | undefined;
   directory: DataDirectory;
   close(): Promise<void>;
@@ -50,14 +50,15 @@ export interface Stores extends BareStores {
   outbox: Outbox;
   read: Readers;
   write: Writers;
-  /** For pages of posts that lie deep: see `deep-pages.ts`. */
+  /** See `deep-pages.ts`. */
   deepPages: Lane;
   largePages: Lane;
-  /** What only the embedded database has. */
+  /** Only with the embedded database. */
   embedded?: EmbeddedUpkeep | undefined;
   /**
-   * Resolves once the graph and the images are verified, which may be after the start: until then every call to one that is
-   * not throws StoreUnavailable. Rejects with StoresDisagree if one belongs to another installation: the process must end.
+   * Resolves once the graph and the image store are verified, which may be after the start. Until then all calls to an
+   * unverified store throw StoreUnavailableError. Rejects with StoresDisagreeError if one belongs to another installation;
+   * then the process has to exit.
    */
   verified: Promise<void>;
 }
@@ -69,21 +70,22 @@ export interface EmbeddedUpkeep extends Pick<Maintenance, 'usage' | 'runOnce'> {
   stop(): Promise<void>;
 }
 
-/** One deep page at a time; a client waits for its turn no longer than for a store, or little more. */
-const DEEP_PAGES = { width: 1, maxWaitMs: 3000 };
+const DEEP_PAGES = { concurrency: 1, maxWaitMs: 3000 };
 
 /** A page of a hundred long posts takes about 15 MB while it is read and serialized. */
-const LARGE_PAGES = { width: 4, maxWaitMs: 3000 };
+const LARGE_PAGES = { concurrency: 4, maxWaitMs: 3000 };
 
 const PURGE_INTERVAL_MS = 10 * 60 * 1000;
 
-/** How long a start waits for a PostgreSQL that is being started too, in milliseconds, and how long between two tries. */
-const START = { patience: 10_000, pause: 500 };
+/** How long a start waits for stores that are starting at the same time. */
+const START_TIMEOUT_MS = 10_000;
+
+const RETRY_INTERVAL_MS = 500;
 
 /**
- * Opens the stores without a look at what they hold.
+ * Opens the stores without reading or migrating their content.
  *
- * @throws DataDirectoryInUse
+ * @throws DataDirectoryInUseError
  */
 export async function openBareStores(
   config: StoresConfig,
@@ -119,7 +121,7 @@ export async function openDatabase(
   return openEmbeddedPostgres(directory.postgres, log, observer);
 }
 
-// A driver is loaded by whoever uses it: both are large.
+// The drivers of Neo4j and S3 are large, so they are loaded only if used.
 export async function openGraph({ neo4j }: StoresConfig, db: Database, log: Log): Promise<SocialGraph> {
   if (!neo4j) return embeddedGraph(db);
   const { openNeo4j } = await import('./graph/neo4j.js');
@@ -137,12 +139,12 @@ export async function openImages(
 }
 
 /**
- * Opens every store, brings the schemas up to date, and starts what runs in the background. PostgreSQL has to respond; the
- * graph and the images may be unavailable: see `verified`.
+ * Opens and migrates the stores, and starts the background jobs. PostgreSQL must be available; the graph and the image store
+ * may be unavailable: see `verified`.
  *
- * @throws DataDirectoryInUse
- * @throws StoresDisagree
- * @throws StoreUnavailable
+ * @throws DataDirectoryInUseError
+ * @throws StoresDisagreeError
+ * @throws StoreUnavailableError
  */
 export async function openStores(config: StoresConfig, log: Log, observer: Observer = noopObserver): Promise<Stores> {
   const bare = await openBareStores(config, log, observer);
@@ -154,26 +156,28 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
   };
   const { db, graph } = stores;
   const closing = new AbortController();
-  const others = [
+  const verifications = [
     { store: 'graph', gate: gates.graph, verify: () => verifyGraph(bare).then(bare.graph.warmUp) },
     { store: 'images', gate: gates.images, verify: () => verifyImages(bare) },
   ] as const;
   try {
-    await onceAvailable(() => migrateDatabase(bare));
-    if (config.postgres) await onceAvailable(() => warmUpDatabase(bare.maintenanceDb));
-    for (const other of others) await onceAvailable(() => tryVerify(other));
-    if (!gates.graph.open) await onceAvailable(() => skipIdsOfUnknownGraph(bare.maintenanceDb));
+    await retryUntilAvailable(() => migrateDatabase(bare));
+    if (config.postgres) await retryUntilAvailable(() => warmUpDatabase(bare.maintenanceDb));
+    for (const verification of verifications) await retryUntilAvailable(() => tryVerify(verification));
+    if (!gates.graph.open) await retryUntilAvailable(() => skipIdsOfUnknownGraph(bare.maintenanceDb));
   } catch (error) {
     await stores.close();
     throw error;
   }
-  const verified = Promise.all(others.map((other) => keepVerifying(other, log, closing.signal))).then(() => undefined);
+  const verified = Promise.all(
+    verifications.map((verification) => verifyWhenAvailable(verification, log, closing.signal)),
+  ).then(() => undefined);
   verified.catch(() => undefined);
   const outbox = createOutbox({ ...stores, log });
   outbox.start();
   const purge = setInterval(() => {
-    purgeExpiredSessions(db).catch((error) => log.warn({ err: error }, 'expired sessions could not be purged'));
-    purgeExpiredKeys(db).catch((error) => log.warn({ err: error }, 'expired idempotency keys could not be purged'));
+    purgeExpiredSessions(db).catch((error) => log.warn({ err: error }, 'failed to purge expired sessions'));
+    purgeExpiredKeys(db).catch((error) => log.warn({ err: error }, 'failed to purge expired idempotency keys'));
   }, PURGE_INTERVAL_MS);
   const embedded = config.postgres ? undefined : await startUpkeep(stores, log);
   return {
@@ -195,7 +199,7 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
   };
 }
 
-/** What keeps the embedded database small, and the service up when its disk is full. */
+/** Starts the maintenance of the embedded database and the check for free disk space. */
 async function startUpkeep(stores: BareStores, log: Log): Promise<EmbeddedUpkeep> {
   const { db, directory } = stores;
   const freeSpace = await watchFreeSpace(directory.root, db, log);
@@ -212,14 +216,14 @@ async function startUpkeep(stores: BareStores, log: Log): Promise<EmbeddedUpkeep
   };
 }
 
-interface Unverified {
+interface Verification {
   store: StoreName;
   gate: Gate;
   verify(): Promise<void>;
 }
 
-/** Opens the store's gate, unless the store is unavailable. @throws StoresDisagree */
-async function tryVerify({ store, gate, verify }: Unverified): Promise<void> {
+/** Opens the store's gate if the store is available. @throws StoresDisagreeError */
+async function tryVerify({ store, gate, verify }: Verification): Promise<void> {
   try {
     await verify();
     gate.open = true;
@@ -228,30 +232,30 @@ async function tryVerify({ store, gate, verify }: Unverified): Promise<void> {
   }
 }
 
-/** @throws StoresDisagree */
-async function keepVerifying(other: Unverified, log: Log, signal: AbortSignal): Promise<void> {
-  const { store, gate } = other;
+/** @throws StoresDisagreeError */
+async function verifyWhenAvailable(verification: Verification, log: Log, signal: AbortSignal): Promise<void> {
+  const { store, gate } = verification;
   if (gate.open) return;
-  log.warn({ store }, 'started without a store that is unavailable: it is verified when it returns');
+  log.warn({ store }, 'started while a store is unavailable: it will be verified once it is available');
   while (!gate.open) {
-    await sleep(START.pause, undefined, { signal }).catch(() => undefined);
+    await sleep(RETRY_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
-    await tryVerify(other).catch((error) => {
+    await tryVerify(verification).catch((error) => {
       if (!signal.aborted && !(error instanceof StoreUnavailableError)) throw error;
     });
   }
-  log.info({ store }, 'a store is verified');
+  log.info({ store }, 'store verified');
 }
 
-/** Waits for stores that are being started too. @throws StoreUnavailable when they take too long */
-export async function onceAvailable(attempt: () => Promise<void>): Promise<void> {
-  const deadline = Date.now() + START.patience;
+/** Retries while a store is unavailable. @throws StoreUnavailableError after 10 seconds */
+export async function retryUntilAvailable(attempt: () => Promise<void>): Promise<void> {
+  const deadline = Date.now() + START_TIMEOUT_MS;
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
       if (!(error instanceof StoreUnavailableError) || Date.now() > deadline) throw error;
-      await sleep(START.pause);
+      await sleep(RETRY_INTERVAL_MS);
     }
   }
 }

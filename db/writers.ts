@@ -5,9 +5,9 @@ import { touchSessions } from './sessions.js';
 import { batched } from './support/batch.js';
 import { noopObserver, type Observer } from './support/observer.js';
 
-/** The writes that go together across the requests in flight, one transaction for a whole batch: see `batched`. */
+/** Writes that are batched across concurrent requests, one transaction per batch: see `batched`. */
 export interface Writers {
-  setLike(wish: LikeChange): Promise<LikeOutcome>;
+  setLike(change: LikeChange): Promise<LikeOutcome>;
   touchSession(id: string): Promise<void>;
 }
 
@@ -17,7 +17,7 @@ export function createWriters(
 ): Writers {
   const reportBatchSize = (name: keyof Writers) => ({ onBatch: (size: number) => observer.batch(name, size) });
   return {
-    setLike: batched((wishes) => setLikes(stores, wishes), reportBatchSize('setLike')),
+    setLike: batched((changes) => setLikes(stores, changes), reportBatchSize('setLike')),
     touchSession: batched(async (ids) => {
       await touchSessions(stores.db, ids);
       return ids.map(() => undefined);

@@ -3,76 +3,76 @@
 import type { OperationId } from './types.js';
 
 export interface AuthHandlers<All extends Record<OperationId, unknown>> {
-  /** `POST /auth/register`: Make an account */
+  /** `POST /auth/register`: Register an account */
   register: All['register'];
-  /** `POST /auth/login`: Start a session */
+  /** `POST /auth/login`: Log in */
   login: All['login'];
-  /** `GET /auth/me`: Show the caller's account */
+  /** `GET /auth/me`: Get the authenticated account */
   getCurrentAccount: All['getCurrentAccount'];
-  /** `GET /auth/verify`: Check that the session is alive */
+  /** `GET /auth/verify`: Verify the session */
   verifySession: All['verifySession'];
-  /** `POST /auth/logout`: End the current session */
+  /** `POST /auth/logout`: Log out */
   logout: All['logout'];
-  /** `GET /auth/sessions`: List the caller's sessions */
+  /** `GET /auth/sessions`: List sessions */
   listSessions: All['listSessions'];
   /** `DELETE /auth/sessions`: End all other sessions */
   deleteOtherSessions: All['deleteOtherSessions'];
-  /** `DELETE /auth/sessions/{id}`: End one session */
+  /** `DELETE /auth/sessions/{id}`: End a session */
   deleteSession: All['deleteSession'];
 }
 
 export interface ProfilesHandlers<All extends Record<OperationId, unknown>> {
-  /** `GET /profiles/me`: Show the caller's profile */
+  /** `GET /profiles/me`: Get your own profile */
   getOwnProfile: All['getOwnProfile'];
-  /** `PUT /profiles/me`: Change the caller's profile */
+  /** `PUT /profiles/me`: Update your own profile */
   updateProfile: All['updateProfile'];
-  /** `DELETE /profiles/me`: Delete the caller's account */
+  /** `DELETE /profiles/me`: Delete your own account */
   deleteAccount: All['deleteAccount'];
-  /** `GET /profiles/{id}`: Show somebody's profile */
+  /** `GET /profiles/{id}`: Get a profile */
   getProfile: All['getProfile'];
   /** `GET /profiles/image/{filename}`: Download a profile picture */
   getProfileImage: All['getProfileImage'];
 }
 
 export interface PostsHandlers<All extends Record<OperationId, unknown>> {
-  /** `GET /posts`: Read the feed */
+  /** `GET /posts`: List the feed */
   listPosts: All['listPosts'];
-  /** `GET /posts/me`: List the caller's posts */
+  /** `GET /posts/me`: List your own posts */
   listOwnPosts: All['listOwnPosts'];
-  /** `GET /posts/{id}`: Read one post */
+  /** `GET /posts/{id}`: Get a post */
   getPost: All['getPost'];
   /** `GET /posts/image/{filename}`: Download a post's image */
   getPostImage: All['getPostImage'];
-  /** `POST /posts/create`: Write a post */
+  /** `POST /posts/create`: Create a post */
   createPost: All['createPost'];
-  /** `PUT /posts/edit`: Change one of the caller's posts */
+  /** `PUT /posts/edit`: Edit a post */
   editPost: All['editPost'];
-  /** `DELETE /posts/delete`: Delete one of the caller's posts */
+  /** `DELETE /posts/delete`: Delete a post */
   deletePost: All['deletePost'];
   /** `POST /posts/like`: Like a post */
   likePost: All['likePost'];
-  /** `DELETE /posts/like`: Take back a like */
+  /** `DELETE /posts/like`: Unlike a post */
   unlikePost: All['unlikePost'];
 }
 
 export interface FriendsHandlers<All extends Record<OperationId, unknown>> {
-  /** `GET /friends`: List the caller's friends */
+  /** `GET /friends`: List friends */
   listFriends: All['listFriends'];
   /** `GET /friends/requests`: List incoming friend requests */
   listFriendRequests: All['listFriendRequests'];
-  /** `POST /friends/request`: Ask for somebody's friendship */
+  /** `POST /friends/request`: Send a friend request */
   sendFriendRequest: All['sendFriendRequest'];
   /** `POST /friends/accept`: Accept a friend request */
   acceptFriendRequest: All['acceptFriendRequest'];
   /** `POST /friends/decline`: Decline a friend request */
   declineFriendRequest: All['declineFriendRequest'];
-  /** `POST /friends/cancel`: Cancel a friend request of one's own */
+  /** `POST /friends/cancel`: Cancel a friend request */
   cancelFriendRequest: All['cancelFriendRequest'];
-  /** `DELETE /friends/remove`: End a friendship */
+  /** `DELETE /friends/remove`: Remove a friend */
   removeFriend: All['removeFriend'];
 }
 
 export interface RelationshipsHandlers<All extends Record<OperationId, unknown>> {
-  /** `POST /create_relationship`: Ask for somebody's friendship, naming both */
+  /** `POST /create_relationship`: Send a friend request, naming both users */
   createRelationship: All['createRelationship'];
 }

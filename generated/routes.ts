@@ -7,22 +7,22 @@ export type Kind = 'string' | 'integer' | 'boolean' | 'file';
 export interface Operation {
   id: OperationId;
   method: 'GET' | 'PUT' | 'POST' | 'DELETE';
-  /** As the contract spells it: `/posts/{id}`. */
+  /** As in the contract: `/posts/{id}`. */
   path: string;
   /** Whether it needs credentials. */
   secured: boolean;
-  /** The bucket that counts its requests. */
+  /** The rate limit that its requests count against. */
   rateLimit: 'strict' | 'general';
   query: Readonly<Record<string, Kind>>;
-  /** The header parameters, by the contract's spelling of their names. */
+  /** The header parameters, with names spelled as in the contract. */
   headers?: Readonly<Record<string, Kind>>;
   body?: {
     mediaType: 'application/json' | 'multipart/form-data';
     fields: Readonly<Record<string, Kind>>;
-    /** The fields that are trimmed and lower-cased before they are judged. */
+    /** The fields that are trimmed and lower-cased before validation. */
     emails: readonly string[];
   };
-  /** Whether even `{}` is a body too much. */
+  /** Whether the operation rejects even the body `{}`. */
   refusesEmptyObject: boolean;
 }
 

@@ -2,5 +2,5 @@
 
 import type { OperationId } from './types.js';
 
-/** By operation and status: the body as JSON, with nothing that the contract does not name. */
+/** Functions that return a body as JSON, by operation and status. They omit fields that the contract does not declare. */
 export declare const serializers: Readonly<Record<OperationId, Readonly<Record<number, (body: unknown) => string>>>>;

@@ -16,8 +16,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make an account
-         * @description Makes a public account. It is not logged in by this: that is what login is for. Usernames are compared without regard to case and Unicode form (NFKC case folding), email addresses as trimmed and lower-cased.
+         * Register an account
+         * @description Creates a public account and returns its id. It does not start a session: log in next. Usernames are unique regardless of case and Unicode form (NFKC case folding). Email addresses are trimmed and lowercased, and unique in that form.
          */
         post: operations["register"];
         delete?: never;
@@ -36,8 +36,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Start a session
-         * @description Starts a session and answers the token that stands for it, also as the cookie `fc_session_token`. The session is listed under the request's `User-Agent`. An unknown address, an ill-formed one and a wrong password are the same 401, after the same time. An account has at most 100 sessions unless the operator has chosen otherwise: a login beyond that ends the least recently used one.
+         * Log in
+         * @description Starts a session and returns its token, also as the cookie `fc_session_token`. The session is listed with the request's `User-Agent`. An unknown email address, a malformed one and a wrong password return the same 401, after the same time. An account has at most 100 sessions, unless the operator sets another limit: a login beyond it ends the least recently used session.
          */
         post: operations["login"];
         delete?: never;
@@ -54,8 +54,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show the caller's account
-         * @description Answers whose credentials these are. Here and at `GET /auth/verify` alone is the email address shown.
+         * Get the authenticated account
+         * @description Returns the account that the credentials belong to. Only this operation and `GET /auth/verify` return the email address.
          */
         get: operations["getCurrentAccount"];
         put?: never;
@@ -74,8 +74,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Check that the session is alive
-         * @description Answers the caller's account as long as the session lives, and 401 from then on.
+         * Verify the session
+         * @description Returns the authenticated account while the session is valid, and 401 afterwards.
          */
         get: operations["verifySession"];
         put?: never;
@@ -96,8 +96,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End the current session
-         * @description Deletes the current session, so that its token works no more, and clears the cookie.
+         * Log out
+         * @description Deletes the current session, which invalidates its token, and clears the cookie.
          */
         post: operations["logout"];
         delete?: never;
@@ -114,15 +114,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the caller's sessions
-         * @description All sessions of the caller that have not expired, the one used last first.
+         * List sessions
+         * @description Returns the authenticated user's sessions that have not expired, most recently used first.
          */
         get: operations["listSessions"];
         put?: never;
         post?: never;
         /**
          * End all other sessions
-         * @description Deletes every session of the caller except the one that asks, so that their tokens work no more.
+         * @description Deletes all sessions of the authenticated user except the current one, which invalidates their tokens.
          */
         delete: operations["deleteOtherSessions"];
         options?: never;
@@ -141,8 +141,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * End one session
-         * @description Deletes one of the caller's sessions, so that its token works no more. Ending the session that asks also clears the cookie.
+         * End a session
+         * @description Deletes one of the authenticated user's sessions, which invalidates its token. Ending the current session also clears the cookie.
          */
         delete: operations["deleteSession"];
         options?: never;
@@ -158,23 +158,27 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show the caller's profile
-         * @description The caller's full profile, as friends see it.
+         * Get your own profile
+         * @description Returns the authenticated user's full profile, as friends see it.
          */
         get: operations["getOwnProfile"];
         /**
-         * Change the caller's profile
-         * @description Changes what the form names and leaves the rest as it is. At least one change is required: a form with nothing but `current_password` or `remove_image=false` is 400, while setting a field to the value it has counts as a change.
+         * Update your own profile
+         * @description Updates the account and profile fields that the form contains, and leaves the others unchanged. At least one
+         *     change is required: a form with only `current_password` or `remove_image=false` returns 400. Setting a field to
+         *     its current value counts as a change.
          *
-         *     A new `password` needs `current_password` beside it and must meet the password policy with the username and email that result from this request. It ends all of the caller's sessions, the current one too, and clears the cookie. `current_password` is checked whenever it is sent.
+         *     A new `password` requires `current_password`, and must meet the password policy with the username and email that
+         *     result from this request. It ends all sessions, the current one included, and clears the cookie.
+         *     `current_password` is checked whenever it is sent.
          *
-         *     `image` replaces the profile picture, `remove_image=true` removes it; both at once are 400.
+         *     `image` replaces the profile picture, and `remove_image=true` removes it. Both together return 400.
          */
         put: operations["updateProfile"];
         post?: never;
         /**
-         * Delete the caller's account
-         * @description Deletes the account with everything that belongs to it: posts and their images, the profile picture, likes, friendships, requests and sessions. It clears the cookie. There is no way back.
+         * Delete your own account
+         * @description Permanently deletes the account with everything that belongs to it: posts and their images, the profile picture, likes, friendships, friend requests and sessions. Clears the cookie.
          */
         delete: operations["deleteAccount"];
         options?: never;
@@ -190,8 +194,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show somebody's profile
-         * @description The full profile of a public account, a friend's, or the caller's own. Of any other private account `id`, `name` and `username` are shown and nothing more.
+         * Get a profile
+         * @description Returns a user's profile. It is full for a public account, for a friend and for the authenticated user; for any other private account it contains only `id`, `name` and `username`.
          */
         get: operations["getProfile"];
         put?: never;
@@ -211,7 +215,7 @@ export interface paths {
         };
         /**
          * Download a profile picture
-         * @description The bytes of a profile picture, to whoever sees the full profile that it belongs to.
+         * @description Returns the bytes of a profile picture, to users who may see the full profile.
          */
         get: operations["getProfileImage"];
         put?: never;
@@ -230,8 +234,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the feed
-         * @description The posts that the caller may see, their own included: by `created_at`, then `id`, the newest first. While there is more, `Link` leads to the next page.
+         * List the feed
+         * @description Returns the posts that the authenticated user may see, their own included, newest first (by `created_at`, then `id`). See Pagination.
          */
         get: operations["listPosts"];
         put?: never;
@@ -250,8 +254,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the caller's posts
-         * @description The caller's own posts and nobody else's, whether the account is private or not, in the order and with the pages of the feed.
+         * List your own posts
+         * @description Returns the authenticated user's own posts, in the order of the feed and with the same pagination.
          */
         get: operations["listOwnPosts"];
         put?: never;
@@ -270,8 +274,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read one post
-         * @description A post that the caller may see, with the place reserved for its comments.
+         * Get a post
+         * @description Returns a post that the authenticated user may see. `comments` is reserved and always empty.
          */
         get: operations["getPost"];
         put?: never;
@@ -291,7 +295,7 @@ export interface paths {
         };
         /**
          * Download a post's image
-         * @description The bytes of a post's image, to whoever sees the post.
+         * @description Returns the bytes of a post's image, to users who may see the post.
          */
         get: operations["getPostImage"];
         put?: never;
@@ -312,8 +316,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Write a post
-         * @description Publishes a post of the caller's. Its author is always the caller; `author_id` is not a field of the form. With an `Idempotency-Key` the request can be retried without publishing the post twice.
+         * Create a post
+         * @description Publishes a post by the authenticated user. With an `Idempotency-Key` the request can be retried without publishing the post twice.
          */
         post: operations["createPost"];
         delete?: never;
@@ -331,8 +335,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Change one of the caller's posts
-         * @description Changes what the form names and leaves the rest as it is. At least one change is required: a form with nothing but `remove_image=false` is 400, while setting a field to the value it has counts as a change. `image` replaces the post's image, `remove_image=true` removes it; both at once are 400.
+         * Edit a post
+         * @description Updates the fields of the authenticated user's own post that the form contains, and leaves the others unchanged. At least one change is required: a form with only `remove_image=false` returns 400. Setting a field to its current value counts as a change. `image` replaces the image, and `remove_image=true` removes it. Both together return 400.
          */
         put: operations["editPost"];
         post?: never;
@@ -353,8 +357,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete one of the caller's posts
-         * @description Deletes the post with its image and its likes. There is no way back.
+         * Delete a post
+         * @description Permanently deletes one of the authenticated user's own posts, with its image and its likes.
          */
         delete: operations["deletePost"];
         options?: never;
@@ -373,12 +377,12 @@ export interface paths {
         put?: never;
         /**
          * Like a post
-         * @description Likes a post that the caller may see. Liking it again changes nothing and succeeds. A like stays, and counts, when the post becomes hidden from the caller.
+         * @description Likes a post that the authenticated user may see. Liking it again succeeds and changes nothing. A like remains, and is counted, if the post is hidden from the user later.
          */
         post: operations["likePost"];
         /**
-         * Take back a like
-         * @description Takes back the caller's like of a post that the caller may see. Where there is none it changes nothing and succeeds.
+         * Unlike a post
+         * @description Removes the authenticated user's like from a post that they may see. Without a like it succeeds and changes nothing.
          */
         delete: operations["unlikePost"];
         options?: never;
@@ -394,8 +398,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the caller's friends
-         * @description The full profiles of the caller's friends, by id.
+         * List friends
+         * @description Returns the full profiles of the authenticated user's friends, by id.
          */
         get: operations["listFriends"];
         put?: never;
@@ -415,7 +419,7 @@ export interface paths {
         };
         /**
          * List incoming friend requests
-         * @description The people who have asked for the caller's friendship and wait for an answer, by id. Each is shown as `GET /profiles/{id}` would show them: in full if public, by `id`, `name` and `username` if private.
+         * @description Returns the profiles of the users whose friend requests are pending, by id, each as `GET /profiles/{id}` returns it: full if the account is public, reduced if it is private.
          */
         get: operations["listFriendRequests"];
         put?: never;
@@ -436,8 +440,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask for somebody's friendship
-         * @description Sends a friend request, which waits until the other accepts or declines it, or the caller cancels it. If the other has already asked the caller, accept that request instead: this one is 409.
+         * Send a friend request
+         * @description Sends a friend request. It is pending until the recipient accepts or declines it, or the sender cancels it. If the recipient has already sent a request to the authenticated user, this returns 409: accept that request instead.
          */
         post: operations["sendFriendRequest"];
         delete?: never;
@@ -457,7 +461,7 @@ export interface paths {
         put?: never;
         /**
          * Accept a friend request
-         * @description Makes the caller and the person who asked friends of each other.
+         * @description Makes the authenticated user and the sender of the request friends.
          */
         post: operations["acceptFriendRequest"];
         delete?: never;
@@ -477,7 +481,7 @@ export interface paths {
         put?: never;
         /**
          * Decline a friend request
-         * @description Removes the request. The person who asked may ask again.
+         * @description Removes a pending request. The sender may send another one.
          */
         post: operations["declineFriendRequest"];
         delete?: never;
@@ -496,8 +500,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancel a friend request of one's own
-         * @description Removes a request that the caller has sent and that is not answered yet.
+         * Cancel a friend request
+         * @description Removes a pending request that the authenticated user sent.
          */
         post: operations["cancelFriendRequest"];
         delete?: never;
@@ -517,8 +521,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * End a friendship
-         * @description Ends the friendship for both. At once, what either keeps private is hidden from the other again.
+         * Remove a friend
+         * @description Ends the friendship for both users. From then on the posts and the full profile of a private account are hidden from the other user.
          */
         delete: operations["removeFriend"];
         options?: never;
@@ -536,8 +540,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask for somebody's friendship, naming both
-         * @description Does what `POST /friends/request?to=<them>` does, under the same conditions. `me` must be the authenticated user's own id: with any other id the response is 403, whatever `them` is. It makes no two people friends without the other's consent.
+         * Send a friend request, naming both users
+         * @description Sends a friend request, like `POST /friends/request?to=<them>` and under the same conditions. `me` must be the authenticated user's own id: any other id returns 403, whatever `them` is. The users become friends only when the recipient accepts.
          */
         post: operations["createRelationship"];
         delete?: never;
@@ -563,100 +567,99 @@ export interface components {
          */
         Timestamp: string;
         /**
-         * @description What somebody wants to be called. Kept as it was sent; not blank, without NUL.
+         * @description A display name. Stored verbatim; not blank, without NUL.
          * @example Mira Solheim
          */
         DisplayName: string;
         /**
-         * @description The name that an account is to be known by, unique under NFKC case folding. It must not contain white space, control characters (Cc), format characters (Cf), code points that are ignored by default (Default_Ignorable_Code_Point) or letters that are blank, such as U+2800. The pattern lists those of the Basic Multilingual Plane; those beyond it, such as U+E0001, are refused as well.
+         * @description A username, unique under NFKC case folding. It must not contain white space, control characters (Cc), format characters (Cf), default ignorable code points (Default_Ignorable_Code_Point) or blank characters such as U+2800. The pattern lists those of the Basic Multilingual Plane; those beyond it, such as U+E0001, are rejected as well.
          * @example mira
          */
         ChosenUsername: string;
         /**
-         * @description The name that an account is known by. Accounts from before version 1.1 may have names that can no longer be chosen.
+         * @description A username. Accounts created before version 1.1 may have usernames that can no longer be chosen.
          * @example mira
          */
         Username: string;
         /**
-         * @description An email address, trimmed and lower-cased before it is judged. ASCII, one `@`, a domain with a dot; no quoted local part and no address literal. Addresses of disposable domains are refused.
+         * @description An email address, trimmed and lowercased before validation. ASCII, one `@`, a domain with a dot; no quoted local part and no address literal. Addresses of disposable domains are rejected.
          * @example mira.solheim@example.org
          */
         Email: string;
         /**
          * Format: password
-         * @description A password to be set, taken as it is sent, white space included. It must
+         * @description A new password, used verbatim, white space included. It must
          *
-         *     - contain a lowercase letter, an uppercase letter, a digit, and a special character, which is anything that is
-         *       neither a letter nor a digit;
-         *     - not contain the username or the part of the email address before the `@`, without regard to case and Unicode
-         *       form;
-         *     - not be a common password, nor one with other digits and signs at its end or look-alikes for letters
-         *       (`P4ssword123!`);
-         *     - not contain one character three times running;
-         *     - not contain an obvious sequence, in either direction: four letters of the alphabet or four digits in order,
-         *       five neighbours of a keyboard row, or a row's first or last four (`qwer`, `hjkl`).
+         *     - contain a lowercase letter, an uppercase letter, a digit, and a special character (anything that is neither a
+         *       letter nor a digit);
+         *     - not contain the username or the part of the email address before the `@`, regardless of case and Unicode form;
+         *     - not be a common password, nor a variation of one with other digits and signs at its end or with look-alikes for
+         *       letters (`P4ssword123!`);
+         *     - not contain one character three times in a row;
+         *     - not contain an obvious sequence, in either direction: four consecutive letters of the alphabet or digits, five
+         *       adjacent keys of a keyboard row, or the first or last four of a row (`qwer`, `hjkl`).
          * @example Teal-Lantern_58
          */
         Password: string;
         /**
          * Format: password
-         * @description The caller's password as it is now, taken as it is sent, white space included.
+         * @description The authenticated user's current password, compared verbatim, white space included.
          * @example Teal-Lantern_58
          */
         CurrentPassword: string;
         /**
-         * @description A post's title. Kept as it was sent; not blank, without NUL.
+         * @description A post's title. Stored verbatim; not blank, without NUL.
          * @example First swim of the year
          */
         PostTitle: string;
         /**
-         * @description A post's text. Kept as it was sent; not blank, without NUL.
+         * @description A post's text. Stored verbatim; not blank, without NUL.
          * @example Four degrees in the water. Worth it.
          */
         PostText: string;
-        /** @description Who registers. */
+        /** @description A registration. */
         Registration: {
             name: components["schemas"]["DisplayName"];
             username: components["schemas"]["ChosenUsername"];
             email: components["schemas"]["Email"];
             password: components["schemas"]["Password"];
         };
-        /** @description Who logs in. Only the shape is checked; an address that is none is refused like a wrong password. */
+        /** @description A login. A malformed email address is rejected like a wrong password. */
         Credentials: {
             /**
-             * @description The account's email address. It is trimmed and lower-cased.
+             * @description The account's email address. Trimmed and lowercased.
              * @example mira.solheim@example.org
              */
             email: string;
             /**
              * Format: password
-             * @description The account's password, taken as it is sent, white space included.
+             * @description The account's password, compared verbatim, white space included.
              * @example Teal-Lantern_58
              */
             password: string;
         };
-        /** @description The caller's password, to confirm what cannot be undone. */
+        /** @description The authenticated user's password, to confirm a permanent deletion. */
         PasswordConfirmation: {
             password: components["schemas"]["CurrentPassword"];
         };
-        /** @description What to change of the caller's account and profile. Fields that are left out stay as they are. */
+        /** @description Changes of the authenticated user's account and profile. Omitted fields remain unchanged. */
         ProfileUpdate: {
             name?: components["schemas"]["DisplayName"];
             username?: components["schemas"]["ChosenUsername"];
             email?: components["schemas"]["Email"];
             password?: components["schemas"]["Password"];
             current_password?: components["schemas"]["CurrentPassword"];
-            /** @description Whether posts, pictures and full profile are for friends alone; `true` or `false`, in any case of letters. */
+            /** @description Whether only friends may see the posts, the profile picture and the full profile. `true` or `false`, case-insensitive. */
             private?: boolean;
             /**
              * Format: binary
              * @description The new profile picture, as a file.
              */
             image?: Upload;
-            /** @description Whether to remove the profile picture; `true` or `false`, in any case of letters. Not `true` together with `image`. */
+            /** @description Whether to remove the profile picture. `true` or `false`, case-insensitive; not `true` together with `image`. */
             remove_image?: boolean;
         };
-        /** @description A post to be published. */
+        /** @description A new post. */
         PostForm: {
             title: components["schemas"]["PostTitle"];
             text: components["schemas"]["PostText"];
@@ -666,7 +669,7 @@ export interface components {
              */
             image?: Upload;
         };
-        /** @description What to change of a post. Fields that are left out stay as they are. */
+        /** @description Changes of a post. Omitted fields remain unchanged. */
         PostEdit: {
             title?: components["schemas"]["PostTitle"];
             text?: components["schemas"]["PostText"];
@@ -675,35 +678,35 @@ export interface components {
              * @description The post's new image, as a file.
              */
             image?: Upload;
-            /** @description Whether to remove the post's image; `true` or `false`, in any case of letters. Not `true` together with `image`. */
+            /** @description Whether to remove the post's image. `true` or `false`, case-insensitive; not `true` together with `image`. */
             remove_image?: boolean;
         };
-        /** @description The account that a registration has made. */
+        /** @description The new account. */
         RegisteredAccount: {
             id: components["schemas"]["Id"];
         };
-        /** @description A session's token, and whose it is. */
+        /** @description A session's token and its user's id. */
         SessionToken: {
             id: components["schemas"]["Id"];
             /**
-             * @description A signed JSON Web Token, to be sent with every other request. Treat it as opaque, and as a secret.
+             * @description A signed JSON Web Token, to be sent with every other request. Treat it as an opaque secret.
              * @example eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI3In0.c2lnbmF0dXJl
              */
             token: string;
             expires_at: components["schemas"]["Timestamp"];
         };
-        /** @description The caller's own account. */
+        /** @description The authenticated user's account. */
         Account: {
             id: components["schemas"]["Id"];
             name: components["schemas"]["DisplayName"];
             username: components["schemas"]["Username"];
             /**
-             * @description The account's email address, in lower case. No other operation shows it.
+             * @description The account's email address, in lower case.
              * @example mira.solheim@example.org
              */
             email: string;
         };
-        /** @description One login of the caller's. */
+        /** @description A session, started by a login. */
         Session: {
             /**
              * @description Identifies the session. Opaque.
@@ -711,117 +714,117 @@ export interface components {
              */
             id: string;
             /**
-             * @description The `User-Agent` of the login, trimmed, without control characters and cut to 255 characters; `Unknown device` when there was none.
+             * @description The `User-Agent` of the login, trimmed, without control characters, cut to 255 characters. `Unknown device` if there was none.
              * @example PostingApp/2.3 (Android 16)
              */
             device_name: string;
             created_at: components["schemas"]["Timestamp"];
             /**
              * Format: date-time
-             * @description When the session was last used. It may lag by up to a minute. RFC 3339, in UTC, with milliseconds.
+             * @description When the session was last used, up to a minute late. RFC 3339, in UTC, with milliseconds.
              * @example 2026-01-31T18:40:12.345Z
              */
             last_used_at: string;
-            /** @description Whether this is the session that asks. */
+            /** @description Whether this is the current session. */
             current: boolean;
         };
-        /** @description A profile as far as the caller may see it: in full, or `id`, `name` and `username` alone. `profile_link` and `private` come together or not at all. */
+        /** @description A profile, full or reduced to `id`, `name` and `username`. `profile_link` and `private` are either both present or both absent. */
         Profile: {
             id: components["schemas"]["Id"];
             name: components["schemas"]["DisplayName"];
             username: components["schemas"]["Username"];
             /**
-             * @description The path of the profile picture, to be resolved against the base address and fetched with credentials; null when there is none.
+             * @description The path of the profile picture, relative to the base URL and to be fetched with credentials. Null if there is none.
              * @example /profiles/image/d47b90e6c35f4e18b02a9f6c8e71d5a3.webp
              */
             profile_link?: string | null;
-            /** @description Whether posts, pictures and full profile are for friends alone. */
+            /** @description Whether only friends may see the posts, the profile picture and the full profile. */
             private?: boolean;
         };
-        /** @description A profile with all there is to see. */
+        /** @description A full profile. */
         FullProfile: {
             id: components["schemas"]["Id"];
             name: components["schemas"]["DisplayName"];
             username: components["schemas"]["Username"];
             /**
-             * @description The path of the profile picture, to be resolved against the base address and fetched with credentials; null when there is none.
+             * @description The path of the profile picture, relative to the base URL and to be fetched with credentials. Null if there is none.
              * @example /profiles/image/d47b90e6c35f4e18b02a9f6c8e71d5a3.webp
              */
             profile_link: string | null;
-            /** @description Whether posts, pictures and full profile are for friends alone. */
+            /** @description Whether only friends may see the posts, the profile picture and the full profile. */
             private: boolean;
         };
-        /** @description A post, with its likes as they stand. */
+        /** @description A post with its likes. */
         Post: {
             id: components["schemas"]["Id"];
             title: components["schemas"]["PostTitle"];
             text: components["schemas"]["PostText"];
             /**
-             * @description The path of the post's image, to be resolved against the base address and fetched with credentials; null when there is none.
+             * @description The path of the post's image, relative to the base URL and to be fetched with credentials. Null if there is none.
              * @example /posts/image/3f9c1d7ae05b4286b1c4d2e97a60f385.jpg
              */
             image: string | null;
             author_id: components["schemas"]["Id"];
             /**
-             * @description The author's username; null when the author's account is missing.
+             * @description The author's username. Null if the author's account is missing.
              * @example mira
              */
             author_username: string | null;
             created_at: components["schemas"]["Timestamp"];
             /**
              * Format: int64
-             * @description How many people like the post.
+             * @description How many users like the post.
              * @example 1
              */
             like_count: number;
-            /** @description Whether the caller likes the post. */
+            /** @description Whether the authenticated user likes the post. */
             liked_by_me: boolean;
         };
-        /** @description A post with the place reserved for its comments. */
+        /** @description A post with its comments. */
         PostDetail: components["schemas"]["Post"] & {
-            /** @description Reserved, and always empty. */
+            /** @description Reserved. Always empty. */
             comments: Record<string, never>[];
         };
-        /** @description Says what has been done. */
+        /** @description Reports what was done. */
         Message: {
             /**
-             * @description An English sentence, for people to read.
+             * @description A human-readable English sentence.
              * @example You like the post.
              */
             message: string;
         };
-        /** @description Says why a request was refused or has failed. */
+        /** @description Reports why a request was rejected or failed. */
         ApiError: {
             /**
-             * @description An English sentence, for people to read.
+             * @description A human-readable English sentence.
              * @example The request is not valid.
              */
             message: string;
-            /** @description Everything that is wrong with the request, in a 400 that concerns its fields; the first 100 problems where there are more. */
+            /** @description All problems of the request's fields, at most the first 100. Only in a 400 that concerns fields. */
             errors?: components["schemas"]["FieldProblem"][];
         };
-        /** @description One thing that is wrong with a request. */
+        /** @description A problem of one field. */
         FieldProblem: {
             /**
-             * @description The part of the request that holds the field.
+             * @description The part of the request that contains the field.
              * @example body
              * @enum {string}
              */
             in: "body" | "query" | "path" | "header";
             /**
-             * @description The field's name, as it was sent; empty when the part as a whole is meant.
+             * @description The field's name as it was sent. Empty if the problem concerns the part as a whole.
              * @example username
              */
             field: string;
             /**
-             * @description What is wrong with it, in English, for people to read.
+             * @description A human-readable English description of the problem.
              * @example is required
              */
             message: string;
         };
     };
     responses: {
-        /** @description The image's bytes, as they were sent but for metadata, under the type that their signature tells. */
+        /** @description The image's bytes, as they were uploaded but without metadata, with the type that their signature shows. */
         StoredImage: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -848,7 +851,7 @@ export interface components {
                 "image/avif": Upload;
             };
         };
-        /** @description The copy at hand is still good, and the caller may still see the image. */
+        /** @description The cached copy is still valid, and the image is still visible. */
         NotModified: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -862,7 +865,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The request has sent a query parameter or a body that this operation does not document. */
+        /** @description The request contains an undocumented query parameter or body. */
         UnexpectedInput: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -875,7 +878,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The request has sent a query parameter or a body that this operation does not document. Or the current session cannot be identified. */
+        /** @description The request contains an undocumented query parameter or body, or the current session cannot be identified. */
         UnidentifiedSession: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -888,7 +891,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The body is missing, is no JSON object, or has fields that are missing, not documented or against their rules. */
+        /** @description The body is missing or not a JSON object, or fields are missing, invalid or undocumented. */
         InvalidRegistration: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -901,7 +904,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The body is missing, is no JSON object, or does not hold exactly the two texts `email` and `password`. */
+        /** @description The body is missing or not a JSON object with exactly the strings `email` and `password`. */
         InvalidLogin: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -914,7 +917,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The body is missing, is no JSON object, or does not hold exactly the text `password`. */
+        /** @description The body is missing or not a JSON object with exactly the string `password`. */
         InvalidPasswordConfirmation: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -927,7 +930,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The form is missing, malformed or changes nothing, has fields that are repeated, not documented or against their rules, or brings a file that is no allowed image or of another type than declared. */
+        /** @description The form is missing or malformed or changes nothing, fields are repeated, invalid or undocumented, or the file is not an accepted image or not of its declared type. */
         InvalidProfileUpdate: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -940,7 +943,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The form is missing or malformed, has fields that are missing, repeated, not documented or against their rules, or brings a file that is no allowed image or of another type than declared. */
+        /** @description The form is missing or malformed, fields are missing, repeated, invalid or undocumented, or the file is not an accepted image or not of its declared type. */
         InvalidPost: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -953,7 +956,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The id is missing or is none; or the form is missing, malformed or changes nothing, has fields that are repeated, not documented or against their rules, or brings a file that is no allowed image or of another type than declared. */
+        /** @description The id is missing or invalid, the form is missing or malformed or changes nothing, fields are repeated, invalid or undocumented, or the file is not an accepted image or not of its declared type. */
         InvalidPostEdit: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -966,7 +969,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The page is out of bounds, or the request has sent a query parameter or a body that this operation does not document. */
+        /** @description `limit` or `offset` is invalid, or the request contains an undocumented query parameter or body. */
         InvalidPage: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -979,7 +982,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The id is missing or is none, or the request has sent a query parameter or a body that this operation does not document. */
+        /** @description The id is missing or invalid, or the request contains an undocumented query parameter or body. */
         InvalidPostId: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -992,7 +995,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The id is missing, is none or is the caller's own, or the request has sent a query parameter or a body that this operation does not document. */
+        /** @description The id is missing, invalid or the authenticated user's own, or the request contains an undocumented query parameter or body. */
         InvalidTarget: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1005,7 +1008,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The id is missing or is none, or the request has sent a query parameter or a body that this operation does not document. */
+        /** @description The id is missing or invalid, or the request contains an undocumented query parameter or body. */
         InvalidRecipient: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1018,7 +1021,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The id is missing or is none, or the request has sent a query parameter or a body that this operation does not document. */
+        /** @description The id is missing or invalid, or the request contains an undocumented query parameter or body. */
         InvalidSender: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1031,7 +1034,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The id is missing or is none, or the request has sent a query parameter or a body that this operation does not document. */
+        /** @description The id is missing or invalid, or the request contains an undocumented query parameter or body. */
         InvalidFriend: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1044,7 +1047,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description An id is missing or is none, `them` is the caller's own, or the request has sent a query parameter or a body that this operation does not document. */
+        /** @description An id is missing or invalid, `them` is the authenticated user's own id, or the request contains an undocumented query parameter or body. */
         InvalidRelationship: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1071,7 +1074,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description Email and password do not belong together. Which of them is wrong is not said. */
+        /** @description The email or the password is wrong. The response does not tell which. */
         LoginFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1099,7 +1102,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description A page of another site has made a browser send this request, without an `Authorization` header. */
+        /** @description A page of another site made a browser send this request, without an `Authorization` header. */
         CrossSite: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1112,7 +1115,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description `me` is not the caller's own id; or a page of another site has made a browser send this request, without an `Authorization` header. */
+        /** @description `me` is not the authenticated user's own id, or a page of another site made a browser send this request, without an `Authorization` header. */
         NotTheCaller: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1125,7 +1128,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description This is not one of the caller's sessions. */
+        /** @description The authenticated user has no such session. */
         SessionNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1151,7 +1154,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The post is missing or hidden from the caller. The two cannot be told apart. */
+        /** @description The post does not exist or is hidden from the authenticated user. The response does not tell which. */
         PostNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1164,7 +1167,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The post is missing, hidden from the caller, or another's. The three cannot be told apart. */
+        /** @description The post does not exist, is hidden from the authenticated user, or is another user's. The response does not tell which. */
         OwnPostNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1177,7 +1180,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The image is missing or hidden from the caller. The two cannot be told apart. */
+        /** @description The image does not exist or is hidden from the authenticated user. The response does not tell which. */
         ImageNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1203,7 +1206,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description There is no such request that waits for an answer. */
+        /** @description There is no such pending friend request. */
         FriendRequestNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1216,7 +1219,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The two are not friends. */
+        /** @description The users are not friends. */
         FriendNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1229,7 +1232,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The username or the email address is another account's. */
+        /** @description The username or the email address is already in use. */
         AccountTaken: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1242,7 +1245,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The two are friends already, or one of them has asked the other already. */
+        /** @description The users are already friends, or a request between them is pending. */
         FriendshipConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1268,7 +1271,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The `Idempotency-Key` was used with another form in the last 24 hours. Send a new key with a new post. */
+        /** @description The `Idempotency-Key` was used with another form in the last 24 hours. Send a new key with each new post. */
         IdempotencyKeyReused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1294,7 +1297,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The body is of a type other than `application/json`. */
+        /** @description The body is not `application/json`. */
         JsonExpected: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1307,7 +1310,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The file is larger than an image may be, the form as a whole is larger than that and 256 KiB more, or the image would exceed the account's storage quota. Nothing is stored. */
+        /** @description The image exceeds the maximum size, the whole form exceeds it by more than 256 KiB, or the image would exceed the account's storage quota. Nothing is stored. */
         FormTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1320,7 +1323,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The body is of a type other than `multipart/form-data`. */
+        /** @description The body is not `multipart/form-data`. */
         FormExpected: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1333,7 +1336,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The rate limit is exceeded, or too many passwords of this account have failed. */
+        /** @description The rate limit is exceeded, or too many wrong passwords were sent for this account. */
         TooManyRequests: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1347,7 +1350,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The service has failed. */
+        /** @description An internal error. */
         ServiceFault: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1360,7 +1363,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description Something that this operation depends on does not answer, or the service is busy. Whether a write has happened may be unknown: see Retries. */
+        /** @description A store is unavailable, or the service is overloaded. A write may or may not have happened: see Retries. */
         Unavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1377,22 +1380,22 @@ export interface components {
     };
     parameters: {
         /**
-         * @description The session's id. What is not one of the caller's sessions is 404, whatever its shape.
+         * @description The session's id. Any value that is not the id of one of the authenticated user's sessions returns 404.
          * @example 5d0c7e8a-2f43-4b9e-8a66-1e9d7b3c4f21
          */
         SessionIdInPath: string;
         /**
-         * @description The user's id. What is not the id of a user is 404, whatever its shape.
+         * @description The user's id. Any value that is not the id of a user returns 404.
          * @example 12
          */
         ProfileIdInPath: components["schemas"]["Id"];
         /**
-         * @description The post's id. What is not the id of a post that the caller may see is 404, whatever its shape.
+         * @description The post's id. Any value that is not the id of a visible post returns 404.
          * @example 43
          */
         PostIdInPath: components["schemas"]["Id"];
         /**
-         * @description The image's file name, as it stands in the path that a post or profile holds. What does not name an image that the caller may see is 404, whatever its shape.
+         * @description The image's file name, from the path in a post or profile. Any value that does not name a visible image returns 404.
          * @example 3f9c1d7ae05b4286b1c4d2e97a60f385.jpg
          */
         FilenameInPath: string;
@@ -1407,42 +1410,42 @@ export interface components {
          */
         FriendInQuery: components["schemas"]["Id"];
         /**
-         * @description The id of the person whom the request is for.
+         * @description The recipient's user id.
          * @example 12
          */
         ToUser: components["schemas"]["Id"];
         /**
-         * @description The id of the person who has sent the request.
+         * @description The sender's user id.
          * @example 12
          */
         FromUser: components["schemas"]["Id"];
         /**
-         * @description The caller's own id.
+         * @description The authenticated user's own id.
          * @example 7
          */
         Me: components["schemas"]["Id"];
         /**
-         * @description The id of the person whom the request is for.
+         * @description The recipient's user id.
          * @example 12
          */
         Them: components["schemas"]["Id"];
         /**
-         * @description How many posts a page has at most.
+         * @description The maximum number of posts in a page.
          * @example 20
          */
         Limit: number;
         /**
-         * @description How many of the newest posts to leave out. Deep pages (from 1000 on) are expensive and are read one after another:
-         *     one whose turn does not come within a few seconds returns 503.
+         * @description How many of the newest posts to skip. Deep pages (from 1000 on) are expensive and are read one at a time: a
+         *     request that waits for more than a few seconds returns 503.
          * @example 0
          */
         Offset: number;
         /**
-         * @description The `ETag` of a copy at hand. If it is still good the answer is 304, without the bytes.
+         * @description The `ETag` of a cached copy. If it is still valid, the response is 304 without the bytes.
          * @example "3f9c1d7ae05b4286b1c4d2e97a60f385.jpg"
          */
         IfNoneMatch: string;
-        /** @description Makes the request safe to retry: send a new random value, such as a UUID, with each new post, and the same value with each retry. Compared exactly, quotes included. Keys belong to the account and live for 24 hours. */
+        /** @description Makes the request safe to retry. Send a new random value, such as a UUID, with each new post, and the same value with each retry. Compared exactly, quotes included. Keys belong to the account and are kept for 24 hours. */
         IdempotencyKey: string;
     };
     requestBodies: never;
@@ -1453,42 +1456,42 @@ export interface components {
          */
         RequestId: string;
         /**
-         * @description How many requests the bucket of this operation allows in a window.
+         * @description How many requests the rate limit allows in a window.
          * @example 300
          */
         RateLimitLimit: number;
         /**
-         * @description How many of them are left.
+         * @description How many requests remain in the window.
          * @example 287
          */
         RateLimitRemaining: number;
         /**
-         * @description In how many seconds the window ends and the count begins anew.
+         * @description In how many seconds the window ends.
          * @example 642
          */
         RateLimitReset: number;
         /**
-         * @description After how many seconds to try again.
+         * @description After how many seconds to retry.
          * @example 5
          */
         RetryAfter: number;
         /**
-         * @description The scheme of the credentials that the service takes (RFC 6750). With `error="invalid_token"` when a token was sent and refused, which tells it from a wrong password.
+         * @description The accepted authentication scheme (RFC 6750). Contains `error="invalid_token"` if a token was sent and rejected, which distinguishes it from a wrong password.
          * @example Bearer error="invalid_token"
          */
         WwwAuthenticate: string;
         /**
-         * @description The token as the cookie `fc_session_token`, which expires with it. `Secure` is there when the service is reached over https.
+         * @description The token as the cookie `fc_session_token`, which expires with the token. `Secure` if the service is reached over https.
          * @example fc_session_token=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI3In0.c2lnbmF0dXJl; Path=/; Expires=Sat, 07 Feb 2026 09:12:00 GMT; HttpOnly; SameSite=Lax
          */
         SessionCookie: string;
         /**
-         * @description Removes the cookie `fc_session_token`. Sent when the request has ended the current session.
+         * @description Removes the cookie `fc_session_token`. Sent if the request ended the current session.
          * @example fc_session_token=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax
          */
         ClearedCookie: string;
         /**
-         * @description The next page as `rel="next"` (RFC 8288). Sent while there is more.
+         * @description The next page, as `rel="next"` (RFC 8288). Absent on the last page.
          * @example </posts?limit=2&offset=2>; rel="next"
          */
         Link: string;
@@ -1498,22 +1501,22 @@ export interface components {
          */
         ETag: string;
         /**
-         * @description The caller alone may keep a copy, and asks before every use of it.
+         * @description Only the client itself may cache the image, and must revalidate it before each use.
          * @example private, no-cache
          */
         CacheControl: "private, no-cache";
         /**
-         * @description Keeps browsers from running anything that the bytes may hold.
+         * @description Prevents browsers from executing the content.
          * @example default-src 'none'; sandbox
          */
         ContentSecurityPolicy: string;
         /**
-         * @description Lets pages of the same site embed the image; also pages of other sites if the request's `Origin` is one that the operator trusts.
+         * @description Allows pages of the same site to embed the image, and pages of other sites if the operator trusts the request's `Origin`.
          * @example same-site
          */
         ResourcePolicy: "same-site" | "cross-origin";
         /**
-         * @description Keeps browsers from taking the bytes for anything but what `Content-Type` says.
+         * @description Prevents browsers from guessing another type than `Content-Type`.
          * @example nosniff
          */
         ContentTypeOptions: "nosniff";
@@ -1529,14 +1532,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description Who registers. */
+        /** @description A registration. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["Registration"];
             };
         };
         responses: {
-            /** @description The account exists. */
+            /** @description The account was created. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -1573,7 +1576,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The session has begun. */
+            /** @description The session was started. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -1606,7 +1609,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The caller's account. */
+            /** @description The authenticated account. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -1635,7 +1638,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The session is alive. The caller's account. */
+            /** @description The session is valid. The authenticated account. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -1664,7 +1667,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The session has ended. */
+            /** @description The session was ended. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -1695,7 +1698,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The caller's sessions. */
+            /** @description The sessions. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -1724,7 +1727,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The other sessions have ended. */
+            /** @description The other sessions were ended. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -1751,7 +1754,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The session's id. What is not one of the caller's sessions is 404, whatever its shape.
+                 * @description The session's id. Any value that is not the id of one of the authenticated user's sessions returns 404.
                  * @example 5d0c7e8a-2f43-4b9e-8a66-1e9d7b3c4f21
                  */
                 id: components["parameters"]["SessionIdInPath"];
@@ -1760,7 +1763,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The session has ended. */
+            /** @description The session was ended. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -1792,7 +1795,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The caller's profile. */
+            /** @description The profile. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -1826,7 +1829,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The profile after the change. */
+            /** @description The updated profile. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -1865,7 +1868,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The account is deleted. */
+            /** @description The account was deleted. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -1895,7 +1898,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The user's id. What is not the id of a user is 404, whatever its shape.
+                 * @description The user's id. Any value that is not the id of a user returns 404.
                  * @example 12
                  */
                 id: components["parameters"]["ProfileIdInPath"];
@@ -1904,7 +1907,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The profile, as far as the caller may see it. */
+            /** @description The profile, full or reduced. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -1930,14 +1933,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of a copy at hand. If it is still good the answer is 304, without the bytes.
+                 * @description The `ETag` of a cached copy. If it is still valid, the response is 304 without the bytes.
                  * @example "3f9c1d7ae05b4286b1c4d2e97a60f385.jpg"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description The image's file name, as it stands in the path that a post or profile holds. What does not name an image that the caller may see is 404, whatever its shape.
+                 * @description The image's file name, from the path in a post or profile. Any value that does not name a visible image returns 404.
                  * @example 3f9c1d7ae05b4286b1c4d2e97a60f385.jpg
                  */
                 filename: components["parameters"]["FilenameInPath"];
@@ -1960,13 +1963,13 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many posts a page has at most.
+                 * @description The maximum number of posts in a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description How many of the newest posts to leave out. Deep pages (from 1000 on) are expensive and are read one after another:
-                 *     one whose turn does not come within a few seconds returns 503.
+                 * @description How many of the newest posts to skip. Deep pages (from 1000 on) are expensive and are read one at a time: a
+                 *     request that waits for more than a few seconds returns 503.
                  * @example 0
                  */
                 offset?: components["parameters"]["Offset"];
@@ -1977,7 +1980,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page of the feed, empty beyond its end. */
+            /** @description A page of the feed. Empty beyond its end. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2002,13 +2005,13 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many posts a page has at most.
+                 * @description The maximum number of posts in a page.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description How many of the newest posts to leave out. Deep pages (from 1000 on) are expensive and are read one after another:
-                 *     one whose turn does not come within a few seconds returns 503.
+                 * @description How many of the newest posts to skip. Deep pages (from 1000 on) are expensive and are read one at a time: a
+                 *     request that waits for more than a few seconds returns 503.
                  * @example 0
                  */
                 offset?: components["parameters"]["Offset"];
@@ -2019,7 +2022,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page of the caller's posts, empty beyond their end. */
+            /** @description A page of the posts. Empty beyond their end. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2046,7 +2049,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The post's id. What is not the id of a post that the caller may see is 404, whatever its shape.
+                 * @description The post's id. Any value that is not the id of a visible post returns 404.
                  * @example 43
                  */
                 id: components["parameters"]["PostIdInPath"];
@@ -2081,14 +2084,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of a copy at hand. If it is still good the answer is 304, without the bytes.
+                 * @description The `ETag` of a cached copy. If it is still valid, the response is 304 without the bytes.
                  * @example "3f9c1d7ae05b4286b1c4d2e97a60f385.jpg"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description The image's file name, as it stands in the path that a post or profile holds. What does not name an image that the caller may see is 404, whatever its shape.
+                 * @description The image's file name, from the path in a post or profile. Any value that does not name a visible image returns 404.
                  * @example 3f9c1d7ae05b4286b1c4d2e97a60f385.jpg
                  */
                 filename: components["parameters"]["FilenameInPath"];
@@ -2111,7 +2114,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to retry: send a new random value, such as a UUID, with each new post, and the same value with each retry. Compared exactly, quotes included. Keys belong to the account and live for 24 hours. */
+                /** @description Makes the request safe to retry. Send a new random value, such as a UUID, with each new post, and the same value with each retry. Compared exactly, quotes included. Keys belong to the account and are kept for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -2124,7 +2127,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The post as it was published. A retry with the same `Idempotency-Key` gets the same response, also after the post was edited or deleted. */
+            /** @description The post as it was published. A retry with the same `Idempotency-Key` gets the same response, even after the post was edited or deleted. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2169,7 +2172,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The post after the change. */
+            /** @description The updated post. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2208,7 +2211,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The post is deleted. */
+            /** @description The post was deleted. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2245,7 +2248,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The caller likes the post. */
+            /** @description The user likes the post. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2282,7 +2285,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The caller does not like the post. */
+            /** @description The user does not like the post. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2313,7 +2316,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The caller's friends. */
+            /** @description The friends. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2342,7 +2345,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Who has asked. */
+            /** @description The users who sent a request. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2366,7 +2369,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The id of the person whom the request is for.
+                 * @description The recipient's user id.
                  * @example 12
                  */
                 to: components["parameters"]["ToUser"];
@@ -2377,7 +2380,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request is sent. */
+            /** @description The friend request was sent. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2404,7 +2407,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The id of the person who has sent the request.
+                 * @description The sender's user id.
                  * @example 12
                  */
                 from: components["parameters"]["FromUser"];
@@ -2415,7 +2418,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description They are friends. */
+            /** @description The users are friends. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2441,7 +2444,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The id of the person who has sent the request.
+                 * @description The sender's user id.
                  * @example 12
                  */
                 from: components["parameters"]["FromUser"];
@@ -2452,7 +2455,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request is removed. */
+            /** @description The friend request was removed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2478,7 +2481,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The id of the person whom the request is for.
+                 * @description The recipient's user id.
                  * @example 12
                  */
                 to: components["parameters"]["ToUser"];
@@ -2489,7 +2492,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The request is removed. */
+            /** @description The friend request was removed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2526,7 +2529,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description They are no longer friends. */
+            /** @description The users are no longer friends. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2552,12 +2555,12 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The caller's own id.
+                 * @description The authenticated user's own id.
                  * @example 7
                  */
                 me: components["parameters"]["Me"];
                 /**
-                 * @description The id of the person whom the request is for.
+                 * @description The recipient's user id.
                  * @example 12
                  */
                 them: components["parameters"]["Them"];
@@ -2568,7 +2571,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The friend request is sent. */
+            /** @description The friend request was sent. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

@@ -1,4 +1,4 @@
-import { type Credentials, createAccount, findCredentials, replaceHash } from '../db/accounts.js';
+import { type Credentials, createAccount, findCredentials, replacePasswordHash } from '../db/accounts.js';
 import { createSession, deleteOtherSessions, deleteSession, listSessions, trimSessions } from '../db/sessions.js';
 import type { AuthHandlers } from '../generated/handlers.js';
 import type { AppContext, AuthenticatedUser } from './context.js';
@@ -23,23 +23,24 @@ export const auth: AuthHandlers<Handlers> = {
   },
 
   async login({ body: { email, password }, headers, client }, context) {
-    const secret = await checkCredentials(context, client, email, password);
-    // Whole seconds, as the token can say no less.
-    const expiresAt = new Date((Math.floor(Date.now() / 1000) + context.config.tokenTtl) * 1000);
+    const credentials = await checkCredentials(context, client, email, password);
+    // Tokens and cookies have a resolution of one second.
+    const expiresAt = new Date((Math.floor(Date.now() / 1000) + context.config.tokenTtlSeconds) * 1000);
     const session =
-      secret && (await createSession(context, secret, { deviceName: deviceName(headers['user-agent']), expiresAt }));
-    if (!secret || !session) throw unauthorized('The email or password is wrong.');
+      credentials &&
+      (await createSession(context, credentials, { deviceName: deviceName(headers['user-agent']), expiresAt }));
+    if (!credentials || !session) throw unauthorized('The email or password is wrong.');
 
-    const claims = { accountId: secret.id, sessionId: session.id, tokenVersion: secret.tokenVersion };
+    const claims = { accountId: credentials.id, sessionId: session.id, tokenVersion: credentials.tokenVersion };
     const token = await context.tokens.issue(claims, expiresAt);
-    const ended = await trimSessions(context.db, secret.id, session, context.config.account.sessionsMax);
-    const details = { accountId: secret.id, address: client.address };
+    const endedSessions = await trimSessions(context.db, credentials.id, session, context.config.account.sessionsMax);
+    const details = { accountId: credentials.id, address: client.address };
     logSecurityEvent(client.log, 'login_succeeded', details);
-    if (ended > 0) logSecurityEvent(client.log, 'session_ended', { ...details, reason: 'session_limit' });
+    if (endedSessions > 0) logSecurityEvent(client.log, 'session_ended', { ...details, reason: 'session_limit' });
     return {
       status: 200,
       headers: sessionCookie(context, client, token, expiresAt),
-      body: { id: secret.id, token, expires_at: expiresAt.toISOString() },
+      body: { id: credentials.id, token, expires_at: expiresAt.toISOString() },
     };
   },
 
@@ -81,23 +82,23 @@ export const auth: AuthHandlers<Handlers> = {
   },
 };
 
-/** Takes the same time whether or not anybody has this address. */
+/** Returns undefined if the login fails. Takes the same time whether or not an account has this email address. */
 async function checkCredentials(
   context: AppContext,
   client: Client,
   email: string,
   password: string,
 ): Promise<Credentials | undefined> {
-  // No account has a longer address than this, and none is found by what remains of one.
+  // Limits the length of the query. A truncated address is still too long to match an account.
   const address = email.slice(0, EMAIL_MAX_LENGTH + 1);
-  const secret = await findCredentials(context.db, { email: address });
-  const matches = await checkPassword(context, client, { secret, email: address, password, lane: 'login' });
-  if (!secret || !matches) return undefined;
-  if (needsRehash(secret.passwordHash)) {
-    const turn = { lane: 'login', key: subjectOf(secret), signal: client.signal } as const;
-    await replaceHash(context.db, secret, await hashPassword(password, turn));
+  const credentials = await findCredentials(context.db, { email: address });
+  const matches = await checkPassword(context, client, { credentials, email: address, password, lane: 'login' });
+  if (!credentials || !matches) return undefined;
+  if (needsRehash(credentials.passwordHash)) {
+    const options = { lane: 'login', key: subjectOf(credentials), signal: client.signal } as const;
+    await replacePasswordHash(context.db, credentials, await hashPassword(password, options));
   }
-  return secret;
+  return credentials;
 }
 
 function logSessionEnded(

@@ -6,7 +6,7 @@ import type { Metrics } from './http/metrics.js';
 import type { FailedPasswords } from './security/failed-passwords.js';
 import type { Tokens } from './security/tokens.js';
 
-/** All that a handler may use besides its request. */
+/** What handlers have access to besides the request. */
 export interface AppContext
   extends Pick<
     Stores,
@@ -25,15 +25,15 @@ export interface AppContext
   config: Config;
   tokens: Tokens;
   failedPasswords: FailedPasswords;
-  /** Where clients reach the service. */
+  /** The base URL under which clients reach the service. */
   publicUrl: URL;
-  /** Where files under way are spooled. */
+  /** The directory for files of uploads in progress. */
   uploadsDir: string;
   log: Logger;
   metrics: Pick<Metrics, 'quotaExceeded'>;
 }
 
-/** Whose request it is, as read for this very request. */
+/** The account and session of a request, read from the database for each request. */
 export interface AuthenticatedUser {
   account: Account;
   sessionId: string;

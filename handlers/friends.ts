@@ -7,19 +7,22 @@ import type { Handlers } from './operation.js';
 import { briefProfileView, fullProfileView } from './views.js';
 
 const NO_SUCH_REQUEST = { status: 404, body: { message: 'There is no such friend request.' } } as const;
-const done = (message: string) => ({ status: 200, body: { message } }) as const;
+const ok = (message: string) => ({ status: 200, body: { message } }) as const;
 
 export const friends: FriendsHandlers<Handlers> = {
   async listFriends({ user }, context) {
-    const people = await findPeople(context, await context.graph.friendsOf(user.account.id));
-    // Asked again, now that the rows are read: a friendship may have ended in between.
-    const friends = await context.read.friends({ person: user.account.id, others: people.map(({ id }) => id) });
-    return { status: 200, body: people.filter(({ id }) => friends.has(id)).map(fullProfileView) };
+    const accounts = await findAccounts(context, await context.graph.friendsOf(user.account.id));
+    // Checked again because a friendship may have ended before its account was read.
+    const friends = await context.read.friends({ person: user.account.id, others: accounts.map(({ id }) => id) });
+    return { status: 200, body: accounts.filter(({ id }) => friends.has(id)).map(fullProfileView) };
   },
 
   async listFriendRequests({ user }, context) {
-    const people = await findPeople(context, await context.graph.requestersOf(user.account.id));
-    return { status: 200, body: people.map((person) => (person.private ? briefProfileView : fullProfileView)(person)) };
+    const accounts = await findAccounts(context, await context.graph.requestersOf(user.account.id));
+    return {
+      status: 200,
+      body: accounts.map((account) => (account.private ? briefProfileView : fullProfileView)(account)),
+    };
   },
 
   async sendFriendRequest({ user, query }, context) {
@@ -28,39 +31,37 @@ export const friends: FriendsHandlers<Handlers> = {
 
   async acceptFriendRequest({ user, query }, context) {
     const accepted = await changeFriendship(context, 'accept', user.account.id, query.from);
-    return accepted ? done('You are friends now.') : NO_SUCH_REQUEST;
+    return accepted ? ok('You are friends now.') : NO_SUCH_REQUEST;
   },
 
   async declineFriendRequest({ user, query }, context) {
     const declined = await changeFriendship(context, 'decline', user.account.id, query.from);
-    return declined ? done('The friend request is declined.') : NO_SUCH_REQUEST;
+    return declined ? ok('The friend request is declined.') : NO_SUCH_REQUEST;
   },
 
   async cancelFriendRequest({ user, query }, context) {
     const cancelled = await changeFriendship(context, 'cancel', user.account.id, query.to);
-    return cancelled ? done('The friend request is cancelled.') : NO_SUCH_REQUEST;
+    return cancelled ? ok('The friend request is cancelled.') : NO_SUCH_REQUEST;
   },
 
   async removeFriend({ user, query }, context) {
     const removed = await changeFriendship(context, 'unfriend', user.account.id, query.id);
-    return removed
-      ? done('You are no longer friends.')
-      : { status: 404, body: { message: 'You have no such friend.' } };
+    return removed ? ok('You are no longer friends.') : { status: 404, body: { message: 'You have no such friend.' } };
   },
 };
 
-/** The accounts of these people, by id. Someone whose account is gone may still be in the graph for a moment. */
-async function findPeople({ read }: AppContext, ids: readonly number[]): Promise<Account[]> {
-  const people = await Promise.all([...ids].sort((a, b) => a - b).map((id) => read.account(id)));
-  return people.filter((person) => person !== undefined);
+/** Returns accounts ordered by id. Skips deleted accounts, which may still be in the graph for a short time. */
+async function findAccounts({ read }: AppContext, ids: readonly number[]): Promise<Account[]> {
+  const accounts = await Promise.all([...ids].sort((a, b) => a - b).map((id) => read.account(id)));
+  return accounts.filter((account) => account !== undefined);
 }
 
-/** The one way to ask for somebody's friendship. */
+/** Handles both operations that send a friend request. */
 export async function sendRequest(context: AppContext, from: number, to: number) {
   const outcome = await requestFriendship(context, from, to);
   switch (outcome) {
     case 'sent':
-      return done('The friend request is sent.');
+      return ok('The friend request is sent.');
     case 'friends':
       return { status: 409, body: { message: 'You are friends already.' } } as const;
     case 'pending':

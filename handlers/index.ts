@@ -5,5 +5,5 @@ import { posts } from './posts.js';
 import { profiles } from './profiles.js';
 import { relationships } from './relationships.js';
 
-/** Every operation's handler, by operationId. */
+/** The handlers of all operations, by operationId. */
 export const handlers = { ...auth, ...profiles, ...posts, ...friends, ...relationships } satisfies Handlers;

@@ -2,8 +2,8 @@ import type { OpenOperationId, OperationId, operations } from '../generated/type
 import type { AppContext, AuthenticatedUser } from './context.js';
 
 /*
- * The type of every operation's handler, derived from the contract's types: it takes a parsed and validated request, and
- * returns one of the responses that the operation declares. `generated/handlers.ts` groups the handlers by tag.
+ * Handler types, derived from the types generated from the OpenAPI document. A handler takes a parsed and validated
+ * request, and returns one of the responses that its operation declares. `generated/handlers.ts` groups them by tag.
  */
 
 type Parameters<Id extends OperationId> = operations[Id]['parameters'];
@@ -18,27 +18,27 @@ type BodyOf<Operation> = Operation extends { requestBody: { content: infer Conte
 
 /** The client that sent a request. */
 export interface Client {
-  /** Its IP address, as trusted proxies report it. */
+  /** The client's IP address, as trusted proxies report it. */
   readonly address: string;
   /** Writes log lines with the request's id. */
   readonly log: { info(details: object, message: string): void };
-  /** Whether it reached the service over https, as far as trusted proxies report it. */
+  /** Whether the request was sent over https, as far as trusted proxies report it. */
   readonly https: boolean;
-  /** Aborts when the client closes its connection before it has the response. */
+  /** Aborts when the client closes its connection before the response is complete. */
   readonly signal: AbortSignal;
 }
 
-/** A request that is parsed, authenticated and valid by the contract. */
+/** A request that is parsed, authenticated and validated against the OpenAPI document. */
 export interface Request<Id extends OperationId> {
   path: Parameters<Id>['path'] extends infer Path extends object ? Path : Record<never, never>;
-  /** Defaults are filled in. */
+  /** With defaults applied. */
   query: Required<NonNullable<Parameters<Id>['query']>>;
-  /** Those that the contract declares, by its spelling of their names. */
+  /** The header parameters that the operation declares, with names spelled as in the OpenAPI document. */
   headerParameters: Readonly<NonNullable<Parameters<Id>['header']>>;
   body: BodyOf<operations[Id]>;
-  /** Undefined for operations that need no credentials. */
+  /** Undefined for operations without authentication. */
   user: Id extends OpenOperationId ? undefined : AuthenticatedUser;
-  /** As they were sent, names in lower case. */
+  /** The raw headers, with names in lower case. */
   headers: Readonly<Record<string, string | string[] | undefined>>;
   client: Client;
 }
@@ -51,7 +51,7 @@ type ResponseBody<Response> = Response extends { content: infer Content }
     : NodeJS.ReadableStream
   : undefined;
 
-/** A status that the operation declares, with that status's body. */
+/** A status that the operation declares, with the body of that status. */
 export type Response<Id extends OperationId> = {
   [Status in keyof Responses<Id>]: {
     status: Status;
@@ -63,5 +63,5 @@ export type Response<Id extends OperationId> = {
 
 export type Handler<Id extends OperationId> = (request: Request<Id>, context: AppContext) => Promise<Response<Id>>;
 
-/** The handler of every operation. */
+/** The handlers of all operations, by operationId. */
 export type Handlers = { [Id in OperationId]: Handler<Id> };

@@ -1,17 +1,19 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { findVisiblePost, readFeed, readOwnPosts, type VisiblePost } from '../db/feed.js';
+import { readFeed } from '../db/feed.js';
 import { createPostOnce, findEarlierCreation, type PostCreation } from '../db/idempotency-keys.js';
+import { readOwnPosts } from '../db/own-posts.js';
 import { createPost, deletePost, findPostImageOwner, isPostOf, type Page, updatePost } from '../db/posts.js';
 import { canSee } from '../db/visibility.js';
+import { findVisiblePost, type VisiblePost } from '../db/visible-posts.js';
 import type { PostsHandlers } from '../generated/handlers.js';
 import type { AppContext } from './context.js';
 import { unauthorized } from './http/errors.js';
-import { imageResponse, NO_SUCH_IMAGE, withUpload } from './http/images.js';
+import { IMAGE_NOT_FOUND, imageResponse, withUpload } from './http/images.js';
 import type { Handlers, Request } from './operation.js';
 import { postView } from './views.js';
 
-/** Missing, hidden and another's: nobody can tell them apart. */
+/** The same response for missing posts, hidden ones, and those of other users: it must not reveal which. */
 const NO_SUCH_POST = { status: 404, body: { message: 'There is no such post.' } } as const;
 
 export const posts: PostsHandlers<Handlers> = {
@@ -32,7 +34,7 @@ export const posts: PostsHandlers<Handlers> = {
 
   async getPostImage({ user, path, headers }, context) {
     const owner = await findPostImageOwner(context.db, path.filename);
-    if (!(await canSee(user.account.id, owner, context.read.friends))) return NO_SUCH_IMAGE;
+    if (!(await canSee(user.account.id, owner, context.read.friends))) return IMAGE_NOT_FOUND;
     return imageResponse(context, path.filename, headers);
   },
 
@@ -56,7 +58,7 @@ export const posts: PostsHandlers<Handlers> = {
   },
 
   async editPost({ user, query, body: { title, text, image: upload, remove_image } }, context) {
-    // Looked at first, so that the bytes of a refused edit are never stored.
+    // Checked first so that the image of a rejected edit is never stored.
     if (!(await isPostOf(context.db, user.account.id, query.id))) return NO_SUCH_POST;
     const uploadContext = { account: user.account.id, upload, replaced: { post: query.id } };
     const updated = await withUpload(context, uploadContext, (image) =>
@@ -64,8 +66,8 @@ export const posts: PostsHandlers<Handlers> = {
     );
     if (!updated) return NO_SUCH_POST;
     await context.outbox.deliver(updated.entries);
-    const after = await findVisible(context, user.account.id, query.id);
-    return after ? { status: 200, body: after } : NO_SUCH_POST;
+    const post = await findVisible(context, user.account.id, query.id);
+    return post ? { status: 200, body: post } : NO_SUCH_POST;
   },
 
   async deletePost({ user, query }, { db, outbox }) {
@@ -106,7 +108,7 @@ async function publishOnce(context: AppContext, account: number, form: PostForm,
   );
 }
 
-/** Returns a text that is equal for equal forms: a hash of the fields, and of the image's bytes as they were spooled. */
+/** Returns a hash of the fields and of the uploaded image's bytes, in base64url. */
 async function hashForm({ title, text, image }: PostForm): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify([title, text, image?.mediaType]));
   if (image) for await (const chunk of createReadStream(image.path)) hash.update(chunk);
@@ -114,8 +116,8 @@ async function hashForm({ title, text, image }: PostForm): Promise<string> {
 }
 
 async function findVisible({ read }: AppContext, viewer: number, id: number) {
-  const seen = await findVisiblePost(read, viewer, id);
-  return seen && postView(seen.post, seen.likes);
+  const visible = await findVisiblePost(read, viewer, id);
+  return visible && postView(visible.post, visible.likes);
 }
 
 function pageOf(path: string, { limit, offset }: Page, posts: readonly VisiblePost[], more: boolean) {

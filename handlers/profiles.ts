@@ -4,7 +4,7 @@ import type { ProfilesHandlers } from '../generated/handlers.js';
 import type { AppContext } from './context.js';
 import { clearedSessionCookie } from './http/cookies.js';
 import { unauthorized } from './http/errors.js';
-import { imageResponse, NO_SUCH_IMAGE, withUpload } from './http/images.js';
+import { IMAGE_NOT_FOUND, imageResponse, withUpload } from './http/images.js';
 import type { Client, Handlers } from './operation.js';
 import { logSecurityEvent } from './security/events.js';
 import { subjectOf } from './security/failed-passwords.js';
@@ -31,8 +31,9 @@ export const profiles: ProfilesHandlers<Handlers> = {
         : await checkOwnPassword(context, client, user.account.id, current_password);
     if (current_password !== undefined && !checked) return WRONG_PASSWORD;
 
-    const turn = { lane: 'account', key: subjectOf(user.account), signal: client.signal } as const;
-    const passwordChange = password !== undefined && checked && { hash: await hashPassword(password, turn), checked };
+    const options = { lane: 'account', key: subjectOf(user.account), signal: client.signal } as const;
+    const passwordChange = password !== undefined &&
+      checked && { hash: await hashPassword(password, options), checked };
 
     const uploadContext = { account: user.account.id, upload: image, replaced: 'picture' } as const;
     const update = await withUpload(context, uploadContext, (picture) =>
@@ -83,19 +84,20 @@ export const profiles: ProfilesHandlers<Handlers> = {
 
   async getProfileImage({ user, path, headers }, context) {
     const owner = await findPictureOwner(context.db, path.filename);
-    if (!(await canSee(user.account.id, owner, context.read.friends))) return NO_SUCH_IMAGE;
+    if (!(await canSee(user.account.id, owner, context.read.friends))) return IMAGE_NOT_FOUND;
     return imageResponse(context, path.filename, headers);
   },
 };
 
-/** Returns what was checked, for the write that follows to compare with; undefined when the password is wrong. */
+/** Returns the checked credentials, which the subsequent write compares with; undefined if the password is wrong. */
 async function checkOwnPassword(
   context: AppContext,
   client: Client,
   id: number,
   password: string,
 ): Promise<Credentials | undefined> {
-  const secret = await findCredentials(context.db, { id });
-  if (!secret) throw unauthorized();
-  return (await checkPassword(context, client, { secret, password, lane: 'account' })) ? secret : undefined;
+  const credentials = await findCredentials(context.db, { id });
+  if (!credentials) throw unauthorized();
+  const matches = await checkPassword(context, client, { credentials, password, lane: 'account' });
+  return matches ? credentials : undefined;
 }

@@ -9,36 +9,37 @@ import type { Config } from './config/index.js';
 import { configWarnings } from './config/warnings.js';
 import type { AppContext } from './context.js';
 import { listenForCommands } from './http/control.js';
-import { readDocument } from './http/docs.js';
+import { readDocument } from './http/docs/index.js';
 import { createMetrics } from './http/metrics.js';
 import { createFailedPasswords } from './security/failed-passwords.js';
 import { readOrCreateTokenKeys } from './security/token-keys.js';
 import { createTokens } from './security/tokens.js';
 
 export interface Service {
-  /** Where the API listens, and where the operations do. */
+  /** The base URL of the API server. */
   url: string;
+  /** The base URL of the server for health checks and metrics. */
   opsUrl: string;
   context: AppContext;
   stores: Stores;
-  /** Answers what is under way, refuses what is new, and closes the stores. */
+  /** Shuts down gracefully: refuses new requests, completes those in progress, then closes the stores. */
   stop(): Promise<void>;
 }
 
-/** How long requests under way may still take once the service is stopping, in milliseconds. */
+/** The time that requests in progress have to complete at shutdown. */
 const SHUTDOWN_GRACE_PERIOD_MS = 7000;
 
 /**
- * Opens the stores and listens.
+ * Opens the stores and starts both servers.
  *
- * @throws DataDirectoryInUse
- * @throws StoresDisagree
- * @throws StoreUnavailable
+ * @throws DataDirectoryInUseError
+ * @throws StoresDisagreeError
+ * @throws StoreUnavailableError
  */
 export async function startService(config: Config, log: Logger): Promise<Service> {
   for (const warning of configWarnings(config)) log.warn(warning);
   const metrics = createMetrics();
-  // The servers' modules are loaded while the embedded database starts in its thread.
+  // The server modules load while the embedded database starts in its thread.
   const [stores, { buildServer }, { buildOpsServer }] = await Promise.all([
     openStores(config.stores, log, metrics),
     import('./http/server.js'),
@@ -57,7 +58,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     metrics,
   };
   const { embedded } = stores;
-  metrics.watch({
+  metrics.watchStores({
     pools: stores.pools,
     backlog: () => readBacklog(db),
     embedded: embedded && (async () => ({ ...(await embedded.usage()), freeBytes: embedded.freeSpace.freeBytes })),
@@ -88,21 +89,21 @@ export async function startService(config: Config, log: Logger): Promise<Service
   }
 
   return {
-    url: listeningAt(config.host, server.server.address()),
-    opsUrl: listeningAt(config.opsHost, ops.server.server.address()),
+    url: listeningUrl(config.host, server.server.address()),
+    opsUrl: listeningUrl(config.opsHost, ops.server.server.address()),
     context,
     stores,
     async stop() {
       ops.drain();
-      await sleep(config.shutdownDelay * 1000);
-      const impatience = setTimeout(() => server.server.closeAllConnections(), SHUTDOWN_GRACE_PERIOD_MS);
+      await sleep(config.shutdownDelaySeconds * 1000);
+      const forceCloseTimer = setTimeout(() => server.server.closeAllConnections(), SHUTDOWN_GRACE_PERIOD_MS);
       await server.close();
-      clearTimeout(impatience);
+      clearTimeout(forceCloseTimer);
       await close();
     },
   };
 }
 
-const listeningAt = (host: string, address: string | AddressInfo | null) => urlOf(host, (address as AddressInfo).port);
+const listeningUrl = (host: string, address: string | AddressInfo | null) => urlOf(host, (address as AddressInfo).port);
 
 const urlOf = (host: string, port: number) => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -15,14 +15,14 @@ export const accountView = ({ id, name, username, email }: Account): Schemas['Ac
   email,
 });
 
-/** A profile as its owner and those who may see it get it. */
+/** The profile shown to its owner and to users who may see all of it. */
 export const fullProfileView = (account: Account): Schemas['FullProfile'] => ({
   ...briefProfileView(account),
   profile_link: linkTo('profiles', account.picture),
   private: account.private,
 });
 
-/** What everybody may see of a private account. */
+/** The profile of a private account, shown to every user. */
 export const briefProfileView = ({ id, name, username }: Account): Schemas['Profile'] => ({ id, name, username });
 
 export const sessionView = (session: SessionRow, current: string): Schemas['Session'] => ({

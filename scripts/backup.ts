@@ -11,57 +11,58 @@ import { DataDirectoryInUseError } from '../db/support/data-directory.js';
 import { moveFileDurably } from '../db/support/durable-files.js';
 import { readConfig } from '../handlers/config/index.js';
 import { createLogger } from '../handlers/config/logger.js';
-import { BACKUP_PATH, controlSocket } from '../handlers/http/control.js';
+import { BACKUP_PATH, controlSocketPath } from '../handlers/http/control.js';
+import { CommandError } from './command-error.js';
 import { explain } from './explain.js';
-import { PlainError } from './plain-error.js';
 
-/** The archive as the service that uses the data directory makes it. */
-async function fromService(dataDir: string): Promise<Readable> {
-  const socketPath = controlSocket(join(resolve(dataDir), 'control'));
-  return new Promise((respond, reject) => {
+/** Requests the archive from the service that uses the data directory, through its control socket. */
+async function requestArchive(dataDir: string): Promise<Readable> {
+  const socketPath = controlSocketPath(join(resolve(dataDir), 'control'));
+  return new Promise((resolveArchive, reject) => {
     request({ socketPath, path: BACKUP_PATH, method: 'POST' }, (response) => {
-      if (response.statusCode === 200) return respond(response);
-      reject(new PlainError('Another backup is being made: try again later'));
+      if (response.statusCode === 200) return resolveArchive(response);
+      reject(new CommandError('Another backup is in progress: try again later'));
     })
       .on('error', () =>
-        reject(new PlainError(`${dataDir} is in use by a process that makes no backups: try again later`)),
+        reject(new CommandError(`${dataDir} is in use by a process that does not serve backups: try again later`)),
       )
       .end();
   });
 }
 
-/** Writes under another name first: what has the file's name is whole. */
+/** Writes to a temporary name and renames, so that a file with the final name is complete. */
 async function write(archive: Readable, path: string): Promise<void> {
-  const unfinished = `${path}.part`;
-  // It holds password hashes and the keys that sign tokens.
-  await rm(unfinished, { force: true });
+  const partial = `${path}.part`;
+  await rm(partial, { force: true });
   try {
-    await pipeline(archive, createWriteStream(unfinished, { flags: 'wx', mode: 0o600 }));
+    // Mode 0600: the archive contains password hashes and the keys that sign tokens.
+    await pipeline(archive, createWriteStream(partial, { flags: 'wx', mode: 0o600 }));
   } catch (error) {
-    await rm(unfinished, { force: true });
+    await rm(partial, { force: true });
     throw (error as NodeJS.ErrnoException).code === 'ECONNRESET'
-      ? new PlainError('The service stopped before the backup was complete: see its log')
+      ? new CommandError('The service stopped before the backup was complete: see its log')
       : error;
   }
-  await moveFileDurably(unfinished, path);
+  await moveFileDurably(partial, path);
 }
 
 try {
   const { to } = parseArgs({ options: { to: { type: 'string' } } }).values;
-  if (to === undefined) throw new PlainError('Name the file to write: npm run backup -- --to FILE');
+  if (to === undefined) throw new CommandError('--to is missing: npm run backup -- --to FILE');
   const { stores, logLevel } = readConfig(process.env);
   if (stores.postgres) {
-    throw new PlainError('DATABASE_URL is set: back up that server by its own means, such as pg_dump');
+    throw new CommandError('DATABASE_URL is set: back up that server with its own tools, such as pg_dump');
   }
-  if (!existsSync(join(stores.dataDir, 'postgres'))) throw new PlainError(`${stores.dataDir} has no database`);
+  if (!existsSync(join(stores.dataDir, 'postgres')))
+    throw new CommandError(`${stores.dataDir} does not contain a database`);
   const log = createLogger(logLevel, process.stderr);
   const opened = await openBareStores(stores, log).catch((error): undefined => {
     if (!(error instanceof DataDirectoryInUseError)) throw error;
   });
-  const archive = opened ? Readable.from(createBackup(opened as BareStores)) : await fromService(stores.dataDir);
+  const archive = opened ? Readable.from(createBackup(opened as BareStores)) : await requestArchive(stores.dataDir);
   await write(archive, resolve(to)).finally(() => opened?.close());
-  if (stores.s3) console.log('Images are in S3, and are not in this backup.');
-  console.log(`${to} is complete. It contains secrets: keep it as safe as ${stores.dataDir}.`);
+  if (stores.s3) console.log('Images are stored in S3 and are not part of this backup.');
+  console.log(`${to} is complete. It contains secrets: protect it like ${stores.dataDir}.`);
 } catch (error) {
   console.error(explain(error));
   process.exitCode = 1;

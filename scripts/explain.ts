@@ -6,28 +6,29 @@ import { DiskFullError } from '../db/postgres/free-space.js';
 import { DataDirectoryInUseError, UnfinishedRestoreError } from '../db/support/data-directory.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
 import { ConfigError } from '../handlers/config/index.js';
-import { PlainError } from './plain-error.js';
+import { CommandError } from './command-error.js';
 
-const FOR_OPERATORS = [
+/** Errors whose message is enough for an operator to fix the problem. */
+const EXPECTED_ERRORS = [
   BadArchiveError,
   ConfigError,
   DataDirectoryInUseError,
   DataDirectoryNotEmptyError,
   DatabaseNotOpenedError,
   DiskFullError,
-  PlainError,
+  CommandError,
   StoresDisagreeError,
   UnfinishedRestoreError,
 ];
 
-/** What an operator can mend is said in one line; all else is a fault, and keeps its stack. */
+/** Returns the message of an expected error, and any other error unchanged, to be printed with its stack. */
 export function explain(error: unknown): unknown {
-  if (FOR_OPERATORS.some((kind) => error instanceof kind)) return (error as Error).message;
+  if (EXPECTED_ERRORS.some((errorClass) => error instanceof errorClass)) return (error as Error).message;
   if (error instanceof StoreUnavailableError) {
     return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
   }
   if (!(error instanceof Error)) return error;
-  // The operating system has refused an address, a port or a directory, and names it; or the command's options are wrong.
-  const isPlain = 'syscall' in error || ('code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'));
-  return isPlain ? error.message : error;
+  // System call errors name the address, port or path. ERR_PARSE_ARGS errors name the wrong option.
+  const isExpected = 'syscall' in error || ('code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'));
+  return isExpected ? error.message : error;
 }

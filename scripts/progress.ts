@@ -1,12 +1,15 @@
 import { SingleBar } from 'cli-progress';
 
-/** How far something has come, on standard error: a bar on a terminal, elsewhere a line every few seconds. */
-export function openBar(step: string, total: number, done = 0): SingleBar {
+/** Reports the progress of one step of a long operation. */
+export type Progress = (step: string, done: number, total: number) => void;
+
+/** Shows progress on standard error: a bar on a terminal, otherwise a line every three seconds. */
+export function createProgressBar(step: string, total: number, done = 0): SingleBar {
   const bar = new SingleBar({
     format: '  {step}  {bar} {value} of {total}, {duration_formatted}',
     barsize: 30,
     clearOnComplete: true,
-    // Its own way would take the first Ctrl-C for itself.
+    // The library's own handler would swallow the first Ctrl-C.
     gracefulExit: false,
     noTTYOutput: true,
     notTTYSchedule: 3000,
@@ -15,13 +18,13 @@ export function openBar(step: string, total: number, done = 0): SingleBar {
   return bar;
 }
 
-export interface Progress {
+export interface ProgressDisplay {
   show(step: string, done: number, total: number): void;
   end(): void;
 }
 
-/** Shows the steps of something, each by a bar of its own. */
-export function openProgress(): Progress {
+/** Shows the steps of a task, each with its own bar. */
+export function createProgressDisplay(): ProgressDisplay {
   let bar: SingleBar | undefined;
   let current: string | undefined;
   const end = () => {
@@ -33,7 +36,7 @@ export function openProgress(): Progress {
       if (step !== current) {
         end();
         current = step;
-        bar = openBar(step, total, done);
+        bar = createProgressBar(step, total, done);
       }
       bar?.update(done);
     },

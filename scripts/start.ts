@@ -4,16 +4,17 @@ import { createLogger } from '../handlers/config/logger.js';
 import { startService } from '../handlers/service.js';
 import { explain } from './explain.js';
 
-/** Which stores serve. Of an address the host alone: a password may stand before it. */
-function storesOf({ stores: { postgres, neo4j, s3 }, redis }: Config): string {
-  const at = (name: string, url: string | undefined) => (url === undefined ? [] : [`${name} at ${new URL(url).host}`]);
-  const named = [
-    ...at('PostgreSQL', postgres?.url),
-    ...at('Neo4j', neo4j?.uri),
+/** Lists the configured stores. Prints only the host of a URL, which may contain a password. */
+function describeStores({ stores: { postgres, neo4j, s3 }, redis }: Config): string {
+  const describe = (name: string, url: string | undefined) =>
+    url === undefined ? [] : [`${name} at ${new URL(url).host}`];
+  const stores = [
+    ...describe('PostgreSQL', postgres?.url),
+    ...describe('Neo4j', neo4j?.uri),
     ...(s3 ? [`S3 bucket ${s3.bucket}`] : []),
-    ...at('Redis', redis?.url),
+    ...describe('Redis', redis?.url),
   ];
-  return named.join(', ') || 'embedded';
+  return stores.join(', ') || 'embedded';
 }
 
 try {
@@ -21,7 +22,7 @@ try {
   const service = await startService(config, createLogger(config.logLevel));
   let stopping = false;
   const stop = (code = 0) => {
-    // A Ctrl-C comes twice, from the terminal and from npm.
+    // Ctrl-C arrives twice: from the terminal and from npm.
     if (stopping) return;
     stopping = true;
     service.stop().then(
@@ -33,7 +34,7 @@ try {
     );
   };
   process.on('SIGTERM', () => stop()).on('SIGINT', () => stop());
-  // A store that has returned after the start may turn out to be another installation's.
+  // A store that was unavailable during the start may turn out to belong to another installation.
   service.stores.verified.catch((error) => {
     console.error(explain(error));
     stop(1);
@@ -45,7 +46,7 @@ try {
       `  Explorer    ${service.url}/docs`,
       `  Contract    ${service.url}/openapi.yaml`,
       `  Operations  ${service.opsUrl}/readyz`,
-      `  Stores      ${storesOf(config)}`,
+      `  Stores      ${describeStores(config)}`,
       `  Data        ${resolve(config.stores.dataDir)}`,
       '',
     ].join('\n'),

@@ -1,4 +1,4 @@
-/** Rows as aligned columns under their names. */
+/** Formats rows as aligned columns below their names. */
 export function table(rows: readonly Record<string, string>[]): string {
   const columns = Object.keys(rows[0] ?? {});
   const lines = [columns, ...rows.map((row) => columns.map((column) => row[column] ?? ''))];
@@ -13,7 +13,7 @@ export function table(rows: readonly Record<string, string>[]): string {
     .join('\n');
 }
 
-/** The same for a page in Markdown. */
+/** Formats rows as a Markdown table. */
 export function markdownTable(rows: readonly Record<string, string>[]): string {
   const columns = Object.keys(rows[0] ?? {});
   const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;

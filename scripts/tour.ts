@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { styleText } from 'node:util';
-import { inPairs } from './pairs.js';
+import { insertDashes } from './insert-dashes.js';
 
 const base = process.env.BASE_URL || 'http://127.0.0.1:3000';
 
-/** How much of an answer is printed. */
-const WIDTH = 320;
+const MAX_OUTPUT_CHARS = 320;
 
-/** One red pixel. */
+/** One red pixel, in base64. */
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSuQmCC';
 const PICTURE = new Blob([Buffer.from(PNG, 'base64')], { type: 'image/png' });
 
@@ -22,44 +21,57 @@ interface Person {
   token?: string;
 }
 
-interface Ask {
-  by?: Person;
+interface RequestOptions {
+  user?: Person;
   json?: Fields;
   form?: Fields;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: each step knows what it has asked for.
-type Answer = any;
+// biome-ignore lint/suspicious/noExplicitAny: each step knows the shape of its response.
+type ResponseBody = any;
 
-class TourEnded extends Error {}
+class TourFailedError extends Error {
+  readonly code = 'tour_failed';
+}
 
 let steps = 0;
 
-/** Asks, prints what was asked and answered, and ends the tour unless the status is the expected one. */
-async function step(title: string, expected: number, request: string, { by, json, form }: Ask = {}): Promise<Answer> {
+/**
+ * Sends a request, prints it with its response, and returns the JSON body.
+ *
+ * @throws TourFailedError on an unexpected status
+ */
+async function step(
+  title: string,
+  expected: number,
+  request: string,
+  { user, json, form }: RequestOptions = {},
+): Promise<ResponseBody> {
   steps += 1;
   console.log(`${String(steps).padStart(2)}. ${paint('bold', title)}`);
-  console.log(`    ${[request, ...Object.entries({ ...json, ...form }).map(shown)].join('  ')}`);
+  console.log(`    ${[request, ...Object.entries({ ...json, ...form }).map(formatField)].join('  ')}`);
   const [method = '', path = ''] = request.split(' ');
   const response = await fetch(new URL(path, base), {
     method,
     headers: {
-      ...(by?.token !== undefined && { Authorization: `Bearer ${by.token}` }),
+      ...(user?.token !== undefined && { Authorization: `Bearer ${user.token}` }),
       ...(json && { 'Content-Type': 'application/json' }),
     },
     body: json ? JSON.stringify(json) : form ? formData(form) : null,
     signal: AbortSignal.timeout(10_000),
   }).catch((error: Error) => {
-    throw new TourEnded(`No answer from ${base}: ${(error.cause as Error | undefined)?.message ?? error.message}`);
+    throw new TourFailedError(
+      `No response from ${base}: ${(error.cause as Error | undefined)?.message ?? error.message}`,
+    );
   });
   const type = response.headers.get('content-type') ?? '';
   const bytes = Buffer.from(await response.arrayBuffer());
   const text = type.startsWith('application/json') ? bytes.toString() : `${bytes.length} bytes of ${type}`;
-  const asExpected = response.status === expected;
+  const isExpected = response.status === expected;
   console.log(
-    `    ${paint(asExpected ? 'green' : 'red', String(response.status))}  ${paint('dim', shortened(text))}\n`,
+    `    ${paint(isExpected ? 'green' : 'red', String(response.status))}  ${paint('dim', formatBody(text))}\n`,
   );
-  if (!asExpected) throw new TourEnded(`Step ${steps} should have answered ${expected}.`);
+  if (!isExpected) throw new TourFailedError(`Step ${steps}: expected status ${expected}.`);
   return type.startsWith('application/json') ? JSON.parse(text) : undefined;
 }
 
@@ -67,14 +79,14 @@ function paint(style: Parameters<typeof styleText>[0], text: string): string {
   return process.stdout.isTTY ? styleText(style, text) : text;
 }
 
-function shown([name, value]: [string, string | Blob]): string {
+function formatField([name, value]: [string, string | Blob]): string {
   if (name === 'password') return 'password=…';
   return `${name}=${typeof value === 'string' ? value : `(${value.size} bytes of ${value.type})`}`;
 }
 
-function shortened(json: string): string {
+function formatBody(json: string): string {
   const text = json.replace(/("token":"[^"]{8})[^"]*/, '$1…');
-  return text.length > WIDTH ? `${text.slice(0, WIDTH)}…` : text;
+  return text.length > MAX_OUTPUT_CHARS ? `${text.slice(0, MAX_OUTPUT_CHARS)}…` : text;
 }
 
 function formData(fields: Fields): FormData {
@@ -86,14 +98,14 @@ function formData(fields: Fields): FormData {
   return form;
 }
 
-/** Somebody whom no service knows yet. */
-function newcomer(name: string): Person {
+/** Returns a person with random, unused credentials. */
+function createPerson(name: string): Person {
   const username = `${name.toLowerCase()}-${randomBytes(4).toString('hex')}`;
-  const password = `Tour!${inPairs(randomBytes(9).toString('hex'))}`;
+  const password = `Tour!${insertDashes(randomBytes(9).toString('hex'))}`;
   return { name, username, email: `${username}@example.org`, password };
 }
 
-async function arrive(person: Person): Promise<void> {
+async function registerAndLogIn(person: Person): Promise<void> {
   const { name, username, email, password } = person;
   const json = { name, username, email, password };
   person.id = (await step(`${name} registers`, 201, 'POST /auth/register', { json })).id;
@@ -105,60 +117,61 @@ async function logIn(person: Person): Promise<void> {
   person.token = (await step(`${name} logs in`, 200, 'POST /auth/login', { json: { email, password } })).token;
 }
 
-async function leave(person: Person): Promise<void> {
+async function deleteAccount(person: Person): Promise<void> {
   if (person.id === undefined) return;
   if (person.token === undefined) await logIn(person);
   const json = { password: person.password };
-  await step(`${person.name} deletes the account, and all that belongs to it`, 200, 'DELETE /profiles/me', {
-    by: person,
+  await step(`${person.name} deletes the account and everything in it`, 200, 'DELETE /profiles/me', {
+    user: person,
     json,
   });
 }
 
-async function meet(ada: Person, ben: Person): Promise<void> {
-  await arrive(ada);
-  await arrive(ben);
-  await step('Ada is known by her token', 200, 'GET /auth/me', { by: ada });
-  await step('Ada takes a picture', 200, 'PUT /profiles/me', { by: ada, form: { image: PICTURE } });
-  const post = await step('Ada posts, with an image', 201, 'POST /posts/create', {
-    by: ada,
+async function runTour(ada: Person, ben: Person): Promise<void> {
+  await registerAndLogIn(ada);
+  await registerAndLogIn(ben);
+  await step('Ada reads her own account', 200, 'GET /auth/me', { user: ada });
+  await step('Ada sets a profile picture', 200, 'PUT /profiles/me', { user: ada, form: { image: PICTURE } });
+  const post = await step('Ada creates a post with an image', 201, 'POST /posts/create', {
+    user: ada,
     form: { title: 'Good morning', text: 'Is anybody here?', image: PICTURE },
   });
-  await step('Ben finds the post in his feed', 200, 'GET /posts?limit=1', { by: ben });
+  await step('Ben finds the post in his feed', 200, 'GET /posts?limit=1', { user: ben });
 
-  await step('Ada goes private', 200, 'PUT /profiles/me', { by: ada, form: { private: 'true' } });
-  await step('To Ben the post does not exist now', 404, `GET /posts/${post.id}`, { by: ben });
-  await step('nor does its image', 404, `GET ${post.image}`, { by: ben });
-  await step('and of Ada he sees no more than her names', 200, `GET /profiles/${ada.id}`, { by: ben });
+  await step('Ada makes her account private', 200, 'PUT /profiles/me', { user: ada, form: { private: 'true' } });
+  await step('Ben can no longer see the post', 404, `GET /posts/${post.id}`, { user: ben });
+  await step('nor its image', 404, `GET ${post.image}`, { user: ben });
+  await step('and only the names in Ada’s profile', 200, `GET /profiles/${ada.id}`, { user: ben });
 
-  await step('Ben asks to be friends', 200, `POST /friends/request?to=${ada.id}`, { by: ben });
-  await step('Ada looks who has asked', 200, 'GET /friends/requests', { by: ada });
-  await step('Ada accepts', 200, `POST /friends/accept?from=${ben.id}`, { by: ada });
-  await step('Ada is among Ben’s friends', 200, 'GET /friends', { by: ben });
-  await step('and her post is back in his feed', 200, 'GET /posts?limit=1', { by: ben });
-  await step('with its image', 200, `GET ${post.image}`, { by: ben });
+  await step('Ben sends a friend request', 200, `POST /friends/request?to=${ada.id}`, { user: ben });
+  await step('Ada lists her friend requests', 200, 'GET /friends/requests', { user: ada });
+  await step('Ada accepts the request', 200, `POST /friends/accept?from=${ben.id}`, { user: ada });
+  await step('Ben’s friends include Ada', 200, 'GET /friends', { user: ben });
+  await step('and her post is back in his feed', 200, 'GET /posts?limit=1', { user: ben });
+  await step('with its image', 200, `GET ${post.image}`, { user: ben });
 
-  await step('Ben likes the post', 200, `POST /posts/like?id=${post.id}`, { by: ben });
+  await step('Ben likes the post', 200, `POST /posts/like?id=${post.id}`, { user: ben });
   await step('Ada edits it', 200, `PUT /posts/edit?id=${post.id}`, {
-    by: ada,
+    user: ada,
     form: { text: 'Good to see you, Ben.' },
   });
-  await step('Ben reads it again: it has his like', 200, `GET /posts/${post.id}`, { by: ben });
-  await step('Ben takes his like back', 200, `DELETE /posts/like?id=${post.id}`, { by: ben });
-  await step('Ada deletes the post', 200, `DELETE /posts/delete?id=${post.id}`, { by: ada });
-  await step('It is gone for everybody', 404, `GET /posts/${post.id}`, { by: ada });
-  await step('Ada ends the friendship', 200, `DELETE /friends/remove?id=${ben.id}`, { by: ada });
+  await step('Ben reads it again, with his like', 200, `GET /posts/${post.id}`, { user: ben });
+  await step('Ben unlikes the post', 200, `DELETE /posts/like?id=${post.id}`, { user: ben });
+  await step('Ada deletes the post', 200, `DELETE /posts/delete?id=${post.id}`, { user: ada });
+  await step('The post no longer exists', 404, `GET /posts/${post.id}`, { user: ada });
+  await step('Ada removes Ben from her friends', 200, `DELETE /friends/remove?id=${ben.id}`, { user: ada });
 }
 
-const ada = newcomer('Ada');
-const ben = newcomer('Ben');
+const ada = createPerson('Ada');
+const ben = createPerson('Ben');
 
-function fail(error: unknown): void {
+function reportFailure(error: unknown): void {
   process.exitCode = 1;
-  console.error(error instanceof TourEnded ? error.message : error);
+  console.error(error instanceof TourFailedError ? error.message : error);
 }
 
 console.log(`Two people meet at ${base}\n`);
-await meet(ada, ben).catch(fail);
-for (const person of [ada, ben]) await leave(person).catch(fail);
-if (!process.exitCode) await step('Ada’s token is worth nothing now', 401, 'GET /auth/me', { by: ada }).catch(fail);
+await runTour(ada, ben).catch(reportFailure);
+for (const person of [ada, ben]) await deleteAccount(person).catch(reportFailure);
+if (!process.exitCode)
+  await step('Ada’s token is no longer valid', 401, 'GET /auth/me', { user: ada }).catch(reportFailure);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { hashing } from '../handlers/security/password-hashing.js';
+import { hashQueueLoad } from '../handlers/security/password-hashing.js';
 import type { TestResponse } from './support/requests.js';
 import { PASSWORD, startTestService } from './support/service.js';
 
@@ -17,7 +17,7 @@ const isAlive = async (token: string) => (await service.send('GET', '/auth/me', 
 const currentSession = async (token: string): Promise<string> =>
   (await service.send('GET', '/auth/sessions', { token })).body.find(({ current }: { current: boolean }) => current).id;
 
-/** The security events logged so far, without what differs from one run to the next. */
+/** Returns the security events logged so far, without fields that differ between runs. */
 const events = () =>
   service
     .logged()
@@ -26,60 +26,70 @@ const events = () =>
     .map((line) => JSON.parse(line))
     .map(({ level, time, reqId, msg, ...event }) => event);
 
-/** How many responses have each status. */
-function tally(answers: readonly TestResponse[]): Record<number, number> {
+/** Counts responses by status. */
+function tally(responses: readonly TestResponse[]): Record<number, number> {
   const counts: Record<number, number> = {};
-  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
 
 t.test('failed passwords', async (t) => {
-  const isLocked = async (answer: TestResponse, what: string) => {
-    t.equal(answer.status, 429, what);
-    t.same(answer.body, { message: 'Too many failed passwords. Try again later.' });
-    const seconds = Number(answer.headers.get('retry-after'));
+  const expectLocked = async (response: TestResponse, what: string) => {
+    t.equal(response.status, 429, what);
+    t.same(response.body, { message: 'Too many failed passwords. Try again later.' });
+    const seconds = Number(response.headers.get('retry-after'));
     t.ok(seconds > 3500 && seconds <= 3600, `${seconds} seconds`);
-    t.ok(answer.headers.has('x-ratelimit-limit'), 'the response tells the rate limit too');
+    t.ok(response.headers.has('x-ratelimit-limit'), 'the response has the rate limit headers too');
   };
 
-  t.test('of login, profile update and account deletion count together, and lock all three', async (t) => {
-    const { send, email } = await service.createUser();
-    t.equal((await login(email, WRONG)).status, 401);
-    t.equal((await send('PUT', '/profiles/me', { form: { current_password: WRONG, name: 'x' } })).status, 401);
-    t.equal((await login(email, PASSWORD)).status, 200, 'a success does not reset the count');
-    t.equal((await send('DELETE', '/profiles/me', { json: { password: WRONG } })).status, 401);
-    await isLocked(await login(email, WRONG), 'login');
-    await isLocked(await login(email, PASSWORD), 'login with the right password');
-    await isLocked(await send('PUT', '/profiles/me', { form: { current_password: PASSWORD, name: 'x' } }), 'update');
-    await isLocked(await send('DELETE', '/profiles/me', { json: { password: PASSWORD } }), 'deletion');
-    t.equal((await send('GET', '/auth/me')).status, 200, 'sessions continue');
-    t.equal((await send('PUT', '/profiles/me', { form: { name: 'x' } })).status, 200, 'and what needs no password');
-    const other = await service.createUser();
-    t.equal((await login(other.email, PASSWORD)).status, 200, 'other accounts are not affected');
-  });
+  t.test(
+    'login, profile update and account deletion share a count of failed passwords and are locked together',
+    async (t) => {
+      const { send, email } = await service.createUser();
+      t.equal((await login(email, WRONG)).status, 401);
+      t.equal((await send('PUT', '/profiles/me', { form: { current_password: WRONG, name: 'x' } })).status, 401);
+      t.equal((await login(email, PASSWORD)).status, 200, 'a success does not reset the count');
+      t.equal((await send('DELETE', '/profiles/me', { json: { password: WRONG } })).status, 401);
+      await expectLocked(await login(email, WRONG), 'login');
+      await expectLocked(await login(email, PASSWORD), 'login with the right password');
+      await expectLocked(
+        await send('PUT', '/profiles/me', { form: { current_password: PASSWORD, name: 'x' } }),
+        'update',
+      );
+      await expectLocked(await send('DELETE', '/profiles/me', { json: { password: PASSWORD } }), 'deletion');
+      t.equal((await send('GET', '/auth/me')).status, 200, 'sessions continue');
+      t.equal(
+        (await send('PUT', '/profiles/me', { form: { name: 'x' } })).status,
+        200,
+        'an update without a password succeeds',
+      );
+      const other = await service.createUser();
+      t.equal((await login(other.email, PASSWORD)).status, 200, 'other accounts are not affected');
+    },
+  );
 
-  t.test('of an email address that no account has are treated alike', async (t) => {
+  t.test('failed passwords for an unknown email address are limited in the same way', async (t) => {
     for (const email of ['nobody@people.example', 'ill formed', `${'x'.repeat(300)}@people.example`]) {
       const statuses = [];
       for (let attempt = 0; attempt < MAX; attempt++) statuses.push((await login(email, WRONG)).status);
       t.same(statuses, Array(MAX).fill(401));
-      await isLocked(await login(` ${email.toUpperCase()} `, WRONG), email.slice(0, 30));
+      await expectLocked(await login(` ${email.toUpperCase()} `, WRONG), email.slice(0, 30));
     }
   });
 
-  t.test('are limited exactly, however many come at the same time', async (t) => {
+  t.test('concurrent failed passwords are limited exactly', async (t) => {
     const { email } = await service.createUser();
     let checks = 0;
     const attempts = Array.from({ length: 10 }, async () => {
-      const answer = await login(email, WRONG);
-      checks = Math.max(checks, hashing().running);
-      return answer;
+      const response = await login(email, WRONG);
+      checks = Math.max(checks, hashQueueLoad().running);
+      return response;
     });
     t.same(tally(await Promise.all(attempts)), { 401: MAX, 429: 10 - MAX });
     t.ok(checks <= 1, 'one check at a time');
   });
 
-  t.test('do not affect right ones at the same time below the limit', async (t) => {
+  t.test('failed passwords below the limit do not affect concurrent correct ones', async (t) => {
     const { email } = await service.createUser();
     const attempts = Array.from({ length: 8 }, (_, index) => login(email, index % 4 === 0 ? WRONG : PASSWORD));
     t.same(tally(await Promise.all(attempts)), { 200: 6, 401: 2 });
@@ -87,35 +97,35 @@ t.test('failed passwords', async (t) => {
 });
 
 t.test('beyond the maximum of sessions a login ends the least recently used one', async (t) => {
-  const person = await service.createUser();
-  const [second, third] = [await service.login(person.email), await service.login(person.email)];
+  const user = await service.createUser();
+  const [second, third] = [await service.login(user.email), await service.login(user.email)];
   await db
     .updateTable('sessions')
     .set({ last_used_at: new Date(Date.now() - 3_600_000) })
     .where('id', '=', await currentSession(second))
     .execute();
-  const fourth = await service.login(person.email);
-  t.same(await Promise.all([person.token, second, third, fourth].map(isAlive)), [true, false, true, true]);
+  const fourth = await service.login(user.email);
+  t.same(await Promise.all([user.token, second, third, fourth].map(isAlive)), [true, false, true, true]);
 });
 
 t.test('expired sessions do not count towards the maximum', async (t) => {
-  const person = await service.createUser();
-  const expired = await service.login(person.email);
+  const user = await service.createUser();
+  const expired = await service.login(user.email);
   await db
     .updateTable('sessions')
     .set({ expires_at: new Date(0) })
     .where('id', '=', await currentSession(expired))
     .execute();
-  const others = [person.token, await service.login(person.email), await service.login(person.email)];
+  const others = [user.token, await service.login(user.email), await service.login(user.email)];
   t.same(await Promise.all(others.map(isAlive)), [true, true, true]);
 });
 
 t.test('concurrent logins leave exactly the maximum of sessions', async (t) => {
-  const person = await service.createUser();
-  const tokens = await Promise.all(Array.from({ length: 12 }, () => service.login(person.email)));
-  const alive = await Promise.all([person.token, ...tokens].map(isAlive));
+  const user = await service.createUser();
+  const tokens = await Promise.all(Array.from({ length: 12 }, () => service.login(user.email)));
+  const alive = await Promise.all([user.token, ...tokens].map(isAlive));
   t.equal(alive.filter(Boolean).length, MAX);
-  const last = await service.login(person.email);
+  const last = await service.login(user.email);
   t.ok(await isAlive(last));
   t.equal((await service.send('GET', '/auth/sessions', { token: last })).body.length, MAX);
 });
@@ -173,7 +183,7 @@ t.test('security events are logged with the account and the address, and without
     accountId: leaver.id,
   });
   await logged(
-    'the last failure that is allowed',
+    'the last allowed failure',
     () => service.send('DELETE', '/profiles/me', { token: current, json: { password: WRONG } }),
     rejected,
     { event: 'throttled', ...details, reason: 'failed_passwords' },

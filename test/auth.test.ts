@@ -1,6 +1,6 @@
 import { hash } from '@node-rs/argon2';
 import t from 'tap';
-import { hashing } from '../handlers/security/password-hashing.js';
+import { hashQueueLoad } from '../handlers/security/password-hashing.js';
 import { CLEARED_COOKIE, cookieOf } from './support/requests.js';
 import { PASSWORD, startTestService } from './support/service.js';
 
@@ -12,23 +12,23 @@ const WRONG = 'Quiet-Harbour-28!';
 const login = (email: string, password = PASSWORD) =>
   service.send('POST', '/auth/login', { json: { email, password } });
 
-t.test('a login with an email address that no account has verifies a password too', async (t) => {
+t.test('a login with an unknown email address verifies a password too', async (t) => {
   for (const email of ['nobody@people.example', 'ill formed']) {
     let verifying = 0;
-    let answered = false;
-    const answer = login(email, WRONG).finally(() => {
-      answered = true;
+    let settled = false;
+    const response = login(email, WRONG).finally(() => {
+      settled = true;
     });
-    while (!answered) {
-      verifying = Math.max(verifying, hashing().running);
+    while (!settled) {
+      verifying = Math.max(verifying, hashQueueLoad().running);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    t.equal((await answer).status, 401);
+    t.equal((await response).status, 401);
     t.equal(verifying, 1, email);
   }
 });
 
-t.test('a login replaces a hash that was made with other parameters', async (t) => {
+t.test('a login replaces a hash with outdated parameters', async (t) => {
   const { send, id, email } = await service.createUser();
   const stored = async () =>
     (await db.selectFrom('accounts').select('password_hash').where('id', '=', id).executeTakeFirstOrThrow())
@@ -48,14 +48,14 @@ t.test('a login replaces a hash that was made with other parameters', async (t) 
   t.equal((await send('GET', '/auth/me')).status, 200, 'no session ends');
 });
 
-// The contract tests allow both to succeed.
-t.test('of two logouts at the same time one succeeds', async (t) => {
+// The contract tests also accept two successes.
+t.test('exactly one of two concurrent logouts succeeds', async (t) => {
   for (let round = 0; round < 5; round++) {
     const { send } = await service.createUser();
-    const answers = await Promise.all([send('POST', '/auth/logout'), send('POST', '/auth/logout')]);
-    t.same(answers.map(({ status }) => status).sort(), [200, 401]);
-    for (const answer of answers) {
-      t.same(cookieOf(answer), answer.status === 200 ? CLEARED_COOKIE : undefined);
+    const responses = await Promise.all([send('POST', '/auth/logout'), send('POST', '/auth/logout')]);
+    t.same(responses.map(({ status }) => status).sort(), [200, 401]);
+    for (const response of responses) {
+      t.same(cookieOf(response), response.status === 200 ? CLEARED_COOKIE : undefined);
     }
   }
 });

@@ -1,22 +1,22 @@
 import t from 'tap';
-import type { Problem } from '../handlers/http/errors.js';
+import type { FieldProblem } from '../handlers/http/errors.js';
 import { type ContractOperation, contract } from '../scripts/contract-test/document.js';
 import { samples } from '../scripts/contract-test/images.js';
 import { nastyJson, nastyTexts } from './support/nasty-texts.js';
 import { createPost, startTestService } from './support/service.js';
-import { wire } from './support/wire.js';
+import { createWireSender } from './support/wire.js';
 
-/* How much a request may contain, and how little a text that is too long may cost. */
+/* Limits of request bodies, and the cost of texts that are too long. */
 
 const IMAGE_MAX_BYTES = 1000;
 const KIB = 1024;
 const JSON_MAX_BYTES = 64 * KIB;
 
-/** More code units than the longest text that a rule looks at may have: an email address. */
-const LONGEST_RULED = 2 * 254;
+/** The code units of the longest text that is validated beyond its length: an email address. */
+const MAX_RULED_CODE_UNITS = 2 * 254;
 
 const service = await startTestService(t, { UPLOAD_MAX_BYTES: String(IMAGE_MAX_BYTES) });
-const send = wire(t, service.url);
+const send = createWireSender(t, service.url);
 const user = await service.createUser();
 const { id } = await createPost(user);
 
@@ -27,7 +27,7 @@ const withJson = withBody.filter((operation) => !isForm(operation));
 
 const pathOf = ({ path, query }: ContractOperation) => (query.length > 0 ? `${path}?id=${id}` : path);
 
-/** Sends the document's first example with these texts. */
+/** Sends the document's first example with these fields replaced. */
 function sendExample(operation: ContractOperation, texts: Record<string, string>) {
   const [example] = Object.values(operation.requestBody?.examples ?? {});
   const fields = { ...example?.value, ...texts };
@@ -35,7 +35,7 @@ function sendExample(operation: ContractOperation, texts: Record<string, string>
   return user.send(operation.method, pathOf(operation), isForm(operation) ? { form } : { json: fields });
 }
 
-t.test('a file may have UPLOAD_MAX_BYTES, a form 256 KiB more; beyond is 413', async (t) => {
+t.test('returns 413 for a file above UPLOAD_MAX_BYTES or a form more than 256 KiB larger', async (t) => {
   const head = (name: string) => `--edge\r\nContent-Disposition: form-data; name="${name}"`;
   const texts = ['title', 'text'].map((name) => `${head(name)}\r\n\r\nx\r\n`).join('');
   const form = (operation: ContractOperation, imageBytes: number, bytes = 0) => {
@@ -46,7 +46,7 @@ t.test('a file may have UPLOAD_MAX_BYTES, a form 256 KiB more; beyond is 413', a
       ...[image, Buffer.from('\r\n--edge--\r\n')],
     ];
     const length = Buffer.concat(parts).length;
-    // A preamble, which is no part of any field.
+    // A preamble pads the form without being part of a field.
     return Buffer.concat([Buffer.alloc(Math.max(bytes - length, 0), '-'), ...parts]);
   };
   const formMaxBytes = IMAGE_MAX_BYTES + 256 * KIB;
@@ -59,18 +59,18 @@ t.test('a file may have UPLOAD_MAX_BYTES, a form 256 KiB more; beyond is 413', a
         [success, IMAGE_MAX_BYTES, formMaxBytes],
         [413, IMAGE_MAX_BYTES, formMaxBytes + 1],
       ] as const) {
-        const answer = await send(operation.method, pathOf(operation), {
+        const response = await send(operation.method, pathOf(operation), {
           token: user.token,
           headers: { 'Content-Type': 'multipart/form-data; boundary=edge', ...framing },
           body: form(operation, imageBytes, bytes),
         });
-        t.equal(answer.status, status, `${operation.id} ${imageBytes} ${bytes}`);
+        t.equal(response.status, status, `${operation.id} ${imageBytes} ${bytes}`);
       }
     }
   }
 });
 
-t.test('a 415 says which type the operation takes', async (t) => {
+t.test('a 415 names the media type of the operation', async (t) => {
   for (const operation of withBody) {
     const { status, body } = await send(operation.method, pathOf(operation), { token: user.token, body: 'x' });
     t.equal(status, 415, operation.id);
@@ -78,7 +78,7 @@ t.test('a 415 says which type the operation takes', async (t) => {
   }
 });
 
-/** The longest text that is normalized while `work` goes on, in code units. */
+/** Returns the length, in code units, of the longest text that is normalized during `work`. */
 async function longestNormalized(work: () => Promise<void>): Promise<number> {
   const { normalize } = String.prototype;
   let longest = 0;
@@ -92,11 +92,11 @@ async function longestNormalized(work: () => Promise<void>): Promise<number> {
   return longest;
 }
 
-/** Leaves room for the fields of an example. */
+/** Texts that leave room for the other fields of an example. */
 const nasty = Object.entries(nastyTexts(JSON_MAX_BYTES - KIB));
 
 for (const operation of withBody) {
-  t.test(`${operation.id} normalizes no text that is too long`, async (t) => {
+  t.test(`${operation.id} does not normalize texts that are too long`, async (t) => {
     const properties = operation.requestBody?.schema.properties ?? {};
     const texts = Object.entries(properties).filter(([, { type, format }]) => type === 'string' && format !== 'binary');
     const longest = await longestNormalized(async () => {
@@ -110,30 +110,32 @@ for (const operation of withBody) {
         }
       }
     });
-    t.ok(longest <= LONGEST_RULED, `${longest} code units`);
+    t.ok(longest <= MAX_RULED_CODE_UNITS, `${longest} code units`);
   });
 }
 
-t.test('a text that is too long is one problem, whatever else is wrong with it', async (t) => {
+t.test('reports a text that is too long as a single problem', async (t) => {
   for (const operation of withBody) {
     const properties = operation.requestBody?.schema.properties ?? {};
     for (const [field] of Object.entries(properties).filter(([, { maxLength }]) => maxLength)) {
       const { body } = await sendExample(operation, { [field]: '\0'.repeat(10_001) });
-      const messages = body.errors.flatMap((problem: Problem) => (problem.field === field ? [problem.message] : []));
+      const messages = body.errors.flatMap((problem: FieldProblem) =>
+        problem.field === field ? [problem.message] : [],
+      );
       t.match(messages, [/^must have at most/], `${operation.id}: ${field}`);
       t.equal(messages.length, 1);
     }
   }
 });
 
-t.test('a 400 lists a hundred problems at most', async (t) => {
+t.test('a 400 lists at most a hundred problems', async (t) => {
   for (const { id, method, path } of withJson) {
     for (const [what, body] of Object.entries(nastyJson(JSON_MAX_BYTES))) {
       t.ok(Buffer.byteLength(body) <= JSON_MAX_BYTES, what);
-      const answer = await user.send(method, path, { headers: { 'Content-Type': 'application/json' }, body });
-      t.equal(answer.status, 400, `${id}: ${what}`);
-      t.ok(answer.body.errors.length <= 100, `${answer.body.errors.length} problems`);
-      t.ok(answer.bytes.length <= 2 * JSON_MAX_BYTES, `${answer.bytes.length} bytes`);
+      const response = await user.send(method, path, { headers: { 'Content-Type': 'application/json' }, body });
+      t.equal(response.status, 400, `${id}: ${what}`);
+      t.ok(response.body.errors.length <= 100, `${response.body.errors.length} problems`);
+      t.ok(response.bytes.length <= 2 * JSON_MAX_BYTES, `${response.bytes.length} bytes`);
     }
   }
 });

@@ -5,13 +5,13 @@ import t, { type Test } from 'tap';
 import { PASSWORD, startTestService } from './support/service.js';
 import { openConnection, writeBytes } from './support/wire.js';
 
-/* What the service makes of bytes that no HTTP client sends, or not at that time. */
+/* Requests that no HTTP client sends: malformed, duplicated, cut off or endless. */
 
 const service = await startTestService(t);
 const { token } = await service.createUser();
 const write = (t: Test, bytes: string) => writeBytes(t, service.url, bytes);
 
-/** The parts of a response as it was received. It must contain exactly as many bytes as it says. */
+/** Parses a raw response. `exact` tells whether Content-Length matches the body. */
 function parseResponse(received: string) {
   const [head = '', body = ''] = received.split('\r\n\r\n');
   const [, status] = /^HTTP\/1\.1 (\d{3}) \w/.exec(head) ?? [];
@@ -25,7 +25,7 @@ const padding = 'x'.repeat(20_000);
 const LOGIN = 'POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
 const BROKEN_LOGIN = `${LOGIN}Transfer-Encoding: chunked\r\n\r\nzz\r\n`;
 
-t.test('bytes that are not HTTP get an error of the usual shape, with a request id that is in the log', async (t) => {
+t.test('responds to bytes that are not HTTP with a standard error whose request id is logged', async (t) => {
   for (const [what, status, bytes] of [
     ['no HTTP at all', '400', 'hello\r\n\r\n'],
     ['a TLS handshake', '400', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
@@ -34,11 +34,11 @@ t.test('bytes that are not HTTP get an error of the usual shape, with a request 
     ['a header without a colon', '400', 'GET /posts HTTP/1.1\r\nHost: x\r\nnonsense\r\n\r\n'],
     ['no host', '400', 'GET /posts HTTP/1.1\r\nConnection: close\r\n\r\n'],
     [
-      'two framings at once',
+      'two framings',
       '400',
       'POST /posts HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     ],
-    ['a length that is no number', '400', 'POST /posts HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n'],
+    ['a length that is not a number', '400', 'POST /posts HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n'],
     ['a body that breaks off', '400', BROKEN_LOGIN],
     ['a header that is too long', '431', `GET /posts HTTP/1.1\r\nHost: x\r\nX-Padding: ${padding}\r\n\r\n`],
     ['a URL that is too long', '431', `GET /${padding} HTTP/1.1\r\nHost: x\r\n\r\n`],
@@ -50,7 +50,7 @@ t.test('bytes that are not HTTP get an error of the usual shape, with a request 
   }
 });
 
-t.test('bytes that are not HTTP get no response in place of an earlier request', async (t) => {
+t.test('does not answer an earlier request with an error for later bytes that are not HTTP', async (t) => {
   const json = JSON.stringify({ email: 'nobody@people.example', password: PASSWORD });
   for (const bytes of [
     `${LOGIN}Content-Length: 2\r\n\r\n{}${BROKEN_LOGIN}`,
@@ -60,13 +60,13 @@ t.test('bytes that are not HTTP get no response in place of an earlier request',
   }
 });
 
-t.test('a URL in absolute form is the same address, and an unknown expectation is ignored', async (t) => {
+t.test('accepts a URL in absolute form, and ignores an unknown expectation', async (t) => {
   for (const head of ['GET http://x/auth/me HTTP/1.1', 'GET /auth/me HTTP/1.1\r\nExpect: a miracle']) {
     t.match(await write(t, `${head}\r\nHost: x\r\nConnection: close\r\n\r\n`), /^HTTP\/1\.1 401 /);
   }
 });
 
-t.test('a path may be as long as the head of a request', async (t) => {
+t.test('accepts a path as long as the head of a request', async (t) => {
   for (const path of [`/posts/${'7'.repeat(14_000)}`, `/posts/image/${'x'.repeat(14_000)}`]) {
     t.equal((await service.send('GET', path, { token })).status, 404);
   }
@@ -99,7 +99,7 @@ t.test('two Authorization headers, or session cookies in two headers, return 401
   }
 });
 
-t.test('a response to a body that is refused unread is sent, and the connection serves on', async (t) => {
+t.test('responds to a body that is rejected unread, and keeps the connection usable', async (t) => {
   const large = 'x'.repeat(900 * 1024);
   for (const [status, type] of [
     [413, 'application/json'],
@@ -117,7 +117,7 @@ t.test('a connection that pipelines too many requests is closed after the last o
   t.equal(received.match(/^connection: close\r$/gim)?.length, 1);
 });
 
-t.test('an endless body is cut off once its request has been answered', async (t) => {
+t.test('closes the connection of an endless body after the response', async (t) => {
   const { socket, received, closed } = openConnection(t, service.url);
   const chunk = `40000\r\n${'x'.repeat(0x40000)}\r\n`;
   socket.write('POST /nope HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
@@ -127,10 +127,10 @@ t.test('an endless body is cut off once its request has been answered', async (t
   socket.on('drain', send);
   send();
   await closed;
-  t.match(received(), /^HTTP\/1.1 404/, 'its sender has the response');
+  t.match(received(), /^HTTP\/1.1 404/, 'the client receives the response');
 });
 
-t.test('a client that keeps its end open after a refusal is cut off', async (t) => {
+t.test('closes the connection of a client that keeps its end open after an error', async (t) => {
   const { hostname, port } = new URL(service.url);
   const accepted = new Promise<Socket>((resolve) => {
     subscribe('net.server.socket', (message) => resolve((message as { socket: Socket }).socket));
@@ -144,15 +144,15 @@ t.test('a client that keeps its end open after a refusal is cut off', async (t) 
   t.match(String(response), /^HTTP\/1.1 400 /);
 });
 
-t.test('a client that hangs up in the middle of its body causes no error in the log', async (t) => {
+t.test('a client that disconnects within its body causes no error in the log', async (t) => {
   const { socket, until } = openConnection(t, service.url);
   socket.write(`${LOGIN}Content-Length: 50\r\nExpect: 100-continue\r\n\r\n`);
   await until(/100 Continue/);
   const before = service.logged().length;
   socket.write('{"email"');
   socket.destroy();
-  // By the time that others have had their responses, the service has seen it go.
-  for (let asked = 0; asked < 3; asked += 1) await service.createUser();
+  // After these requests the service has noticed the closed connection.
+  for (let count = 0; count < 3; count += 1) await service.createUser();
   t.notMatch(service.logged().slice(before), /"level":50/);
 });
 
@@ -168,7 +168,7 @@ async function sendHalf(t: Test, method: string, path: string, token: string, fi
   const { socket, received, until } = openConnection(t, service.url);
   const type = `multipart/form-data; boundary=${BOUNDARY}`;
   const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: ${type}`;
-  // The interim response tells that the request is under way, and so authenticated for the first time or about to be.
+  // The interim response shows that the service processes the request.
   socket.write(`${head}\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`);
   await until(/100 Continue\r\n\r\n/);
   socket.write(body.slice(0, half));
@@ -179,7 +179,7 @@ async function sendHalf(t: Test, method: string, path: string, token: string, fi
   };
 }
 
-t.test('a session that ends while its request is still being sent does nothing more', async (t) => {
+t.test('a request whose session ends while it is being sent changes nothing', async (t) => {
   const user = await service.createUser();
   const create = await sendHalf(t, 'POST', '/posts/create', user.token, { title: 'late', text: 'late' });
   const rename = await sendHalf(t, 'PUT', '/profiles/me', user.token, { name: 'Another Name' });
@@ -193,7 +193,7 @@ t.test('a session that ends while its request is still being sent does nothing m
   t.same(posts, []);
 });
 
-t.test('a service that stops answers what is under way, and closes the connection', async (t) => {
+t.test('a stopping service completes requests in progress and closes their connections', async (t) => {
   const stopping = await startTestService(t);
   const { socket, received, until, closed } = openConnection(t, stopping.url);
   const body = JSON.stringify({ email: 'nobody@people.example', password: 'x' });

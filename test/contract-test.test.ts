@@ -11,8 +11,8 @@ import { createClient } from '../scripts/contract-test/client.js';
 import { contract, version } from '../scripts/contract-test/document.js';
 import { describeExchange, maskSecrets, type RequestOptions } from '../scripts/contract-test/exchange.js';
 import { createLimits } from '../scripts/contract-test/limits.js';
-import { allRules, type Run, WHOLE_RUN } from '../scripts/contract-test/run.js';
-import { holdings, nothing } from './support/contents.js';
+import { allRules, FULL_RUN_REQUESTS, type Run } from '../scripts/contract-test/run.js';
+import { EMPTY_CONTENTS, readContents } from './support/contents.js';
 import { checkContract } from './support/contract-run.js';
 import { runCommand, script, spawnNode } from './support/processes.js';
 import { startTestService } from './support/service.js';
@@ -20,16 +20,16 @@ import { temporaryDirectory } from './support/stores.js';
 
 const COMMAND = 'contract-test/index';
 
-/** The command, as `npm run contract-test` runs it. */
+/** Runs the contract tests as `npm run contract-test` does. */
 const command = (t: Test, ...parameters: string[]) => runCommand(t, [COMMAND, ...parameters], {});
 
 const SECRET = /eyJ[\w-]{20}|Quiet\.7|fc_session_token=e/;
 
-/** Lower-case words; a part that names an operation is its id in the document. */
+/** Parts of rule ids are lowercase words or operation ids. */
 const OPERATIONS = new Set(contract.map(({ id }) => id));
 const isPart = (part: string) => /^[a-z0-9_]+(-[a-z0-9_]+)*$/.test(part) || OPERATIONS.has(part);
 
-t.test('every rule has an id of its own and a sentence, and every operation has rules', async (t) => {
+t.test('every rule has a unique id and a sentence, and every operation has rules', async (t) => {
   const ids = allRules.map(({ id }) => id);
   t.equal(new Set(ids).size, ids.length);
   t.ok(ids.length >= 150, `${ids.length}`);
@@ -47,20 +47,20 @@ t.test('every rule has an id of its own and a sentence, and every operation has 
   }
 });
 
-t.test('the service passes all rules, and nothing is left behind', async (t) => {
+t.test('the service passes all rules, and all test data is deleted', async (t) => {
   const service = await startTestService(t);
   let posts = 0;
-  const checked = async (run: Run) => {
-    posts = (await holdings(service.stores)).posts;
+  const onRulesChecked = async (run: Run) => {
+    posts = (await readContents(service.stores)).posts;
     t.equal(run.outcomes.length, allRules.filter(({ slow }) => !slow).length);
   };
-  const { outcomes, counts, people, left } = await checkContract(service.url, { checked });
+  const { outcomes, counts, accounts, left } = await checkContract(service.url, { onRulesChecked });
   t.ok(posts > 0, 'a report can be written before the accounts are deleted');
   t.same(
     outcomes.filter(({ verdict }) => verdict === 'failed'),
     [],
   );
-  // The limits are too high to be used up.
+  // The rate limits of the service are too high to be exceeded.
   t.same(
     outcomes.flatMap(({ id, verdict }) => (verdict === 'skipped' ? [id] : [])),
     ['limits.exceeded.strict', 'limits.exceeded.general'],
@@ -72,22 +72,22 @@ t.test('the service passes all rules, and nothing is left behind', async (t) => 
       .map(({ id }) => id)
       .sort(),
   );
-  t.ok(people > 10);
+  t.ok(accounts > 10);
   t.same(left, []);
-  t.same(await holdings(service.stores), nothing);
+  t.same(await readContents(service.stores), EMPTY_CONTENTS);
   for (const bucket of ['strict', 'general'] as const) {
-    const [said, sent] = [WHOLE_RUN[bucket], counts[bucket]];
-    t.ok(Math.abs(sent - said) < said / 10, `${bucket}: it is said to take ${said} requests, and took ${sent}`);
+    const [expected, sent] = [FULL_RUN_REQUESTS[bucket], counts[bucket]];
+    t.ok(Math.abs(sent - expected) < expected / 10, `${bucket}: expected about ${expected} requests, sent ${sent}`);
   }
 });
 
-/** A failure on a service that lets the pages of another origin in: two rules with a cause of their own, and two alike. */
+/** Rules that fail on a lenient service: one on its own, and two with the same failure. */
 const FAILING = ['http.cors.closed', 'sites.likePost', 'sites.unlikePost'];
 const LENIENT = { CORS_ORIGINS: 'https://elsewhere.example' };
 
 const only = (...patterns: string[]) => patterns.flatMap((pattern) => ['--only', pattern]);
 
-/** Report files in a folder of their own, with the arguments that ask for them. */
+/** Returns report files in a new folder, with the arguments that create them. */
 async function reportFiles(t: Test) {
   const folder = await temporaryDirectory(t);
   const [junit, json, markdown] = ['junit.xml', 'report.json', 'summary.md'].map((name) => join(folder, name)) as [
@@ -113,7 +113,7 @@ async function reportFiles(t: Test) {
   };
 }
 
-t.test('a run whose rules pass ends with 0, and writes reports', async (t) => {
+t.test('a run whose rules pass exits with 0 and writes reports', async (t) => {
   const service = await startTestService(t);
   const files = await reportFiles(t);
   const selection = only('visibility.like.p*', 'limits.exceeded.strict', 'document.listPosts');
@@ -130,11 +130,14 @@ t.test('a run whose rules pass ends with 0, and writes reports', async (t) => {
   t.match(output, `Contract ${version} at ${service.url}, seed abc`);
   t.match(output, /^3 rules need about \d+ strict requests \(1000000 in a window\) and .*: no waiting\.$/m);
   t.match(output, /^ {2}Visibility +2 passed$/m);
-  t.match(output, /^Skipped {2}limits.exceeded.strict: As many.*\n {2}the strict limit of 1000000 is too high/m);
+  t.match(
+    output,
+    /^Skipped {2}limits.exceeded.strict: X-RateLimit-Limit.*\n {2}the strict limit of 1000000 is too high/m,
+  );
   t.match(output, /^Skipped {2}document.listPosts: .*\n {2}none of the selected rules requests this operation$/m);
   t.match(output, /^2 passed, 2 skipped; \d+ requests \(\d+ strict\), \d+ accounts, \d+\.\d s$/m);
   t.notMatch(output, SECRET);
-  t.same(await holdings(service.stores), nothing);
+  t.same(await readContents(service.stores), EMPTY_CONTENTS);
 
   const { testsuites, json, markdown } = await files.read();
   t.match(testsuites, { tests: '4', failures: '0', skipped: '2' });
@@ -149,21 +152,24 @@ t.test('a run whose rules pass ends with 0, and writes reports', async (t) => {
   t.match(markdown, /^Skipped `limits.exceeded.strict`: the strict limit/m);
 });
 
-t.test('a failure ends it with 1: the request, the response and what was expected are reported', async (t) => {
+t.test('a failed run exits with 1 and reports the request, the response and the expectation', async (t) => {
   const service = await startTestService(t, LENIENT);
   const files = await reportFiles(t);
   const { code, output } = await command(t, '--base-url', `${service.url}/`, ...only(...FAILING), ...files.parameters);
   t.equal(code, 1);
-  t.match(output, /^Failed {3}http.cors.closed: CORS is closed unless CORS_ORIGINS names origins.$/m);
+  t.match(
+    output,
+    /^Failed {3}http.cors.closed: No other origin may read responses by CORS unless CORS_ORIGINS lists it.$/m,
+  );
   t.match(output, `curl -i -X GET '${service.url}/auth/me' \\\n`);
   t.match(output, /^ {6}-H 'Authorization: Bearer '"\$TOKEN" \\\n {6}-H 'Origin: https:\/\/elsewhere.example'$/m);
   t.match(output, /^ {2}Response:\n {4}200\n {4}access-control-allow-credentials: true\n/m);
   t.match(output, /^ {4}\{"id":\d+,"name":"Contract Tester"/m);
-  t.match(output, /^ {2}Expected: no leave for a page of elsewhere$/m);
+  t.match(output, /^ {2}Expected: no Access-Control-Allow-Origin for another origin$/m);
   t.match(output, /^Failed {3}sites.likePost: .*\n {2}Expected: status 403\n {2}Got: {6}status 400$/m);
-  t.match(output, /^ {2}Fail in the same way: sites.unlikePost$/m);
+  t.match(output, /^ {2}Same failure: sites.unlikePost$/m);
   t.match(output, /^0 passed, 3 failed; /m);
-  t.same(await holdings(service.stores), nothing);
+  t.same(await readContents(service.stores), EMPTY_CONTENTS);
 
   const { testsuites, xml, json, markdown } = await files.read();
   t.match(testsuites, { tests: '3', failures: '3', skipped: '0' });
@@ -175,7 +181,7 @@ t.test('a failure ends it with 1: the request, the response and what was expecte
   t.match(markdown, /<summary><code>sites.likePost<\/code> and 1 more<\/summary>\n\n```text\nFailed/);
   for (const text of [output, xml, JSON.stringify(json), markdown]) t.notMatch(text, SECRET);
 
-  t.test('--only-failed checks what failed in a report', async (t) => {
+  t.test('--only-failed selects the rules that failed in a report', async (t) => {
     const { output } = await command(t, '--list', '--only-failed', files.json);
     t.match(output, /^sites.likePost: .*\nsites.unlikePost: .*\nhttp.cors.closed: .*\n$/);
   });
@@ -191,7 +197,7 @@ t.test('a failure ends it with 1: the request, the response and what was expecte
     t.equal(skipped.skipped.message, 'not run: an earlier rule failed');
   });
 
-  t.test('a known failure does not fail the run, and one that passes now is reported', async (t) => {
+  t.test('a known failure does not fail the run, and a known failure that passes is reported', async (t) => {
     const again = await reportFiles(t);
     const list = join(again.folder, 'known.txt');
     await writeFile(list, '# Not yet.\n\nhttp.cors.closed # since spring\nhttp.docs.open\nno.such.rule\n');
@@ -200,7 +206,7 @@ t.test('a failure ends it with 1: the request, the response and what was expecte
     t.equal(code, 0, output);
     t.match(output, `${list}: no rule has the id no.such.rule\n`);
     t.match(output, /^Known failures: http.cors.closed$/m);
-    t.match(output, `Pass now, and can be removed from ${list}: http.docs.open\n`);
+    t.match(output, `Now passing, can be removed from ${list}: http.docs.open\n`);
     t.match(output, /^2 passed, 1 failed as known; /m);
     t.notMatch(output, /^Failed/m);
     const { testsuites, markdown } = await again.read();
@@ -209,7 +215,7 @@ t.test('a failure ends it with 1: the request, the response and what was expecte
   });
 });
 
-t.test('a request is reported as a command that the shell reads as the request', async (t) => {
+t.test('reports a request as a shell command that sends the same request', async (t) => {
   const argumentsOf = async (sent: RequestOptions) => {
     const received = { status: 200, headers: new Headers(), body: undefined, bytes: Buffer.alloc(0) };
     const { request } = await describeExchange({ method: 'POST', url: 'http://host/a/../b?c=[1]', sent, received });
@@ -246,7 +252,7 @@ t.test('a request is reported as a command that the shell reads as the request',
   );
 });
 
-/** A server that ends with the test. */
+/** Starts a server, which is closed when the test ends. */
 async function serve(t: Test, listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -254,7 +260,7 @@ async function serve(t: Test, listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Sends a response, as `http.ServerResponse` does not in one call. */
+/** Sends a JSON or HTML response. */
 const respond = (response: ServerResponse, status: number, body: unknown, headers = {}) => {
   const isText = typeof body === 'string';
   response
@@ -262,7 +268,7 @@ const respond = (response: ServerResponse, status: number, body: unknown, header
     .end(isText ? body : JSON.stringify(body));
 };
 
-t.test('an implementation that responds with nonsense fails rules, each for itself', async (t) => {
+t.test('every rule fails against an implementation that sends malformed responses', async (t) => {
   let requests = 0;
   const url = await serve(t, (_, response) => {
     requests += 1;
@@ -270,17 +276,17 @@ t.test('an implementation that responds with nonsense fails rules, each for itse
     if (requests === 1) respond(response, 400, { message: 'no', errors });
     else response.setHeader('Content-Type', 'application/json').end('{');
   });
-  const { outcomes, people, left } = await checkContract(url);
+  const { outcomes, accounts, left } = await checkContract(url);
   t.same(
     outcomes.filter(({ verdict }) => verdict !== 'failed'),
     [],
   );
   t.ok(outcomes.length > 400);
-  t.same([people, left], [0, []]);
+  t.same([accounts, left], [0, []]);
 });
 
-t.test('what is not this service is recognized before an account is made', async (t) => {
-  const noted: string[] = [];
+t.test('detects another service before it creates an account', async (t) => {
+  const requestLines: string[] = [];
   for (const [listener, message] of [
     [
       (_, response) => respond(response, 200, '<!doctype html>'),
@@ -290,9 +296,9 @@ t.test('what is not this service is recognized before an account is made', async
       (_, response) => respond(response, 404, { message: 'Not found' }),
       /GET \/auth\/me returned 404 with application\/json/,
     ],
-    // A gateway that knows nobody.
+    // A gateway that rejects every request.
     [(_, response) => respond(response, 401, { message: 'Unauthorized' }), /is not an implementation of this contract/],
-    // An API of the same paths.
+    // Another API with the same paths.
     [
       ({ url }, response) =>
         respond(response, /^\/auth/.test(`${url}`) ? 401 : 404, { message: 'no', errors: ['email'] }),
@@ -312,30 +318,30 @@ t.test('what is not this service is recognized before an account is made', async
     ],
   ] as [RequestListener, RegExp][]) {
     const url = await serve(t, (request, response) => {
-      noted.push(`${request.method} ${request.url}`);
+      requestLines.push(`${request.method} ${request.url}`);
       listener(request, response);
     });
-    await t.rejects(checkContract(url), { code: 'plain', message });
+    await t.rejects(checkContract(url), { code: 'command_error', message });
   }
   t.same(
-    new Set(noted),
+    new Set(requestLines),
     new Set(['POST /auth/login', 'GET /auth/me', 'GET /friends', 'GET /contract-test/no-such-path']),
   );
 });
 
-t.test('a base URL with a path works', async (t) => {
+t.test('accepts a base URL with a path', async (t) => {
   const service = await startTestService(t);
   const { port } = new URL(service.url);
   const url = await serve(t, (request, response) => {
     const path = /^\/api\/v1(\/.*)$/.exec(request.url ?? '')?.[1];
     if (path === undefined) return respond(response, 404, { message: 'outside of the base path' });
     const { method, headers } = request;
-    const onward = httpRequest({ host: '127.0.0.1', port, path, method, headers }, (answer) => {
-      // As it links where the path is known.
-      const { link } = answer.headers;
+    const onward = httpRequest({ host: '127.0.0.1', port, path, method, headers }, (upstream) => {
+      // Rewrites links as a gateway does.
+      const { link } = upstream.headers;
       const linked = link === undefined ? {} : { link: `${link}`.replace('<', '</api/v1') };
-      response.writeHead(answer.statusCode ?? 0, { ...answer.headers, ...linked });
-      answer.pipe(response);
+      response.writeHead(upstream.statusCode ?? 0, { ...upstream.headers, ...linked });
+      upstream.pipe(response);
     });
     request.pipe(onward);
   });
@@ -348,11 +354,11 @@ t.test('a base URL with a path works', async (t) => {
   );
 });
 
-t.test('what cannot be run ends it with 2 and one line', async (t) => {
+t.test('exits with 2 and one line if it cannot run', async (t) => {
   const none = 'http://127.0.0.1:1';
   for (const [parameters, line] of [
-    [[], /^--base-url is missing; /],
-    [['--base-url', 'here'], /^--base-url: "here" is not an http or https address/],
+    [[], /^--base-url is required; /],
+    [['--base-url', 'here'], /^--base-url: "here" must be an http or https URL/],
     [['--base-url', 'ftp://here'], /^--base-url: /],
     [['--base-url', 'http://here/v1?x'], /^--base-url: .* without query and credentials$/],
     [['--base-url', none, '--only', 'no.such*'], /^no rule has an id like "no.such\*"$/],
@@ -361,7 +367,7 @@ t.test('what cannot be run ends it with 2 and one line', async (t) => {
     [['--base-url', none, '--only-failed', 'README.md'], /^README.md is not a JSON report of a run$/],
     [['--base-url', none, '--timeout', 'long'], /^--timeout: /],
     [['--nonsense'], /nonsense/],
-    [['--base-url', none], /^Contract .*\nno answer to POST \/auth\/login: .*ECONNREFUSED/],
+    [['--base-url', none], /^Contract .*\nno response to POST \/auth\/login: .*ECONNREFUSED/],
   ] as [string[], RegExp][]) {
     const { code, output } = await command(t, ...parameters);
     t.equal(code, 2, parameters.join(' '));
@@ -370,7 +376,7 @@ t.test('what cannot be run ends it with 2 and one line', async (t) => {
   }
 });
 
-t.test('--list, --version and --help print what they say, and need no service', async (t) => {
+t.test('--list, --version and --help need no service', async (t) => {
   const listed = async (...parameters: string[]) => {
     const { code, output } = await command(t, '--list', ...parameters);
     t.equal(code, 0);
@@ -396,7 +402,7 @@ t.test('--list, --version and --help print what they say, and need no service', 
   for (const name of ['base-url', 'only', 'skip', 'bail', 'slow', 'json']) t.match(output, `--${name}`);
 });
 
-t.test('a limit that is used up is waited for, never a failure', async (t) => {
+t.test('waits for an exhausted rate limit instead of failing', async (t) => {
   const service = await startTestService(t, {
     RATE_LIMIT_STRICT_MAX: '6',
     RATE_LIMIT_MAX: '40',
@@ -408,48 +414,48 @@ t.test('a limit that is used up is waited for, never a failure', async (t) => {
   t.match(output, /^The strict rate limit of 6 is used up: waiting \d+ s, until \d\d:\d\d:\d\d\.$/m);
   t.match(output, /^ {2}Rate limits +2 passed$/m, 'the limits are low enough to be exceeded');
   t.notMatch(output, /skipped|failed/);
-  t.same(await holdings(service.stores), nothing);
+  t.same(await readContents(service.stores), EMPTY_CONTENTS);
 });
 
-t.test('a 503 is asked again, as it says, and is an answer in the end', async (t) => {
+t.test('retries a 503 after Retry-After, and returns it after the last retry', async (t) => {
   let refusals = 0;
   const url = await serve(t, (_, response) => {
     refusals -= 1;
     respond(response, refusals >= 0 ? 503 : 404, {}, { 'Retry-After': '0.01' });
   });
   const lines: string[] = [];
-  const say = (line: string) => lines.push(line);
+  const log = (line: string) => lines.push(line);
   const { signal } = new AbortController();
   const { send, counts, close } = createClient({
     baseUrl: new URL(url),
-    timeout: 30_000,
-    limits: createLimits(say, signal),
-    observer: { answered: () => undefined, exchanged: () => undefined },
-    say,
+    timeoutMs: 30_000,
+    limits: createLimits(log, signal),
+    observer: { onResponse: () => undefined, onExchange: () => undefined },
+    log,
     signal,
-    hurry: signal,
+    abortSignal: signal,
   });
   t.teardown(close);
   refusals = 2;
   t.equal((await send('GET /posts/7?page=1')).status, 404);
-  t.same(lines, Array(2).fill('503 to GET /posts/7: asking again in 0.01 s.'));
+  t.same(lines, Array(2).fill('503 for GET /posts/7: retrying in 0.01 s.'));
   refusals = 100;
   t.equal((await send('GET /posts/7')).status, 503);
   t.same(counts, { strict: 0, general: 7 });
 });
 
-t.test('Ctrl-C ends it, but not before reports are written and the accounts are deleted', async (t) => {
+t.test('on Ctrl-C writes the reports and deletes the accounts before it exits', async (t) => {
   const service = await startTestService(t);
   const files = await reportFiles(t);
   const { child, output } = spawnNode(t, [script(COMMAND), '--base-url', service.url, ...files.parameters], {});
-  while ((await holdings(service.stores)).posts === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  while ((await readContents(service.stores)).posts === 0) await new Promise((resolve) => setTimeout(resolve, 20));
   child.kill('SIGINT');
   const [code] = await once(child, 'close');
   t.equal(code, 130);
   t.match(output(), /^Interrupted: deleting the accounts/m);
   t.match(output(), /^Interrupted: the other rules were not checked\.$/m);
   t.notMatch(output(), /Accounts that could not be deleted/);
-  t.same(await holdings(service.stores), nothing);
+  t.same(await readContents(service.stores), EMPTY_CONTENTS);
   const { json, xml, markdown } = await files.read();
   t.match(json, { ended: 'interrupted', left: [] });
   t.match(xml, /<skipped message="not run: the run was interrupted">/);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { operations } from '../generated/routes.js';
 import { serializers } from '../generated/serializers.js';
-import { misfits } from '../scripts/contract-test/conformance.js';
+import { schemaViolations } from '../scripts/contract-test/conformance.js';
 import { type ContractOperation, contract, resolvedDocument } from '../scripts/contract-test/document.js';
 import type { TestResponse } from './support/requests.js';
 import { createPost, PASSWORD, startTestService } from './support/service.js';
@@ -10,22 +10,22 @@ const service = await startTestService(t);
 
 const withBody = contract.filter(({ requestBody }) => requestBody);
 
-t.test('no operation of the contract is without its route in the service, or the reverse', async (t) => {
+t.test('the service has exactly the operations of the contract', async (t) => {
   t.same(Object.keys(operations).sort(), contract.map(({ id }) => id).sort());
 });
 
-t.test('friend routes, and they alone, take no body at all', async (t) => {
+t.test('only friend routes reject an empty JSON object', async (t) => {
   for (const { id, path, refusesEmptyObject } of contract) t.equal(refusesEmptyObject, path.startsWith('/friends'), id);
 });
 
-t.test('every example of the document is valid by the schema beside it', async (t) => {
+t.test('every example of the document is valid against its schema', async (t) => {
   let checked = 0;
   const wrong: Record<string, string[]> = {};
   const walk = (node: unknown, place: string) => {
     if (typeof node !== 'object' || node === null) return;
     for (const { schema, value } of examplesAt(node)) {
       checked++;
-      const found = misfits(schema, value);
+      const found = schemaViolations(schema, value);
       if (found.length > 0) wrong[`${place}: ${JSON.stringify(value)}`] = found;
     }
     for (const [key, inner] of Object.entries(node)) walk(inner, `${place}/${key}`);
@@ -35,17 +35,17 @@ t.test('every example of the document is valid by the schema beside it', async (
   t.ok(checked > 1000, `${checked} examples`);
 });
 
-/** The examples of a schema, or of what has a schema. */
+/** Returns the examples of a node that is or has a schema. */
 function examplesAt(node: object) {
   const { schema, type, example, examples = {} } = node as Record<string, never> & { examples?: object };
   const values = Array.isArray(examples) ? examples : Object.values(examples).map(({ value }) => value);
   const all = example === undefined ? values : [...values, example];
-  const judge = schema ?? (type && node);
-  return judge ? all.map((value) => ({ schema: judge as Record<string, unknown>, value })) : [];
+  const schemaOfNode = schema ?? (type && node);
+  return schemaOfNode ? all.map((value) => ({ schema: schemaOfNode as Record<string, unknown>, value })) : [];
 }
 
 t.test('every documented example of a body is accepted', async (t) => {
-  /** Sends an example with what it cannot know. */
+  /** Sends an example with the credentials of a new user. */
   async function sendExample(
     { id, method, path, requestBody }: ContractOperation,
     example: object,
@@ -72,7 +72,7 @@ t.test('every documented example of a body is accepted', async (t) => {
   }
 });
 
-t.test("the operators' port serves no operation, and the API nothing of the operators'", async (t) => {
+t.test('the operations port serves no API route, and the API port no operations route', async (t) => {
   const { url, opsUrl } = service;
   for (const { path } of contract) t.equal((await fetch(opsUrl + path)).status, 404, path);
   for (const path of ['/livez', '/readyz', '/metrics']) t.equal((await fetch(url + path)).status, 404, path);
@@ -88,7 +88,7 @@ const SECRETS = {
   token: 'a.b.c',
 };
 
-t.test('a serializer lets out what the contract names for that answer, and nothing else', async (t) => {
+t.test('a serializer omits fields that the contract does not declare for the response', async (t) => {
   for (const operation of contract) {
     for (const [status, { content }] of Object.entries(operation.responses)) {
       const media = content?.['application/json'] as
@@ -96,16 +96,16 @@ t.test('a serializer lets out what the contract names for that answer, and nothi
         | undefined;
       if (!media) continue;
       const serialize = serializers[operation.id as keyof typeof serializers][Number(status)];
-      t.ok(serialize, `${operation.id} ${status} has one`);
+      t.ok(serialize, `${operation.id} ${status} has a serializer`);
       for (const { value } of Object.values(media.examples)) {
-        const laden = withSecrets(value);
-        t.same(JSON.parse(serialize?.(laden) ?? ''), value, `${operation.id} ${status}`);
+        const valueWithSecrets = withSecrets(value);
+        t.same(JSON.parse(serialize?.(valueWithSecrets) ?? ''), value, `${operation.id} ${status}`);
       }
     }
   }
 });
 
-/** The same value, every object in it with fields that it does not have. */
+/** Returns the value with secret fields added to every object in it. */
 function withSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withSecrets);
   if (typeof value !== 'object' || value === null) return value;

@@ -11,7 +11,7 @@ const user = await service.createUser();
 
 const isSlice = ({ text }: { text: string }) => text.includes(') slice');
 
-/** Keeps what else takes this lane waiting, until the function that it returns is called. */
+/** Occupies a lane until the returned function is called. */
 async function occupyLane(lane = service.stores.deepPages) {
   const end = new AbortController();
   const running = new Promise<void>((started) => {
@@ -24,7 +24,7 @@ async function occupyLane(lane = service.stores.deepPages) {
   return () => end.abort();
 }
 
-t.test('a deep page waits for its turn and then returns 503, while other pages are served', async (t) => {
+t.test('a deep page times out with 503 while other pages are served', async (t) => {
   const end = await occupyLane();
   const deep = Promise.all(['/posts?offset=1000', '/posts/me?offset=2147483647'].map((path) => user.send('GET', path)));
   t.equal((await user.send('GET', '/posts/me?offset=999')).status, 200);
@@ -36,34 +36,34 @@ t.test('a deep page waits for its turn and then returns 503, while other pages a
   t.same((await user.send('GET', '/posts/me?offset=2147483647')).body, [], 'and is served when the lane is free');
 });
 
-t.test('a deep page is not read for a client that has left', async (t) => {
+t.test('a deep page is not read for a client that has disconnected', async (t) => {
   const statements = recordStatements(t);
   const end = await occupyLane();
   const leaving = new AbortController();
   const headers = { Authorization: `Bearer ${user.token}` };
-  const asked = fetch(`${service.url}/posts/me?offset=5000`, { headers, signal: leaving.signal });
-  // It waits for its turn once its session is read.
+  const pending = fetch(`${service.url}/posts/me?offset=5000`, { headers, signal: leaving.signal });
+  // It waits for the lane after its session has been read.
   while (!statements.some(({ text }) => text.includes('sessions'))) await sleep(5);
   await sleep(50);
   leaving.abort();
-  await t.rejects(asked);
-  while (!service.logged().includes('The client has left')) await sleep(5);
+  await t.rejects(pending);
+  while (!service.logged().includes('The client has disconnected')) await sleep(5);
   end();
   await user.send('GET', '/posts/me?offset=6000');
-  t.equal(statements.filter(isSlice).length, 1, 'but for the one who came after');
+  t.equal(statements.filter(isSlice).length, 1, 'only the later request is read');
 });
 
-t.test('slices of any size make up the same pages', async (t) => {
+t.test('the size of slices does not change the pages', async (t) => {
   const { db } = service.stores;
-  const [one, other, closed] = [
+  const [one, other, privateUser] = [
     await service.createUser(),
     await service.createUser(),
     await service.createUser({ private: true }),
   ];
-  // Seven share each instant, so that the id decides among them across the ends of slices.
+  // Seven posts share each instant, so that ids decide their order across slices.
   await sql`
     insert into posts (author_id, title, text, created_at)
-    select (${[one.id, other.id, closed.id]}::int8[])[1 + (n + n / 5) % 3], 'title', 'text',
+    select (${[one.id, other.id, privateUser.id]}::int8[])[1 + (n + n / 5) % 3], 'title', 'text',
       timestamptz '2026-01-01' + n / 7 * interval '1 microsecond'
     from generate_series(1, 200) as n`.execute(db);
   const posts = await db
@@ -75,8 +75,8 @@ t.test('slices of any size make up the same pages', async (t) => {
   const idsBy = (...authors: number[]) => posts.filter((post) => authors.includes(post.author_id)).map(({ id }) => id);
   const lists: [PostList, number[]][] = [
     [{ publicOrBy: [user.id] }, idsBy(one.id, other.id)],
-    [{ publicOrBy: [user.id, closed.id] }, idsBy(one.id, other.id, closed.id)],
-    [{ by: closed.id }, idsBy(closed.id)],
+    [{ publicOrBy: [user.id, privateUser.id] }, idsBy(one.id, other.id, privateUser.id)],
+    [{ by: privateUser.id }, idsBy(privateUser.id)],
     [{ by: user.id }, []],
   ];
   for (const [list, expected] of lists) {
@@ -96,7 +96,7 @@ t.test('slices of any size make up the same pages', async (t) => {
   t.pass('every page');
 });
 
-t.test('between two slices other statements run, and a client that has left ends the scan', async (t) => {
+t.test('other statements run between slices, and a disconnected client ends the scan', async (t) => {
   const { db } = service.stores;
   const statements = recordStatements(t);
   const leaving = new AbortController();
@@ -110,7 +110,7 @@ t.test('between two slices other statements run, and a client that has left ends
   t.ok(statements.filter(isSlice).length < 4);
 });
 
-t.test('a large page of own posts waits for its turn and then returns 503, while usual ones are served', async (t) => {
+t.test('a large page of own posts times out with 503 while smaller ones are served', async (t) => {
   const ends: (() => void)[] = [];
   for (let count = 0; count < 4; count += 1) ends.push(await occupyLane(service.stores.largePages));
   const large = user.send('GET', '/posts/me?limit=21');

@@ -32,11 +32,11 @@ function section(path: string, title: string): string {
   return found;
 }
 
-/** The fenced blocks of a section, each with the word after its fence. */
+/** Returns the fenced blocks of a section with their language. */
 const fenced = (text: string) =>
   [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, kind = '', content = '']) => ({ kind, content }));
 
-/** Whether an output is as documented, where `…` stands for anything within a line and an id for any id. */
+/** Returns a pattern for a documented output, in which `…` matches any text within a line and an id any id. */
 const asDocumented = (documented: string) =>
   new RegExp(
     `^${documented
@@ -47,14 +47,14 @@ const asDocumented = (documented: string) =>
   );
 
 for (const path of [README, TOUR]) {
-  t.test(`every sh block of the tour in ${path} runs as it stands, and prints the text block below it`, async (t) => {
+  t.test(`every sh block of the tour in ${path} runs as written and prints the text block below it`, async (t) => {
     const service = await startTestService(t);
     const blocks = fenced(section(path, 'A tour with curl'));
     const commands = blocks.filter(({ kind }) => kind === 'sh').map(({ content }) => content);
     const documented = blocks.flatMap(({ kind }, index) =>
       kind === 'sh' ? [blocks[index + 1]?.kind === 'text' ? (blocks[index + 1]?.content ?? '') : ''] : [],
     );
-    const end = 'here ends a block\n';
+    const end = 'end of block\n';
     const { stdout, stderr } = await promisify(execFile)(
       'bash',
       ['--norc', '-e', '-o', 'pipefail', '-c', commands.join(`printf '${end}'\n`)],
@@ -66,11 +66,11 @@ for (const path of [README, TOUR]) {
     for (const [index, output] of printed.entries()) t.match(output, asDocumented(documented[index] ?? ''));
     t.equal(stderr, '');
     const { host, port } = readConfig({});
-    t.match(commands[0], `BASE=\${BASE:-http://${host}:${port}}\n`, 'by default it goes where a start listens');
+    t.match(commands[0], `BASE=\${BASE:-http://${host}:${port}}\n`, 'the default address is that of the service');
   });
 }
 
-t.test('the configuration table has every variable that is read, and no other, with its default', async (t) => {
+t.test('the configuration table lists exactly the variables that are read, with their defaults', async (t) => {
   const text = section(OPERATING, 'Configuration');
   const rows = [...text.matchAll(/^\| `([A-Z0-9_]+)` \| (.+?) \|/gm)];
   const names = rows.map(([, name = '']) => name);
@@ -82,7 +82,7 @@ t.test('the configuration table has every variable that is read, and no other, w
   }
 });
 
-t.test('every npm command that is named exists', async (t) => {
+t.test('every documented npm command exists', async (t) => {
   for (const [path, text] of documents) {
     const named = [...text.matchAll(/\bnpm (?:run (?:-s |--silent )?(\w[\w:-]*)|(start|test)\b)/g)];
     for (const name of new Set(named.map(([, run, short]) => run ?? short ?? '')))
@@ -117,7 +117,7 @@ t.test('every file that a document names or links to exists', async (t) => {
   }
 });
 
-/** The addresses that GitHub gives to headings. */
+/** Returns the anchors that GitHub assigns to headings. */
 const anchorsOf = (text: string) =>
   [...text.matchAll(/^#+ (.*)$/gm)].map(
     ([, title = '']) =>

@@ -1,30 +1,27 @@
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
-import { readFeed } from '../db/feed.js';
-import { WIDE_WINDOW_POSTS, WINDOW_POSTS } from '../db/readers.js';
+import { readFeed, WIDE_WINDOW_POSTS, WINDOW_POSTS } from '../db/feed.js';
 import type { TestResponse } from './support/requests.js';
-import { befriend, createPost, type Person, startTestService } from './support/service.js';
+import { befriend, createPost, startTestService, type TestUser } from './support/service.js';
 
-/*
- * The feed where it is read from its windows and beyond them, which takes more posts than the contract tests publish.
- */
+/* The feed within and beyond its windows, with more posts than the contract tests create. */
 
 const service = await startTestService(t);
 const { db } = service.stores;
 
-const people = (count: number, overrides: { private?: boolean } = {}) =>
+const createUsers = (count: number, overrides: { private?: boolean } = {}) =>
   Promise.all(Array.from({ length: count }, () => service.createUser(overrides)));
-const setPrivate = (author: Person, value: boolean) =>
+const setPrivate = (author: TestUser, value: boolean) =>
   author.send('PUT', '/profiles/me', { form: { private: String(value) } });
 const idsIn = ({ body }: TestResponse): number[] => body.map(({ id }: { id: number }) => id);
 
-/** Begins a test with a feed of its own. */
+/** Deletes all posts, so that a test starts with an empty feed. */
 async function emptyFeed(): Promise<void> {
   await sql`truncate posts`.execute(db);
 }
 
-/** Posts by these authors in turn, the oldest first. Three share each instant, so that the id decides among them. */
-async function seed(authors: readonly Person[], count: number, when?: 'after now'): Promise<void> {
+/** Inserts posts by these authors in turn, oldest first. Three share each instant, so that ids decide their order. */
+async function seed(authors: readonly TestUser[], count: number, when?: 'after now'): Promise<void> {
   const first = when ? sql`clock_timestamp()` : sql`timestamptz '2026-01-01'`;
   const ids = authors.map(({ id }) => id);
   await sql`
@@ -35,8 +32,8 @@ async function seed(authors: readonly Person[], count: number, when?: 'after now
     from generate_series(0, ${count - 1}::int) as n`.execute(db);
 }
 
-/** The ids of all posts by these authors, as the feed has to list them. */
-async function expectedFeed(authors: readonly Person[]): Promise<number[]> {
+/** Returns the ids of all posts by these authors in the order of the feed. */
+async function expectedFeed(authors: readonly TestUser[]): Promise<number[]> {
   const rows = await db.selectFrom('posts').select(['id', 'author_id', 'created_at']).execute();
   return rows
     .filter(({ author_id }) => authors.some(({ id }) => id === author_id))
@@ -45,7 +42,7 @@ async function expectedFeed(authors: readonly Person[]): Promise<number[]> {
 }
 
 /** Compares pages of several sizes that end around the ends of the windows and of the feed. */
-async function expectPages(t: Test, viewer: Person, expected: readonly number[], who: string): Promise<void> {
+async function expectPages(t: Test, viewer: TestUser, expected: readonly number[], description: string): Promise<void> {
   const ends = [WINDOW_POSTS, WIDE_WINDOW_POSTS, expected.length].flatMap((end) => [end - 1, end, end + 1]);
   for (const limit of [1, 20, 100]) {
     const offsets = [limit, ...ends].map((end) => end - limit).filter((offset) => offset <= expected.length);
@@ -58,14 +55,14 @@ async function expectPages(t: Test, viewer: Person, expected: readonly number[],
           ids: expected.slice(offset, end),
           link: end < expected.length ? `</posts?limit=${limit}&offset=${end}>; rel="next"` : null,
         },
-        `${who}: limit ${limit}, offset ${offset} of ${expected.length}`,
+        `${description}: limit ${limit}, offset ${offset} of ${expected.length}`,
       );
     }
   }
 }
 
-/** Returns the ids of all pages, by following the links. */
-async function followAll(viewer: Person, start: string): Promise<number[]> {
+/** Follows the links, and returns the ids of all pages. */
+async function followAll(viewer: TestUser, start: string): Promise<number[]> {
   const ids: number[] = [];
   for (let next: string | undefined = start; next; ) {
     const page: TestResponse = await viewer.send('GET', next);
@@ -75,9 +72,9 @@ async function followAll(viewer: Person, start: string): Promise<number[]> {
   return ids;
 }
 
-t.test('each page of a feed of any length holds its part, with likes, and links to the next', async (t) => {
+t.test('each page of a feed of any length has its posts, with likes, and links to the next', async (t) => {
   await emptyFeed();
-  const [viewer, ...authors] = (await people(3)) as [Person, Person, Person];
+  const [viewer, ...authors] = (await createUsers(3)) as [TestUser, TestUser, TestUser];
   let length = 0;
   for (const next of [
     0,
@@ -112,51 +109,55 @@ t.test('each page of a feed of any length holds its part, with likes, and links 
 
 t.test('own posts of the same instant are ordered by their ids', async (t) => {
   await emptyFeed();
-  const authors = await people(2);
+  const authors = await createUsers(2);
   await seed(authors, 90);
   for (const author of authors) {
     t.strictSame(await followAll(author, '/posts/me?limit=7'), await expectedFeed([author]));
   }
 });
 
-t.test('with mostly private authors each user gets every visible post once, in order', async (t) => {
+t.test('with mostly private authors each user gets every visible post once and in order', async (t) => {
   await emptyFeed();
-  const [open, stranger, friend] = (await people(3)) as [Person, Person, Person];
-  const hermits = await people(11, { private: true });
-  const [owner, one, other] = hermits as [Person, Person, Person];
+  const [open, stranger, friend] = (await createUsers(3)) as [TestUser, TestUser, TestUser];
+  const privateUsers = await createUsers(11, { private: true });
+  const [owner, one, other] = privateUsers as [TestUser, TestUser, TestUser];
   await befriend(friend, one);
   await befriend(other, friend);
   await befriend(one, other);
   await friend.send('POST', `/friends/request?to=${owner.id}`);
-  await seed([open, ...hermits], 360);
+  await seed([open, ...privateUsers], 360);
 
-  const viewers: [who: string, viewer: Person, sees: Person[]][] = [
+  const viewers: [who: string, viewer: TestUser, sees: TestUser[]][] = [
     ['a stranger', stranger, [open]],
     ['a friend of two, with a request to a third', friend, [open, one, other]],
     ['a private author', owner, [open, owner]],
     ['a private author with a friend', one, [open, one, other]],
   ];
-  for (const [who, viewer, sees] of viewers) {
+  for (const [description, viewer, sees] of viewers) {
     const expected = await expectedFeed(sees);
-    t.equal(expected.length, 30 * sees.length, `${who} sees ${expected.length}`);
-    await expectPages(t, viewer, expected, who);
+    t.equal(expected.length, 30 * sees.length, `${description} sees ${expected.length}`);
+    await expectPages(t, viewer, expected, description);
     for (const limit of [3, 20]) {
-      t.strictSame(await followAll(viewer, `/posts?limit=${limit}`), expected, `${who}, following pages of ${limit}`);
+      t.strictSame(
+        await followAll(viewer, `/posts?limit=${limit}`),
+        expected,
+        `${description}, following pages of ${limit}`,
+      );
     }
   }
 });
 
 for (const hidden of [WINDOW_POSTS + 20, WIDE_WINDOW_POSTS + 20]) {
-  t.test(`${hidden} posts that the user may not see do not end the feed`, async (t) => {
+  t.test(`${hidden} hidden posts do not end the feed`, async (t) => {
     await emptyFeed();
-    const [open, stranger] = (await people(2)) as [Person, Person];
-    const hermit = await service.createUser({ private: true });
+    const [open, stranger] = (await createUsers(2)) as [TestUser, TestUser];
+    const privateUser = await service.createUser({ private: true });
     await seed([open], 30);
-    await seed([hermit], hidden);
+    await seed([privateUser], hidden);
     await expectPages(t, stranger, await expectedFeed([open]), 'a stranger');
-    await expectPages(t, hermit, await expectedFeed([open, hermit]), 'the author');
+    await expectPages(t, privateUser, await expectedFeed([open, privateUser]), 'the author');
 
-    // The newest posts that can be seen are one fewer than a page, as many, and one more.
+    // The newest visible posts are one fewer than a page, exactly a page, and one more.
     for (const extra of [19, 1, 1]) {
       await seed([open], extra);
       t.strictSame(await followAll(stranger, '/posts?limit=20'), await expectedFeed([open]), `after ${extra} more`);
@@ -164,16 +165,16 @@ for (const hidden of [WINDOW_POSTS + 20, WIDE_WINDOW_POSTS + 20]) {
   });
 }
 
-t.test('users whose requests share a window each get their own feed', async (t) => {
+t.test('users who share a window each get their own feed', async (t) => {
   await emptyFeed();
-  const hermits = await people(4, { private: true });
-  const viewers = await people(4);
+  const privateUsers = await createUsers(4, { private: true });
+  const viewers = await createUsers(4);
   const open = await service.createUser();
   for (const [index, viewer] of viewers.entries()) {
-    for (const hermit of hermits.slice(0, index)) await befriend(viewer, hermit);
+    for (const privateUser of privateUsers.slice(0, index)) await befriend(viewer, privateUser);
   }
-  await seed([open, ...hermits], 90);
-  const expected = await Promise.all(viewers.map((_, index) => expectedFeed([open, ...hermits.slice(0, index)])));
+  await seed([open, ...privateUsers], 90);
+  const expected = await Promise.all(viewers.map((_, index) => expectedFeed([open, ...privateUsers.slice(0, index)])));
   for (const limit of [20, 50, 99]) {
     const feeds = await Promise.all(viewers.map((viewer) => viewer.send('GET', `/posts?limit=${limit}`)));
     for (const [index, feed] of feeds.entries()) {
@@ -186,7 +187,7 @@ t.test(
   'the posts of a private author appear and disappear immediately, on the first page and on the last',
   async (t) => {
     await emptyFeed();
-    const [author, other, friend, stranger] = (await people(4)) as [Person, Person, Person, Person];
+    const [author, other, friend, stranger] = (await createUsers(4)) as [TestUser, TestUser, TestUser, TestUser];
     await befriend(author, friend);
     await seed([author, other], WINDOW_POSTS + 50);
     const all = await expectedFeed([author, other]);
@@ -207,16 +208,16 @@ t.test(
   },
 );
 
-t.test('friendships are read after the posts: a post published after a friendship has ended is hidden', async (t) => {
+t.test('friendships are read after the posts: a post created after a friendship has ended is hidden', async (t) => {
   await emptyFeed();
   const { read } = service.stores;
-  const [author, another] = (await people(2, { private: true })) as [Person, Person];
+  const [author, another] = (await createUsers(2, { private: true })) as [TestUser, TestUser];
   const friend = await service.createUser();
   const endFriendship = async () => {
     await author.send('DELETE', `/friends/remove?id=${friend.id}`);
     return createPost(author, { title: 'Secret' });
   };
-  // The friendship ends, and the secret is published, immediately before the posts are read.
+  // The friendship ends, and the secret post is created, immediately before the posts are read.
   const byRows = { ...read, newestPosts: (count: number) => endFriendship().then(() => read.newestPosts(count)) };
   const onceFriendsAreRead = (times: number) => {
     let left = times;
@@ -251,13 +252,13 @@ t.test('friendships are read after the posts: a post published after a friendshi
   }
 });
 
-t.test('a post whose author row is missing is shown to everybody, without a username', async (t) => {
+t.test('a post whose author row is missing is visible to every user, without a username', async (t) => {
   await emptyFeed();
-  const [viewer, other, deleted] = (await people(3)) as [Person, Person, Person];
-  const hermit = await service.createUser({ private: true });
-  await seed([deleted, hermit, other], WINDOW_POSTS + 20);
-  await db.deleteFrom('accounts').where('id', 'in', [deleted.id, hermit.id]).execute();
-  t.strictSame(await followAll(viewer, '/posts?limit=50'), await expectedFeed([deleted, hermit, other]));
+  const [viewer, other, deleted] = (await createUsers(3)) as [TestUser, TestUser, TestUser];
+  const privateUser = await service.createUser({ private: true });
+  await seed([deleted, privateUser, other], WINDOW_POSTS + 20);
+  await db.deleteFrom('accounts').where('id', 'in', [deleted.id, privateUser.id]).execute();
+  t.strictSame(await followAll(viewer, '/posts?limit=50'), await expectedFeed([deleted, privateUser, other]));
 
   for (const offset of [0, WINDOW_POSTS + 10]) {
     const { body } = await viewer.send('GET', `/posts?limit=3&offset=${offset}`);
@@ -265,7 +266,7 @@ t.test('a post whose author row is missing is shown to everybody, without a user
     for (const post of body) {
       t.equal(post.author_username, post.author_id === other.id ? other.username : null);
       const single = await viewer.send('GET', `/posts/${post.id}`);
-      t.strictSame([single.status, single.body], [200, { ...post, comments: [] }], 'and is read like any other');
+      t.strictSame([single.status, single.body], [200, { ...post, comments: [] }], 'the single post is the same');
     }
   }
 });

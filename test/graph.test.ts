@@ -4,25 +4,25 @@ import { embeddedGraph } from '../db/graph/embedded.js';
 import type { Database, DatabaseTransaction } from '../db/postgres/index.js';
 import { migrations } from '../db/postgres/migrations/index.js';
 import { countLikes } from './support/contents.js';
-import { befriend, createPost, type Person, startTestService } from './support/service.js';
+import { befriend, createPost, startTestService, type TestUser } from './support/service.js';
 
 const service = await startTestService(t);
 const { db, graph } = service.stores;
 
-t.test('lists leave out deleted accounts before the graph has caught up, and nobody can ask them', async (t) => {
-  const [ada, friend, kept, asking, waiting] = (await Promise.all(
+t.test('lists omit deleted accounts before the graph has caught up, and they cannot be requested', async (t) => {
+  const [user, deletedFriend, remainingFriend, deletedRequester, requester] = (await Promise.all(
     Array.from({ length: 5 }, () => service.createUser()),
-  )) as [Person, Person, Person, Person, Person];
-  for (const other of [friend, kept]) await befriend(ada, other);
-  for (const other of [asking, waiting]) await other.send('POST', `/friends/request?to=${ada.id}`);
-  await db.deleteFrom('accounts').where('id', 'in', [friend.id, asking.id]).execute();
-  t.equal((await ada.send('POST', `/friends/accept?from=${asking.id}`)).status, 404);
-  t.equal((await ada.send('POST', `/friends/request?to=${friend.id}`)).status, 404);
+  )) as [TestUser, TestUser, TestUser, TestUser, TestUser];
+  for (const other of [deletedFriend, remainingFriend]) await befriend(user, other);
+  for (const other of [deletedRequester, requester]) await other.send('POST', `/friends/request?to=${user.id}`);
+  await db.deleteFrom('accounts').where('id', 'in', [deletedFriend.id, deletedRequester.id]).execute();
+  t.equal((await user.send('POST', `/friends/accept?from=${deletedRequester.id}`)).status, 404);
+  t.equal((await user.send('POST', `/friends/request?to=${deletedFriend.id}`)).status, 404);
   for (const [path, listed] of [
-    ['/friends', kept],
-    ['/friends/requests', waiting],
+    ['/friends', remainingFriend],
+    ['/friends/requests', requester],
   ] as const) {
-    const { body } = await ada.send('GET', path);
+    const { body } = await user.send('GET', path);
     t.same(
       body.map(({ id }: { id: number }) => id),
       [listed.id],
@@ -31,23 +31,23 @@ t.test('lists leave out deleted accounts before the graph has caught up, and nob
   }
 });
 
-t.test('a post without a node in the graph can be liked, also without its author', async (t) => {
-  const [ada, bob] = [await service.createUser(), await service.createUser()];
-  const likes = async () => (await bob.send('GET', `/posts/${id}`)).body.like_count;
+t.test('a post without a node in the graph can be liked, also without an author', async (t) => {
+  const [user, other] = [await service.createUser(), await service.createUser()];
+  const likes = async () => (await other.send('GET', `/posts/${id}`)).body.like_count;
   const { rows } = await sql<{ id: number }>`
-    insert into posts (author_id, title, text) values (${ada.id}, 'Old', 'From before there were likes'), (999999, 'O', 'P')
+    insert into posts (author_id, title, text) values (${user.id}, 'Old', 'From before there were likes'), (999999, 'O', 'P')
     returning id`.execute(db);
   let id = 0;
   for ({ id } of rows) {
     t.equal(await likes(), 0);
-    t.equal((await bob.send('POST', `/posts/like?id=${id}`)).status, 200);
+    t.equal((await other.send('POST', `/posts/like?id=${id}`)).status, 200);
     t.equal(await likes(), 1);
-    t.equal((await bob.send('DELETE', `/posts/like?id=${id}`)).status, 200);
+    t.equal((await other.send('DELETE', `/posts/like?id=${id}`)).status, 200);
     t.equal(await likes(), 0);
   }
 });
 
-t.test('a deleted post takes its likes with it, and a like that is refused leaves nothing in the graph', async (t) => {
+t.test('deleting a post removes its likes, and a rejected like leaves nothing in the graph', async (t) => {
   const [owner, stranger] = [await service.createUser({ private: true }), await service.createUser()];
   const [hidden, deleted] = [await createPost(owner), await createPost(owner)];
   await owner.send('POST', `/posts/like?id=${deleted.id}`);
@@ -58,9 +58,9 @@ t.test('a deleted post takes its likes with it, and a like that is refused leave
   t.same(await countLikes(graph, ids), [0, 0, 0]);
 });
 
-/** Ids that no account and no post of the tests above has. */
-const FIRST = 8_000_000_000_000_000;
-const idsOf = (...numbers: number[]) => numbers.map((number) => FIRST + number);
+/** Ids above those of all accounts and posts. */
+const FIRST_ID = 8_000_000_000_000_000;
+const idsOf = (...numbers: number[]) => numbers.map((number) => FIRST_ID + number);
 const likesOf = (people: number[], posts: number[]) =>
   people.flatMap((person) => posts.map((post) => ({ person, post })));
 
@@ -71,14 +71,14 @@ async function countsAgree(t: Test, db: Database | DatabaseTransaction, message:
   t.same(counted, stored, message);
 }
 
-t.test('the embedded graph counts the likes of a post whatever changes them', async (t) => {
+t.test('the embedded graph keeps like counts up to date through every change', async (t) => {
   const embedded = embeddedGraph(db);
   const changes: [what: string, change: () => Promise<unknown>][] = [
     ['likes', () => embedded.like(likesOf(idsOf(1, 2, 3, 4), idsOf(1, 2, 3)))],
     ['some of them again', () => embedded.like(likesOf(idsOf(4, 5), idsOf(3, 4)))],
     ['unlikes, some of them without a like', () => embedded.unlike(likesOf(idsOf(1, 9), idsOf(1, 2)))],
-    ['a removed person', () => embedded.removePerson(FIRST + 4)],
-    ['a removed post', () => embedded.removePost(FIRST + 3)],
+    ['a removed person', () => embedded.removePerson(FIRST_ID + 4)],
+    ['a removed post', () => embedded.removePost(FIRST_ID + 3)],
     [
       'many likes',
       () => embedded.snapshot.addEdges({ friendships: [], requests: [], likes: likesOf(idsOf(7, 8), idsOf(1, 5)) }),
@@ -110,7 +110,7 @@ t.test('transactions that count likes of the same posts do not deadlock', async 
   await countsAgree(t, db, 'afterwards');
 });
 
-t.test('likes from before the migration that counts them are counted', async (t) => {
+t.test('the migration counts existing likes', async (t) => {
   const { '0004-like-counts': addCounts, ...before } = migrations;
   await db.transaction().execute(async (trx) => {
     await sql`create schema before_counts`.execute(trx);

@@ -4,7 +4,7 @@ import { tryLock } from '../db/postgres/locks.js';
 import { samples } from '../scripts/contract-test/images.js';
 import { storedImages } from './support/contents.js';
 import type { RequestOptions } from './support/requests.js';
-import { PASSWORD, type Person, startTestService } from './support/service.js';
+import { PASSWORD, startTestService, type TestUser } from './support/service.js';
 import { needsServers } from './support/stores.js';
 
 const service = await startTestService(t);
@@ -13,50 +13,50 @@ const { stores } = service;
 const FORM = { title: 'A title', text: 'A text' };
 const FORM_WITH_IMAGE = { ...FORM, image: new Blob([samples.png], { type: 'image/png' }) };
 
-const create = (author: Person, key: string, form: RequestOptions['form'] = FORM) =>
+const create = (author: TestUser, key: string, form: RequestOptions['form'] = FORM) =>
   author.send('POST', '/posts/create', { form, headers: { 'Idempotency-Key': key } });
 
-t.test('concurrent requests, retries and other forms with one key store the bytes of one image', async (t) => {
-  const ada = await service.createUser();
+t.test('concurrent requests, retries and other forms with the same key store one image', async (t) => {
+  const user = await service.createUser();
   const before = await storedImages(stores);
-  await Promise.all(Array.from({ length: 12 }, () => create(ada, 'k', FORM_WITH_IMAGE)));
-  t.equal((await create(ada, 'k', FORM_WITH_IMAGE)).status, 201);
-  t.equal((await create(ada, 'k', { ...FORM_WITH_IMAGE, title: 'Another title' })).status, 422);
+  await Promise.all(Array.from({ length: 12 }, () => create(user, 'k', FORM_WITH_IMAGE)));
+  t.equal((await create(user, 'k', FORM_WITH_IMAGE)).status, 201);
+  t.equal((await create(user, 'k', { ...FORM_WITH_IMAGE, title: 'Another title' })).status, 422);
   t.equal((await storedImages(stores)).length, before.length + 1);
 });
 
-t.test('a key expires after 24 hours, whether or not it was purged', async (t) => {
-  const ada = await service.createUser();
-  const first = await create(ada, 'k');
+t.test('a key expires after 24 hours, also before it is purged', async (t) => {
+  const user = await service.createUser();
+  const first = await create(user, 'k');
   const age = (interval: string) =>
-    sql`update idempotency_keys set created_at = created_at - ${interval}::interval where account_id = ${ada.id}`.execute(
+    sql`update idempotency_keys set created_at = created_at - ${interval}::interval where account_id = ${user.id}`.execute(
       stores.db,
     );
   await age('23 hours 59 minutes');
-  t.equal((await create(ada, 'k')).body.id, first.body.id);
+  t.equal((await create(user, 'k')).body.id, first.body.id);
   await age('1 minute');
-  const second = await create(ada, 'k', { ...FORM, title: 'Another title' });
+  const second = await create(user, 'k', { ...FORM, title: 'Another title' });
   t.equal(second.status, 201);
   t.not(second.body.id, first.body.id);
-  t.equal((await create(ada, 'k', { ...FORM, title: 'Another title' })).body.id, second.body.id);
+  t.equal((await create(user, 'k', { ...FORM, title: 'Another title' })).body.id, second.body.id);
 });
 
 t.test('keys are deleted with their account', async (t) => {
-  const ada = await service.createUser();
-  await create(ada, 'k');
-  await ada.send('DELETE', '/profiles/me', { json: { password: PASSWORD } });
-  const rows = await stores.db.selectFrom('idempotency_keys').selectAll().where('account_id', '=', ada.id).execute();
+  const user = await service.createUser();
+  await create(user, 'k');
+  await user.send('DELETE', '/profiles/me', { json: { password: PASSWORD } });
+  const rows = await stores.db.selectFrom('idempotency_keys').selectAll().where('account_id', '=', user.id).execute();
   t.same(rows, []);
 });
 
-t.test('while a request with the same key is in progress the response is 409', needsServers, async (t) => {
-  const ada = await service.createUser();
-  // What the transaction that creates the post holds, and nothing that a crash would leave.
+t.test('returns 409 while a request with the same key is in progress', needsServers, async (t) => {
+  const user = await service.createUser();
+  // The transaction that creates the post holds this lock, which does not outlive a crash.
   await stores.db.transaction().execute(async (trx) => {
-    t.ok(await tryLock(trx, `${ada.id} k`));
-    t.equal((await create(ada, 'k')).status, 409);
-    t.equal((await create(ada, 'k', FORM_WITH_IMAGE)).status, 409);
-    t.equal((await create(ada, 'other')).status, 201, 'other keys are free');
+    t.ok(await tryLock(trx, `${user.id} k`));
+    t.equal((await create(user, 'k')).status, 409);
+    t.equal((await create(user, 'k', FORM_WITH_IMAGE)).status, 409);
+    t.equal((await create(user, 'other')).status, 201, 'other keys are free');
   });
-  t.equal((await create(ada, 'k')).status, 201);
+  t.equal((await create(user, 'k')).status, 201);
 });

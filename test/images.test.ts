@@ -4,11 +4,11 @@ import t from 'tap';
 import { samples } from '../scripts/contract-test/images.js';
 import { storedImages } from './support/contents.js';
 import type { TestResponse } from './support/requests.js';
-import { createPost, type Person, startTestService } from './support/service.js';
+import { createPost, startTestService, type TestUser } from './support/service.js';
 
 /*
- * The bytes behind images: when they are stored, when they are removed, and what is served without them. The contract tests
- * prove what uploads and downloads return.
+ * When the bytes of images are stored and removed, and what is served without them. The contract tests cover the responses
+ * to uploads and downloads.
  */
 
 const MAX_BYTES = 100_000;
@@ -31,16 +31,17 @@ function formOf(...entries: Entry[]): FormData {
   return form;
 }
 
-const create = (user: Person, ...entries: Entry[]) => user.send('POST', '/posts/create', { body: formOf(...entries) });
-const edit = (user: Person, id: number, ...entries: Entry[]) =>
+const create = (user: TestUser, ...entries: Entry[]) =>
+  user.send('POST', '/posts/create', { body: formOf(...entries) });
+const edit = (user: TestUser, id: number, ...entries: Entry[]) =>
   user.send('PUT', `/posts/edit?id=${id}`, { body: formOf(...entries) });
-const remove = (user: Person, id: number) => user.send('DELETE', `/posts/delete?id=${id}`);
+const remove = (user: TestUser, id: number) => user.send('DELETE', `/posts/delete?id=${id}`);
 
-async function setPicture(user: Person, entry: Entry = ['image', png()]): Promise<string> {
+async function setPicture(user: TestUser, entry: Entry = ['image', png()]): Promise<string> {
   return (await user.send('PUT', '/profiles/me', { body: formOf(entry) })).body.profile_link;
 }
 
-/** The stored images, and the files of uploads that have not ended. */
+/** Returns the stored images and the files of unfinished uploads. */
 async function stored() {
   return { images: await storedImages(service.stores), uploads: await readdir(directory.uploads) };
 }
@@ -50,10 +51,10 @@ async function untilStored(isReached: (names: string[]) => boolean): Promise<voi
   while (!isReached((await stored()).images)) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-t.test('a refused form stores no bytes and changes no post', async (t) => {
-  const [author, hermit] = [await service.createUser(), await service.createUser({ private: true })];
+t.test('a rejected form stores no bytes and changes no post', async (t) => {
+  const [author, privateUser] = [await service.createUser(), await service.createUser({ private: true })];
   const post = await createPost(author, { image: png() });
-  const hidden = await createPost(hermit, { image: png() });
+  const hidden = await createPost(privateUser, { image: png() });
   const texts: Entry[] = [
     ['title', 'Another title'],
     ['text', 'Another text'],
@@ -82,18 +83,18 @@ t.test('a refused form stores no bytes and changes no post', async (t) => {
     t.equal((await edit(author, post.id, ...entries)).status, status, `edit: ${what}`);
   }
   t.equal((await edit(author, post.id, image, ['remove_image', 'true'])).status, 400, 'an image and its removal');
-  const bystander = await service.createUser();
+  const stranger = await service.createUser();
   for (const { id } of [post, hidden, { id: Number.MAX_SAFE_INTEGER }]) {
-    t.equal((await edit(bystander, id, image)).status, 404, 'an edit by another user');
-    t.equal((await edit(bystander, id, ['remove_image', 'true'])).status, 404, 'a removal by another user');
-    t.equal((await remove(bystander, id)).status, 404, 'a deletion by another user');
+    t.equal((await edit(stranger, id, image)).status, 404, 'an edit by another user');
+    t.equal((await edit(stranger, id, ['remove_image', 'true'])).status, 404, 'a removal by another user');
+    t.equal((await remove(stranger, id)).status, 404, 'a deletion by another user');
   }
   t.strictSame((await author.send('GET', '/posts/me')).body, [post]);
-  t.strictSame((await hermit.send('GET', '/posts/me')).body, [hidden]);
+  t.strictSame((await privateUser.send('GET', '/posts/me')).body, [hidden]);
   t.strictSame(await stored(), before);
 });
 
-t.test('the bytes of an image are removed when it is replaced, removed or deleted', async (t) => {
+t.test('an image is deleted from the store when it is replaced or removed, or its post is deleted', async (t) => {
   const author = await service.createUser();
   const kept = await createPost(author, { image: png() });
   const [replaced, removed, deleted] = [
@@ -106,8 +107,8 @@ t.test('the bytes of an image are removed when it is replaced, removed or delete
   await edit(author, removed.id, ['remove_image', 'true']);
   await remove(author, deleted.id);
   await setPicture(author, ['remove_image', 'true']);
-  const gone = [replaced.image, removed.image, deleted.image, firstPicture, secondPicture].map(nameOf);
-  await untilStored((names) => !names.some((name) => gone.includes(name)));
+  const removedNames = [replaced.image, removed.image, deleted.image, firstPicture, secondPicture].map(nameOf);
+  await untilStored((names) => !names.some((name) => removedNames.includes(name)));
   const { images, uploads } = await stored();
   for (const path of [kept.image, replacement]) {
     t.ok(images.includes(nameOf(path)), 'other images stay');
@@ -116,7 +117,7 @@ t.test('the bytes of an image are removed when it is replaced, removed or delete
   t.same(uploads, []);
 });
 
-t.test('concurrent edits of a post leave the bytes of one image, and a deletion among them leaves none', async (t) => {
+t.test('concurrent edits of a post leave one stored image, or none if it is deleted meanwhile', async (t) => {
   const author = await service.createUser();
   const before = (await stored()).images;
   const [edited, deleted] = [
@@ -128,17 +129,17 @@ t.test('concurrent edits of a post leave the bytes of one image, and a deletion 
   const statuses = ({ status }: TestResponse) => status;
   await Promise.all([
     ...edited.map(async (post) => {
-      const answers = await Promise.all(attempts.map((title) => editTo(post, title)));
-      t.ok(answers.map(statuses).every((status) => status === 200));
+      const responses = await Promise.all(attempts.map((title) => editTo(post, title)));
+      t.ok(responses.map(statuses).every((status) => status === 200));
     }),
     ...deleted.map(async (post) => {
-      const [deletion, ...answers] = await Promise.all([
-        // After some of the edits and before others.
+      const [deletion, ...responses] = await Promise.all([
+        // Runs after some of the edits and before others.
         editTo(post, '0').then(() => remove(author, post.id)),
         ...attempts.map((title) => editTo(post, title)),
       ]);
       t.equal(deletion?.status, 200);
-      t.ok(answers.map(statuses).every((status) => status === 200 || status === 404));
+      t.ok(responses.map(statuses).every((status) => status === 200 || status === 404));
     }),
   ]);
   const left: { image: string }[] = (await author.send('GET', '/posts/me')).body;
@@ -147,7 +148,7 @@ t.test('concurrent edits of a post leave the bytes of one image, and a deletion 
   t.strictSame(await stored(), { images: [...before, ...left.map(({ image }) => nameOf(image))].sort(), uploads: [] });
 });
 
-t.test('an image whose bytes are lost returns 404', async (t) => {
+t.test('returns 404 for an image whose bytes are lost', async (t) => {
   const user = await service.createUser();
   for (const path of [String((await createPost(user, { image: png() })).image), await setPicture(user)]) {
     const tag = String((await user.send('GET', path)).headers.get('etag'));
@@ -157,7 +158,7 @@ t.test('an image whose bytes are lost returns 404', async (t) => {
   }
 });
 
-t.test('stored bytes that no post and no profile names are not served', async (t) => {
+t.test('does not serve a stored image that no post or profile references', async (t) => {
   const user = await service.createUser();
   const stray = `${'a'.repeat(32)}.png`;
   const upload = join(directory.uploads, stray);

@@ -20,8 +20,8 @@ async function scrape(): Promise<Exposition> {
   return new Exposition(await (await fetch(`${service.opsUrl}/metrics`)).text());
 }
 
-/** By how much a value has risen while `during` ran: what others have asked before is not counted. */
-async function rise(during: () => Promise<unknown>) {
+/** Returns a function that returns the increase of a metric while `during` ran. */
+async function measureIncrease(during: () => Promise<unknown>) {
   const before = await scrape();
   await during();
   const after = await scrape();
@@ -31,18 +31,18 @@ async function rise(during: () => Promise<unknown>) {
 
 const image = () => new Blob([samples.png], { type: 'image/png' });
 
-t.test('the answer is in the text format, with the process in it', async (t) => {
-  const answer = await fetch(`${service.opsUrl}/metrics`);
-  t.equal(answer.status, 200);
-  t.match(answer.headers.get('content-type'), /^text\/plain; version=0\.0\.4/);
-  const exposition = new Exposition(await answer.text());
+t.test('responds in the Prometheus text format, with metrics of the process', async (t) => {
+  const response = await fetch(`${service.opsUrl}/metrics`);
+  t.equal(response.status, 200);
+  t.match(response.headers.get('content-type'), /^text\/plain; version=0\.0\.4/);
+  const exposition = new Exposition(await response.text());
   for (const name of ['process_cpu_seconds_total', 'nodejs_eventloop_lag_seconds', 'nodejs_heap_size_used_bytes']) {
     t.type(exposition.value(name), 'number', name);
   }
   t.ok(exposition.types.has('nodejs_gc_duration_seconds'));
 });
 
-t.test('the embedded stores tell how much they take up', { skip: onServices && 'they are not embedded' }, async (t) => {
+t.test('the embedded stores report their sizes', { skip: onServices && 'the stores are not embedded' }, async (t) => {
   const exposition = await scrape();
   for (const name of ['embedded_database_bytes', 'embedded_wal_bytes', 'data_directory_free_bytes']) {
     t.ok((exposition.value(name) ?? 0) > 2 ** 20, name);
@@ -52,20 +52,20 @@ t.test('the embedded stores tell how much they take up', { skip: onServices && '
   }
 });
 
-t.test('requests count by operation and status', async (t) => {
-  const ada = await service.createUser();
-  const post = await createPost(ada);
-  const risen = await rise(async () => {
-    await ada.send('GET', `/posts/${post.id}`);
-    await ada.send('GET', `/posts/${post.id}`);
-    await ada.send('HEAD', `/posts/${post.id}`);
-    await ada.send('GET', '/posts/999999999');
+t.test('requests are counted by operation and status', async (t) => {
+  const user = await service.createUser();
+  const post = await createPost(user);
+  const increase = await measureIncrease(async () => {
+    await user.send('GET', `/posts/${post.id}`);
+    await user.send('GET', `/posts/${post.id}`);
+    await user.send('HEAD', `/posts/${post.id}`);
+    await user.send('GET', '/posts/999999999');
     await service.send('GET', '/posts/1');
-    for (const path of ['/nope', '/posts/1/comments', '/%ff']) await ada.send('GET', path);
-    await ada.send('PATCH', '/posts');
+    for (const path of ['/nope', '/posts/1/comments', '/%ff']) await user.send('GET', path);
+    await user.send('PATCH', '/posts');
     await service.send('GET', '/openapi.yaml');
   });
-  const requests = (operation: string, status: string) => risen('http_requests_total', { operation, status });
+  const requests = (operation: string, status: string) => increase('http_requests_total', { operation, status });
   t.equal(requests('getPost', '200'), 3);
   t.equal(requests('getPost', '404'), 1);
   t.equal(requests('getPost', '401'), 1);
@@ -73,33 +73,33 @@ t.test('requests count by operation and status', async (t) => {
   t.equal(requests('none', '400'), 1);
   t.equal(requests('none', '405'), 1);
   t.equal(requests('none', '200'), 1);
-  t.equal(risen('http_requests_total'), 10);
-  t.equal(risen('http_request_duration_seconds_count', { operation: 'getPost' }), 5);
-  t.ok(risen('http_request_duration_seconds_sum', { operation: 'getPost' }) > 0);
+  t.equal(increase('http_requests_total'), 10);
+  t.equal(increase('http_request_duration_seconds_count', { operation: 'getPost' }), 5);
+  t.ok(increase('http_request_duration_seconds_sum', { operation: 'getPost' }) > 0);
 });
 
-t.test('calls to the stores count by verb', async (t) => {
-  const ada = await service.createUser();
-  const risen = await rise(async () => {
-    const post = await createPost(ada, { image: image() });
-    await ada.send('GET', post.image ?? '');
-    await ada.send('POST', `/posts/like?id=${post.id}`);
-    await ada.send('GET', `/posts/${post.id}`);
+t.test('calls to the stores are counted by verb', async (t) => {
+  const user = await service.createUser();
+  const increase = await measureIncrease(async () => {
+    const post = await createPost(user, { image: image() });
+    await user.send('GET', post.image ?? '');
+    await user.send('POST', `/posts/like?id=${post.id}`);
+    await user.send('GET', `/posts/${post.id}`);
   });
   const calls = (store: string, verb: string) =>
-    risen('store_call_duration_seconds_count', { store, verb, outcome: 'ok' });
+    increase('store_call_duration_seconds_count', { store, verb, outcome: 'ok' });
   t.equal(calls('images', 'put'), 1);
   t.equal(calls('images', 'get'), 1);
-  t.equal(calls('graph', 'like'), 1, 'within a transaction too');
+  t.equal(calls('graph', 'like'), 1, 'also within a transaction');
   t.equal(calls('graph', 'relationsBetween'), 1);
 });
 
-t.test('a store measured is the store, and each way in which a call ends is told', async (t) => {
-  const told: [store: string, verb: string, outcome: Outcome][] = [];
+t.test('withMetrics preserves the store and reports the outcome of every call', async (t) => {
+  const calls: [store: string, verb: string, outcome: Outcome][] = [];
   const observer = {
     storeCall: (store: string, verb: string, seconds: number, outcome: Outcome) => {
       t.ok(seconds >= 0 && seconds < 60);
-      told.push([store, verb, outcome]);
+      calls.push([store, verb, outcome]);
     },
     batch: () => undefined,
   };
@@ -108,9 +108,9 @@ t.test('a store measured is the store, and each way in which a call ends is told
   t.equal(await images.get('none.png'), undefined);
   await images.remove('none.png');
   for await (const name of images.list()) t.fail(name);
-  const away = withMetrics('images', diskImages(join(directory, 'gone')), observer);
-  await t.rejects(away.get('none.png'));
-  t.same(told.splice(0), [
+  const unavailable = withMetrics('images', diskImages(join(directory, 'missing')), observer);
+  await t.rejects(unavailable.get('none.png'));
+  t.same(calls.splice(0), [
     ['images', 'get', 'ok'],
     ['images', 'remove', 'ok'],
     ['images', 'get', 'unavailable'],
@@ -123,24 +123,31 @@ t.test('a store measured is the store, and each way in which a call ends is told
   t.same(await graph.snapshot.personIds(Number.MAX_SAFE_INTEGER, 1), []);
   await t.rejects(graph.snapshot.personIds(0, -1));
   t.equal(graph.kind, service.stores.graph.kind);
-  t.same(told, [
+  t.same(calls, [
     ['graph', 'friendsOf', 'ok'],
     ['graph', 'personIds', 'ok'],
     ['graph', 'personIds', 'error'],
   ]);
 });
 
-t.test('batches are measured by their names', async (t) => {
-  const ada = await service.createUser();
-  const risen = await rise(() => Promise.all(Array.from({ length: 20 }, () => ada.send('GET', '/auth/me'))));
-  t.equal(risen('batch_size_sum', { batch: 'session' }), 20);
-  const batches = risen('batch_size_count', { batch: 'session' });
+t.test('batch sizes are reported by batch', async (t) => {
+  const user = await service.createUser();
+  const increase = await measureIncrease(() =>
+    Promise.all(Array.from({ length: 20 }, () => user.send('GET', '/auth/me'))),
+  );
+  t.equal(increase('batch_size_sum', { batch: 'session' }), 20);
+  const batches = increase('batch_size_count', { batch: 'session' });
   t.ok(batches >= 1 && batches <= 20, `${batches} batches`);
-  const post = await createPost(ada);
-  t.equal((await rise(() => ada.send('POST', `/posts/like?id=${post.id}`)))('batch_size_sum', { batch: 'setLike' }), 1);
+  const post = await createPost(user);
+  t.equal(
+    (await measureIncrease(() => user.send('POST', `/posts/like?id=${post.id}`)))('batch_size_sum', {
+      batch: 'setLike',
+    }),
+    1,
+  );
 });
 
-t.test('the outbox: what waits, what should not wait any more, and since when', async (t) => {
+t.test('reports waiting and overdue outbox entries and the age of the oldest', async (t) => {
   const { db } = service.stores;
   const key = `metrics-${randomBytes(8).toString('hex')}`;
   const read = async () => {
@@ -161,7 +168,7 @@ t.test('the outbox: what waits, what should not wait any more, and since when', 
       ('person', ${key}, now() + interval '1 hour', 0, now() - interval '7000 seconds'),
       ('post', ${key}, now() + interval '1 hour', 0, now())`.execute(db);
   const { person, post, image } = await read();
-  t.same(person?.slice(0, 2), [2, 1], 'what was tried in vain is overdue');
+  t.same(person?.slice(0, 2), [2, 1], 'an entry whose delivery has failed is overdue');
   t.ok((person?.[2] ?? 0) >= 7000 && (person?.[2] ?? 0) < 8000);
   t.same(post?.slice(0, 2), [1, 0]);
   t.same(image, [0, 0, 0]);
@@ -169,26 +176,26 @@ t.test('the outbox: what waits, what should not wait any more, and since when', 
   t.same((await read()).person, [0, 0, 0]);
 });
 
-t.test('without PostgreSQL the rest is answered', async (t) => {
+t.test('responds with the other metrics while PostgreSQL is unavailable', async (t) => {
   const metrics = createMetrics();
   t.teardown(metrics.close);
   const pools = () => ({ main: { total: 3, idle: 1, waiting: 4 } });
-  const answers = [
-    async () => [{ kind: 'post' as const, waiting: 7, overdue: 1, age: 9 }],
-    () => Promise.reject(new Error('away')),
+  const backlogs = [
+    async () => [{ kind: 'post' as const, waiting: 7, overdue: 1, ageSeconds: 9 }],
+    () => Promise.reject(new Error('unavailable')),
     () => new Promise<never>(() => undefined),
   ];
-  for (const backlog of answers) {
-    metrics.watch({ pools, backlog });
+  for (const backlog of backlogs) {
+    metrics.watchStores({ pools, backlog });
     const exposition = new Exposition(await metrics.text());
-    t.equal(exposition.value('outbox_waiting'), backlog === answers[0] ? 7 : undefined, 'and nothing old');
+    t.equal(exposition.value('outbox_waiting'), backlog === backlogs[0] ? 7 : undefined, 'no stale value remains');
     t.equal(exposition.value('postgres_pool_connections', { pool: 'main', state: 'idle' }), 1);
     t.equal(exposition.value('postgres_pool_connections', { pool: 'main', state: 'used' }), 2);
     t.equal(exposition.value('postgres_pool_waiting', { pool: 'main' }), 4);
   }
 });
 
-t.test("the service's own pools are there", async (t) => {
+t.test("reports the service's connection pools", async (t) => {
   const exposition = await scrape();
   for (const pool of Object.keys(service.stores.pools())) {
     t.type(exposition.value('postgres_pool_connections', { pool, state: 'used' }), 'number', pool);
@@ -196,7 +203,7 @@ t.test("the service's own pools are there", async (t) => {
   }
 });
 
-t.test('passwords under way and waiting', async (t) => {
+t.test('reports running and waiting password hashes', async (t) => {
   const metrics = createMetrics();
   t.teardown(metrics.close);
   const hashes = async () => {
@@ -213,46 +220,46 @@ t.test('passwords under way and waiting', async (t) => {
   t.same(await hashes(), [0, 0]);
 });
 
-t.test('labels are names from the code and the contract; nothing a user sends makes another series', async (t) => {
-  const ada = await service.createUser({ name: 'Ada Unmistakable' });
-  const post = await createPost(ada, { title: 'Unmistakable', image: image() });
-  const somebody = async (salt: string) => {
-    await ada.send('GET', post.image ?? '');
-    await ada.send('GET', `/profiles/${ada.id}`);
-    await ada.send('GET', `/posts/image/${salt}.png`);
-    await ada.send('GET', `/${salt}`);
-    await ada.send('GET', `/posts?limit=7&${salt}=1`);
+t.test('labels are names from the code and the contract; user input creates no series', async (t) => {
+  const user = await service.createUser({ name: 'Ada Unmistakable' });
+  const post = await createPost(user, { title: 'Unmistakable', image: image() });
+  const sendRequestsWith = async (salt: string) => {
+    await user.send('GET', post.image ?? '');
+    await user.send('GET', `/profiles/${user.id}`);
+    await user.send('GET', `/posts/image/${salt}.png`);
+    await user.send('GET', `/${salt}`);
+    await user.send('GET', `/posts?limit=7&${salt}=1`);
     await service.send('GET', '/posts', { token: salt, headers: { 'User-Agent': salt } });
   };
-  await somebody('unmistakable');
+  await sendRequestsWith('unmistakable');
   const ours = ({ samples }: Exposition) => samples.filter(({ name }) => /^(http|store|batch)_/.test(name)).length;
   const before = ours(await scrape());
-  for (let round = 0; round < 5; round += 1) await somebody(randomBytes(8).toString('hex'));
-  const answer = await fetch(`${service.opsUrl}/metrics`);
-  const text = await answer.text();
+  for (let round = 0; round < 5; round += 1) await sendRequestsWith(randomBytes(8).toString('hex'));
+  const response = await fetch(`${service.opsUrl}/metrics`);
+  const text = await response.text();
   const exposition = new Exposition(text);
   t.equal(ours(exposition), before);
 
   const operations = new Set(['none', ...contract.map(({ id }) => id)]);
   for (const { name, labels } of exposition.samples) {
     const { operation = 'none', status = '200', verb = 'x', store = 'graph', batch = 'x', kind = 'post' } = labels;
-    const fine =
+    const isExpected =
       operations.has(operation) &&
       /^[2-5]\d\d$/.test(status) &&
       /^[a-zA-Z]+$/.test(verb) &&
       /^[a-zA-Z]+$/.test(batch) &&
       /^[a-zA-Z]+$/.test(kind) &&
       ['postgres', 'graph', 'images', 'redis'].includes(store);
-    if (!fine) t.fail(name, { labels });
+    if (!isExpected) t.fail(name, { labels });
   }
-  for (const secret of [/unmistakable/i, ada.username, ada.email, ada.token, '.png', '/posts', '127.0.0.1']) {
+  for (const secret of [/unmistakable/i, user.username, user.email, user.token, '.png', '/posts', '127.0.0.1']) {
     t.notMatch(text, secret);
   }
 });
 
-t.test('services in one process count apart', async (t) => {
+t.test('services in one process have separate metrics', async (t) => {
   const [one, two] = [createMetrics(), createMetrics()];
-  one.request('listPosts', 200, 0.1);
+  one.recordRequest('listPosts', 200, 0.1);
   t.equal(new Exposition(await one.text()).value('http_requests_total'), 1);
   t.equal(new Exposition(await two.text()).value('http_requests_total'), undefined);
   one.close();

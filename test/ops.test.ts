@@ -1,28 +1,28 @@
 import t from 'tap';
 import { createMetrics } from '../handlers/http/metrics.js';
-import { buildOpsServer, type Checks } from '../handlers/http/ops.js';
+import { buildOpsServer, type HealthChecks } from '../handlers/http/ops.js';
 import { startTestService } from './support/service.js';
 
 async function ready(url: string) {
-  const answer = await fetch(`${url}/readyz`);
-  return { code: answer.status, body: (await answer.json()) as { status: string; stores: object } };
+  const response = await fetch(`${url}/readyz`);
+  return { code: response.status, body: (await response.json()) as { status: string; stores: object } };
 }
 
-/** What `/readyz` says when the stores are like this. */
-async function readyWhen(checks: Checks) {
+/** Returns the response of `/readyz` for these store checks. */
+async function readyWhen(checks: HealthChecks) {
   const metrics = createMetrics();
   const { server } = buildOpsServer(checks, metrics);
-  const answer = await server.inject('/readyz');
+  const response = await server.inject('/readyz');
   await server.close();
   metrics.close();
-  return { code: answer.statusCode, body: answer.json() };
+  return { code: response.statusCode, body: response.json() };
 }
 
-const fine = async () => undefined;
-const failing = () => Promise.reject(new Error('away'));
+const healthy = async () => undefined;
+const failing = () => Promise.reject(new Error('unavailable'));
 const silent = () => new Promise(() => undefined);
 
-t.test('ready means that every store answers, each by name and with its time', async (t) => {
+t.test('is ready when every store responds, and lists each with its latency', async (t) => {
   const { opsUrl } = await startTestService(t);
   t.same(await (await fetch(`${opsUrl}/livez`)).json(), { status: 'ok' });
   const { code, body } = await ready(opsUrl);
@@ -37,23 +37,23 @@ t.test('ready means that every store answers, each by name and with its time', a
   });
 });
 
-t.test('a store that fails or hangs makes it not ready; the answer does not wait for it', async (t) => {
+t.test('is not ready if a store fails or hangs, and does not wait for it', async (t) => {
   for (const check of [failing, silent]) {
-    const { code, body } = await readyWhen({ postgres: fine, graph: check, images: fine });
+    const { code, body } = await readyWhen({ postgres: healthy, graph: check, images: healthy });
     t.equal(code, 503);
     t.match(body, { status: 'unavailable', stores: { postgres: { ok: true }, graph: { ok: false } } });
   }
 });
 
-t.test('Redis is listed, and may be away', async (t) => {
+t.test('is ready without Redis, which is listed as unavailable', async (t) => {
   for (const check of [failing, silent]) {
-    const { code, body } = await readyWhen({ postgres: fine, redis: check });
+    const { code, body } = await readyWhen({ postgres: healthy, redis: check });
     t.equal(code, 200);
     t.match(body, { status: 'ok', stores: { redis: { ok: false } } });
   }
 });
 
-t.test('a service that stops says so before it stops listening', async (t) => {
+t.test('reports that it is stopping before it stops listening', async (t) => {
   const { url, opsUrl, stop } = await startTestService(t, { SHUTDOWN_DELAY: '3' });
   let stopped = false;
   const stopping = stop().then(() => {
@@ -62,9 +62,9 @@ t.test('a service that stops says so before it stops listening', async (t) => {
   const { code, body } = await ready(opsUrl);
   t.equal(code, 503);
   t.equal(body.status, 'stopping');
-  t.equal((await fetch(`${opsUrl}/livez`)).status, 200, 'it is alive');
-  t.equal((await fetch(`${url}/openapi.yaml`)).status, 200, 'and answers still');
+  t.equal((await fetch(`${opsUrl}/livez`)).status, 200, '/livez still returns 200');
+  t.equal((await fetch(`${url}/openapi.yaml`)).status, 200, 'the API still serves');
   t.notOk(stopped);
   await stopping;
-  for (const gone of [url, opsUrl]) await t.rejects(fetch(`${gone}/openapi.yaml`));
+  for (const closedUrl of [url, opsUrl]) await t.rejects(fetch(`${closedUrl}/openapi.yaml`));
 });

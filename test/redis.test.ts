@@ -7,60 +7,60 @@ import { openRedis } from '../db/redis.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
 import { noopObserver } from '../db/support/observer.js';
 import { type Mode, startProxy } from './support/proxy.js';
-import { connectRedis, NO_REDIS, redisUrlOfItsOwn } from './support/redis.js';
+import { connectRedis, freshRedisUrl, skipWithoutRedis } from './support/redis.js';
 import { startTestService, type TestService } from './support/service.js';
-import { wire } from './support/wire.js';
+import { createWireSender } from './support/wire.js';
 
-const AWAY = 'a store does not answer';
-const BACK = 'a store answers again';
+const UNAVAILABLE = 'store unavailable: circuit breaker open';
+const AVAILABLE = 'store available: circuit breaker closed';
 
 const keyOf = (address: string) => `social-posting:limits:general:${address}`;
 
-/** A service that counts in this Redis, and ways to ask it as somebody behind a proxy. */
-async function counting(t: Test, url: string, environment: Record<string, string> = {}) {
+/** Starts a service that counts in this Redis, with functions that send requests as a client behind a proxy. */
+async function startCountingService(t: Test, url: string, environment: Record<string, string> = {}) {
   const service = await startTestService(t, {
     RATE_LIMIT_MAX: '1000',
     RATE_LIMIT_STRICT_MAX: '8',
     RATE_LIMIT_WINDOW: '600',
     TRUST_PROXY: '127.0.0.1',
     REDIS_URL: url,
-    // Longer than a busy machine needs.
+    // Long enough for a busy machine.
     REDIS_TIMEOUT: '1000',
     TOKEN_KEYS: 'test:7e05c9b1a2f84d63908be1d75fa3c246',
     ...environment,
   });
-  const send = wire(t, service.url);
-  const ask = (address: string) => send('GET', '/posts', { headers: { 'X-Forwarded-For': address } });
+  const send = createWireSender(t, service.url);
+  const get = (address: string) => send('GET', '/posts', { headers: { 'X-Forwarded-For': address } });
   return {
     service,
-    ask,
+    ask: get,
     login: (address: string) => send('POST', '/auth/login', { headers: { 'X-Forwarded-For': address } }),
-    /** How many requests of this address have been counted, this one included. */
+    /** Sends a request, and returns the number of counted requests of its address. */
     async count(address: string) {
-      const { status, headers } = await ask(address);
-      if (status !== 401) throw new Error(`answered ${status}`);
+      const { status, headers } = await get(address);
+      if (status !== 401) throw new Error(`responded with ${status}`);
       return Number(headers.get('x-ratelimit-limit')) - Number(headers.get('x-ratelimit-remaining'));
     },
-    said: () => said(service),
+    said: () => redisMessages(service),
   };
 }
 
-/** What a service's log has said about Redis. */
-const said = (service: TestService): string[] =>
+/** Returns the log messages of a service about Redis. */
+const redisMessages = (service: TestService): string[] =>
   service
     .logged()
     .split('\n')
     .flatMap((line) => (line.includes('"store":"redis"') ? [JSON.parse(line).msg] : []));
 
-/** A connection alone, and what it has to say. */
-async function connecting(t: Test, url: string) {
+/** Opens a connection without a service, and records what it logs. */
+async function openConnection(t: Test, url: string) {
   const lines: string[] = [];
   const details: string[] = [];
   const write = (detail: object, line: string) => {
     lines.push(line);
     details.push(inspect(detail, { depth: 10, showHidden: true }));
   };
-  const redis = await openRedis({ url, timeout: 100 }, { info: write, warn: write }, noopObserver);
+  const redis = await openRedis({ url, timeoutMs: 100 }, { info: write, warn: write }, noopObserver);
   t.teardown(redis.close);
   return { redis, lines, details };
 }
@@ -69,28 +69,31 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await sleep(10);
 }
 
-t.test('rediss speaks TLS from its first byte, and names the host', async (t) => {
+t.test('rediss URLs use TLS with the server name', async (t) => {
   const server = createServer((socket) => socket.on('error', () => undefined));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(() => server.close());
   const hello = once(server, 'connection').then(([socket]) => once(socket, 'data'));
-  await connecting(t, `rediss://:secret@localhost:${(server.address() as AddressInfo).port}/1`);
+  await openConnection(t, `rediss://:secret@localhost:${(server.address() as AddressInfo).port}/1`);
   const [bytes] = await hello;
   t.equal(bytes[0], 22, 'a handshake record');
   t.ok(bytes.includes('localhost'));
 });
 
-t.test('with a Redis', { skip: NO_REDIS }, async (t) => {
-  const url = await redisUrlOfItsOwn(t);
+t.test('with Redis', { skip: skipWithoutRedis }, async (t) => {
+  const url = await freshRedisUrl(t);
   const admin = connectRedis(t, url);
   const proxy = await startProxy(t, url);
-  const one = await counting(t, proxy.url);
-  const two = await counting(t, url);
+  const one = await startCountingService(t, proxy.url);
+  const two = await startCountingService(t, url);
 
   t.test('two services count failed passwords together', async (t) => {
-    const most = { ACCOUNT_FAILED_PASSWORDS_MAX: '3', RATE_LIMIT_STRICT_MAX: '1000' };
-    const services = [await counting(t, proxy.url, most), await counting(t, url, most)] as const;
+    const limits = { ACCOUNT_FAILED_PASSWORDS_MAX: '3', RATE_LIMIT_STRICT_MAX: '1000' };
+    const services = [
+      await startCountingService(t, proxy.url, limits),
+      await startCountingService(t, url, limits),
+    ] as const;
     const fail = async (index: 0 | 1) => {
       const json = { email: 'nobody@people.example', password: 'Quiet-Harbour-28!' };
       const { status, headers } = await services[index].service.send('POST', '/auth/login', { json });
@@ -103,7 +106,7 @@ t.test('with a Redis', { skip: NO_REDIS }, async (t) => {
     t.notMatch(key, /nobody/);
     t.ok((await admin.pttl(key)) > 0, 'it expires');
     await admin.del(key);
-    t.equal(await fail(0), 'locked', 'a service remembers what it has counted itself');
+    t.equal(await fail(0), 'locked', 'a service also keeps its own count');
   });
 
   t.test('two services count in the same buckets', async (t) => {
@@ -127,7 +130,7 @@ t.test('with a Redis', { skip: NO_REDIS }, async (t) => {
       t.ok(reset > 0 && reset <= 600, `${reset} seconds left`);
       t.equal(headers.get('retry-after'), String(reset));
     }
-    t.equal(await one.count(address), 4, 'the other bucket is another');
+    t.equal(await one.count(address), 4, 'the general bucket is separate');
 
     const keys = await admin.keys('*');
     t.ok(keys.includes(keyOf(address)));
@@ -135,114 +138,114 @@ t.test('with a Redis', { skip: NO_REDIS }, async (t) => {
       t.match(key, /^social-posting:/);
       t.ok((await admin.pttl(key)) > 0, `${key} expires`);
     }
-    t.same([...one.said(), ...two.said()], [], 'there was nothing to say');
+    t.same([...one.said(), ...two.said()], [], 'nothing is logged');
   });
 
-  t.test('a counter that was written to stay for ever does not', async (t) => {
+  t.test('a counter without expiry gets one', async (t) => {
     await admin.set(keyOf('192.0.2.4'), 5);
     const { headers } = await one.ask('192.0.2.4');
     t.equal(headers.get('x-ratelimit-reset'), '600');
     const left = await admin.pttl(keyOf('192.0.2.4'));
-    t.ok(left > 0 && left <= 600_000, `it is gone in ${left} ms`);
+    t.ok(left > 0 && left <= 600_000, `it expires in ${left} ms`);
   });
 
   for (const [index, mode] of (['refuse', 'reset', 'silent'] satisfies Mode[]).entries()) {
-    t.test(`Redis away (${mode}): counting goes on in memory, and comes back`, async (t) => {
+    t.test(`while Redis is unavailable (${mode}), requests are counted in memory`, async (t) => {
       const address = `198.51.100.${index}`;
       const before = one.said().length;
-      const news = () => one.said().slice(before);
+      const newMessages = () => one.said().slice(before);
       t.same([await one.count(address), await two.count(address)], [1, 2]);
 
-      await proxy.switch(mode);
-      for (const counted of [1, 2, 3]) t.equal(await one.count(address), counted, 'in memory it begins anew');
-      await until(() => news().length > 0);
+      await proxy.setMode(mode);
+      for (const counted of [1, 2, 3]) t.equal(await one.count(address), counted, 'counting in memory starts at zero');
+      await until(() => newMessages().length > 0);
       for (const counted of [4, 5, 6]) t.equal(await one.count(address), counted);
-      t.equal(await two.count(address), 3, 'the other process goes on');
+      t.equal(await two.count(address), 3, 'the other process keeps counting in Redis');
       for (let round = 0; round < 8; round += 1) t.equal((await one.login(address)).status, 400);
       t.equal((await one.login(address)).status, 429, 'the limits are the same');
       const ready = await fetch(`${one.service.opsUrl}/readyz`);
       t.equal(ready.status, 200, 'the service is ready without Redis');
       t.match(await ready.json(), { status: 'ok', stores: { redis: { ok: false }, postgres: { ok: true } } });
-      t.same(news(), [AWAY]);
+      t.same(newMessages(), [UNAVAILABLE]);
 
-      await proxy.switch('pass');
-      await until(() => news().length > 1);
-      t.equal(await one.count(address), 4, 'where Redis had stopped');
+      await proxy.setMode('pass');
+      await until(() => newMessages().length > 1);
+      t.equal(await one.count(address), 4, 'counting in Redis resumes');
       t.equal(await two.count(address), 5);
-      t.same(news(), [AWAY, BACK], 'each said once');
+      t.same(newMessages(), [UNAVAILABLE, AVAILABLE], 'each is logged once');
       t.match(await (await fetch(`${one.service.opsUrl}/readyz`)).json(), { stores: { redis: { ok: true } } });
     });
   }
 
-  t.test('a service that starts without Redis finds it later; a window that ends begins anew', async (t) => {
-    await proxy.switch('refuse');
-    const late = await counting(t, proxy.url, { RATE_LIMIT_WINDOW: '2' });
+  t.test('a service that starts without Redis uses it later, and starts a new window when one ends', async (t) => {
+    await proxy.setMode('refuse');
+    const late = await startCountingService(t, proxy.url, { RATE_LIMIT_WINDOW: '2' });
     t.same([await late.count('203.0.113.1'), await late.count('203.0.113.1')], [1, 2]);
     await until(() => late.said().length > 0);
-    await proxy.switch('pass');
+    await proxy.setMode('pass');
     await until(() => late.said().length > 1);
-    t.same(late.said(), [AWAY, BACK]);
+    t.same(late.said(), [UNAVAILABLE, AVAILABLE]);
     await late.count('203.0.113.2');
-    t.ok((await admin.pttl(keyOf('203.0.113.2'))) <= 2000, 'it counts there, in its window');
+    t.ok((await admin.pttl(keyOf('203.0.113.2'))) <= 2000, 'it counts in Redis, in its window');
     while (await admin.exists(keyOf('203.0.113.2'))) await sleep(50);
     t.equal(await late.count('203.0.113.2'), 1);
   });
 
-  t.test('a connection that is silent from the start is made anew', async (t) => {
-    await proxy.switch('silent');
-    const { redis, lines } = await connecting(t, proxy.url);
+  t.test('replaces a connection that is silent from the start', async (t) => {
+    await proxy.setMode('silent');
+    const { redis, lines } = await openConnection(t, proxy.url);
     await until(() => lines.length > 0);
-    await proxy.switch('pass');
+    await proxy.setMode('pass');
     await until(() => lines.length > 1);
-    t.same(lines, [AWAY, BACK]);
+    t.same(lines, [UNAVAILABLE, AVAILABLE]);
     await redis.check();
   });
 
-  t.test('what is asked has a deadline, and is not asked at all while Redis is away', async (t) => {
-    const { redis, lines } = await connecting(t, proxy.url);
+  t.test('calls have a timeout, and fail immediately while Redis is unavailable', async (t) => {
+    const { redis, lines } = await openConnection(t, proxy.url);
     const never = () => new Promise(() => undefined);
-    await t.rejects(redis.run('wait', never), StoreUnavailableError, 'nobody waits for ever');
+    await t.rejects(redis.run('wait', never), StoreUnavailableError, 'a call that hangs times out');
     await redis.check();
-    t.same(lines, [], 'one slow call is no absence');
+    t.same(lines, [], 'one slow call does not open the circuit');
 
-    await proxy.switch('silent');
+    await proxy.setMode('silent');
     const lost = redis.run('count', (client) => client.incr('lost'));
     await t.rejects(lost, StoreUnavailableError);
     await until(() => lines.length > 0);
-    let asked = 0;
-    const ask = async () => {
-      asked += 1;
+    let runs = 0;
+    const get = async () => {
+      runs += 1;
     };
-    await t.rejects(redis.run('count', ask), StoreUnavailableError);
-    t.equal(asked, 0);
-    await proxy.switch('pass');
+    await t.rejects(redis.run('count', get), StoreUnavailableError);
+    t.equal(runs, 0);
+    await proxy.setMode('pass');
     await until(() => lines.length > 1);
-    await redis.run('count', ask);
-    t.equal(asked, 1);
-    t.equal(await admin.get('lost'), null, 'what was given up is not done later');
+    await redis.run('count', get);
+    t.equal(runs, 1);
+    t.equal(await admin.get('lost'), null, 'an abandoned command is not executed later');
   });
 
-  t.test('however long Redis is away, it is looked for', async (t) => {
-    const { redis, lines } = await connecting(t, proxy.url);
+  t.test('keeps reconnecting however long Redis is unavailable', async (t) => {
+    const { redis, lines } = await openConnection(t, proxy.url);
     let tries = 0;
     redis.client.on('reconnecting', () => {
       tries += 1;
     });
-    await proxy.switch('refuse');
+    await proxy.setMode('refuse');
     await t.rejects(redis.check(), StoreUnavailableError);
     await until(() => tries >= 6);
-    await proxy.switch('pass');
+    await proxy.setMode('pass');
     await until(() => lines.length > 1);
-    t.same(lines, [AWAY, BACK]);
+    t.same(lines, [UNAVAILABLE, AVAILABLE]);
   });
 
-  t.test('a Redis that answers but lets nobody count is away as well', async (t) => {
+  t.test('a Redis that denies write access counts as unavailable', async (t) => {
     const user = `reader${new URL(url).pathname.slice(1)}`;
     const password = 'pass:word/with@signs';
     await admin.acl('SETUSER', user, 'on', `>${password}`, '~*', '+@all', '-@write');
     t.teardown(() => admin.acl('DELUSER', user));
-    const own = Object.assign(new URL(url), { username: user, password: encodeURIComponent(password) });
-    const { redis, lines } = await connecting(t, own.href);
+    const credentialedUrl = Object.assign(new URL(url), { username: user, password: encodeURIComponent(password) });
+    const { redis, lines } = await openConnection(t, credentialedUrl.href);
     await redis.check();
     await t.rejects(
       redis.run('count', (client) => client.incr('x')),
@@ -253,10 +256,10 @@ t.test('with a Redis', { skip: NO_REDIS }, async (t) => {
     await until(() => lines.length > 1);
     await redis.run('count', (client) => client.incr('x'));
     t.equal(await admin.get('x'), '1', 'in the database that the URL names');
-    t.same(lines, [AWAY, BACK]);
+    t.same(lines, [UNAVAILABLE, AVAILABLE]);
   });
 
-  t.test('a wrong password, or a database that the server lacks: away, said why, and no secret told', async (t) => {
+  t.test('logs a wrong password or a missing database without secrets', async (t) => {
     const user = `wrong${new URL(url).pathname.slice(1)}`;
     await admin.acl('SETUSER', user, 'on', '>right', '~*', '+@all');
     t.teardown(() => admin.acl('DELUSER', user));
@@ -264,10 +267,10 @@ t.test('with a Redis', { skip: NO_REDIS }, async (t) => {
       [{ username: user, password: 'hunter2' }, /WRONGPASS/],
       [{ username: user, password: 'right', pathname: '/4294967' }, /DB index is out of range/],
     ] as const) {
-      const { redis, lines, details } = await connecting(t, Object.assign(new URL(url), changes).href);
+      const { redis, lines, details } = await openConnection(t, Object.assign(new URL(url), changes).href);
       await t.rejects(redis.check(), StoreUnavailableError);
       await until(() => lines.length > 0);
-      t.same(lines, [AWAY]);
+      t.same(lines, [UNAVAILABLE]);
       t.match(details[0], why);
       t.notMatch(details[0], /hunter2|right/);
     }

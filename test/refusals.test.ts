@@ -1,10 +1,10 @@
 import t from 'tap';
 import { samples } from '../scripts/contract-test/images.js';
-import { settled } from './support/contents.js';
-import { befriend, createPost, type Person, startTestService } from './support/service.js';
+import { drainOutbox } from './support/contents.js';
+import { befriend, createPost, startTestService, type TestUser } from './support/service.js';
 import { recordStatements } from './support/statements.js';
 
-// Time cannot be asserted: `node .build/test/abuse/timing.js` measures it. What is read and how often can.
+// Compares the statements of both cases. `node .build/test/abuse/timing.js` measures their times.
 const service = await startTestService(t);
 const statements = recordStatements(t);
 
@@ -12,19 +12,19 @@ const SECRET = 'unmistakable';
 const image = () => new Blob([samples.png], { type: 'image/png' });
 const fileName = (link: string | null | undefined) => link?.split('/').at(-1) ?? '';
 
-async function publish(author: Person) {
+async function publish(author: TestUser) {
   return createPost(author, { title: `${SECRET} title`, text: `${SECRET} text`, image: image() });
 }
 
-/** What a user asks about one post and its images, by the name of the operation. */
+/** Requests for a post and its images, by operation id. */
 const OPERATIONS = {
-  getPost: (user: Person, { id }: Target) => user.send('GET', `/posts/${id}`),
-  getPostImage: (user: Person, { image }: Target) => user.send('GET', `/posts/image/${image}`),
-  getProfileImage: (user: Person, { picture }: Target) => user.send('GET', `/profiles/image/${picture}`),
-  likePost: (user: Person, { id }: Target) => user.send('POST', `/posts/like?id=${id}`),
-  unlikePost: (user: Person, { id }: Target) => user.send('DELETE', `/posts/like?id=${id}`),
-  editPost: (user: Person, { id }: Target) => user.send('PUT', `/posts/edit?id=${id}`, { form: { title: 'Mine' } }),
-  deletePost: (user: Person, { id }: Target) => user.send('DELETE', `/posts/delete?id=${id}`),
+  getPost: (user: TestUser, { id }: Target) => user.send('GET', `/posts/${id}`),
+  getPostImage: (user: TestUser, { image }: Target) => user.send('GET', `/posts/image/${image}`),
+  getProfileImage: (user: TestUser, { picture }: Target) => user.send('GET', `/profiles/image/${picture}`),
+  likePost: (user: TestUser, { id }: Target) => user.send('POST', `/posts/like?id=${id}`),
+  unlikePost: (user: TestUser, { id }: Target) => user.send('DELETE', `/posts/like?id=${id}`),
+  editPost: (user: TestUser, { id }: Target) => user.send('PUT', `/posts/edit?id=${id}`, { form: { title: 'Mine' } }),
+  deletePost: (user: TestUser, { id }: Target) => user.send('DELETE', `/posts/delete?id=${id}`),
 };
 
 interface Target {
@@ -41,14 +41,14 @@ const hidden: Target = { id: post.id, image: fileName(post.image), picture: file
 const absentName = `${'0'.repeat(32)}.png`;
 const missing: Target = { id: post.id + 1_000_000, image: absentName, picture: absentName };
 
-// What the relay still has to deliver to the graph would otherwise run among the statements of a request.
-await settled(service.stores);
+// Otherwise statements of the relay would be mixed with those of requests.
+await drainOutbox(service.stores);
 
-/** Statements of the relay, of sessions and of maintenance run whenever they are due. */
+/** Statements of the relay, of sessions and of maintenance, which run at any time. */
 const BACKGROUND = /outbox|sessions|pg_stat_|pg_control_|^\s*(vacuum|analyze|checkpoint)/;
 const isOfRequest = ({ text }: { text: string }) => !BACKGROUND.test(text);
 
-/** How often the graph was asked, if it is not among the statements. */
+/** Returns the number of calls to the graph so far. */
 async function graphCalls(): Promise<number> {
   const text = await (await fetch(`${service.opsUrl}/metrics`)).text();
   const counts = [...text.matchAll(/^\S*store\S*_count\{[^}]*store="graph"[^}]*\} (\d+)$/gm)];
@@ -63,13 +63,13 @@ async function observe(operation: keyof typeof OPERATIONS, target: Target) {
 }
 
 for (const operation of Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]) {
-  t.test(`${operation}: refuses a hidden post as it refuses a missing one, and reads nothing of it`, async (t) => {
+  t.test(`${operation}: treats a hidden post like a missing one, and reads none of its content`, async (t) => {
     const [one, other] = [await observe(operation, hidden), await observe(operation, missing)];
     t.equal(one.status, 404);
     t.same(one.body, other.body);
     t.not(one.texts.length, 0);
     t.same(one.texts, other.texts, 'the same statements');
-    t.equal(one.graph, other.graph, 'as many look-ups in the graph');
+    t.equal(one.graph, other.graph, 'the same number of graph calls');
     const read = JSON.stringify(one.made.map(({ rows }) => rows));
     for (const content of [SECRET, hidden.image, hidden.picture, post.created_at, author.username, author.email]) {
       t.notOk(read.includes(content), `no row contains ${content}`);
@@ -77,13 +77,13 @@ for (const operation of Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]) 
   });
 }
 
-t.test('a friend and the author read the post, also when all ask in one batch', async (t) => {
+t.test('a friend and the author can read the post, also in one batch with a stranger', async (t) => {
   const friend = await service.createUser();
   await befriend(author, friend);
-  const ask = (user: Person) => user.send('GET', `/posts/${hidden.id}`);
-  const answers = await Promise.all([ask(author), ask(friend), ask(stranger), ask(author)]);
+  const getPost = (user: TestUser) => user.send('GET', `/posts/${hidden.id}`);
+  const responses = await Promise.all([getPost(author), getPost(friend), getPost(stranger), getPost(author)]);
   t.same(
-    answers.map(({ status, body }) => (status === 200 ? body.text : status)),
+    responses.map(({ status, body }) => (status === 200 ? body.text : status)),
     [`${SECRET} text`, `${SECRET} text`, 404, `${SECRET} text`],
   );
 });

@@ -15,7 +15,7 @@ class Response extends EventEmitter {
   }
 }
 
-/** A budget, and a function that asks it for bytes for a response of its own. */
+/** Creates a budget, and a function that takes bytes from it for a new response. */
 function createBudget(limits = LIMITS) {
   const budget = createResponseBudget(limits);
   let addresses = 0;
@@ -24,7 +24,7 @@ function createBudget(limits = LIMITS) {
     take(bytes: number, address = `192.0.2.${++addresses}`) {
       const response = new Response();
       const state = { response, outcome: 'waiting' };
-      const settled = budget.take(bytes, address, response as unknown as ServerResponse).then(
+      const settled = budget.acquire(bytes, address, response as unknown as ServerResponse).then(
         () => {
           state.outcome = 'started';
         },
@@ -37,10 +37,10 @@ function createBudget(limits = LIMITS) {
   };
 }
 
-/** Lets every promise that can settle do so. */
+/** Lets pending promises settle. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-t.test('a response waits until those before it have been sent, first come, first served', async (t) => {
+t.test('responses wait in order until earlier ones have been sent', async (t) => {
   const { budget, take } = createBudget();
   const sent = [take(60), take(40)];
   const waiting = [take(50), take(10)];
@@ -55,7 +55,7 @@ t.test('a response waits until those before it have been sent, first come, first
   t.same(
     waiting.map(({ outcome }) => outcome),
     ['waiting', 'waiting'],
-    'the small one does not overtake the large one',
+    'the small response does not overtake the large one',
   );
   sent[0]?.response.close();
   await turn();
@@ -67,19 +67,19 @@ t.test('a response waits until those before it have been sent, first come, first
   t.same(budget.usage, { unsentBytes: 0, waitingBytes: 0, refused: 0 });
 });
 
-t.test('a response is refused with 503 if too much waits already, or if it waits too long', async (t) => {
+t.test('returns 503 if too many bytes wait, or if a response waits too long', async (t) => {
   const { budget, take } = createBudget({ ...LIMITS, waitMs: 1 });
   const sent = take(100);
   const [first, second] = [take(60), take(60)];
   await turn();
-  t.equal(second.outcome, '503', 'there is no room to wait');
+  t.equal(second.outcome, '503', 'the queue is full');
   await first.settled;
-  t.equal(first.outcome, '503', 'its turn has not come in time');
+  t.equal(first.outcome, '503', 'it has waited too long');
   t.same(budget.usage, { unsentBytes: 100, waitingBytes: 0, refused: 2 });
   t.equal(sent.outcome, 'started');
 });
 
-t.test('a client that leaves gives its place back', async (t) => {
+t.test('a disconnected client frees its place', async (t) => {
   const { budget, take } = createBudget();
   const sent = take(100);
   const [leaving, next] = [take(90), take(10)];
@@ -91,11 +91,11 @@ t.test('a client that leaves gives its place back', async (t) => {
   t.equal(next.outcome, 'started');
   const late = new Response();
   late.close();
-  await t.rejects(budget.take(1, '192.0.2.9', late as unknown as ServerResponse), { message: /cannot do this/ });
+  await t.rejects(budget.acquire(1, '192.0.2.9', late as unknown as ServerResponse), { message: /cannot do this/ });
   t.match(budget.usage, { unsentBytes: 10, waitingBytes: 0 });
 });
 
-t.test('one address has a quarter of the budget, and does not hold up others', async (t) => {
+t.test('an address may use a quarter of the budget, and does not block others', async (t) => {
   const { take } = createBudget();
   const own = [take(20, '192.0.2.1'), take(20, '192.0.2.1')];
   const other = take(60, '192.0.2.2');
@@ -109,7 +109,7 @@ t.test('one address has a quarter of the budget, and does not hold up others', a
   t.equal(own[1]?.outcome, 'started');
 });
 
-t.test('large pages count until they are read, and arrive whole', async (t) => {
+t.test('large pages count towards the budget until they are read, and are complete', async (t) => {
   const service = await startTestService(t);
   const user = await service.createUser();
   for (let count = 0; count < 20; count += 1) await createPost(user, { text: '😀'.repeat(10_000) });

@@ -6,15 +6,15 @@ import { parseArgs } from 'node:util';
 import { table } from '../scripts/table.js';
 
 /*
- * Runs tests: `npm test` the kinds that take minutes together, `npm run test:all` every kind. A test's folder is its kind;
- * `test/*.test.ts` itself are the integration tests. Words select files whose names contain one of them, of every kind:
+ * Runs tests: `npm test` the fast kinds, `npm run test:all` every kind. A test's folder is its kind; `test/*.test.ts` are the
+ * integration tests. Words select the files, of every kind, whose names contain one of them:
  *
  *   npm test -- friends likes
  *
- * Options go to tap: `npm test -- --bail`.
+ * Options are passed to tap: `npm test -- --bail`.
  */
 
-const SLOWEST = 10;
+const SLOWEST_COUNT = 10;
 
 interface TestFile {
   path: string;
@@ -38,9 +38,9 @@ const selected =
   words.length > 0
     ? files.filter(({ name }) => words.some((word) => name.includes(word)))
     : files.filter(({ kind }) => kinds === 'all' || kinds.split(',').includes(kind));
-if (selected.length === 0) throw new Error(`no test file has a name that contains ${words.join(' or ')}`);
+if (selected.length === 0) throw new Error(`no test file name contains ${words.join(' or ')}`);
 
-/** The files that have run, the slowest first. */
+/** Returns the files that have run, slowest first. */
 function timings() {
   const timed = selected.map(({ path, name, kind }) => {
     const result = resultOf(path);
@@ -62,13 +62,17 @@ const options = rest.filter((argument) => argument.startsWith('-'));
 const tap = spawn('tap', [...options, ...selected.map(({ path }) => path)], { stdio: 'inherit' });
 const [code] = await once(tap, 'close');
 
-const left = files.filter((file) => !selected.includes(file));
-const leftKinds = [...new Set(left.map(({ kind }) => kind))];
+const notRun = files.filter((file) => !selected.includes(file));
+const kindsNotRun = [...new Set(notRun.map(({ kind }) => kind))];
 const timed = timings();
-const rows = timed.slice(0, SLOWEST).map(({ name, kind, seconds }) => ({ name, kind, seconds: seconds.toFixed(1) }));
-const again = timed.find(({ failed }) => failed) ?? timed[0];
-console.log(`\nThe slowest files:\n${table(rows)}\n\nTo run one again: npm test -- ${again?.name}`);
-if (words.length === 0 && left.length > 0) {
-  console.log(`Not run: ${left.length} files of the kinds ${leftKinds.join(', ')}. npm run test:all runs every kind.`);
+const rows = timed
+  .slice(0, SLOWEST_COUNT)
+  .map(({ name, kind, seconds }) => ({ name, kind, seconds: seconds.toFixed(1) }));
+const toRerun = timed.find(({ failed }) => failed) ?? timed[0];
+console.log(`\nThe slowest files:\n${table(rows)}\n\nTo run one again: npm test -- ${toRerun?.name}`);
+if (words.length === 0 && notRun.length > 0) {
+  console.log(
+    `Not run: ${notRun.length} files of the kinds ${kindsNotRun.join(', ')}. npm run test:all runs every kind.`,
+  );
 }
 process.exitCode = code ?? 1;

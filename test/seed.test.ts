@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import t from 'tap';
 import type { Stores } from '../db/stores.js';
+import { friendPairs, likePairs } from '../scripts/seed/edges.js';
 import { type Population, problemsOf, seed } from '../scripts/seed/seed.js';
-import { friendPairs, likePairs } from '../scripts/seed/ties.js';
 import { countLikes } from './support/contents.js';
+import { emptyStores, findingsByRule, openStoresWithoutRelay, verifyStores } from './support/inconsistencies.js';
 import { runCommand } from './support/processes.js';
 import { startTestService } from './support/service.js';
-import { lendGraph, onServices, openTestStores, temporaryDirectory } from './support/stores.js';
-import { broken, emptyStores, inspect, openQuietly } from './support/verifying.js';
+import { claimGraphFor, onServices, openTestStores, temporaryDirectory } from './support/stores.js';
 
 const WANTED: Population = {
   accounts: 30,
@@ -20,7 +20,7 @@ const WANTED: Population = {
   seed: 7,
 };
 
-/** All that a seed decides, by places and not by ids. */
+/** Returns everything that a seed determines, by index instead of id. */
 async function contents({ db, graph }: Stores, made: { accounts: number[]; posts: number[] }) {
   const accounts = await db.selectFrom('accounts').select(['id', 'name', 'private']).orderBy('id').execute();
   const posts = await db.selectFrom('posts').select(['id', 'author_id', 'title', 'text']).orderBy('id').execute();
@@ -32,18 +32,18 @@ async function contents({ db, graph }: Stores, made: { accounts: number[]; posts
     posts: posts
       .filter(({ id }) => post(id) >= 0)
       .map(({ id, author_id, ...rest }) => [post(id), person(author_id), rest]),
-    friendships: friendships.map((tie) => `${person(tie.person)} ${person(tie.friend)}`).sort(),
-    likes: likes.map((tie) => `${person(tie.person)} ${post(tie.post)}`).sort(),
+    friendships: friendships.map((edge) => `${person(edge.person)} ${person(edge.friend)}`).sort(),
+    likes: likes.map((edge) => `${person(edge.person)} ${post(edge.post)}`).sort(),
   };
 }
 
-t.test('makes what was asked for, the same again for the same seed, beside what is there', async (t) => {
-  const stores = await openQuietly(t);
+t.test('creates the requested data in addition to existing data, and the same data for the same seed', async (t) => {
+  const stores = await openStoresWithoutRelay(t);
   const steps = new Set<string>();
   const make = (population: Population) => seed(stores, population, 'hash', (step) => steps.add(step));
   const [first, second, other] = [await make(WANTED), await make(WANTED), await make({ ...WANTED, seed: 8 })];
-  t.same(broken(await inspect(stores)), {});
-  t.ok(steps.has('likes'), 'says how far it is');
+  t.same(findingsByRule(await verifyStores(stores)), {});
+  t.ok(steps.has('likes'), 'reports progress');
 
   const one = await contents(stores, first);
   t.equal(one.accounts.length, WANTED.accounts);
@@ -54,14 +54,14 @@ t.test('makes what was asked for, the same again for the same seed, beside what 
   const [newest] = await stores.db.selectFrom('posts').select('id').orderBy('created_at', 'desc').execute();
   t.ok(
     [first, second, other].some(({ posts }) => posts.at(-1) === newest?.id),
-    'the last is the newest',
+    'the last post is the newest',
   );
   const counts = await countLikes(stores.graph, first.posts);
-  t.ok((counts.at(-1) ?? 0) >= WANTED.popularPost, 'the newest is popular');
+  t.ok((counts.at(-1) ?? 0) >= WANTED.popularPost, 'the newest post is popular');
   t.ok((await stores.graph.friendsOf(first.accounts[0] ?? 0)).length >= WANTED.popularPerson);
 });
 
-t.test('pairs come as often as they were asked for, and none twice', async (t) => {
+t.test('creates the requested number of pairs without duplicates', async (t) => {
   const plain = { ...WANTED, popularPost: 0, popularPerson: 0 };
   for (const population of [
     plain,
@@ -77,7 +77,7 @@ t.test('pairs come as often as they were asked for, and none twice', async (t) =
     const pairs = [...friendPairs(population)];
     t.ok(
       pairs.every(([person, friend]) => person !== friend),
-      'nobody is a friend of their own',
+      'no user is their own friend',
     );
     for (const person of pairs.flat()) degree[person] += 1;
     t.same(degree, Array(accounts).fill(friends), `${friends} friends for each of ${accounts}`);
@@ -89,7 +89,7 @@ t.test('pairs come as often as they were asked for, and none twice', async (t) =
   }
 });
 
-t.test('says what cannot be', async (t) => {
+t.test('rejects impossible populations', async (t) => {
   for (const impossible of [
     { accounts: 0, likes: 0, friends: 0, popularPost: 0, popularPerson: 0 },
     { privatePercent: 101 },
@@ -104,16 +104,16 @@ t.test('says what cannot be', async (t) => {
   }
 });
 
-t.test('the command fills new stores, unless they are in use, and prints the password of all accounts', async (t) => {
+t.test('the command fills stores that are not in use, and prints the password of all accounts', async (t) => {
   const environment = await emptyStores(t);
-  // Real stores are joined when they are first opened.
+  // Opening stores on servers for the first time claims them.
   if (onServices) await (await openTestStores(t, environment)).close();
-  await lendGraph(environment);
+  await claimGraphFor(environment);
   const options = ['--accounts', '20', '--posts', '30', '--likes', '40', '--friends', '2', '--private', '50'];
-  const { code, output } = await runCommand(t, ['seed', ...options], environment);
+  const { code, output } = await runCommand(t, ['seed/index', ...options], environment);
   t.equal(code, 0, output);
-  t.match(output, /^Made 20 accounts and 30 posts in [\d.]+ s\.$/m);
-  const [, email = '', password = ''] = /^One of them: (\S+), password (\S+)$/m.exec(output) ?? [];
+  t.match(output, /^Created 20 accounts and 30 posts in [\d.]+ s\.$/m);
+  const [, email = '', password = ''] = /^Example account: (\S+), password (\S+)$/m.exec(output) ?? [];
 
   const service = await startTestService(t, environment);
   const login = await service.send('POST', '/auth/login', { json: { email, password } });
@@ -126,23 +126,23 @@ t.test('the command fills new stores, unless they are in use, and prints the pas
 
   // Several processes may share servers, but not a data directory.
   if (onServices) return;
-  const refused = await runCommand(t, ['seed', '--accounts', '1'], environment);
+  const refused = await runCommand(t, ['seed/index', '--accounts', '1'], environment);
   t.equal(refused.code, 1);
   t.match(refused.output, /^\S+ is in use by another process of this service\n$/);
 });
 
-t.test('the command says in one line what is wrong, and prints no password then', async (t) => {
+t.test('the command reports bad options in one line, without the password', async (t) => {
   const environment = { DATA_DIR: await temporaryDirectory(t) };
   const cases: [options: string[], said: RegExp][] = [
     [[], /^npm run seed -- --accounts N/],
-    [['--accounts', 'many'], /^--accounts: "many" is not a whole number below 1000000000\n$/],
-    [['--accounts', '1', '--friends', '2'], /^nobody can have more friends than .*\n$/],
+    [['--accounts', 'many'], /^--accounts: "many" is not an integer from 0 to 999999999\n$/],
+    [['--accounts', '1', '--friends', '2'], /^no account can have more friends than .*\n$/],
     [
       ['--accounts', '1', '--password', 'Password123!'],
       /^(?!.*Password123)The password must not be a common password/s,
     ],
   ];
-  const results = await Promise.all(cases.map(([options]) => runCommand(t, ['seed', ...options], environment)));
+  const results = await Promise.all(cases.map(([options]) => runCommand(t, ['seed/index', ...options], environment)));
   for (const [index, { code, output }] of results.entries()) {
     t.equal(code, 1);
     t.match(output, cases[index]?.[1]);

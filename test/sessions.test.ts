@@ -1,8 +1,8 @@
 import t from 'tap';
 import { purgeExpiredSessions } from '../db/sessions.js';
-import { type Person, startTestService } from './support/service.js';
+import { startTestService, type TestUser } from './support/service.js';
 
-/* Sessions as time passes: last use, expiry and purge. */
+/* Last use, expiry and purge of sessions. */
 
 const service = await startTestService(t);
 const { db } = service.stores;
@@ -22,53 +22,53 @@ const change = (id: string, values: { last_used_at?: Date; expires_at?: Date }) 
 const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1000);
 
 /** Logs in again, and returns the new session. */
-async function loginAgain(person: Person): Promise<{ id: string; token: string }> {
-  const known = idsOf(await rowsOf(person));
-  const token = await service.login(person.email);
-  const id = idsOf(await rowsOf(person)).find((row) => !known.includes(row)) ?? '';
+async function loginAgain(user: TestUser): Promise<{ id: string; token: string }> {
+  const known = idsOf(await rowsOf(user));
+  const token = await service.login(user.email);
+  const id = idsOf(await rowsOf(user)).find((row) => !known.includes(row)) ?? '';
   return { id, token };
 }
 
 t.test('lists sessions last used first, the current one at the top', async (t) => {
-  const person = await service.createUser();
-  const [current = ''] = idsOf(await rowsOf(person));
-  const [second, third, fourth] = [await loginAgain(person), await loginAgain(person), await loginAgain(person)];
+  const user = await service.createUser();
+  const [current = ''] = idsOf(await rowsOf(user));
+  const [second, third, fourth] = [await loginAgain(user), await loginAgain(user), await loginAgain(user)];
   await change(third.id, { last_used_at: secondsAgo(10) });
   await change(fourth.id, { last_used_at: secondsAgo(20) });
   await change(current, { last_used_at: secondsAgo(30) });
   await change(second.id, { last_used_at: secondsAgo(5000) });
-  const sessions = await sessionsOf(person.token);
+  const sessions = await sessionsOf(user.token);
   t.same(idsOf(sessions), [current, third.id, fourth.id, second.id]);
   const times = sessions.map(({ last_used_at }) => last_used_at);
   t.same(times, [...times].sort().reverse());
 });
 
 t.test('writes last_used_at when it lags by more than a minute, and not before', async (t) => {
-  const person = await service.createUser();
-  const [{ id } = { id: '' }] = await rowsOf(person);
-  const other = await loginAgain(person);
+  const user = await service.createUser();
+  const [{ id } = { id: '' }] = await rowsOf(user);
+  const other = await loginAgain(user);
   for (const [lag, written] of [
     [70, true],
     [50, false],
   ] as const) {
     const then = secondsAgo(lag);
     await change(id, { last_used_at: then });
-    await person.send('GET', '/auth/me');
-    const row = (await rowsOf(person)).find((row) => row.id === id);
+    await user.send('GET', '/auth/me');
+    const row = (await rowsOf(user)).find((row) => row.id === id);
     t.equal(Date.parse(row?.last_used_at ?? '') > Number(then), written, `${lag} seconds`);
   }
   const shown = (await sessionsOf(other.token)).find((session) => session.id === id);
   t.ok(Date.now() - Date.parse(shown?.last_used_at ?? '') < 65_000, 'other sessions see it lag by a minute at most');
 });
 
-t.test('an expired session is refused, not listed, and purged', async (t) => {
-  const person = await service.createUser();
-  const [current = ''] = idsOf(await rowsOf(person));
-  const expired = await loginAgain(person);
+t.test('an expired session is rejected, not listed, and purged', async (t) => {
+  const user = await service.createUser();
+  const [current = ''] = idsOf(await rowsOf(user));
+  const expired = await loginAgain(user);
   await change(expired.id, { expires_at: secondsAgo(1) });
-  t.same(idsOf(await sessionsOf(person.token)), [current]);
+  t.same(idsOf(await sessionsOf(user.token)), [current]);
   t.equal((await service.send('GET', '/auth/me', { token: expired.token })).status, 401);
   await purgeExpiredSessions(db);
-  t.same(idsOf(await rowsOf(person)), [current]);
-  t.equal((await person.send('GET', '/auth/me')).status, 200);
+  t.same(idsOf(await rowsOf(user)), [current]);
+  t.equal((await user.send('GET', '/auth/me')).status, 200);
 });

@@ -3,14 +3,14 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { encodingFor } from '../handlers/http/static-content.js';
 import { startTestService } from './support/service.js';
-import { wire } from './support/wire.js';
+import { createWireSender } from './support/wire.js';
 
 /* The OpenAPI document and the explorer. */
 
 const service = await startTestService(t);
-const send = wire(t, service.url);
+const send = createWireSender(t, service.url);
 
-t.test('the best encoding that a client accepts is chosen', async (t) => {
+t.test('chooses the best encoding that the client accepts', async (t) => {
   for (const [header, expected] of [
     [undefined, undefined],
     ['', undefined],
@@ -28,51 +28,48 @@ t.test('the best encoding that a client accepts is chosen', async (t) => {
   }
 });
 
-t.test('the YAML document is served byte for byte', async (t) => {
+t.test('serves the YAML document byte for byte', async (t) => {
   t.ok((await send('GET', '/openapi.yaml')).bytes.equals(await readFile('openapi.yaml')));
 });
 
-t.test(
-  'the document and the assets of the explorer are compressed, with an entity tag for each encoding',
-  async (t) => {
-    const tags = new Set<string>();
-    const paths = ['/openapi.yaml', '/openapi.json', '/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js'];
-    for (const path of paths) {
-      const get = (headers: Record<string, string>, method = 'GET') => send(method, path, { headers });
-      const plain = await get({});
-      for (const [encoding, decode] of [
-        [null, (bytes: Buffer) => bytes],
-        ['br', brotliDecompressSync],
-        ['gzip', gunzipSync],
-      ] as const) {
-        const accept = { 'Accept-Encoding': encoding ?? 'identity' };
-        const { headers, bytes } = await get(accept);
-        t.equal(headers.get('content-encoding'), encoding);
-        t.equal(headers.get('cache-control'), 'no-cache');
-        t.match(headers.get('vary'), /\baccept-encoding\b/i);
-        t.ok(decode(bytes).equals(plain.bytes), `${path} ${encoding}`);
-        if (encoding) t.ok(bytes.length < plain.bytes.length / 2);
-        const etag = headers.get('etag') ?? '';
-        t.match(etag, /^"[\w-]{43}"$/, 'a strong one');
-        tags.add(etag);
-        for (const method of ['GET', 'HEAD']) {
-          const again = await get({ ...accept, 'If-None-Match': etag }, method);
-          t.same([again.status, again.headers.get('etag'), again.bytes.length], [304, etag, 0]);
-          t.notOk(again.headers.has('content-type'));
-          t.match(again.headers.get('vary'), /\baccept-encoding\b/i);
-        }
-        const other = encoding === 'br' ? 'gzip' : 'br';
-        const otherBytes = await get({ 'Accept-Encoding': other, 'If-None-Match': etag });
-        t.equal(otherBytes.status, 200, 'another encoding has other bytes');
-        const head = await get(accept, 'HEAD');
-        t.equal(head.headers.get('content-length'), String(bytes.length));
+t.test('compresses the document and the assets of the explorer, with an entity tag for each encoding', async (t) => {
+  const tags = new Set<string>();
+  const paths = ['/openapi.yaml', '/openapi.json', '/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js'];
+  for (const path of paths) {
+    const get = (headers: Record<string, string>, method = 'GET') => send(method, path, { headers });
+    const plain = await get({});
+    for (const [encoding, decode] of [
+      [null, (bytes: Buffer) => bytes],
+      ['br', brotliDecompressSync],
+      ['gzip', gunzipSync],
+    ] as const) {
+      const accept = { 'Accept-Encoding': encoding ?? 'identity' };
+      const { headers, bytes } = await get(accept);
+      t.equal(headers.get('content-encoding'), encoding);
+      t.equal(headers.get('cache-control'), 'no-cache');
+      t.match(headers.get('vary'), /\baccept-encoding\b/i);
+      t.ok(decode(bytes).equals(plain.bytes), `${path} ${encoding}`);
+      if (encoding) t.ok(bytes.length < plain.bytes.length / 2);
+      const etag = headers.get('etag') ?? '';
+      t.match(etag, /^"[\w-]{43}"$/, 'a strong entity tag');
+      tags.add(etag);
+      for (const method of ['GET', 'HEAD']) {
+        const again = await get({ ...accept, 'If-None-Match': etag }, method);
+        t.same([again.status, again.headers.get('etag'), again.bytes.length], [304, etag, 0]);
+        t.notOk(again.headers.has('content-type'));
+        t.match(again.headers.get('vary'), /\baccept-encoding\b/i);
       }
+      const other = encoding === 'br' ? 'gzip' : 'br';
+      const otherBytes = await get({ 'Accept-Encoding': other, 'If-None-Match': etag });
+      t.equal(otherBytes.status, 200, 'another encoding has other bytes');
+      const head = await get(accept, 'HEAD');
+      t.equal(head.headers.get('content-length'), String(bytes.length));
     }
-    t.equal(tags.size, 3 * paths.length);
-  },
-);
+  }
+  t.equal(tags.size, 3 * paths.length);
+});
 
-t.test('the explorer has a policy that lets no script in but its own, and its assets are served', async (t) => {
+t.test('the explorer has a policy that allows only its own scripts, and its assets are served', async (t) => {
   const page = await send('GET', '/docs');
   const policy = page.headers.get('content-security-policy') ?? '';
   const directives = policy.split('; ');

@@ -19,9 +19,9 @@ const service = await startTestService(t, {
   PUBLIC_URL: 'https://social.example',
 });
 const { db } = service.stores;
-const person = await service.createUser();
+const user = await service.createUser();
 const stranger = await service.createUser();
-const claims = decodeJwt(person.token);
+const claims = decodeJwt(user.token);
 const now = Math.floor(Date.now() / 1000);
 
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -39,7 +39,7 @@ function forge(
 const me = (token: string) => service.send('GET', '/auth/me', { token });
 
 t.test('a token is signed by the first key and ends with its session, after TOKEN_TTL', async (t) => {
-  const token = await service.login(person.email);
+  const token = await service.login(user.email);
   t.same(decodeProtectedHeader(token), { alg: 'HS256', kid: 'one', typ: 'JWT' });
   const { jti = '', tvr, iat = 0, exp = 0, iss, aud } = decodeJwt<JWTPayload & { tvr: number }>(token);
   t.same({ tvr, iss, aud }, { tvr: 1, iss: 'social-posting-service', aud: 'social-posting-service' });
@@ -57,29 +57,29 @@ t.test('a token is signed by the first key and ends with its session, after TOKE
 t.test('the cookie is Secure if clients reach the service over https', async (t) => {
   const behindProxy = await startTestService(t, { TRUST_PROXY: '127.0.0.1' });
   const behindAnother = await startTestService(t, { TRUST_PROXY: '10.0.0.1', PUBLIC_URL: 'http://social.example' });
-  for (const [what, secure, asked, proto] of [
+  for (const [what, secure, target, proto] of [
     ['a trusted proxy says https', true, behindProxy, 'https'],
-    ['it writes it in capitals', true, behindProxy, 'HTTPS'],
-    ['it says http', false, behindProxy, 'http'],
-    ['it adds http to what its client has sent', false, behindProxy, 'https, http'],
-    ['it says nothing', false, behindProxy, undefined],
+    ['a trusted proxy says HTTPS', true, behindProxy, 'HTTPS'],
+    ['a trusted proxy says http', false, behindProxy, 'http'],
+    ['a trusted proxy appends http to the header of its client', false, behindProxy, 'https, http'],
+    ['a trusted proxy sends no header', false, behindProxy, undefined],
     ['another address is trusted', false, behindAnother, 'https'],
     ['PUBLIC_URL is https', true, service, undefined],
   ] as const) {
     const headers: Record<string, string> = proto ? { 'X-Forwarded-Proto': proto } : {};
-    const { token, email } = await asked.createUser();
-    const login = await asked.send('POST', '/auth/login', { json: { email, password: PASSWORD }, headers });
-    const logout = await asked.send('POST', '/auth/logout', { token, headers });
-    for (const answer of [login, logout]) t.equal('secure' in (cookieOf(answer) ?? {}), secure, what);
+    const { token, email } = await target.createUser();
+    const login = await target.send('POST', '/auth/login', { json: { email, password: PASSWORD }, headers });
+    const logout = await target.send('POST', '/auth/logout', { token, headers });
+    for (const response of [login, logout]) t.equal('secure' in (cookieOf(response) ?? {}), secure, what);
   }
 });
 
-t.test('only an unexpired token is accepted that a key of the service has signed for its session', async (t) => {
+t.test('accepts only unexpired tokens that a key of the service has signed for their session', async (t) => {
   t.equal((await me(forge())).status, 200, 'the same claims, signed in the same way');
   t.equal((await me(forge({}, { kid: 'two' }, [TWO, 'sha256']))).status, 200, 'signed by the second key');
 
   const { jti: theirSession, sub: theirId } = decodeJwt(stranger.token);
-  const bad: Record<string, string> = {
+  const invalidTokens: Record<string, string> = {
     expired: forge({ exp: now - 1 }),
     'not yet valid': forge({ nbf: now + 600 }),
     'an unknown key': forge({}, { kid: 'three' }),
@@ -106,15 +106,15 @@ t.test('only an unexpired token is accepted that a key of the service has signed
     ),
   };
   const { body } = await service.send('GET', '/auth/me');
-  for (const [title, token] of Object.entries(bad)) {
-    const answer = await me(token);
-    t.equal(answer.status, 401, title);
-    t.equal(answer.headers.get('www-authenticate'), 'Bearer error="invalid_token"');
-    t.same(answer.body, body);
+  for (const [title, token] of Object.entries(invalidTokens)) {
+    const response = await me(token);
+    t.equal(response.status, 401, title);
+    t.equal(response.headers.get('www-authenticate'), 'Bearer error="invalid_token"');
+    t.same(response.body, body);
   }
 });
 
-t.test('a token that was accepted before is accepted until it expires, and no longer', async (t) => {
+t.test('an accepted token remains accepted only until it expires', async (t) => {
   const tokens = createTokens([{ id: 'one', secret: ONE }]);
   const expires = new Date(Math.floor(Date.now() / 1000 + 60) * 1000);
   const issued = { accountId: 7, sessionId: 'a-session', tokenVersion: 3 };
@@ -125,10 +125,10 @@ t.test('a token that was accepted before is accepted until it expires, and no lo
   t.same(await tokens.verify(token), issued);
   time += 1;
   t.equal(await tokens.verify(token), undefined);
-  t.equal(await tokens.verify(`${token}x`), undefined, 'nor is one that only begins like it');
+  t.equal(await tokens.verify(`${token}x`), undefined, 'nor is a token with the same prefix');
 });
 
-t.test('a token of an older password is refused even if its session still exists', async (t) => {
+t.test('a token from before a password change is rejected even if its session still exists', async (t) => {
   const { send, id } = await service.createUser();
   const setVersion = (token_version: number) =>
     db.updateTable('accounts').set({ token_version }).where('id', '=', id).execute();
@@ -142,10 +142,10 @@ t.test('a token of an older password is refused even if its session still exists
   }
 });
 
-t.test('a key that was generated is kept for its owner alone, and can be replaced without a logout', async (t) => {
+t.test('a generated key is readable only by its owner, and can be replaced without a logout', async (t) => {
   const path = join(t.testdir(), 'token-keys');
   const [generated] = await readOrCreateTokenKeys(path);
-  t.same(await readOrCreateTokenKeys(path), [generated], 'the next start finds it');
+  t.same(await readOrCreateTokenKeys(path), [generated], 'the next start reads it');
   t.equal((await stat(path)).mode & 0o777, 0o600);
   const line = (await readFile(path, 'utf8')).trim();
   t.match(line, /^[\w-]+:.{32,}$/);

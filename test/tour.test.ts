@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { holdings, nothing } from './support/contents.js';
+import { EMPTY_CONTENTS, readContents } from './support/contents.js';
 import { startTestService } from './support/service.js';
 
 interface Tour {
@@ -10,12 +10,12 @@ interface Tour {
   stderr: string;
 }
 
-/** Plays the tour as `npm run tour` does. */
+/** Runs the tour as `npm run tour` does. */
 async function tour(BASE_URL: string): Promise<Tour> {
-  const played = promisify(execFile)(process.execPath, ['.build/scripts/tour.js'], {
+  const run = promisify(execFile)(process.execPath, ['.build/scripts/tour.js'], {
     env: { PATH: process.env.PATH, BASE_URL },
   });
-  return played.then(
+  return run.then(
     (output) => ({ code: 0, ...output }),
     ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
   );
@@ -23,16 +23,16 @@ async function tour(BASE_URL: string): Promise<Tour> {
 
 const service = await startTestService(t);
 
-t.test('the tour shows two people meeting, step by step, and leaves nothing behind', async (t) => {
+t.test('the tour shows each step and deletes its accounts', async (t) => {
   const { code, stdout, stderr } = await tour(`${service.url}/`);
   t.equal(code, 0);
   t.equal(stderr, '');
   for (const step of [
     /1\. Ada registers\n +POST \/auth\/register .*\n +201 {2}\{"id":\d+\}/,
-    /Ada posts, with an image\n +POST \/posts\/create .*\n +201 .*"image":"\/posts\/image\/\w+\.png"/,
-    /To Ben the post does not exist now\n +GET \/posts\/\d+\n +404 /,
-    /Ada accepts\n +POST \/friends\/accept\?from=\d+\n +200 /,
-    /it has his like\n +GET \/posts\/\d+\n +200 .*"like_count":1,"liked_by_me":true/,
+    /Ada creates a post with an image\n +POST \/posts\/create .*\n +201 .*"image":"\/posts\/image\/\w+\.png"/,
+    /Ben can no longer see the post\n +GET \/posts\/\d+\n +404 /,
+    /Ada accepts the request\n +POST \/friends\/accept\?from=\d+\n +200 /,
+    /with his like\n +GET \/posts\/\d+\n +200 .*"like_count":1,"liked_by_me":true/,
     /Ben deletes the account.*\n +DELETE \/profiles\/me .*\n +200 /,
   ]) {
     t.match(stdout, step);
@@ -41,21 +41,21 @@ t.test('the tour shows two people meeting, step by step, and leaves nothing behi
   t.notMatch(stdout, /eyJ[\w-]{20}/, 'no whole token');
   t.notMatch(stdout, /Tour!/, 'no password');
   t.notOk(stdout.includes('\u001b'), 'no colour in a pipe');
-  t.same(await holdings(service.stores), nothing);
+  t.same(await readContents(service.stores), EMPTY_CONTENTS);
 });
 
-t.test('an unexpected status ends it with 1 and says where, but not before both accounts are deleted', async (t) => {
+t.test('an unexpected status exits with 1 and names the step, after both accounts are deleted', async (t) => {
   const limited = await startTestService(t, { RATE_LIMIT_MAX: '4' });
   const { code, stdout, stderr } = await tour(limited.url);
   t.equal(code, 1);
   t.match(stdout, /\n +429 /);
-  t.match(stderr, /^Step \d+ should have answered \d+\.\n$/);
-  t.same(await holdings(limited.stores), nothing);
+  t.match(stderr, /^Step \d+: expected status \d+\.\n$/);
+  t.same(await readContents(limited.stores), EMPTY_CONTENTS);
 });
 
-t.test('with no service there it says so in one line', async (t) => {
+t.test('reports in one line that no service is running', async (t) => {
   await service.stop();
   const { code, stderr } = await tour(service.url);
   t.equal(code, 1);
-  t.match(stderr, /^No answer from http:.*ECONNREFUSED.*\n$/);
+  t.match(stderr, /^No response from http:.*ECONNREFUSED.*\n$/);
 });

@@ -6,15 +6,15 @@ import { validators } from '../generated/validators.js';
 import { usernameProblems } from '../handlers/policy/usernames.js';
 import { openTestStores } from './support/stores.js';
 
-/** Letters and symbols that are not default ignorable code points and look like nothing. */
+/** Letters and symbols that are invisible although they are not default ignorable code points. */
 const BLANK = ['\u2800', '\u3164', '\u115f', '\u1160', '\uffa0', '\u{13441}', '\u{13442}', '\u{16fe4}', '\u{1d159}'];
 
-/** Matches what case folding changes, or changes to. */
+/** Matches characters that case folding changes or produces. */
 const FOLDED = /[\p{Changes_When_NFKC_Casefolded}\p{Cased}\p{Changes_When_Casemapped}]/u;
 
 const hex = (text: string) => [...text].map((c) => `U+${c.codePointAt(0)?.toString(16)}`).join(' ');
 
-/** Every code point that is a character, except surrogates. */
+/** Yields every code point except surrogates. */
 function* characters(): Generator<string> {
   for (let codePoint = 0; codePoint <= 0x10ffff; codePoint++) {
     if (codePoint < 0xd800 || codePoint > 0xdfff) yield String.fromCodePoint(codePoint);
@@ -26,21 +26,22 @@ function isAccepted(username: string): boolean {
   return validators[operations.register.id].body(body) && usernameProblems(username).length === 0;
 }
 
-t.test('a username may contain every code point that is neither white space nor invisible', async (t) => {
+t.test('accepts every code point in a username that is neither white space nor invisible', async (t) => {
   const invisible = /[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
-  const wrong: string[] = [];
+  const mismatches: string[] = [];
   let refused = 0;
   for (const character of characters()) {
     const expected = !invisible.test(character) && !BLANK.includes(character);
     if (!expected) refused++;
-    // In the pattern's range of U+FEFF are two code points that are not assigned.
-    if (isAccepted(`a${character}b`) !== expected && !'\ufefe\uff00'.includes(character)) wrong.push(hex(character));
+    // The pattern also excludes two unassigned code points next to U+FEFF.
+    if (isAccepted(`a${character}b`) !== expected && !'\ufefe\uff00'.includes(character))
+      mismatches.push(hex(character));
   }
-  t.same(wrong, []);
+  t.same(mismatches, []);
   t.ok(refused > 4000, `${refused} are refused`);
 });
 
-t.test('usernames have the same key if case folding makes them equal, and different keys if not', async (t) => {
+t.test('usernames have the same key if and only if case folding makes them equal', async (t) => {
   for (const [first = '', ...others] of [
     ['ß', 'ẞ', 'ss', 'SS', 'sS', 'ſs'],
     ['οδος', 'ΟΔΟΣ', 'οδοσ'],
@@ -68,26 +69,26 @@ t.test('usernames have the same key if case folding makes them equal, and differ
   }
 });
 
-t.test('the key agrees with the simple case folding of regular expressions, for every code point', async (t) => {
+t.test('the key matches the simple case folding of regular expressions for every code point', async (t) => {
   const classes = new Map<string, string[]>();
-  const wrong: string[] = [];
+  const mismatches: string[] = [];
   for (const character of characters()) {
     if (!FOLDED.test(character) || /\p{Default_Ignorable_Code_Point}/u.test(character)) continue;
     const key = usernameKey(character);
     for (const form of [character.toLowerCase(), character.normalize('NFKC'), character.normalize('NFD'), key])
-      if (usernameKey(form) !== key) wrong.push(`${hex(character)} and ${hex(form)}`);
+      if (usernameKey(form) !== key) mismatches.push(`${hex(character)} and ${hex(form)}`);
     const upper = character.toUpperCase();
-    if (character.normalize('NFKC') !== 'ı' && usernameKey(upper) !== key) wrong.push(hex(character));
+    if (character.normalize('NFKC') !== 'ı' && usernameKey(upper) !== key) mismatches.push(hex(character));
     if (character.normalize('NFKC') === character) classes.set(key, [...(classes.get(key) ?? []), character]);
   }
   for (const [first = '', ...others] of classes.values()) {
     for (const other of others)
-      if (!new RegExp(`^${first}$`, 'iu').test(other)) wrong.push(`${hex(first)}, ${hex(other)}`);
+      if (!new RegExp(`^${first}$`, 'iu').test(other)) mismatches.push(`${hex(first)}, ${hex(other)}`);
   }
-  t.same(wrong, []);
+  t.same(mismatches, []);
 });
 
-t.test('the migration brings old keys up to date, unless another account has the new key', async (t) => {
+t.test('the migration updates old keys unless another account has the new key', async (t) => {
   const { db } = await openTestStores(t);
   const old = [
     ['kır', 'KIR'],

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { Header, list } from 'tar';
 
-/** A file or a directory of the archive. */
+/** A file or directory in the archive. */
 export interface ArchiveEntry {
-  /** Relative, with slashes. */
+  /** Relative, separated by slashes. */
   path: string;
   /** Undefined for a directory. */
   file?: { size: number; bytes: AsyncIterable<Uint8Array> };
 }
 
-/** The archive is incomplete or damaged, or is no backup. */
+/** The file is not a backup, or is incomplete or damaged. */
 export class BadArchiveError extends Error {
   readonly code = 'bad_archive';
   constructor(message: string) {
@@ -19,7 +19,7 @@ export class BadArchiveError extends Error {
   }
 }
 
-/** The last entry: a line for each file, as sha256sum reads them, and one that says how many there are. */
+/** The last entry: one line per file in the format of sha256sum, and a final line with the number of files. */
 const MANIFEST = 'manifest.sha256';
 
 const completion = (files: number) => `# complete: ${files} files`;
@@ -27,9 +27,9 @@ const completion = (files: number) => `# complete: ${files} files`;
 const BLOCK_BYTES = 512;
 
 /**
- * Creates a tar archive: its entries, then the manifest, by which a reader knows that it is complete.
+ * Creates a tar archive that ends with the manifest, which shows that the archive is complete.
  *
- * @throws Error when an entry has fewer or more bytes than it says
+ * @throws Error if the size of an entry differs from its content
  */
 export async function* writeArchive(entries: AsyncIterable<ArchiveEntry>): AsyncGenerator<Uint8Array> {
   const manifest: string[] = [];
@@ -46,7 +46,7 @@ export async function* writeArchive(entries: AsyncIterable<ArchiveEntry>): Async
       size += chunk.length;
       yield chunk;
     }
-    if (size !== file.size) throw new Error(`${path} has ${size} bytes, not ${file.size}`);
+    if (size !== file.size) throw new Error(`${path} has ${size} bytes instead of ${file.size}`);
     yield padding(size);
     manifest.push(`${hash.digest('hex')}  ${path}\n`);
   }
@@ -68,14 +68,14 @@ function headerOf(path: string, type: 'File' | 'Directory', size: number): Uint8
 const padding = (size: number) => Buffer.alloc((BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES);
 
 /**
- * Reads the whole archive and compares every file with the manifest. Returns how many files there are.
+ * Compares every file in the archive with the manifest. Returns the number of files.
  *
  * @throws BadArchiveError
  */
 export async function checkArchive(archive: string): Promise<number> {
   const hashes = new Map<string, string>();
   let manifest = '';
-  // Reading it as an archive says nothing about a file that is not there.
+  // `list` does not fail if the file is missing.
   await (await open(archive)).close();
   try {
     await list({
@@ -83,7 +83,7 @@ export async function checkArchive(archive: string): Promise<number> {
       strict: true,
       onReadEntry(entry) {
         if (entry.type === 'Directory') return void entry.resume();
-        if (entry.type !== 'File') throw new BadArchiveError(`${entry.path} is no file`);
+        if (entry.type !== 'File') throw new BadArchiveError(`${entry.path} is not a regular file`);
         const hash = createHash('sha256');
         entry.on('data', (chunk) => {
           hash.update(chunk);
@@ -93,12 +93,12 @@ export async function checkArchive(archive: string): Promise<number> {
       },
     });
   } catch (cause) {
-    throw new BadArchiveError(`${archive} is not a whole backup: ${(cause as Error).message}`);
+    throw new BadArchiveError(`${archive} is not a complete backup: ${(cause as Error).message}`);
   }
   hashes.delete(MANIFEST);
   const lines = [...hashes].map(([path, hash]) => `${hash}  ${path}\n`);
   if (hashes.size === 0 || manifest !== `${lines.join('')}${completion(hashes.size)}\n`) {
-    throw new BadArchiveError(`${archive} is not a whole backup: its files are not those of its manifest`);
+    throw new BadArchiveError(`${archive} is not a complete backup: its files do not match its manifest`);
   }
   return hashes.size;
 }

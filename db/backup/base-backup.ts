@@ -6,25 +6,25 @@ import type { ArchiveEntry } from './archive.js';
 import { copyFile } from './files.js';
 
 /**
- * Copies the files of a running PostgreSQL, as pg_basebackup does. Between `start` and `stop` files may be copied in any
- * order while they change: a start on the copy replays the WAL of that time, as after a crash. The copy then is of the moment
- * of `stop`. No checkpoint may be made in between.
+ * Copies the files of a running PostgreSQL, as pg_basebackup does. Between `start` and `stop`, files are copied while they
+ * change. A start on the copy replays the WAL written in between, as in crash recovery, and restores the state at `stop`. No
+ * checkpoint may run in between, because it removes WAL.
  */
 export interface BaseBackup {
-  /** All files but WAL. */
+  /** Copies all files except WAL. */
   files(): AsyncGenerator<ArchiveEntry>;
-  /** Ends the backup. Returns the WAL that belongs to it, and the label that tells a start to replay it. */
+  /** Ends the backup. Returns a generator of its WAL and its label; the label makes a start replay the WAL. */
   stop(): Promise<() => AsyncGenerator<ArchiveEntry>>;
-  /** Ends a backup that is not needed any more, if it has not ended. */
+  /** Ends the backup without its WAL, unless it has ended. */
   abandon(): Promise<void>;
 }
 
-/** What belongs to a process and not to the data. */
+/** Files of a running server that are not data. */
 const EXCLUDED = new Set(['postmaster.pid', 'postmaster.opts', 'pgsql_tmp']);
 
-/** @param prefix where the files belong in the archive */
+/** @param prefix the directory of the files in the archive */
 export async function startBaseBackup(db: Database, directory: string, prefix: string): Promise<BaseBackup> {
-  // One that could not be ended is still in progress in this session.
+  // An earlier backup that failed to end is still in progress in this session.
   const firstSegment = await start(db).catch(() => abandon(db).then(() => start(db)));
   const walDirectory = join(directory, 'pg_wal');
   let open = true;
@@ -51,7 +51,7 @@ export async function startBaseBackup(db: Database, directory: string, prefix: s
   };
 }
 
-/** Returns the first segment of WAL that belongs to the backup. */
+/** Starts the backup. Returns the name of its first WAL segment. */
 async function start(db: Database): Promise<string> {
   const { rows } = await sql<{ segment: string }>`
     select pg_walfile_name(pg_backup_start('npm run backup', true)) as segment`.execute(db);
@@ -64,13 +64,13 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** Copies empty directories too, which PostgreSQL needs. Of `emptied`, and what lies below it, only directories are copied. */
-async function* copyDirectory(directory: string, archived: string, emptied: string): AsyncGenerator<ArchiveEntry> {
+/** Copies the directory tree, with empty directories, which PostgreSQL needs. Skips the files below `withoutFiles`. */
+async function* copyDirectory(directory: string, archived: string, withoutFiles: string): AsyncGenerator<ArchiveEntry> {
   yield { path: archived };
   for (const entry of await readdir(directory, { withFileTypes: true })) {
     if (EXCLUDED.has(entry.name)) continue;
     const [path, name] = [join(directory, entry.name), `${archived}/${entry.name}`];
-    if (entry.isDirectory()) yield* copyDirectory(path, name, directory === emptied ? path : emptied);
-    else if (directory !== emptied) yield* copyFile(path, name);
+    if (entry.isDirectory()) yield* copyDirectory(path, name, directory === withoutFiles ? path : withoutFiles);
+    else if (directory !== withoutFiles) yield* copyFile(path, name);
   }
 }

@@ -11,15 +11,16 @@ import { copyFile } from './files.js';
 interface Sources {
   db: Database;
   directory: DataDirectory;
-  /** Undefined when images are not kept in the directory: then they are not in the backup. */
+  /** Undefined if the images are stored elsewhere. Then the backup does not include them. */
   imageHolds?: ImageHolds | undefined;
   maintenance?: Pick<Maintenance, 'holdCheckpoints'> | undefined;
 }
 
 /**
- * Creates an archive of the embedded stores while they serve. The database is of the moment at which its base backup stops.
- * The images are those of the same moment: none is removed from the start on, and none is stored while the backup stops and
- * they are listed. So each image that a row names is in the archive, and each that is in it has a row or an outbox entry.
+ * Creates an archive of the embedded stores while they are in use. The database has its state at the end of the base backup,
+ * and the images are those of the same moment: removals are paused during the whole backup, and `put` while the base backup
+ * stops and the images are listed. Every image that a row refers to is therefore in the archive, and every image in the
+ * archive has a row or an outbox entry.
  */
 export const createBackup = (sources: Sources): AsyncGenerator<Uint8Array> => writeArchive(readEntries(sources));
 
@@ -49,7 +50,7 @@ async function* readEntries({ db, directory, imageHolds, maintenance }: Sources)
   }
 }
 
-/** With the installation's mark, and without drafts of one. */
+/** Includes the installation marker, but not its temporary files. */
 async function listFiles(images: string): Promise<string[]> {
   const entries = await readdir(images, { withFileTypes: true });
   return entries.filter((entry) => entry.isFile() && !entry.name.startsWith('.installation.')).map(({ name }) => name);

@@ -3,7 +3,7 @@ import type { ArchiveEntry } from './archive.js';
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** Copies a file at its current length, or nothing if it does not exist. Its content may change meanwhile. */
+/** Copies a file at its current size. Yields nothing if it does not exist. The content may change while it is read. */
 export async function* copyFile(path: string, archived: string): AsyncGenerator<ArchiveEntry> {
   const file = await open(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
@@ -14,7 +14,7 @@ export async function* copyFile(path: string, archived: string): AsyncGenerator<
     for (let position = 0; position < size; ) {
       const chunk = Buffer.alloc(Math.min(CHUNK_BYTES, size - position));
       const bytesRead = (await file?.read(chunk, 0, chunk.length, position))?.bytesRead ?? 0;
-      // A file that was truncated meanwhile is filled up with zeros, as pg_basebackup does: replaying WAL truncates it.
+      // A file that was truncated meanwhile is padded with zeros, as pg_basebackup does. Replaying the WAL truncates it.
       const bytes = bytesRead > 0 ? chunk.subarray(0, bytesRead) : chunk;
       position += bytes.length;
       yield bytes;

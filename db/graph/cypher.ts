@@ -1,23 +1,23 @@
 /**
- * Every Cypher statement of the service. None is put together from pieces.
+ * Every Cypher statement of the service. Statements are constants: none is assembled at run time.
  *
- * Nodes are `Person` and `Post`, and between them LIKES, REQUESTED and, once in each direction, FRIENDS_WITH. `Attempt` marks
- * a transition that was made, `Installation` whose graph this is.
+ * Nodes: `Person` (a user), `Post`, `Attempt` (a state transition that was committed) and `Installation` (the claim).
+ * Relationships: LIKES, REQUESTED and FRIENDS_WITH; a friendship has one in each direction.
  */
 
 /**
- * Friendships are looked for from the end where fewer are given. A node knows how many relationships of a kind it has. Lists
- * are read sooner than a record for each post.
+ * Matches friendships from the shorter of the two lists. COUNT is cheap: Neo4j stores the degree of a node. The result is one
+ * record of lists, which is decoded faster than one record per post.
  */
 export const RELATIONS_BETWEEN = `
   RETURN
     COLLECT {
       MATCH (person:Person)-[:FRIENDS_WITH]->(friend)
-      WHERE $fewPeople AND person.id IN $people AND friend.id IN $others
+      WHERE $startWithPeople AND person.id IN $people AND friend.id IN $others
       RETURN DISTINCT [person.id, friend.id]
       UNION
       MATCH (person)-[:FRIENDS_WITH]->(friend:Person)
-      WHERE NOT $fewPeople AND person.id IN $people AND friend.id IN $others
+      WHERE NOT $startWithPeople AND person.id IN $people AND friend.id IN $others
       RETURN DISTINCT [person.id, friend.id]
     } AS friendships,
     COLLECT {
@@ -26,12 +26,12 @@ export const RELATIONS_BETWEEN = `
       WITH post, COUNT { (post)<-[:LIKES]-() } AS count
       RETURN [post.id, count, COLLECT {
         MATCH (post)<-[:LIKES]-(person)
-        WHERE count <= $few AND person.id IN $people
+        WHERE count <= $maxScanned AND person.id IN $people
         RETURN DISTINCT person.id
       }]
     } AS found`;
 
-/** Between two nodes that are both given, Neo4j looks through the relationships of the one that has fewer. */
+/** For posts with many likes: with both nodes bound, Neo4j scans the relationships of the one that has fewer. */
 export const LIKERS_AMONG = `
   MATCH (post:Post)
   WHERE post.id IN $posts
@@ -55,32 +55,32 @@ export const LIKE = `
   MERGE (person:Person {id: like.person})
   MERGE (person)-[:LIKES]->(post)`;
 
-/** Of several alike everybody keeps the same one. */
+/** Sorts duplicates, so that concurrent repairs keep the same one. */
 export const UNLIKE = `
-  UNWIND $likes AS ended
-  MATCH (person:Person {id: ended.person})-[tie:LIKES]->(post:Post {id: ended.post})
-  WITH DISTINCT person, post, tie ORDER BY elementId(tie)
-  WITH person, post, collect(tie) AS ties
-  UNWIND ties[$keep..] AS tie
-  DELETE tie`;
+  UNWIND $likes AS like
+  MATCH (person:Person {id: like.person})-[edge:LIKES]->(post:Post {id: like.post})
+  WITH DISTINCT person, post, edge ORDER BY elementId(edge)
+  WITH person, post, collect(edge) AS edges
+  UNWIND edges[$keep..] AS edge
+  DELETE edge`;
 
-/** Setting a property locks its node until the transaction ends, even to the value that it has. */
+/** Locks nodes until the transaction ends: setting a property takes the lock, even if the value does not change. */
 export const LOCK_PEOPLE = `
   UNWIND $people AS id
   MERGE (person:Person {id: id})
   SET person.id = id`;
 
 export const FIND_ATTEMPT = 'MATCH (attempt:Attempt {id: $attempt}) RETURN attempt.id AS id';
-export const MARK_ATTEMPT = 'CREATE (:Attempt {id: $attempt, at: timestamp()})';
-export const FORGET_ATTEMPTS = `
+export const CREATE_ATTEMPT = 'CREATE (:Attempt {id: $attempt, at: timestamp()})';
+export const DELETE_ATTEMPTS = `
   MATCH (attempt:Attempt)
   WHERE attempt.id = $attempt OR attempt.at < timestamp() - $age
   DELETE attempt`;
 
-/** What is between two people already: friendship, or else a request by either. */
-export const OBSTACLE = `
-  MATCH (:Person {id: $from})-[tie:FRIENDS_WITH|REQUESTED]-(:Person {id: $to})
-  WITH CASE type(tie) WHEN 'FRIENDS_WITH' THEN 'friends' ELSE 'pending' END AS outcome
+/** Returns `friends`, or else `pending` for a request in either direction. */
+export const EXISTING_RELATION = `
+  MATCH (:Person {id: $from})-[edge:FRIENDS_WITH|REQUESTED]-(:Person {id: $to})
+  WITH CASE type(edge) WHEN 'FRIENDS_WITH' THEN 'friends' ELSE 'pending' END AS outcome
   RETURN outcome ORDER BY outcome LIMIT 1`;
 
 export const REQUEST = `
@@ -110,9 +110,9 @@ export const ENSURE_PEOPLE = 'UNWIND $people AS id MERGE (:Person {id: id})';
 export const ENSURE_POSTS = 'UNWIND $posts AS id MERGE (:Post {id: id})';
 
 export const REMOVE_EDGES_OF_PERSON =
-  'MATCH (:Person {id: $id})-[tie]-() WITH tie LIMIT $limit DELETE tie RETURN count(*) AS removed';
+  'MATCH (:Person {id: $id})-[edge]-() WITH edge LIMIT $limit DELETE edge RETURN count(*) AS removed';
 export const REMOVE_EDGES_OF_POST =
-  'MATCH (:Post {id: $id})-[tie]-() WITH tie LIMIT $limit DELETE tie RETURN count(*) AS removed';
+  'MATCH (:Post {id: $id})-[edge]-() WITH edge LIMIT $limit DELETE edge RETURN count(*) AS removed';
 export const REMOVE_PERSON = 'MATCH (person:Person {id: $id}) DETACH DELETE person';
 export const REMOVE_POST = 'MATCH (post:Post {id: $id}) DETACH DELETE post';
 
@@ -120,10 +120,10 @@ export const PERSON_IDS = 'MATCH (p:Person) WHERE p.id > $after RETURN p.id AS i
 export const POST_IDS = 'MATCH (p:Post) WHERE p.id > $after RETURN p.id AS id ORDER BY id LIMIT $limit';
 
 export const EDGES_OF = `
-  MATCH (person:Person)-[tie:FRIENDS_WITH|REQUESTED|LIKES]-()
+  MATCH (person:Person)-[edge:FRIENDS_WITH|REQUESTED|LIKES]-()
   WHERE person.id IN $people
-  WITH DISTINCT tie
-  RETURN type(tie) AS type, startNode(tie).id AS start, endNode(tie).id AS end`;
+  WITH DISTINCT edge
+  RETURN type(edge) AS type, startNode(edge).id AS start, endNode(edge).id AS end`;
 
 export const ADD_FRIENDSHIPS = `
   UNWIND $friendships AS friendship
@@ -132,13 +132,13 @@ export const ADD_FRIENDSHIPS = `
   MERGE (person)-[:FRIENDS_WITH]->(friend)`;
 
 export const REMOVE_FRIEND_EDGES = `
-  UNWIND $ties AS ended
-  MATCH (from:Person {id: ended.from})-[tie:FRIENDS_WITH|REQUESTED]->(to:Person {id: ended.to})
-  WHERE type(tie) = ended.type
-  WITH DISTINCT from, to, ended.type AS type, tie ORDER BY elementId(tie)
-  WITH from, to, type, collect(tie) AS ties
-  UNWIND ties[$keep..] AS tie
-  DELETE tie`;
+  UNWIND $edges AS given
+  MATCH (from:Person {id: given.from})-[edge:FRIENDS_WITH|REQUESTED]->(to:Person {id: given.to})
+  WHERE type(edge) = given.type
+  WITH DISTINCT from, to, given.type AS type, edge ORDER BY elementId(edge)
+  WITH from, to, type, collect(edge) AS edges
+  UNWIND edges[$keep..] AS edge
+  DELETE edge`;
 
 export const READ_CLAIM = 'MATCH (i:Installation) RETURN i.id AS id LIMIT 1';
 export const RELEASE = 'MATCH (i:Installation) DELETE i';

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../schema.js';
 import type { Edges, Friendship, GraphSnapshot, Request } from './index.js';
 
-/** All that the tables hold. A pair is one row here, so none can be half or twice. */
+/** The snapshot of the graph tables. A pair of users is one row, so one-sided and duplicate edges cannot exist. */
 export function embeddedSnapshot(db: Kysely<Tables>): GraphSnapshot {
   const ids = async (query: ReturnType<typeof sql<{ id: number }>>) =>
     (await query.execute(db)).rows.map(({ id }) => id);
@@ -55,6 +55,7 @@ export function embeddedSnapshot(db: Kysely<Tables>): GraphSnapshot {
     },
 
     async removeEdges({ friendships, requests, likes }: Edges, keep = 0) {
+      // There are no duplicates to remove.
       if (keep > 0) return;
       const pairs = [
         ...friendships.map(({ person, friend }) => pairOf(person, friend, null)),
@@ -65,13 +66,13 @@ export function embeddedSnapshot(db: Kysely<Tables>): GraphSnapshot {
         using unnest(
           ${pairs.map(({ lo }) => lo)}::int8[],
           ${pairs.map(({ hi }) => hi)}::int8[],
-          ${pairs.map(({ requester }) => requester)}::int8[]) as gone (lo, hi, requester)
-        where f.lo = gone.lo and f.hi = gone.hi and f.requester is not distinct from gone.requester`.execute(db);
+          ${pairs.map(({ requester }) => requester)}::int8[]) as given (lo, hi, requester)
+        where f.lo = given.lo and f.hi = given.hi and f.requester is not distinct from given.requester`.execute(db);
       await sql`
         delete from graph_likes l
         using unnest(${likes.map(({ post }) => post)}::int8[], ${likes.map(({ person }) => person)}::int8[])
-          as gone (post, person)
-        where l.post_id = gone.post and l.person_id = gone.person`.execute(db);
+          as given (post, person)
+        where l.post_id = given.post and l.person_id = given.person`.execute(db);
     },
   };
 

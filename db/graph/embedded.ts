@@ -6,16 +6,16 @@ import type { Friendship, Like, SocialGraph } from './index.js';
 const persons = (likes: readonly Like[]) => likes.map(({ person }) => person);
 const posts = (likes: readonly Like[]) => likes.map(({ post }) => post);
 
-interface FoundTies {
+interface RelationsRow {
   friendships: Friendship[];
   found: [post: number, count: number, likers: number[]][];
 }
 
-/** The graph as tables in PostgreSQL. People and posts need no rows of their own here: a node is there once it is tied. */
+/** The graph as tables in PostgreSQL. Only edges have rows: users and posts need no nodes here. */
 export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
   const friendshipOf = (a: number, b: number) => sql<SqlBool>`lo = ${Math.min(a, b)} and hi = ${Math.max(a, b)}`;
 
-  /** Takes one step from one state of a pair to the next. False when the pair is not in that state. */
+  /** Deletes the row of a pair. Returns false if the pair is not in the given state. */
   async function removeWhen(a: number, b: number, state: ReturnType<typeof sql<SqlBool>>): Promise<boolean> {
     const { numDeletedRows } = await db
       .deleteFrom('graph_friendships')
@@ -31,7 +31,7 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
     within: (trx) => embeddedGraph(trx),
 
     async relationsBetween(people, others, ids) {
-      const { rows } = await sql<FoundTies>`
+      const { rows } = await sql<RelationsRow>`
         select
           (
             select coalesce(json_agg(json_build_object('person', person, 'friend', friend)), '[]') from (
@@ -92,8 +92,8 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
     async unlike(likes) {
       await sql`
         delete from graph_likes l
-        using unnest(${posts(likes)}::int8[], ${persons(likes)}::int8[]) as gone (post, person)
-        where l.post_id = gone.post and l.person_id = gone.person`.execute(db);
+        using unnest(${posts(likes)}::int8[], ${persons(likes)}::int8[]) as given (post, person)
+        where l.post_id = given.post and l.person_id = given.person`.execute(db);
     },
 
     async request(from, to) {

@@ -10,17 +10,17 @@ export interface Like {
   post: number;
 }
 
-/** How many like a post, and who of those that were asked about is among them. */
+/** The like count of a post, and which of the users in the query like it. */
 export interface LikesOfPost {
   count: number;
   likers: readonly number[];
 }
 
-/** What ties people to others and to posts. */
+/** The friendships and likes between the users, others and posts of a query. */
 export interface RelationsBetween {
-  /** Who of the people is a friend of which of the others. */
+  /** From `people` to `others`. */
   friendships: Friendship[];
-  /** By post. One that nobody likes may be missing. */
+  /** By post. A post without likes may be missing. */
   likes: ReadonlyMap<number, LikesOfPost>;
 }
 
@@ -34,90 +34,87 @@ export interface Nodes {
   posts: readonly number[];
 }
 
-/** Ties as they are stored: a friendship is one in each direction. */
+/** Edges as stored: a friendship is two, one in each direction. */
 export interface Edges {
   friendships: Friendship[];
   requests: Request[];
   likes: Like[];
 }
 
-/** What a graph holds, for whoever checks or copies all of it. Ids come in ascending order, the next after `after`. */
+/** Reads and repairs the whole graph, for verification and moves. Pages of ids are in ascending order and start after `after`. */
 export interface GraphSnapshot {
   personIds(after: number, limit: number): Promise<number[]>;
   postIds(after: number, limit: number): Promise<number[]>;
-  /** Every friendship and request that starts or ends at one of these people, and every like of theirs. */
+  /** Returns the friendships and requests that start or end at one of these users, and their likes. */
   edgesOf(people: readonly number[]): Promise<Edges>;
-  /** Makes those of these nodes that are missing. */
+  /** Creates the nodes that do not exist. */
   ensureNodes(nodes: Nodes): Promise<void>;
-  /** Adds these ties, and the nodes they need. What is there already stays as it is. */
-  addEdges(ties: Edges): Promise<void>;
-  /** Removes these, each in its own direction only; of several alike all but `keep`. */
-  removeEdges(ties: Edges, keep?: 0 | 1): Promise<void>;
+  /** Creates the edges that do not exist, and their endpoints. */
+  addEdges(edges: Edges): Promise<void>;
+  /** Removes these directed edges; of duplicates, all but `keep`. */
+  removeEdges(edges: Edges, keep?: 0 | 1): Promise<void>;
 }
 
-/** What stands in the way of a friend request; `sent` when nothing does. */
+/** `sent`, or the existing relation that prevents the request. */
 export type RequestOutcome = 'sent' | 'friends' | 'pending';
 
 /**
- * Who likes what, and who is whose friend. The only place that knows: `like_count` is counted here, never kept beside it.
+ * Likes, friend requests and friendships. The graph is their only source: `like_count` is not stored with the post.
  *
- * Transitions happen whole or not at all, and exactly one of several that exclude each other succeeds.
+ * Transitions are atomic, and exactly one of several conflicting ones succeeds.
  */
 export interface SocialGraph {
-  /** By which PostgreSQL remembers what it belongs to. */
+  /** Recorded in the `installation` table. */
   readonly kind: 'embedded' | 'neo4j';
-  /**
-   * How long a change that was given up may still happen, in milliseconds: a server may carry it out after its asker is
-   * gone. 0 where that cannot be.
-   */
+  /** How long after a write was given up the server may still commit it, in milliseconds; 0 if it cannot. */
   readonly maxCommitDelayMs: number;
 
   /**
-   * The graph as seen and changed by a transaction that holds the locks of whom it touches. A graph that lives in
-   * PostgreSQL does its work inside that transaction.
+   * Returns the graph for use inside a transaction that holds the advisory locks. A graph in PostgreSQL tables runs its
+   * statements in that transaction.
    */
   within(trx: DatabaseTransaction): SocialGraph;
 
-  /** Friendships and likes in one look, since a page of posts takes both. */
+  /** Returns friendships and likes in one round trip, because a page of posts needs both. */
   relationsBetween(
     people: readonly number[],
     others: readonly number[],
     posts: readonly number[],
   ): Promise<RelationsBetween>;
   friendsOf(person: number): Promise<number[]>;
-  /** The same of many people, in their order. */
+  /** Returns one list for each user, in the order of `people`. */
   friendsOfEach(people: readonly number[]): Promise<number[][]>;
-  /** Who has asked this person and waits. */
+  /** Returns the users with a pending request to this user. */
   requestersOf(person: number): Promise<number[]>;
 
   like(likes: readonly Like[]): Promise<void>;
   unlike(likes: readonly Like[]): Promise<void>;
 
   request(from: number, to: number): Promise<RequestOutcome>;
-  /** `by` accepts what `from` has asked. False when there is no such request; so with the next three. */
+  /** These four return false if there is no such request or friendship. */
   accept(by: number, from: number): Promise<boolean>;
   decline(by: number, from: number): Promise<boolean>;
   cancel(by: number, to: number): Promise<boolean>;
   unfriend(by: number, friend: number): Promise<boolean>;
 
-  /** Makes those of these nodes that are missing. */
+  /** Creates the nodes that do not exist. */
   ensureNodes(nodes: Nodes): Promise<void>;
-  /** Removes the node, if it is there, with all that ties to it. */
+  /** Removes the node and its edges, if it exists. */
   removePerson(id: number): Promise<void>;
   removePost(id: number): Promise<void>;
 
   readonly snapshot: GraphSnapshot;
-  /** Whose graph this is: the installation that has marked it, if any has. */
+  /** Returns the installation that has claimed the graph, if any. */
   claimedBy(): Promise<string | undefined>;
-  /** Marks it, unless somebody else than `instead` has. */
+  /** Claims the graph, unless an installation other than `instead` has claimed it. */
   claim(installation: string, instead?: string): Promise<void>;
-  /** Takes the mark off, whosever it is. */
+  /** Removes the claim of any installation. */
   release(): Promise<void>;
-  /** The highest ids in use, 0 for none. */
+  /** Returns the highest ids in use, 0 for none. */
   highestIds(): Promise<{ person: number; post: number }>;
-  /** Brings constraints and indexes up to date. Safe to repeat. */
+  /** Creates missing constraints and indexes. Idempotent. */
   migrate(): Promise<void>;
-  /** Prepares a store that has just started for its first calls. Changes nothing. */
+  /** Warms up a store that has just started. Changes nothing. */
   warmUp(): Promise<void>;
   close(): Promise<void>;
 }

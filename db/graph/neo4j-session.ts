@@ -3,197 +3,199 @@ import neo4j, { type Driver, Neo4jError, type Session } from 'neo4j-driver';
 import { createCircuitBreaker } from '../support/circuit-breaker.js';
 import type { Log } from '../support/log.js';
 
+/**
+ * Calls to Neo4j, each with a deadline and behind a circuit breaker.
+ *
+ * A call opens a session, and closes it when the call is given up, which also ends its work on the server. Retryable errors
+ * (deadlocks, lost connections) are retried with jittered exponential backoff until the deadline; the driver's own retries
+ * wait at least a second. The driver waits indefinitely for a connection that no longer responds. When the breaker opens, or
+ * when a session does not close in time, the driver is therefore replaced, and the old one is closed after the deadline.
+ */
+
 export interface Neo4jOptions {
   /** `neo4j://…` or `bolt://…`, with `+s` or `+ssc` for TLS. */
   uri: string;
-  /** Without these the server is asked without authentication. */
+  /** Without credentials, connections are not authenticated. */
   username?: string | undefined;
   password?: string | undefined;
-  /** The most connections of one process. */
+  /** The maximum number of connections of one process. */
   poolSize: number;
-  /** How long to wait for an answer, in milliseconds. */
-  timeout: number;
+  /** The deadline of a call, and of opening a connection, in milliseconds. */
+  timeoutMs: number;
 }
 
-/** Runs one statement. Numbers among the parameters are integers. */
+/** Runs one statement. Numbers in the parameters are sent as integers. */
 export type Run = <Row extends object>(cypher: string, parameters?: object) => Promise<Row[]>;
 
-/** Every method throws StoreUnavailable when the server does not answer in time. */
+/** Every method throws StoreUnavailableError if the server does not respond within the deadline. */
 export interface Neo4jConnection {
-  /** One statement that changes nothing, and so needs no transaction around it. */
+  /** Runs one read-only statement, as an auto-commit transaction. */
   read: Run;
   /**
-   * Does all of the work or none of it. After what passes by itself, like a deadlock or a lost connection, it is tried
-   * again: `work` may run several times, and an earlier try whose answer was lost may have been committed.
+   * Runs `work` in a transaction, again after a retryable error: an earlier attempt whose response was lost may have been
+   * committed.
    */
   write<Result>(work: (run: Run) => Promise<Result>): Promise<Result>;
-  /** Does all of the work, and takes it back. */
-  rehearse(work: (run: Run) => Promise<void>): Promise<void>;
-  /** How long after its call a transaction that was given up may still be committed, in milliseconds. */
+  /** Runs `work` in a transaction, and rolls it back. */
+  runAndRollBack(work: (run: Run) => Promise<void>): Promise<void>;
+  /** How long after its call a transaction that was given up may still commit, in milliseconds. */
   readonly maxCommitDelayMs: number;
   close(): Promise<void>;
 }
 
-/** In milliseconds: a deadlock is gone after the first pause or two. */
-const RETRY_BACKOFF_MS = { first: 20, longest: 320 };
+/** A deadlock is usually resolved after one or two attempts. */
+const RETRY_BACKOFF_MS = { first: 20, max: 320 };
 
-/** How often a lost connection is tried anew within one call: a server that is gone should be noticed before the deadline. */
+/** Reconnection attempts within one call. The limit detects a stopped server before the deadline. */
 const MAX_RECONNECTIONS = 5;
 
-/** A connection that was idle for this long, in milliseconds, is looked at before it is used: something may have cut it. */
+/** A connection that was idle for longer is tested before use: a firewall may have dropped it. */
 const LIVENESS_CHECK_AFTER_MS = 30_000;
 
-/** How often the server looks for transactions that are over their time, in milliseconds. */
+/** How often the server looks for transactions that exceed their timeout. */
 const MONITOR_INTERVAL_MS = 2000;
 
-/** For the driver: the whole result at once, since all of it is wanted. */
+/** The driver's `fetchSize` for fetching a result in one batch. */
 const FETCH_ALL = -1;
 
-/** Each call has until the deadline, which may be longer than what is enough for a connection to be made or closed. */
+/** Connects to Neo4j. `deadlineMs` bounds a call, `timeoutMs` bounds opening and closing a connection. */
 export function connectNeo4j(
-  { uri, username, password, poolSize, timeout }: Neo4jOptions,
+  { uri, username, password, poolSize, timeoutMs }: Neo4jOptions,
   log: Log,
-  deadline: number,
+  deadlineMs: number,
   warmUp?: () => Promise<void>,
 ): Neo4jConnection {
   const auth = username === undefined ? undefined : neo4j.auth.basic(username, password ?? '');
   const open = (connections: number) =>
     neo4j.driver(uri, auth, {
       maxConnectionPoolSize: connections,
-      connectionTimeout: timeout,
-      connectionAcquisitionTimeout: deadline,
+      connectionTimeout: timeoutMs,
+      connectionAcquisitionTimeout: deadlineMs,
       connectionLivenessCheckTimeout: LIVENESS_CHECK_AFTER_MS,
       disableLosslessIntegers: true,
       telemetryDisabled: true,
     });
   let driver = open(poolSize);
 
-  /**
-   * Goes on with new connections. The driver waits for ever for those that have gone silent; what is still under way on the
-   * others has until its own deadline.
-   */
-  function renew(silent: Driver): void {
-    if (silent !== driver) return;
+  /** Replaces the driver, unless it was replaced already. Calls in progress on the old one finish within their deadline. */
+  function replaceDriver(unresponsive: Driver): void {
+    if (unresponsive !== driver) return;
     driver = open(poolSize);
-    setTimeout(close, deadline, silent).unref();
+    setTimeout(close, deadlineMs, unresponsive).unref();
   }
 
-  let asked: Promise<unknown> | undefined;
+  let pendingProbe: Promise<unknown> | undefined;
 
-  /** On a connection of its own. One question at a time: of a server that is silent from the start the driver never lets go. */
+  /** Runs one probe at a time: while a server accepts connections but never responds, the driver leaks each of them. */
   async function probe(): Promise<unknown> {
-    asked ??= verify().finally(() => {
-      asked = undefined;
+    pendingProbe ??= verifyConnectivity().finally(() => {
+      pendingProbe = undefined;
     });
-    return asked;
+    return pendingProbe;
   }
 
-  async function verify(): Promise<void> {
-    const fresh = open(1);
-    const late = AbortSignal.timeout(timeout);
+  async function verifyConnectivity(): Promise<void> {
+    const probeDriver = open(1);
+    const expired = AbortSignal.timeout(timeoutMs);
     try {
       await Promise.race([
-        fresh.verifyConnectivity(),
-        new Promise((_, reject) => late.addEventListener('abort', () => reject(late.reason), { once: true })),
+        probeDriver.verifyConnectivity(),
+        new Promise((_, reject) => expired.addEventListener('abort', () => reject(expired.reason), { once: true })),
       ]);
     } finally {
-      void close(fresh);
+      void close(probeDriver);
     }
   }
 
-  const guard = createCircuitBreaker({
+  const breaker = createCircuitBreaker({
     store: 'graph',
-    timeout: deadline,
+    timeoutMs: deadlineMs,
     probe,
     isUnavailable,
-    onOpen: () => renew(driver),
+    onOpen: () => replaceDriver(driver),
     ...(warmUp && { warmUp }),
     log,
   });
 
-  /**
-   * Lends a session. Once nobody waits any more it is closed, which ends its work at the server too; a connection on which
-   * not even that is answered has gone silent.
-   */
+  /** Runs `use` with a session, and closes the session afterwards or when the signal aborts. */
   async function withSession<Result>(signal: AbortSignal, use: (session: Session) => Promise<Result>): Promise<Result> {
-    const lender = driver;
-    // What decides who sees what is read where it was written: the followers in a cluster may lag.
-    const session = lender.session({ defaultAccessMode: neo4j.session.WRITE, fetchSize: FETCH_ALL });
-    let returned: Promise<void> | undefined;
-    const giveBack = async () => {
-      returned ??= session.close().catch(() => undefined);
-      return returned;
+    const sessionDriver = driver;
+    // Reads go to the leader too: visibility checks must not read from a follower that lags behind.
+    const session = sessionDriver.session({ defaultAccessMode: neo4j.session.WRITE, fetchSize: FETCH_ALL });
+    let closing: Promise<void> | undefined;
+    const closeSession = async () => {
+      closing ??= session.close().catch(() => undefined);
+      return closing;
     };
-    const giveUp = async () => {
-      const timer = setTimeout(renew, timeout, lender).unref();
-      await giveBack();
+    const abandon = async () => {
+      const timer = setTimeout(replaceDriver, timeoutMs, sessionDriver).unref();
+      await closeSession();
       clearTimeout(timer);
     };
-    signal.addEventListener('abort', giveUp, { once: true });
+    signal.addEventListener('abort', abandon, { once: true });
     try {
       return await use(session);
     } finally {
-      await giveBack();
-      signal.removeEventListener('abort', giveUp);
+      await closeSession();
+      signal.removeEventListener('abort', abandon);
     }
   }
 
   const call = <Result>(use: (session: Session, signal: AbortSignal) => Promise<Result>) =>
-    guard.run(({ signal }) => persist(signal, () => withSession(signal, (session) => use(session, signal))));
+    breaker.run(({ signal }) => withRetries(signal, () => withSession(signal, (session) => use(session, signal))));
 
   return {
     read: (cypher, parameters) =>
-      call(async (session) => rows(await session.run(cypher, integers(parameters), { timeout: deadline }))),
+      call(async (session) => rows(await session.run(cypher, toIntegers(parameters), { timeout: deadlineMs }))),
 
     write: (work) =>
       call(async (session, signal) => {
-        // From the answer to this on the server's clock runs, too: whatever is stuck on the way comes too late to change anything.
-        const transaction = await session.beginTransaction({ timeout: deadline });
+        // The server enforces the timeout too: a commit that is delayed on the network arrives too late to take effect.
+        const transaction = await session.beginTransaction({ timeout: deadlineMs });
         const result = await work(async (cypher, parameters) => {
           signal.throwIfAborted();
-          return rows(await transaction.run(cypher, integers(parameters)));
+          return rows(await transaction.run(cypher, toIntegers(parameters)));
         });
         signal.throwIfAborted();
         await transaction.commit();
         return result;
       }),
 
-    rehearse: (work) =>
+    runAndRollBack: (work) =>
       call(async (session) => {
-        const transaction = await session.beginTransaction({ timeout: deadline });
-        await work(async (cypher, parameters) => rows(await transaction.run(cypher, integers(parameters))));
+        const transaction = await session.beginTransaction({ timeout: deadlineMs });
+        await work(async (cypher, parameters) => rows(await transaction.run(cypher, toIntegers(parameters))));
         await transaction.rollback();
       }),
 
-    // The last try may begin just before the deadline, and then has the same time again at the server.
-    maxCommitDelayMs: 5 * deadline + MONITOR_INTERVAL_MS,
+    // The last attempt may begin just before the deadline, and then has a server-side timeout of its own.
+    maxCommitDelayMs: 5 * deadlineMs + MONITOR_INTERVAL_MS,
 
     async close() {
-      guard.close();
+      breaker.close();
       await close(driver);
     },
   };
 }
 
-/** Drops every connection at once, answered or not. */
+/** Closes every connection immediately, also those in use. */
 async function close(driver: Driver): Promise<void> {
   await driver.close().catch(() => undefined);
 }
 
-/** The driver's own retries begin after a second, which is too late. */
-async function persist<Result>(signal: AbortSignal, attempt: () => Promise<Result>): Promise<Result> {
+async function withRetries<Result>(signal: AbortSignal, attempt: () => Promise<Result>): Promise<Result> {
   for (let failures = 0; ; failures += 1) {
     try {
       return await attempt();
     } catch (error) {
       if (!isContention(error) && !(neo4j.isRetryableError(error) && failures < MAX_RECONNECTIONS)) throw error;
     }
-    const pause = Math.min(RETRY_BACKOFF_MS.first * 2 ** failures, RETRY_BACKOFF_MS.longest);
-    await sleep(pause * (0.5 + Math.random()), undefined, { signal });
+    const backoffMs = Math.min(RETRY_BACKOFF_MS.first * 2 ** failures, RETRY_BACKOFF_MS.max);
+    await sleep(backoffMs * (0.5 + Math.random()), undefined, { signal });
   }
 }
 
-/** A deadlock, or a node that a statement has found and then missed, since another removed it meanwhile. */
+/** Matches deadlocks, and nodes that a concurrent transaction deleted after a statement had matched them. */
 function isContention(error: unknown): boolean {
   return (
     error instanceof Neo4jError &&
@@ -201,21 +203,20 @@ function isContention(error: unknown): boolean {
   );
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what a row holds is known where its statement is.
+// biome-ignore lint/suspicious/noExplicitAny: the type of a row is known where the statement is run.
 const rows = ({ records }: { records: { toObject(): any }[] }) => records.map((record) => record.toObject());
 
-/** The driver sends every number as a float, unless told otherwise. */
-function integers(value: unknown): unknown {
+/** Converts numbers to the driver's integers, because it sends JavaScript numbers as floats. */
+function toIntegers(value: unknown): unknown {
   if (typeof value === 'number') return neo4j.int(value);
-  if (Array.isArray(value)) return value.map(integers);
+  if (Array.isArray(value)) return value.map(toIntegers);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, nested]) => [key, integers(nested)]));
+  return Object.fromEntries(Object.entries(value).map(([key, nested]) => [key, toIntegers(nested)]));
 }
 
 /**
- * What speaks of the server and not of the statement: its connection, its own troubles, who may ask it, a transaction that
- * it has ended, a database or a leader that is not there. N/A is the driver's word for what it says itself, such as that no
- * connection was to be had.
+ * Codes of errors that are not caused by the statement: connection, server errors, authentication, a terminated transaction,
+ * a missing database or leader. N/A is the driver's code for its own errors, such as an exhausted pool.
  */
 const UNAVAILABLE =
   /^(ServiceUnavailable$|SessionExpired$|ProtocolError$|N\/A$|Neo\.TransientError\.|Neo\.DatabaseError\.|Neo\.ClientError\.(Security|Transaction|Cluster|Database)\.|Neo\.ClientError\.General\.ForbiddenOnReadOnlyDatabase$)/;

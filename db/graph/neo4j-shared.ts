@@ -2,12 +2,10 @@ import * as cypher from './cypher.js';
 import type { Like, Nodes } from './index.js';
 import type { Run } from './neo4j-session.js';
 
-// What requests and looks at everything do alike.
-
 export const idsOf = (rows: readonly { id: number }[]) => rows.map(({ id }) => id);
 
-/** By post and then by person: who locks the same nodes does it in the same order. */
-export const inOrder = (likes: readonly Like[]) => likes.toSorted((a, b) => a.post - b.post || a.person - b.person);
+/** Sorts by post and then by user: transactions that lock nodes in the same order do not deadlock. */
+export const inLockOrder = (likes: readonly Like[]) => likes.toSorted((a, b) => a.post - b.post || a.person - b.person);
 
 export const ensureNodes =
   ({ people, posts }: Nodes) =>

@@ -1,23 +1,22 @@
 import * as cypher from './cypher.js';
 import type { Edges, GraphSnapshot } from './index.js';
 import type { Neo4jConnection } from './neo4j-session.js';
-import { ensureNodes, idsOf, inOrder } from './neo4j-shared.js';
+import { ensureNodes, idsOf, inLockOrder } from './neo4j-shared.js';
 
-/** All that the graph holds. */
 export function neo4jSnapshot({ read, write }: Neo4jConnection): GraphSnapshot {
   return {
     personIds: async (after, limit) => idsOf(await read(cypher.PERSON_IDS, { after, limit })),
     postIds: async (after, limit) => idsOf(await read(cypher.POST_IDS, { after, limit })),
 
     async edgesOf(people) {
-      const ties: Edges = { friendships: [], requests: [], likes: [] };
+      const edges: Edges = { friendships: [], requests: [], likes: [] };
       const rows = await read<{ type: string; start: number; end: number }>(cypher.EDGES_OF, { people });
       for (const { type, start, end } of rows) {
-        if (type === 'FRIENDS_WITH') ties.friendships.push({ person: start, friend: end });
-        else if (type === 'REQUESTED') ties.requests.push({ from: start, to: end });
-        else ties.likes.push({ person: start, post: end });
+        if (type === 'FRIENDS_WITH') edges.friendships.push({ person: start, friend: end });
+        else if (type === 'REQUESTED') edges.requests.push({ from: start, to: end });
+        else edges.likes.push({ person: start, post: end });
       }
-      return ties;
+      return edges;
     },
 
     ensureNodes: (nodes) => write(ensureNodes(nodes)),
@@ -26,17 +25,17 @@ export function neo4jSnapshot({ read, write }: Neo4jConnection): GraphSnapshot {
       write(async (run) => {
         await run(cypher.ADD_FRIENDSHIPS, { friendships });
         await run(cypher.REQUEST, { requests });
-        await run(cypher.LIKE, { likes: inOrder(likes) });
+        await run(cypher.LIKE, { likes: inLockOrder(likes) });
       }),
 
     removeEdges: ({ friendships, requests, likes }, keep = 0) =>
       write(async (run) => {
-        const ties = [
+        const edges = [
           ...friendships.map(({ person, friend }) => ({ type: 'FRIENDS_WITH', from: person, to: friend })),
           ...requests.map((request) => ({ type: 'REQUESTED', ...request })),
         ];
-        await run(cypher.REMOVE_FRIEND_EDGES, { ties, keep });
-        await run(cypher.UNLIKE, { likes: inOrder(likes), keep });
+        await run(cypher.REMOVE_FRIEND_EDGES, { edges, keep });
+        await run(cypher.UNLIKE, { likes: inLockOrder(likes), keep });
       }),
   };
 }

@@ -1,16 +1,16 @@
 import * as cypher from './cypher.js';
 import type { Run } from './neo4j-session.js';
 
-/** No person and no post has this id: others are positive. Processes that warm up together do not lock the same nodes. */
+/** Returns a random negative id, which no node has. Random, so that concurrent warm-ups do not lock the same nodes. */
 const absentId = () => -1 - Math.floor(Math.random() * 1e9);
 
-/** Longer than any attempt can be old, in milliseconds. */
-const NO_AGE = Number.MAX_SAFE_INTEGER / 2;
+/** Older than any attempt. */
+const UNREACHABLE_AGE_MS = Number.MAX_SAFE_INTEGER / 2;
 
-/** Neo4j plans a statement anew for each order of magnitude of its lists. */
+/** Neo4j has a query plan per order of magnitude of a list's length. */
 const LIST_SIZES = [1, 10];
 
-/** How many users, authors and posts lookups have: of one request (a friend, a post, a page), then of batches. */
+/** Numbers of users, authors and posts in a lookup: of single requests (a friend, a post, a page), then of batches. */
 const LOOKUPS = [
   [1, 1, 0],
   [1, 0, 1],
@@ -27,11 +27,11 @@ type Statement = [statement: string, parameters: object];
 
 const absentIds = (id: number, size: number) => Array.from({ length: size }, (_, index) => id - index);
 
-/** Returns every statement of a request, with parameters that match nothing. */
+/** Returns every statement that requests run, with parameters that match nothing. */
 export function warmUpStatements(id = absentId()): Statement[] {
   const lookups = LOOKUPS.map(([people, others, posts]): Statement => {
     const lists = { people: absentIds(id, people), others: absentIds(id, others), posts: absentIds(id, posts) };
-    return [cypher.RELATIONS_BETWEEN, { ...lists, fewPeople: people <= others, few: 1 }];
+    return [cypher.RELATIONS_BETWEEN, { ...lists, startWithPeople: people <= others, maxScanned: 1 }];
   });
   return [...lookups, ...LIST_SIZES.flatMap((size) => statementsWithLists(id, size)), ...statementsAbout(id)];
 }
@@ -56,9 +56,9 @@ function statementsAbout(id: number): Statement[] {
     [cypher.REQUESTERS_OF, { person: id }],
     [cypher.LOCK_PEOPLE, { people: [id] }],
     [cypher.FIND_ATTEMPT, { attempt }],
-    [cypher.MARK_ATTEMPT, { attempt }],
-    [cypher.FORGET_ATTEMPTS, { attempt, age: NO_AGE }],
-    [cypher.OBSTACLE, pair],
+    [cypher.CREATE_ATTEMPT, { attempt }],
+    [cypher.DELETE_ATTEMPTS, { attempt, age: UNREACHABLE_AGE_MS }],
+    [cypher.EXISTING_RELATION, pair],
     [cypher.REQUEST, { requests: [pair] }],
     [cypher.ACCEPT, pair],
     [cypher.END_REQUEST, pair],
@@ -70,20 +70,22 @@ function statementsAbout(id: number): Statement[] {
   ];
 }
 
-/** A server that needs no more than this for all statements is warm. One that is only slow is not waited for. */
-const WARM_MS = 500;
+/** The server is warm when one round takes less than this. */
+const WARM_ROUND_MS = 500;
+
+/** Limits the wait for a server that is warm but slow. */
 const MAX_ROUNDS = 4;
 
 /**
- * Runs every statement of a request until a server that has just started has planned and compiled them: the first time each
- * takes it seconds. `rehearse` takes back what they change.
+ * Runs every statement that requests run, so that a server that has just started plans and compiles them: the first run of a
+ * statement takes seconds.
  */
-export async function warmUpNeo4j(rehearse: (work: (run: Run) => Promise<void>) => Promise<void>): Promise<void> {
+export async function warmUpNeo4j(runAndRollBack: (work: (run: Run) => Promise<void>) => Promise<void>): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const started = performance.now();
-    await rehearse(async (run) => {
+    await runAndRollBack(async (run) => {
       for (const [statement, parameters] of warmUpStatements()) await run(statement, parameters);
     });
-    if (performance.now() - started < WARM_MS) return;
+    if (performance.now() - started < WARM_ROUND_MS) return;
   }
 }

@@ -3,37 +3,36 @@ import type { Log } from '../support/log.js';
 import * as cypher from './cypher.js';
 import type { LikesOfPost, RequestOutcome, SocialGraph } from './index.js';
 import { connectNeo4j, type Neo4jOptions, type Run } from './neo4j-session.js';
-import { ensureNodes, idsOf, inOrder } from './neo4j-shared.js';
+import { ensureNodes, idsOf, inLockOrder } from './neo4j-shared.js';
 import { neo4jSnapshot } from './neo4j-snapshot.js';
 import { warmUpNeo4j } from './neo4j-warm-up.js';
 
 export type { Neo4jOptions };
 
-/** The deadline of a migration, or of a look at all there is, in milliseconds. */
+/** The deadline of one call of a migration, a verification or a move. */
 const MAINTENANCE_TIMEOUT_MS = 10 * 60 * 1000;
 
-/** After how many deadlines the mark of an attempt is of no use. */
+/** The age, in timeouts, at which an `Attempt` node can be deleted: its transition is no longer retried. */
 const ATTEMPT_MAX_AGE_TIMEOUTS = 30;
 
-/** How many ties one transaction removes. */
 const EDGES_PER_TRANSACTION = 10_000;
 
-/** Up to so many likers of a post are looked through; of a post that has more, each person is looked for among them. */
+/** The likers of a post are scanned up to this number. Above it, each user is looked up instead. */
 const MAX_LIKERS_SCANNED = 1000;
 
-/** The graph in Neo4j. What it says there is in `cypher.ts`. */
+/** Opens the graph in Neo4j. The statements are in `cypher.ts`. */
 export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
-  const patient = connectNeo4j({ ...options, poolSize: 2 }, log, MAINTENANCE_TIMEOUT_MS);
-  const warmUp = () => warmUpNeo4j(patient.rehearse);
-  const { read, write, maxCommitDelayMs, close } = connectNeo4j(options, log, options.timeout, warmUp);
+  const maintenance = connectNeo4j({ ...options, poolSize: 2 }, log, MAINTENANCE_TIMEOUT_MS);
+  const warmUp = () => warmUpNeo4j(maintenance.runAndRollBack);
+  const { read, write, maxCommitDelayMs, close } = connectNeo4j(options, log, options.timeoutMs, warmUp);
 
   async function change(statement: string, parameters: object): Promise<void> {
     await write((run) => run(statement, parameters));
   }
 
   /**
-   * Takes two people from one state to the next, and nobody else does meanwhile. Should the answer get lost, the next try
-   * finds the mark that the one before it has left, and so knows its own work.
+   * Runs a state transition between two users, with both nodes locked. `step` returns `done` if it made the transition. If
+   * the response to a commit is lost, the retry finds the `Attempt` node and returns `done` instead of running `step` again.
    */
   async function transition<Outcome>(
     people: readonly number[],
@@ -45,25 +44,25 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
       await run(cypher.LOCK_PEOPLE, { people: people.toSorted((a, b) => a - b) });
       const [earlier] = await run(cypher.FIND_ATTEMPT, { attempt });
       if (earlier) return done;
-      const reached = await step(run);
-      if (reached === done) await run(cypher.MARK_ATTEMPT, { attempt });
-      return reached;
+      const result = await step(run);
+      if (result === done) await run(cypher.CREATE_ATTEMPT, { attempt });
+      return result;
     });
-    if (outcome === done) forgetAttempts(attempt).catch(() => undefined);
+    if (outcome === done) deleteAttempts(attempt).catch(() => undefined);
     return outcome;
   }
 
-  /** True when there was something to change. */
+  /** Returns whether the statement changed anything. */
   const changePair = (statement: string, from: number, to: number) =>
     transition([from, to], true, async (run) => (await run(statement, { from, to })).length > 0);
 
-  /** This one, and those for which no next try can come any more. */
-  async function forgetAttempts(attempt: string | null): Promise<void> {
-    await change(cypher.FORGET_ATTEMPTS, { attempt, age: ATTEMPT_MAX_AGE_TIMEOUTS * options.timeout });
+  /** Deletes this attempt, and those too old to be retried. */
+  async function deleteAttempts(attempt: string | null): Promise<void> {
+    await change(cypher.DELETE_ATTEMPTS, { attempt, age: ATTEMPT_MAX_AGE_TIMEOUTS * options.timeoutMs });
   }
 
-  /** A statement that removes up to `limit` ties and tells how many, until it finds less. */
-  async function removeTies(statement: string, id: number): Promise<void> {
+  /** Removes all edges of a node, in transactions of limited size. */
+  async function removeEdges(statement: string, id: number): Promise<void> {
     let removed = EDGES_PER_TRANSACTION;
     while (removed === EDGES_PER_TRANSACTION) {
       const [row] = await write((run) => run<{ removed: number }>(statement, { id, limit: EDGES_PER_TRANSACTION }));
@@ -77,16 +76,15 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     within: () => graph,
 
     async relationsBetween(people, others, posts) {
-      const nothing = { friendships: [], found: [] };
-      const asksFriends = people.length > 0 && others.length > 0;
-      if (!asksFriends && posts.length === 0) return { friendships: [], likes: new Map() };
-      const fewPeople = people.length <= others.length;
-      const [row = nothing] = await read<FoundTies>(cypher.RELATIONS_BETWEEN, {
+      const empty = { friendships: [], found: [] };
+      const needsFriendships = people.length > 0 && others.length > 0;
+      if (!needsFriendships && posts.length === 0) return { friendships: [], likes: new Map() };
+      const [row = empty] = await read<RelationsRow>(cypher.RELATIONS_BETWEEN, {
         people,
         others,
-        fewPeople,
         posts,
-        few: MAX_LIKERS_SCANNED,
+        startWithPeople: people.length <= others.length,
+        maxScanned: MAX_LIKERS_SCANNED,
       });
       const likes = new Map<number, LikesOfPost>(row.found.map(([id, count, likers]) => [id, { count, likers }]));
       const popular = row.found.flatMap(([id, count]) => (count > MAX_LIKERS_SCANNED ? [id] : []));
@@ -108,16 +106,16 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     requestersOf: async (person) => idsOf(await read(cypher.REQUESTERS_OF, { person })),
 
     async like(likes) {
-      if (likes.length > 0) await change(cypher.LIKE, { likes: inOrder(likes) });
+      if (likes.length > 0) await change(cypher.LIKE, { likes: inLockOrder(likes) });
     },
     async unlike(likes) {
-      if (likes.length > 0) await change(cypher.UNLIKE, { likes: inOrder(likes), keep: 0 });
+      if (likes.length > 0) await change(cypher.UNLIKE, { likes: inLockOrder(likes), keep: 0 });
     },
 
     request: (from, to) =>
       transition<RequestOutcome>([from, to], 'sent', async (run) => {
-        const [there] = await run<{ outcome: RequestOutcome }>(cypher.OBSTACLE, { from, to });
-        if (there) return there.outcome;
+        const [existing] = await run<{ outcome: RequestOutcome }>(cypher.EXISTING_RELATION, { from, to });
+        if (existing) return existing.outcome;
         await run(cypher.REQUEST, { requests: [{ from, to }] });
         return 'sent';
       }),
@@ -130,22 +128,22 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     ensureNodes: (nodes) => write(ensureNodes(nodes)),
 
     async removePerson(id) {
-      await removeTies(cypher.REMOVE_EDGES_OF_PERSON, id);
+      await removeEdges(cypher.REMOVE_EDGES_OF_PERSON, id);
       await change(cypher.REMOVE_PERSON, { id });
     },
 
     async removePost(id) {
-      await removeTies(cypher.REMOVE_EDGES_OF_POST, id);
+      await removeEdges(cypher.REMOVE_EDGES_OF_POST, id);
       await change(cypher.REMOVE_POST, { id });
     },
 
-    snapshot: neo4jSnapshot(patient),
+    snapshot: neo4jSnapshot(maintenance),
 
     async claimedBy() {
       const [installation] = await read<{ id: string }>(cypher.READ_CLAIM);
       return installation?.id;
     },
-    // Of two that mark it at once the first has it: there is only one of rank 1.
+    // The first of two concurrent claims wins, because the rank is unique.
     claim: (installation, instead = installation) => change(cypher.CLAIM, { installation, instead }),
     release: () => change(cypher.RELEASE, {}),
 
@@ -158,22 +156,22 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     },
 
     async migrate() {
-      // Within the usual deadline, so that a server that is not there is soon found out.
-      await forgetAttempts(null);
-      for (const constraint of cypher.CONSTRAINTS) await patient.write((run) => run(constraint));
-      await patient.read(cypher.AWAIT_INDEXES, { seconds: MAINTENANCE_TIMEOUT_MS / 1000 });
+      // Runs with the short deadline first, to detect an unavailable server soon.
+      await deleteAttempts(null);
+      for (const constraint of cypher.CONSTRAINTS) await maintenance.write((run) => run(constraint));
+      await maintenance.read(cypher.AWAIT_INDEXES, { seconds: MAINTENANCE_TIMEOUT_MS / 1000 });
     },
 
     warmUp,
 
     async close() {
-      await Promise.all([close(), patient.close()]);
+      await Promise.all([close(), maintenance.close()]);
     },
   };
   return graph;
 }
 
-interface FoundTies {
+interface RelationsRow {
   friendships: [person: number, friend: number][];
   found: [post: number, count: number, likers: number[]][];
 }

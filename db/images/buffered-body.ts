@@ -4,38 +4,42 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { StoreUnavailableError } from '../support/errors.js';
 
-/** How much of a body waits in memory for its reader, and how much of a file is read at a time, in bytes. */
-const MEMORY_BYTES = 256 * 1024;
+/** The size of the memory buffer, and of one read from the file. */
+const BUFFER_BYTES = 256 * 1024;
 
 interface Options {
-  /** Where a body is kept while its reader is slower than the store. The file has no name there. */
+  /** The directory of the spool file, which is unlinked as soon as it is open. */
   directory: string;
-  /** How long the store may send nothing, in milliseconds. */
+  /** How long the store may send nothing. */
   timeoutMs: number;
 }
 
 /**
- * Returns the same body, but takes it from the store as fast as that sends: the store's connection is free again before a
- * slow reader is done. What the reader has not taken yet waits in memory and, beyond that, in a file that is unlinked as
- * soon as it is open, so that it goes with whatever ends first.
+ * Returns a stream of the same bytes that drains the store's connection at full speed, so that a slow client does not occupy
+ * it. Bytes that are not yet read wait in memory, and beyond that in an unlinked temporary file, which the operating system
+ * deletes when the stream or the process ends.
+ *
+ * `receive` copies from the store into memory while the client keeps up, and into the file otherwise. `serve` copies from the
+ * file to the client. The stream fails with StoreUnavailableError if the store sends nothing for `timeoutMs`.
  */
 export function bufferedBody(body: Readable, { directory, timeoutMs }: Options): Readable {
   let file: FileHandle | undefined;
+  // Positions in the file.
   let [written, sent] = [0, 0];
-  // Before the reader begins, there is room in memory.
-  let wanted = true;
+  // Initially true: the memory buffer is empty.
+  let hasDemand = true;
   let [serving, complete, ended] = [false, false, false];
 
   const stream = new Readable({
-    highWaterMark: MEMORY_BYTES,
+    highWaterMark: BUFFER_BYTES,
     read() {
-      wanted = true;
+      hasDemand = true;
       void serve();
     },
     destroy(error, done) {
-      clearTimeout(silence);
+      clearTimeout(idleTimer);
       body.destroy();
-      // What is being read or written ends first.
+      // Closing waits for pending reads and writes.
       Promise.resolve(file?.close()).then(
         () => done(error),
         () => done(error),
@@ -46,25 +50,24 @@ export function bufferedBody(body: Readable, { directory, timeoutMs }: Options):
 
   let writing = false;
   let received = 0;
-  const silence = setTimeout(() => {
+  const idleTimer = setTimeout(() => {
     const before = received;
-    // Should this process have been kept from running, more may have arrived already.
+    // If the event loop was blocked, more bytes may have arrived already.
     setImmediate(() => {
-      if (writing || received > before) silence.refresh();
-      else fail(new Error('the store has stopped sending'));
+      if (writing || received > before) idleTimer.refresh();
+      else fail(new Error('the store stopped sending'));
     });
   }, timeoutMs);
 
-  /** Gives the reader what waits in the file, for as long as it takes any. */
   async function serve(): Promise<void> {
     if (serving || stream.destroyed) return;
     serving = true;
     try {
-      while (file && wanted && sent < written) {
-        const length = Math.min(MEMORY_BYTES, written - sent);
+      while (file && hasDemand && sent < written) {
+        const length = Math.min(BUFFER_BYTES, written - sent);
         const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, sent);
         sent += bytesRead;
-        wanted = stream.push(buffer.subarray(0, bytesRead));
+        hasDemand = stream.push(buffer.subarray(0, bytesRead));
       }
       if (complete && !ended && sent === written) {
         ended = true;
@@ -77,32 +80,32 @@ export function bufferedBody(body: Readable, { directory, timeoutMs }: Options):
     }
   }
 
-  async function drain(): Promise<void> {
+  async function receive(): Promise<void> {
     for await (const chunk of body as AsyncIterable<Buffer>) {
       received += chunk.length;
-      silence.refresh();
-      if (wanted && !serving && sent === written) {
-        wanted = stream.push(chunk);
+      idleTimer.refresh();
+      if (hasDemand && !serving && sent === written) {
+        hasDemand = stream.push(chunk);
         continue;
       }
       writing = true;
       file ??= await openUnnamed(directory);
-      // A reader that left meanwhile has found no file to close.
+      // If the stream was destroyed meanwhile, `destroy` had no file to close.
       if (stream.destroyed) return file.close();
       await file.appendFile(chunk);
       written += chunk.length;
       writing = false;
-      silence.refresh();
-      if (wanted) void serve();
+      idleTimer.refresh();
+      if (hasDemand) void serve();
     }
-    clearTimeout(silence);
+    clearTimeout(idleTimer);
     complete = true;
     void serve();
   }
 
-  // An error when nobody listens any more, or does not yet, must not end the process.
+  // An error without another listener would end the process.
   stream.on('error', () => undefined);
-  drain().catch(fail);
+  receive().catch(fail);
   return stream;
 }
 

@@ -6,16 +6,16 @@ import { moveFileDurably, syncDirectory } from '../support/durable-files.js';
 import { StoreUnavailableError } from '../support/errors.js';
 import type { ImageStore } from './index.js';
 
-/** Whose images these are. No image's name begins with a dot. */
+/** The file of the claim. Image names never begin with a dot. */
 const MARKER_FILE = '.installation';
 
-/** Images as files of one directory, on the same file system as the uploads that they come from. */
+/** Stores images as files in a directory, on the file system of the uploads: `put` renames the file. */
 export function diskImages(directory: string): ImageStore {
   const path = (name: string) => join(directory, name);
 
-  /** Once this has returned, a power cut cannot bring the file back. One that is missing may have been removed just now. */
+  /** Syncs the directory even if the file is missing: the removal by another call may not be durable yet. */
   async function remove(name: string): Promise<void> {
-    await rm(path(name)).catch((error) => missing(error, directory));
+    await rm(path(name)).catch((error) => undefinedIfMissing(error, directory));
     await syncDirectory(directory).catch(unavailable);
   }
 
@@ -27,7 +27,7 @@ export function diskImages(directory: string): ImageStore {
     },
 
     async get(name) {
-      const file = await open(path(name)).catch((error) => missing(error, directory));
+      const file = await open(path(name)).catch((error) => undefinedIfMissing(error, directory));
       if (!file) return undefined;
       try {
         const { size } = await file.stat();
@@ -52,16 +52,16 @@ export function diskImages(directory: string): ImageStore {
 
     async check() {
       const { R_OK, W_OK, X_OK } = constants;
-      // With the slash, a file in the directory's place does not do.
+      // The trailing slash rejects a regular file.
       await access(`${directory}/`, R_OK | W_OK | X_OK).catch(unavailable);
     },
 
     async claimedBy() {
-      return readFile(path(MARKER_FILE), 'utf8').catch((error) => missing(error, directory));
+      return readFile(path(MARKER_FILE), 'utf8').catch((error) => undefinedIfMissing(error, directory));
     },
 
     async claim(installation) {
-      // Several processes may do this at once.
+      // The random name allows several processes to claim concurrently.
       const draft = path(`${MARKER_FILE}.${randomUUID()}`);
       try {
         await writeFile(draft, installation);
@@ -84,8 +84,8 @@ function unavailable(cause: unknown): never {
   throw new StoreUnavailableError('images', { cause });
 }
 
-/** A missing file is an answer; a missing directory is a store that is away. */
-async function missing(cause: NodeJS.ErrnoException, directory: string): Promise<undefined> {
-  const there = cause.code === 'ENOENT' && existsSync(directory);
-  if (!there) unavailable(cause);
+/** Returns undefined for a missing file. A missing directory means that the store is unavailable. */
+async function undefinedIfMissing(cause: NodeJS.ErrnoException, directory: string): Promise<undefined> {
+  const isMissing = cause.code === 'ENOENT' && existsSync(directory);
+  if (!isMissing) unavailable(cause);
 }

@@ -1,25 +1,25 @@
 import { StoreUnavailableError } from '../support/errors.js';
 import type { ImageStore } from './index.js';
 
-/** Lets a backup hold still what it copies. */
+/** Lets a backup pause changes to the images that it copies. */
 export interface ImageHolds {
   /**
-   * Removes nothing until the returned function is called: removals fail as if the store were unavailable, and the outbox
-   * tries them again.
+   * Waits for removals in progress, then makes removals fail as if the store were unavailable until the returned function is
+   * called. The outbox retries them.
    */
   holdRemovals(): Promise<() => void>;
-  /** Stores nothing until the returned function is called: what is being stored ends before, and new images wait. */
+  /** Waits for `put` calls in progress, then makes new ones wait until the returned function is called. */
   holdPuts(): Promise<() => void>;
 }
 
 export function withHolds(store: ImageStore): ImageStore & { holds: ImageHolds } {
-  const underWay = { put: new Set<Promise<void>>(), remove: new Set<Promise<void>>() };
+  const inProgress = { put: new Set<Promise<void>>(), remove: new Set<Promise<void>>() };
   let removalsHeld = false;
   let putsHeld: Promise<void> | undefined;
 
-  function track(kind: keyof typeof underWay, call: Promise<void>): Promise<void> {
-    const settled = call.catch(() => undefined).finally(() => underWay[kind].delete(settled));
-    underWay[kind].add(settled);
+  function track(kind: keyof typeof inProgress, call: Promise<void>): Promise<void> {
+    const settled = call.catch(() => undefined).finally(() => inProgress[kind].delete(settled));
+    inProgress[kind].add(settled);
     return call;
   }
 
@@ -36,7 +36,7 @@ export function withHolds(store: ImageStore): ImageStore & { holds: ImageHolds }
     holds: {
       async holdRemovals() {
         removalsHeld = true;
-        await Promise.all(underWay.remove);
+        await Promise.all(inProgress.remove);
         return () => {
           removalsHeld = false;
         };
@@ -44,7 +44,7 @@ export function withHolds(store: ImageStore): ImageStore & { holds: ImageHolds }
       async holdPuts() {
         const { promise, release } = createHold();
         putsHeld = promise;
-        await Promise.all(underWay.put);
+        await Promise.all(inProgress.put);
         return () => {
           putsHeld = undefined;
           release();

@@ -5,25 +5,25 @@ export interface StoredImage {
   stream: Readable;
 }
 
-/** Image bytes by name. Who may see them is not decided here. */
+/** Image bytes by name. Callers check visibility. */
 export interface ImageStore {
-  /** By which PostgreSQL remembers what it belongs to. */
+  /** Recorded in the `installation` table. */
   readonly kind: 'disk' | 's3';
 
-  /** Takes the file at `path` in, whole or not at all. The file may be gone afterwards. */
+  /** Stores the file at `path` atomically. The file may be moved. */
   put(name: string, path: string): Promise<void>;
-  /** Undefined when there is no such image. */
+  /** Returns undefined if there is no such image. */
   get(name: string): Promise<StoredImage | undefined>;
-  /** Removing what is not there is no error. */
+  /** Removes the image durably, if it exists. */
   remove(name: string): Promise<void>;
   list(): AsyncIterable<string>;
 
-  /** Whether it could take and give images now. @throws StoreUnavailable */
+  /** Checks that images can be read and written. @throws StoreUnavailableError */
   check(): Promise<void>;
-  /** Whose images these are: the installation that has marked the store, if any has. The mark is no image. */
+  /** Returns the installation that has claimed the store, if any. */
   claimedBy(): Promise<string | undefined>;
   claim(installation: string): Promise<void>;
-  /** Takes the mark off, whosever it is. */
+  /** Removes the claim of any installation. */
   release(): Promise<void>;
   close(): Promise<void>;
 }

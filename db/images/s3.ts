@@ -11,61 +11,62 @@ import { bufferedBody } from './buffered-body.js';
 import type { ImageStore, StoredImage } from './index.js';
 
 export interface S3Options {
-  /** Undefined for AWS itself. */
+  /** Undefined for AWS. */
   endpoint: string | undefined;
   bucket: string;
-  /** `endpoint/bucket/name`, as most other stores want it, rather than `bucket.endpoint/name`. */
+  /** Whether to use `endpoint/bucket/name`, as most other servers require, instead of `bucket.endpoint/name`. */
   pathStyle: boolean;
-  /** The deadline of one call, and how long a body may be silent, in milliseconds. */
-  timeout: number;
-  /** The most connections of one process for uploads, and as many for everything else. */
+  /** The deadline of one call, and the idle timeout of a body. */
+  timeoutMs: number;
+  /** The maximum number of connections of one process for uploads, and again for all other calls. */
   poolSize: number;
 }
 
-/** Whose images these are. No image's name begins with a dot. */
+/** The object of the claim. Image names never begin with a dot. */
 const MARKER_KEY = '.installation';
 
-/** How long a connection is kept unused, in milliseconds: less than servers and firewalls keep theirs. */
-const IDLE = 4000;
+/** Shorter than the idle timeouts of servers and firewalls. */
+const IDLE_TIMEOUT_MS = 4000;
 
-/** How much of a file is read at a time, in bytes. */
-const PIECE = 256 * 1024;
+/** The size of one read from an uploaded file. */
+const READ_BYTES = 256 * 1024;
 
-/** Up to this size an image is read whole before it is served, in bytes. */
-const SMALL_BYTES = 256 * 1024;
+/** Images up to this size are read completely before they are served. */
+const MAX_UNSTREAMED_BYTES = 256 * 1024;
 
 const ignore = () => undefined;
-const SILENT = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore };
+const NOOP_LOGGER = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 /**
- * Images as objects of one bucket. Credentials and region are found as the AWS SDK finds them. No connection waits for a
- * client: what is uploaded lies in a file already, and what is downloaded is buffered in memory or in `directory`.
+ * Stores images as objects in a bucket. The AWS SDK resolves credentials and region. A slow client does not occupy a
+ * connection: uploads are complete files, and downloads are buffered in memory or in `directory`.
  *
- * @throws when no region is configured and no endpoint either
+ * @throws Error if neither a region nor an endpoint is configured
  */
 export async function openS3(options: S3Options, directory: string, log: Log): Promise<ImageStore> {
-  const { bucket: Bucket, timeout } = options;
-  // 100 ms and 20 MB that only those pay who use it. It must not write to the console either.
+  const { bucket: Bucket, timeoutMs } = options;
+  // The SDK must not write to the console.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
+  // Loaded on demand: the SDK costs 100 ms and 20 MB.
   const S3 = await import('@aws-sdk/client-s3');
 
-  // A store of one's own takes any region, so that AWS's machines need not be asked for theirs.
-  const place = options.endpoint && { endpoint: options.endpoint, region: process.env.AWS_REGION || 'us-east-1' };
+  // Other servers accept any region, so none has to be configured.
+  const location = options.endpoint && { endpoint: options.endpoint, region: process.env.AWS_REGION || 'us-east-1' };
   const agentsOf = (agent: https.AgentOptions) => ({
     httpAgent: new http.Agent(agent),
     httpsAgent: new https.Agent(agent),
   });
-  const poolOf = () => agentsOf({ keepAlive: true, maxSockets: options.poolSize, timeout: IDLE });
+  const poolOf = () => agentsOf({ keepAlive: true, maxSockets: options.poolSize, timeout: IDLE_TIMEOUT_MS });
   const pools = { uploads: poolOf(), others: poolOf() };
   const settings: S3ClientConfig = {
-    ...place,
+    ...location,
     forcePathStyle: options.pathStyle,
     maxAttempts: 2,
-    // What else the SDK would add, trailing checksums above all, not every store knows.
+    // Not every server supports the SDK's extras, such as trailing checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     expectContinueHeader: false,
-    logger: SILENT,
+    logger: NOOP_LOGGER,
   };
   const client = new S3.S3Client({ ...settings, requestHandler: pools.others });
   const { credentials, region } = client.config;
@@ -73,29 +74,29 @@ export async function openS3(options: S3Options, directory: string, log: Log): P
   const prober = new S3.S3Client({ ...settings, credentials, region, requestHandler: agentsOf({ keepAlive: false }) });
   await region();
 
-  /** Where one connection has gone silent the idle ones have too: each of them would cost a call its deadline. */
-  function dropIdle(): void {
+  /** When one connection stops responding, the idle ones probably do too, and each would cost a call its deadline. */
+  function dropIdleConnections(): void {
     for (const { freeSockets } of Object.values(pools).flatMap((agents) => Object.values(agents))) {
       for (const socket of Object.values(freeSockets).flatMap((sockets) => sockets ?? [])) socket.destroy();
     }
   }
 
-  const head = (asked: typeof client, abortSignal: AbortSignal) =>
-    asked.send(new S3.HeadBucketCommand({ Bucket }), { abortSignal });
+  const headBucket = (via: typeof client, abortSignal: AbortSignal) =>
+    via.send(new S3.HeadBucketCommand({ Bucket }), { abortSignal });
 
-  const guard = createCircuitBreaker({
+  const breaker = createCircuitBreaker({
     store: 'images',
-    timeout,
-    probe: (signal) => head(prober, signal),
+    timeoutMs,
+    probe: (signal) => headBucket(prober, signal),
     isUnavailable: (error) => !(error instanceof TypeError),
-    onOpen: dropIdle,
+    onOpen: dropIdleConnections,
     log,
   });
 
-  const ask = <Result>(call: (signal: AbortSignal) => Promise<Result>) =>
-    guard.run(async ({ signal }) => {
-      signal.addEventListener('abort', dropIdle);
-      return call(signal).catch((error) => {
+  const call = <Result>(request: (signal: AbortSignal) => Promise<Result>) =>
+    breaker.run(async ({ signal }) => {
+      signal.addEventListener('abort', dropIdleConnections);
+      return request(signal).catch((error) => {
         throw withoutDetails(error);
       });
     });
@@ -103,17 +104,17 @@ export async function openS3(options: S3Options, directory: string, log: Log): P
   const fetchObject = (Key: string, abortSignal: AbortSignal) =>
     client.send(new S3.GetObjectCommand({ Bucket, Key }), { abortSignal }).catch(undefinedIfAbsent);
 
-  async function receive(body: Readable, size: number, signal: AbortSignal): Promise<StoredImage> {
-    if (size > SMALL_BYTES) return { size, stream: bufferedBody(body, { directory, timeoutMs: timeout }) };
-    const giveUp = () => void body.destroy();
-    signal.addEventListener('abort', giveUp);
+  async function readImage(body: Readable, size: number, signal: AbortSignal): Promise<StoredImage> {
+    if (size > MAX_UNSTREAMED_BYTES) return { size, stream: bufferedBody(body, { directory, timeoutMs }) };
+    const abandon = () => void body.destroy();
+    signal.addEventListener('abort', abandon);
     const bytes = await buffer(body);
-    signal.removeEventListener('abort', giveUp);
+    signal.removeEventListener('abort', abandon);
     return { size, stream: streamOf(bytes) };
   }
 
   async function remove(Key: string): Promise<void> {
-    await ask((abortSignal) =>
+    await call((abortSignal) =>
       client.send(new S3.DeleteObjectCommand({ Bucket, Key }), { abortSignal }).catch(undefinedIfAbsent),
     );
   }
@@ -125,27 +126,27 @@ export async function openS3(options: S3Options, directory: string, log: Log): P
       const file = await open(path).catch((cause) => {
         throw new StoreUnavailableError('images', { cause });
       });
-      // Should reading fail, the request stays short of its length, and ends at its deadline.
-      const Body = file.createReadStream({ highWaterMark: PIECE }).on('error', ignore);
-      const over = new AbortController();
+      // If reading fails, the request is incomplete and is aborted at its deadline.
+      const Body = file.createReadStream({ highWaterMark: READ_BYTES }).on('error', ignore);
+      const finished = new AbortController();
       try {
         const { size: ContentLength } = await file.stat();
-        await ask((signal) =>
+        await call((signal) =>
           uploader.send(new S3.PutObjectCommand({ Bucket, Key: name, Body, ContentLength }), {
-            abortSignal: AbortSignal.any([signal, over.signal]),
+            abortSignal: AbortSignal.any([signal, finished.signal]),
           }),
         );
       } finally {
-        // A refusal may come before all is sent: the rest is not, and the connection is let go of.
-        over.abort();
+        // The server may refuse before all is sent: aborting releases the connection.
+        finished.abort();
         Body.destroy();
       }
     },
 
     get: (name) =>
-      ask(async (signal) => {
+      call(async (signal) => {
         const object = await fetchObject(name, signal);
-        return object && receive(object.Body as Readable, object.ContentLength as number, signal);
+        return object && readImage(object.Body as Readable, object.ContentLength as number, signal);
       }),
 
     remove,
@@ -154,20 +155,20 @@ export async function openS3(options: S3Options, directory: string, log: Log): P
       let ContinuationToken: string | undefined;
       do {
         const command = new S3.ListObjectsV2Command({ Bucket, ContinuationToken });
-        const page = await ask((abortSignal) => client.send(command, { abortSignal }));
+        const page = await call((abortSignal) => client.send(command, { abortSignal }));
         for (const { Key } of page.Contents ?? []) if (Key && !Key.startsWith('.')) yield Key;
         ContinuationToken = page.NextContinuationToken;
       } while (ContinuationToken !== undefined);
     },
 
     async check() {
-      await ask((signal) => head(client, signal));
+      await call((signal) => headBucket(client, signal));
     },
 
-    claimedBy: () => ask(async (signal) => (await fetchObject(MARKER_KEY, signal))?.Body?.transformToString()),
+    claimedBy: () => call(async (signal) => (await fetchObject(MARKER_KEY, signal))?.Body?.transformToString()),
 
     async claim(installation) {
-      await ask((abortSignal) =>
+      await call((abortSignal) =>
         client.send(new S3.PutObjectCommand({ Bucket, Key: MARKER_KEY, Body: installation }), { abortSignal }),
       );
     },
@@ -175,21 +176,21 @@ export async function openS3(options: S3Options, directory: string, log: Log): P
     release: () => remove(MARKER_KEY),
 
     async close() {
-      guard.close();
-      for (const each of [client, uploader, prober]) each.destroy();
+      breaker.close();
+      for (const s3Client of [client, uploader, prober]) s3Client.destroy();
     },
   };
 }
 
-/** Without the bucket there is no image either, but that is no answer. */
+/** Returns undefined for a missing object. A missing bucket is an error. */
 function undefinedIfAbsent(error: Error): undefined {
   if (error.name !== 'NoSuchKey') throw error;
 }
 
-/** S3 says of a refusal whose key it was and what was signed: nothing of that belongs into a log. */
+/** S3's errors contain the access key and the signed request, which must not be logged. */
 function withoutDetails(error: Error & { $metadata?: { httpStatusCode?: number } }): Error {
   const status = error.$metadata?.httpStatusCode;
-  return status === undefined ? error : new Error(`S3 answered ${status} ${error.name}`);
+  return status === undefined ? error : new Error(`S3 responded with ${status} ${error.name}`);
 }
 
 function streamOf(bytes: Buffer): Readable {
@@ -199,6 +200,6 @@ function streamOf(bytes: Buffer): Readable {
       this.push(null);
     },
   });
-  // A reader that leaves with an error must not end the process.
+  // An error without another listener would end the process.
   return stream.on('error', ignore);
 }

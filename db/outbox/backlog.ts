@@ -3,22 +3,22 @@ import { NOW } from '../postgres/clock.js';
 import type { Database } from '../postgres/index.js';
 import type { OutboxTable } from '../schema.js';
 
-/** What of one kind waits in the outbox. */
+/** The undelivered outbox entries of one kind. */
 export interface Backlog {
   kind: OutboxTable['kind'];
   waiting: number;
-  /** Those that should have been delivered by now: their time has come, or they were tried in vain and will be again. */
+  /** Entries that are due or have failed before. */
   overdue: number;
-  /** Since when the oldest has been waiting, in seconds; 0 without one. */
-  age: number;
+  /** The age of the oldest entry; 0 without entries. */
+  ageSeconds: number;
 }
 
-/** What waits in the outbox, for each kind. */
+/** Returns the backlog of each kind, including empty ones. */
 export async function readBacklog(db: Database): Promise<Backlog[]> {
   const { rows } = await sql<Backlog>`
     select kind, count(id) as waiting,
       count(id) filter (where attempts > 0 or due_at <= ${NOW}) as overdue,
-      coalesce(extract(epoch from ${NOW} - min(created_at)), 0)::float8 as age
+      coalesce(extract(epoch from ${NOW} - min(created_at)), 0)::float8 as "ageSeconds"
     from unnest(array['person', 'post', 'image']) as kind left join outbox using (kind)
     group by kind`.execute(db);
   return rows;

@@ -3,8 +3,8 @@ import { NOW } from '../postgres/clock.js';
 import type { Database } from '../postgres/index.js';
 
 /**
- * Those of these entries that are due, unless somebody else is delivering them; locked for as long as the transaction lasts,
- * if there is one.
+ * Returns those of the entries that are due and not being delivered by another transaction. Locks them if run in a
+ * transaction.
  */
 export const claimDueEntries = (db: Database, ids: readonly number[]) =>
   db

@@ -12,52 +12,65 @@ import type { Log } from '../support/log.js';
 import { claimDueEntries } from './claim-due-entries.js';
 import { createNodeDelivery } from './node-delivery.js';
 
+/**
+ * Transactional outbox: keeps the graph and the image store consistent with PostgreSQL without distributed transactions.
+ *
+ * The transaction that changes a row inserts an outbox entry, which names the changed entity: a person, a post or an image.
+ * After the commit, the request delivers its own entries (inline delivery), within a time limit. A relay in every process
+ * polls for due entries, which inline delivery has not reached or which have failed, and retries them with exponential
+ * backoff until they succeed.
+ *
+ * Delivery is level-triggered: an entry contains no change to replay. Delivery reads the current row and makes the other
+ * store match it: it creates the node if the row exists, and removes the node or image if it does not. So entries may be
+ * delivered twice, late or out of order.
+ */
+
 type Kind = OutboxTable['kind'];
 
-/** Something that another store has to agree about with PostgreSQL. */
+/** An entity of PostgreSQL that has a counterpart in another store. */
 export interface EntityReference {
   kind: Kind;
   key: string | number;
 }
 
-/** The images that these columns name, if any. */
+/** Returns references to the images with these names, skipping nulls. */
 export const imageReferences = (...names: (string | null)[]): EntityReference[] =>
   names.flatMap((key) => (key === null ? [] : [{ kind: 'image', key }]));
 
-/** How long the relay rests when it has found nothing to do, in milliseconds. */
+/** How long the relay sleeps when nothing was due. */
 const POLL_INTERVAL_MS = 1000;
 
-/** How many entries a request delivers itself, and how long it waits for that, in milliseconds; the relay takes the others. */
+/** The limits of one inline delivery. The relay delivers the rest. */
 const MAX_INLINE_ENTRIES = 50;
 const INLINE_TIMEOUT_MS = 1000;
 
-/** In seconds: for an entry that fails by itself, and for one whose store is away, which is soon worth another try. */
+/** An unavailable store is retried sooner than an entry that fails for another reason. */
 const MAX_BACKOFF_SECONDS = 300;
 const MAX_UNAVAILABLE_BACKOFF_SECONDS = 5;
 
-/** What goes to one store: when that is away, the relay goes on with the other's. */
+const RELAY_BATCH_SIZE = 100;
+
+/** The relay handles each store's kinds separately, so that one unavailable store does not block the other. */
 const KINDS_BY_STORE: readonly Kind[][] = [['person', 'post'], ['image']];
 
-/**
- * Notes, in the transaction that changes a row, that the other stores have yet to follow. Answers the entries to deliver
- * after the commit.
- */
-export async function enqueue(trx: DatabaseTransaction, things: readonly EntityReference[]): Promise<number[]> {
-  if (things.length === 0) return [];
-  const [kinds, keys] = [things.map(({ kind }) => kind), things.map(({ key }) => String(key))];
+/** Inserts entries in the transaction that changes the rows. Returns the ids of the entries to deliver after the commit. */
+export async function enqueue(trx: DatabaseTransaction, references: readonly EntityReference[]): Promise<number[]> {
+  if (references.length === 0) return [];
+  const [kinds, keys] = [references.map(({ kind }) => kind), references.map(({ key }) => String(key))];
   const { rows } = await insertEntries(sql`select * from unnest(${kinds}::text[], ${keys}::text[])`).execute(trx);
   return rows.map(({ id }) => id);
 }
 
-/** The query that records what another one finds: kinds and keys. */
-export const insertEntries = (things: RawBuilder<unknown>) =>
-  sql<{ id: number }>`insert into outbox (kind, key) ${things} returning id`;
+/** Builds the statement that inserts the kinds and keys that a query selects. */
+export const insertEntries = (query: RawBuilder<unknown>) =>
+  sql<{ id: number }>`insert into outbox (kind, key) ${query} returning id`;
 
 export interface Outbox {
-  /** Delivers these entries now, as far as that is possible soon: what fails is logged, and left for the relay. */
+  /** Runs an inline delivery. Resolves after a second at the latest; entries that fail are left to the relay. */
   deliver(entries: readonly number[]): Promise<void>;
-  /** Starts the relay, which delivers all that is due, again and again, until it is stopped. */
+  /** Starts the relay. */
   start(): void;
+  /** Stops the relay, and waits for deliveries in progress. */
   stop(): Promise<void>;
 }
 
@@ -69,21 +82,17 @@ interface Stores {
   log: Log;
 }
 
-/**
- * Delivery is level-triggered: it looks at the row as it is now and makes the other store agree. Delivered twice, late or
- * out of order, the result is the same.
- */
 export function createOutbox({ db, graphTransactions, graph, images, log }: Stores): Outbox {
   const stopped = new AbortController();
   const findEntry = batched((ids: number[]) => findEntries(db, ids));
   const deliverNode = createNodeDelivery({ graphTransactions, graph });
-  const prompt = new Set<Promise<void>>();
+  const inlineDeliveries = new Set<Promise<void>>();
   let relay: Promise<void> | undefined;
 
   /**
-   * False when there was nothing to do: the entry is gone, is not due, or is under way elsewhere.
+   * Returns false if there was nothing to do: the entry is already delivered, not due, or being delivered elsewhere.
    *
-   * @throws StoreUnavailable when there is no point in trying others for the same store
+   * @throws StoreUnavailableError if the store is unavailable: other entries of the same store would fail too
    */
   async function deliverOne(id: number): Promise<boolean> {
     const entry = await findEntry(id);
@@ -91,23 +100,26 @@ export function createOutbox({ db, graphTransactions, graph, images, log }: Stor
     try {
       return await (entry.kind === 'image' ? sweepImage(entry.id, entry.key) : deliverNode(entry.id));
     } catch (error) {
-      const away = error instanceof StoreUnavailableError;
-      const seconds = Math.min(2 ** entry.attempts, away ? MAX_UNAVAILABLE_BACKOFF_SECONDS : MAX_BACKOFF_SECONDS);
-      // A store that is away has been logged, once, by whoever watches over it.
-      if (!away) log.warn({ err: error, kind: entry.kind, retryIn: seconds }, 'delivery failed');
+      const unavailable = error instanceof StoreUnavailableError;
+      const backoffSeconds = Math.min(
+        2 ** entry.attempts,
+        unavailable ? MAX_UNAVAILABLE_BACKOFF_SECONDS : MAX_BACKOFF_SECONDS,
+      );
+      // The circuit breaker logs an unavailable store once.
+      if (!unavailable) log.warn({ err: error, kind: entry.kind, retryInSeconds: backoffSeconds }, 'delivery failed');
       await db
         .updateTable('outbox')
-        .set({ attempts: entry.attempts + 1, due_at: after(seconds) })
+        .set({ attempts: entry.attempts + 1, due_at: after(backoffSeconds) })
         .where('id', '=', id)
-        // Somebody else may have delivered it meanwhile, and put off its second delivery.
+        // Another process may have delivered it meanwhile and scheduled its second delivery.
         .where('due_at', '<=', NOW)
         .execute();
-      if (away) throw error;
+      if (unavailable) throw error;
       return true;
     }
   }
 
-  /** Removes bytes that no row names. Names are never given twice, so what is unnamed once its entry is due stays so. */
+  /** Removes an image that no row refers to. Names are never reused, so a due, unreferenced image stays unreferenced. */
   async function sweepImage(id: number, name: string): Promise<boolean> {
     if ((await claimDueEntries(db, [id])).length === 0) return false;
     const { rows } = await sql`
@@ -118,7 +130,7 @@ export function createOutbox({ db, graphTransactions, graph, images, log }: Stor
     return true;
   }
 
-  /** How many were delivered, or put off. */
+  /** Returns the number of entries that were delivered or rescheduled. */
   async function deliverDue(kinds: readonly Kind[]): Promise<number> {
     const due = await db
       .selectFrom('outbox')
@@ -127,7 +139,7 @@ export function createOutbox({ db, graphTransactions, graph, images, log }: Stor
       .where('due_at', '<=', NOW)
       .orderBy('due_at')
       .orderBy('id')
-      .limit(100)
+      .limit(RELAY_BATCH_SIZE)
       .execute();
     let delivered = 0;
     for (const { id } of due) {
@@ -137,12 +149,12 @@ export function createOutbox({ db, graphTransactions, graph, images, log }: Stor
     return delivered;
   }
 
-  async function run(): Promise<void> {
+  async function runRelay(): Promise<void> {
     while (!stopped.signal.aborted) {
       let delivered = 0;
       for (const kinds of KINDS_BY_STORE) {
         delivered += await deliverDue(kinds).catch((error) => {
-          if (!(error instanceof StoreUnavailableError)) log.warn({ err: error }, 'the relay has failed');
+          if (!(error instanceof StoreUnavailableError)) log.warn({ err: error }, 'outbox relay failed');
           return 0;
         });
       }
@@ -151,37 +163,38 @@ export function createOutbox({ db, graphTransactions, graph, images, log }: Stor
   }
 
   async function deliverAll(entries: readonly number[]): Promise<void> {
-    failpoint('changes committed');
+    failpoint('transaction committed');
     try {
       for (const id of entries) await deliverOne(id);
     } catch (error) {
-      if (!(error instanceof StoreUnavailableError)) log.warn({ err: error }, 'delivery is left to the relay');
+      if (!(error instanceof StoreUnavailableError))
+        log.warn({ err: error }, 'inline delivery failed: left to the relay');
     }
   }
 
   return {
     async deliver(entries) {
       const delivery = deliverAll(entries.slice(0, MAX_INLINE_ENTRIES));
-      prompt.add(delivery);
-      void delivery.finally(() => prompt.delete(delivery));
-      const impatience = new AbortController();
+      inlineDeliveries.add(delivery);
+      void delivery.finally(() => inlineDeliveries.delete(delivery));
+      const timeout = new AbortController();
       await Promise.race([
         delivery,
-        sleep(INLINE_TIMEOUT_MS, undefined, { signal: impatience.signal }).catch(() => undefined),
+        sleep(INLINE_TIMEOUT_MS, undefined, { signal: timeout.signal }).catch(() => undefined),
       ]);
-      impatience.abort();
+      timeout.abort();
     },
     start() {
-      relay = run();
+      relay = runRelay();
     },
     async stop() {
       stopped.abort();
-      await Promise.all([relay, ...prompt]);
+      await Promise.all([relay, ...inlineDeliveries]);
     },
   };
 }
 
-/** One entry or undefined for each id, in the order of the ids. */
+/** Returns one entry or undefined for each id, in the order of the ids. */
 async function findEntries(db: Database, ids: readonly number[]) {
   const entries = await db
     .selectFrom('outbox')

@@ -14,19 +14,20 @@ interface Stores {
 
 type Entry = Awaited<ReturnType<typeof claimDueEntries>>[number];
 
-/** `skipped`: it is gone, is not due, or is under way elsewhere. `retryAlone`: to be delivered by itself. */
+/** `skipped`: already delivered, not due, or being delivered elsewhere. `retryAlone`: not delivered in this batch. */
 type Outcome = 'delivered' | 'skipped' | 'retryAlone';
 
-/** How many go together: for as long as their transaction lasts, nobody can log in or like a post of theirs. */
+/** Small, since logins of these people and likes of these posts wait for the locks of the whole batch. */
 const MAX_BATCH_SIZE = 50;
 
 /**
- * Delivers entries about people and posts to the graph. False when there was nothing to do. What has come to be goes
- * together across the requests in flight; what is gone, and may have many ties, goes alone, so that nobody waits for it, and
- * so does each where something stood in the way of all.
+ * Creates the delivery of people and posts to the graph. It returns false if there was nothing to do.
+ *
+ * New nodes are batched across concurrent requests. A removed node may have many edges, so it is removed alone, and no other
+ * delivery waits for it. If a batch fails, each of its entries is delivered alone.
  */
 export function createNodeDelivery(stores: Stores): (entry: number) => Promise<boolean> {
-  const keepTogether = batched(
+  const deliverTogether = batched(
     async (ids: number[]): Promise<Outcome[]> => {
       try {
         return await deliverBatch(stores, ids, { removing: false });
@@ -38,13 +39,13 @@ export function createNodeDelivery(stores: Stores): (entry: number) => Promise<b
     { maxBatchSize: MAX_BATCH_SIZE },
   );
   return async (id) => {
-    const outcome = await keepTogether(id);
-    const [last] = outcome === 'retryAlone' ? await deliverBatch(stores, [id], { removing: true }) : [outcome];
-    return last === 'delivered';
+    const outcome = await deliverTogether(id);
+    const [final] = outcome === 'retryAlone' ? await deliverBatch(stores, [id], { removing: true }) : [outcome];
+    return final === 'delivered';
   };
 }
 
-/** Holds the locks from the look to the mark: two deliveries of one thing must not cross. */
+/** Holds exclusive locks from reading the rows until the commit: deliveries of the same entity must not overlap. */
 async function deliverBatch(
   { graphTransactions, graph }: Stores,
   ids: readonly number[],
@@ -55,23 +56,30 @@ async function deliverBatch(
     const keys = (kind: string) => entries.filter((entry) => entry.kind === kind).map(({ key }) => Number(key));
     const [people, posts] = [keys('person'), keys('post')];
     await lockExclusive(trx, { accounts: people, posts });
-    const there = {
-      people: await idsThere(trx, 'accounts', people),
-      posts: await idsThere(trx, 'posts', posts),
+    const existing = {
+      people: await existingIds(trx, 'accounts', people),
+      posts: await existingIds(trx, 'posts', posts),
     };
-    const isThere = ({ kind, key }: Entry) => (kind === 'person' ? there.people : there.posts).includes(Number(key));
-    const nodes = graph.within(trx);
-    const kept = entries.filter(isThere);
-    if (kept.length > 0) await keep(trx, nodes, there, kept);
-    if (removing) for (const entry of entries.filter((entry) => !isThere(entry))) await removeNode(trx, nodes, entry);
-    const outcome = (entry: Entry): Outcome => (removing || isThere(entry) ? 'delivered' : 'retryAlone');
+    const exists = ({ kind, key }: Entry) =>
+      (kind === 'person' ? existing.people : existing.posts).includes(Number(key));
+    const lockedGraph = graph.within(trx);
+    const present = entries.filter(exists);
+    if (present.length > 0) await createNodes(trx, lockedGraph, existing, present);
+    if (removing)
+      for (const entry of entries.filter((entry) => !exists(entry))) await removeNode(trx, lockedGraph, entry);
+    const outcome = (entry: Entry): Outcome => (removing || exists(entry) ? 'delivered' : 'retryAlone');
     return new Map(entries.map((entry) => [entry.id, outcome(entry)]));
   });
-  if ([...outcomes.values()].includes('delivered')) failpoint('delivery marked');
+  if ([...outcomes.values()].includes('delivered')) failpoint('delivery committed');
   return ids.map((id) => outcomes.get(id) ?? 'skipped');
 }
 
-async function keep(trx: DatabaseTransaction, graph: SocialGraph, nodes: Nodes, entries: Entry[]): Promise<void> {
+async function createNodes(
+  trx: DatabaseTransaction,
+  graph: SocialGraph,
+  nodes: Nodes,
+  entries: Entry[],
+): Promise<void> {
   await graph.ensureNodes(nodes);
   failpoint('node written');
   const ids = entries.map(({ id }) => id);
@@ -79,8 +87,8 @@ async function keep(trx: DatabaseTransaction, graph: SocialGraph, nodes: Nodes, 
 }
 
 /**
- * What is gone is removed twice where a write that was given up may still come after the first time: the second time is when
- * it is due, however old the list from which somebody takes it.
+ * Removes a node. An abandoned write may still commit after the removal and create the node again, so the entry is kept and
+ * delivered a second time after `maxCommitDelayMs`.
  */
 async function removeNode(
   trx: DatabaseTransaction,
@@ -91,14 +99,14 @@ async function removeNode(
   failpoint('node written');
   if (delivered || graph.maxCommitDelayMs === 0) await trx.deleteFrom('outbox').where('id', '=', id).execute();
   else {
-    const again = { delivered: true, due_at: after(graph.maxCommitDelayMs / 1000) };
-    await trx.updateTable('outbox').set(again).where('id', '=', id).execute();
+    const secondDelivery = { delivered: true, due_at: after(graph.maxCommitDelayMs / 1000) };
+    await trx.updateTable('outbox').set(secondDelivery).where('id', '=', id).execute();
   }
 }
 
-async function idsThere(trx: DatabaseTransaction, table: 'accounts' | 'posts', ids: number[]): Promise<number[]> {
+async function existingIds(trx: DatabaseTransaction, table: 'accounts' | 'posts', ids: number[]): Promise<number[]> {
   if (ids.length === 0) return [];
-  const found = trx.selectFrom(table).select('id').where(sql<boolean>`id = any(${ids}::int8[])`);
-  const rows = await found.orderBy('id').execute();
+  const query = trx.selectFrom(table).select('id').where(sql<boolean>`id = any(${ids}::int8[])`);
+  const rows = await query.orderBy('id').execute();
   return rows.map(({ id }) => id);
 }

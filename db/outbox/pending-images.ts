@@ -3,13 +3,22 @@ import { type RawBuilder, sql } from 'kysely';
 import type { ImageStore } from '../images/index.js';
 import { after, NOW } from '../postgres/clock.js';
 import type { Database, DatabaseTransaction } from '../postgres/index.js';
-import type { Sized } from '../storage-quota.js';
+import type { SizedImage } from '../storage-quota.js';
 import { StoreUnavailableError } from '../support/errors.js';
 import { failpoint } from '../support/failpoints.js';
 import type { Outbox } from './index.js';
 
-/** Bytes that are stored, and are removed when `due` comes before a row has claimed them. */
-export interface PendingImage extends Sized {
+/**
+ * Images are stored before the rows that refer to them, so that no row refers to a missing image.
+ *
+ * An outbox entry that is due in 15 minutes is inserted first. Then the image is stored. Then the transaction that writes the
+ * row claims the image: it deletes the entry, and fails if the entry is due. The outbox removes an image with a due entry if
+ * no row refers to it. So a crash at any point leaves at most an entry, which cleans up. An entry can be claimed only before
+ * it is due and delivered only after, by PostgreSQL's clock: never both.
+ */
+
+/** A stored image that no row refers to yet. */
+export interface PendingImage extends SizedImage {
   name: string;
   entry: number;
 }
@@ -20,33 +29,33 @@ interface Stores {
   outbox: Outbox;
 }
 
-/** Far longer than from the first byte written to the row's commit. */
-const DUE_AT = after(15 * 60);
+/** Far longer than storing an image and committing its row take. */
+const CLAIM_DEADLINE = after(15 * 60);
 
 /**
- * Stores the file at `path` before the row that will name it, and passes it on to `commit`, whose transaction has to claim
- * it. Bytes that it has not claimed go again. A crash in between leaves the outbox entry, and that removes them.
+ * Stores the file at `path` under a random name, and passes the image to `commit`, whose transaction has to claim it. An
+ * unclaimed image is removed.
  *
- * @param extension without the dot; with 128 random bits before it, it is the image's name
+ * @param extension without the dot
  */
 export async function withPendingImage<Result>(
   { db, images, outbox }: Stores,
-  { path, extension, bytes, storageMaxBytes }: Sized & { path: string; extension: string },
+  { path, extension, bytes, storageMaxBytes }: SizedImage & { path: string; extension: string },
   commit: (image: PendingImage) => Promise<Result>,
 ): Promise<Result> {
   const name = `${randomBytes(16).toString('hex')}.${extension}`;
   const { id: entry } = await db
     .insertInto('outbox')
-    .values({ kind: 'image', key: name, due_at: DUE_AT })
+    .values({ kind: 'image', key: name, due_at: CLAIM_DEADLINE })
     .returning('id')
     .executeTakeFirstOrThrow();
   try {
-    failpoint('image noted');
+    failpoint('image enqueued');
     await images.put(name, path);
     failpoint('image stored');
     return await commit({ name, entry, bytes, storageMaxBytes });
   } finally {
-    // What has been committed is done, whether or not this can be asked: unclaimed bytes go when they are due.
+    // An error here must not fail a committed request. Unclaimed images are removed by the deadline anyway.
     const unclaimed = await makeDue(db, entry).catch(() => false);
     if (unclaimed) await outbox.deliver([entry]);
   }
@@ -62,18 +71,18 @@ async function makeDue(db: Database, entry: number): Promise<boolean> {
 }
 
 /**
- * Makes the image the row's, in the row's own transaction.
+ * Claims the image in the transaction that writes its row.
  *
- * The entry may be claimed only before it is due and swept only after, by one clock: whatever either of them sees, never
- * both go ahead. A sweep that has failed is put off, but it has been tried.
- *
- * @throws StoreUnavailable when it took so long that the bytes are being removed
+ * @throws StoreUnavailableError if the claim deadline has passed, since the image may be removed already
  */
 export async function claimImage(trx: DatabaseTransaction, image: PendingImage): Promise<void> {
-  const { rows } = await claimWhere(image, sql`true`).execute(trx);
+  const { rows } = await claimImageIf(image, sql`true`).execute(trx);
   if (rows.length === 0) throw new StoreUnavailableError('images');
 }
 
-/** The query that claims it if a condition holds. It answers nothing when it has not. */
-export const claimWhere = ({ entry }: PendingImage, condition: RawBuilder<unknown>) =>
+/**
+ * Builds the statement that claims the image if a condition holds. It returns no row if it does not. `attempts = 0` excludes
+ * an entry whose removal failed: it was rescheduled, but the image may already be removed.
+ */
+export const claimImageIf = ({ entry }: PendingImage, condition: RawBuilder<unknown>) =>
   sql`delete from outbox where id = ${entry} and due_at > ${NOW} and attempts = 0 and ${condition} returning id`;

@@ -8,8 +8,8 @@ const { INT8, TIMESTAMPTZ } = pg.types.builtins;
 const dateOf = pg.types.getTypeParser(TIMESTAMPTZ);
 
 /**
- * What a pool's options say about results: ids stay within what a JavaScript number holds, as the contract bounds them; times
- * are spelled as the contract spells them.
+ * The `types` option of a pool. Parses `int8` as a number, because the API bounds ids to safe integers, and returns times as
+ * strings in the format of the API.
  */
 export const types = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
@@ -20,8 +20,8 @@ export const types = {
 };
 
 /**
- * Gives every parameterised statement a name, so that PostgreSQL parses and plans it once per connection. Lists travel as
- * one array parameter, which keeps the number of different statements small.
+ * A client that prepares every parameterized statement under a name, so that PostgreSQL parses it once per connection. Lists
+ * are sent as one array parameter, which keeps the number of distinct statements small.
  */
 export class NamingClient extends pg.Client {
   // biome-ignore lint/suspicious/noExplicitAny: pg.Client has a dozen overloads, of which Kysely uses one.
@@ -46,36 +46,36 @@ function statementName(text: string): string {
 }
 
 /**
- * The same, with a deadline for every statement. A connection on which one was given up is closed: nobody knows what it is
- * still doing. The server rolls back a transaction that was open on it; a statement that was one by itself may go on. One on
- * which the server has answered, be it that it has ended the statement, is still good for the rollback.
+ * Returns a NamingClient class whose statements run through the circuit breaker. A connection is closed when a statement on
+ * it was given up: the server rolls back an open transaction, but a single statement may still complete. If the server
+ * reported the error itself, the connection stays open for the rollback.
  */
-export function guardedClient(guard: CircuitBreaker): typeof pg.Client {
+export function clientWithBreaker(breaker: CircuitBreaker): typeof pg.Client {
   return class extends NamingClient {
     // biome-ignore lint/suspicious/noExplicitAny: as above.
     override async query(...statement: [any, ...any[]]): Promise<any> {
-      let answered = false;
-      const ask = async () => {
+      let responded = false;
+      const run = async () => {
         try {
           return await super.query(...statement);
         } catch (error) {
-          answered = error instanceof pg.DatabaseError;
+          responded = error instanceof pg.DatabaseError;
           throw error;
         }
       };
       try {
-        return await guard.run(ask);
+        return await breaker.run(run);
       } catch (error) {
-        // It cuts off a connection that still owes an answer, and the pool takes it back no more.
-        if (error instanceof StoreUnavailableError && !answered) void this.end();
+        // The pool discards a client that has ended.
+        if (error instanceof StoreUnavailableError && !responded) void this.end();
         throw error;
       }
     }
   };
 }
 
-/** The same, and the observer is told how long every statement takes. */
-export function observedClient(Client: typeof pg.Client, observer: Observer): typeof pg.Client {
+/** Returns a client class that reports the duration of every statement. */
+export function clientWithMetrics(Client: typeof pg.Client, observer: Observer): typeof pg.Client {
   return class extends Client {
     // biome-ignore lint/suspicious/noExplicitAny: as above.
     override async query(...statement: [any, ...any[]]): Promise<any> {
@@ -86,19 +86,19 @@ export function observedClient(Client: typeof pg.Client, observer: Observer): ty
 
 export function createPool(options: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool(options);
-  // Without listeners, a connection that is lost while nothing is asked on it would end the process.
+  // Without listeners, losing an idle connection would end the process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 
 /**
- * SQLSTATE classes that speak of the server and not of the statement: connection, authorization, the database itself,
- * a transaction that was ended or has to be tried again, resources, an operator's doing, the system.
+ * SQLSTATEs of errors that are not caused by the statement: connection, authorization, missing database, serialization
+ * failures and terminated transactions, insufficient resources, operator intervention, system errors, lock timeouts.
  */
 const UNAVAILABLE = /^(08|28|3D|40|53|57|58)|^(25006|25P0[34]|55P03)$/;
 
-/** What is no answer of the server's is a failure on the way to it. */
+/** Errors that the server did not report, except TypeErrors, are connection failures. */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof pg.DatabaseError ? UNAVAILABLE.test(error.code ?? '') : !(error instanceof TypeError);
 }

@@ -3,15 +3,15 @@ import type { Tables } from '../schema.js';
 import { StoreUnavailableError } from '../support/errors.js';
 import type { Log } from '../support/log.js';
 import { noopObserver, type Observer } from '../support/observer.js';
-import { createPool, isUnavailable, NamingClient, observedClient, types } from './client.js';
+import { clientWithMetrics, createPool, isUnavailable, NamingClient, types } from './client.js';
 import { startEmbeddedServer } from './embedded/server.js';
 import type { Postgres } from './index.js';
 
-/** How long a statement or a transaction waits for the only connection. Clients give up soon after. */
+/** How long a statement or a transaction waits for the only connection. */
 const QUEUE_TIMEOUT_MS = 10_000;
 
 /**
- * PostgreSQL in a thread of this process, its files in `directory`. It has one connection: see the rule in `locks.ts`.
+ * Opens the PostgreSQL that runs in a thread of this process. It has a single connection: see `locks.ts`.
  *
  * @throws DatabaseNotOpenedError
  */
@@ -23,17 +23,17 @@ export async function openEmbeddedPostgres(
   const server = await startEmbeddedServer(directory, log);
   const pool = createPool({
     stream: server.connection,
-    // As PGlite names them.
+    // PGlite's defaults.
     user: 'postgres',
     database: 'postgres',
     max: 1,
     idleTimeoutMillis: 0,
     connectionTimeoutMillis: QUEUE_TIMEOUT_MS,
     types,
-    Client: observedClient(EmbeddedClient, observer),
+    Client: clientWithMetrics(EmbeddedClient, observer),
   });
   const dialect = new PostgresDialect({
-    pool: { connect: () => pool.connect().catch(rethrow), end: () => pool.end() },
+    pool: { connect: () => pool.connect().catch(throwUnavailable), end: () => pool.end() },
   });
   const db = new Kysely<Tables>({ dialect });
   return {
@@ -49,15 +49,15 @@ export async function openEmbeddedPostgres(
   };
 }
 
-/** A statement that is under way when the thread ends is not known to have happened or not. */
+/** Throws StoreUnavailableError if the thread ends while a statement runs; the statement may have been committed. */
 class EmbeddedClient extends NamingClient {
   // biome-ignore lint/suspicious/noExplicitAny: as in `client.ts`.
   override async query(...statement: [any, ...any[]]): Promise<any> {
-    return super.query(...statement).catch(rethrow);
+    return super.query(...statement).catch(throwUnavailable);
   }
 }
 
-function rethrow(error: unknown): never {
+function throwUnavailable(error: unknown): never {
   if (error instanceof StoreUnavailableError || !isUnavailable(error)) throw error;
   throw new StoreUnavailableError('postgres', { cause: error });
 }

@@ -5,26 +5,27 @@ import type { Log } from '../support/log.js';
 import type { Database } from './index.js';
 
 /**
- * Keeps a reserve on the disk of the embedded stores. PostgreSQL cannot go on when it cannot write its WAL, so writes stop
- * before: the database becomes read-only, and uploads are refused. Reads write a little too, which the reserve is for.
+ * Reserves free space on the disk of the embedded stores. PostgreSQL crashes when it cannot write its WAL, so writes are
+ * refused earlier: the database becomes read-only, and uploads are rejected. Reads need the reserve, because they write a
+ * little too.
  */
 export interface FreeSpace {
-  /** Whether writes are refused, as of the last look. */
+  /** Whether writes are refused, as of the last check. */
   readonly low: boolean;
   readonly freeBytes: number;
-  /** Looks now. Returns whether there is room to write. */
+  /** Checks now. Returns whether writes are accepted. */
   check(): Promise<boolean>;
   stop(): Promise<void>;
 }
 
-/** Four segments of WAL. */
+/** Four WAL segments. */
 const RESERVE_BYTES = 64 * 1024 * 1024;
 
-/** What has to be free again before writes are accepted: a margin, so that this does not change with every request. */
+/** Free space at which writes are accepted again. The margin (hysteresis) prevents flapping. */
 const RECOVERED_BYTES = RESERVE_BYTES + 16 * 1024 * 1024;
 
-/** A start replays WAL, and may begin a new segment and write a checkpoint. */
-const START_BYTES = 32 * 1024 * 1024;
+/** A start replays WAL, and may create a WAL segment and write a checkpoint. */
+const REQUIRED_START_BYTES = 32 * 1024 * 1024;
 
 const INTERVAL_MS = 250;
 
@@ -33,16 +34,16 @@ export class DiskFullError extends Error {
   constructor(path: string, freeBytes: number) {
     const mebibytes = (bytes: number) => Math.floor(bytes / 1024 / 1024);
     super(
-      `The disk of ${path} is full: ${mebibytes(freeBytes)} MiB are free, and a start needs ${mebibytes(START_BYTES)} MiB. Make room and start again; nothing is damaged`,
+      `The disk of ${path} is full: ${mebibytes(freeBytes)} MiB are free, and a start needs ${mebibytes(REQUIRED_START_BYTES)} MiB. Free some space and start again; no data was damaged`,
     );
     this.name = 'DiskFullError';
   }
 }
 
-/** @throws DiskFullError when PostgreSQL could not start there */
+/** Throws DiskFullError if there is too little space for PostgreSQL to start. */
 export async function requireRoomToStart(path: string): Promise<void> {
   const free = await readFreeBytes(path);
-  if (free < START_BYTES) throw new DiskFullError(path, free);
+  if (free < REQUIRED_START_BYTES) throw new DiskFullError(path, free);
 }
 
 export async function watchFreeSpace(path: string, db: Database, log: Log): Promise<FreeSpace> {
@@ -56,7 +57,7 @@ export async function watchFreeSpace(path: string, db: Database, log: Log): Prom
     return !low;
   }
 
-  /** For all transactions that begin from now on: the setting is of the session, and there is one. */
+  /** Applies to all later transactions: it is a session setting, and there is only one session. */
   const setReadOnly = (readOnly: boolean) =>
     sql`set default_transaction_read_only = ${sql.raw(readOnly ? 'on' : 'off')}`.execute(db);
 
@@ -66,12 +67,12 @@ export async function watchFreeSpace(path: string, db: Database, log: Log): Prom
       try {
         await check();
         if (low && !readOnly) log.warn({ freeBytes }, 'the disk is almost full: writes are refused');
-        if (!low && readOnly) log.info({ freeBytes }, 'the disk has room again: writes are accepted');
-        // Each time, since a database that was restarted has forgotten it.
+        if (!low && readOnly) log.info({ freeBytes }, 'the disk has enough free space again: writes are accepted');
+        // Repeated, because a restart of the database resets it.
         if (low || readOnly) await setReadOnly(low);
         readOnly = low;
       } catch (error) {
-        if (!stopped.signal.aborted) log.warn({ err: error }, 'the free space could not be checked');
+        if (!stopped.signal.aborted) log.warn({ err: error }, 'failed to check the free space');
       }
       await sleep(INTERVAL_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
     }

@@ -13,15 +13,15 @@ export interface Pool {
 export interface Postgres {
   db: Database;
   /**
-   * For transactions that wait for the graph while they are open: connections of their own, so that a graph that is silent
-   * cannot hold all those that logins need.
+   * For transactions that call the graph while they are open. They have a separate pool, so that an unresponsive graph cannot
+   * exhaust the connections that logins need.
    */
   graphTransactions: Database;
-  /** For what may take its time: without a deadline, and of few connections. */
+  /** For migrations, verification and moves: a small pool with a deadline of a day. */
   maintenanceDb: Database;
-  /** How long a statement of a request may take, in milliseconds; 0 where nothing ends one. */
+  /** The deadline of a statement of `db` and `graphTransactions`; 0 for none. */
   statementTimeoutMs: number;
-  /** What each pool of connections holds just now, by name. */
+  /** Returns the current numbers of connections and of waiting calls by pool. */
   pools(): Record<string, Pool>;
   close(): Promise<void>;
 }

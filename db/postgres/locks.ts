@@ -2,20 +2,28 @@ import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { DatabaseTransaction } from './index.js';
 
-/** What a transaction touches in more than one store. */
+/**
+ * PostgreSQL advisory locks on accounts and posts, held until the transaction ends. They serialize changes that involve several
+ * stores. Writes that refer to an account or post and need it to stay (likes, friend transitions, new posts, sessions, uploads)
+ * take shared locks; deletions and the delivery of outbox entries take exclusive locks.
+ *
+ * Lock order: accounts by ascending id, then posts by ascending id, so that transactions cannot deadlock. In the embedded graph,
+ * a trigger takes the lock -2 last when likes are written (migration 0004). Advisory locks are granted in the order of the
+ * requests; with row locks, a stream of likes could starve a deletion.
+ *
+ * Lock keys: 2 * id for an account, 2 * id + 1 for a post, negative numbers for locks on a whole table or installation. The locks
+ * of `tryLock` have two 32-bit keys, which PostgreSQL keeps apart from 64-bit keys.
+ *
+ * While a transaction is open, only its own connection may be used: the embedded PostgreSQL has a single connection, and a
+ * statement outside the transaction would deadlock with it.
+ */
+
+/** The accounts and posts that a transaction locks. */
 export interface LockedIds {
   accounts?: readonly number[];
   posts?: readonly number[];
 }
 
-/**
- * Advisory locks, held until the transaction ends. They queue fairly, where row locks let a stream of likes keep a deletion
- * waiting. Everyone takes them in one order, accounts by id and then posts by id, so no two transactions can wait for each
- * other. Where the graph is tables, the one who writes likes takes a last one by a trigger.
- *
- * While a transaction is open, nothing but that transaction is used: the embedded PostgreSQL has a single connection, and
- * anything else would wait for it for ever.
- */
 const keysOf = ({ accounts = [], posts = [] }: LockedIds): string[] => {
   const sorted = (ids: readonly number[]) => [...new Set(ids)].sort((a, b) => a - b);
   return [...sorted(accounts).map((id) => BigInt(id) * 2n), ...sorted(posts).map((id) => BigInt(id) * 2n + 1n)].map(
@@ -23,28 +31,27 @@ const keysOf = ({ accounts = [], posts = [] }: LockedIds): string[] => {
   );
 };
 
-/** For whoever writes about these and needs them to stay: likes, friend transitions, new posts, sessions and uploads. */
+/** Takes shared locks. Waits for exclusive ones. */
 export async function lockShared(trx: DatabaseTransaction, locked: LockedIds): Promise<void> {
   await sql`select pg_advisory_xact_lock_shared(key) from unnest(${keysOf(locked)}::int8[]) as key`.execute(trx);
 }
 
 /**
- * The query that takes them, for a statement that is a transaction by itself. That statement waits for no lock longer than
- * `patience`, in milliseconds: by then its caller has given it up, and it would hold a connection and go ahead later.
+ * Returns a subquery that takes shared locks, for a statement without a transaction around it. Sets `lock_timeout`, because
+ * the client does not wait for longer, and the statement would otherwise occupy a connection and run later. 0 is no timeout.
  */
-export const sharedLocksWithin = (patience: number, locked: LockedIds) => sql`
+export const sharedLocksWithin = (timeoutMs: number, locked: LockedIds) => sql`
   select pg_advisory_xact_lock_shared(key)
-  from (select set_config('lock_timeout', ${String(patience)}, true)) as patience, unnest(${keysOf(locked)}::int8[]) as key`;
+  from (select set_config('lock_timeout', ${String(timeoutMs)}, true)) as lock_timeout, unnest(${keysOf(locked)}::int8[]) as key`;
 
-/** For whoever removes these, and for the delivery of a change to another store. */
+/** Takes exclusive locks. Waits for all others. */
 export async function lockExclusive(trx: DatabaseTransaction, locked: LockedIds): Promise<void> {
   await sql`select pg_advisory_xact_lock(key) from unnest(${keysOf(locked)}::int8[]) as key`.execute(trx);
 }
 
 /**
- * Takes a lock that any text may name, held until the transaction ends, or returns false when another transaction holds it.
- * It never waits. Locks of two numbers are apart from those of one, which are the ids above; two texts with the same 64 bits
- * of SHA-256 would share a lock.
+ * Takes the lock on a text, or returns false immediately if another transaction holds it. The key is 64 bits of the text's
+ * SHA-256.
  */
 export async function tryLock(trx: DatabaseTransaction, text: string): Promise<boolean> {
   const hash = createHash('sha256').update(text).digest();

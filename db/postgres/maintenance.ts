@@ -4,19 +4,19 @@ import type { Log } from '../support/log.js';
 import type { Postgres } from './index.js';
 
 /**
- * Does for the embedded PostgreSQL what a server's background processes do: it has no autovacuum and no checkpointer. Both
- * statements hold its only connection, so each is kept short: one table at a time, and a checkpoint after little WAL.
+ * Replaces the background processes that the embedded PostgreSQL lacks: autovacuum and the checkpointer. VACUUM and CHECKPOINT
+ * occupy its only connection, so each run is short: one table at a time, and a checkpoint after little WAL.
  */
 export interface Maintenance {
-  /** Makes no checkpoint until the returned function is first called: a checkpoint removes WAL that a running backup needs. */
+  /** Suspends checkpoints until the returned function is called: a checkpoint removes WAL that a running backup needs. */
   holdCheckpoints(): () => void;
-  /** Looks now, and does what is due. */
+  /** Runs the maintenance that is due. */
   runOnce(): Promise<void>;
   usage(): Promise<DatabaseUsage>;
   stop(): Promise<void>;
 }
 
-/** What operators may want to watch. Times are in seconds since 1970, 0 for never since the start. */
+/** Figures for the metrics. Times are Unix timestamps in seconds, 0 if it did not happen since the start. */
 export interface DatabaseUsage {
   databaseBytes: number;
   walBytes: number;
@@ -26,31 +26,31 @@ export interface DatabaseUsage {
 }
 
 interface Options {
-  /** How long to wait between two looks at what is due. */
+  /** The pause between two runs. */
   intervalMs?: number;
-  /** Whether there is room on the disk for what VACUUM writes. A checkpoint frees room. */
+  /** Whether the disk has space for VACUUM's writes. Checkpoints always run: they free space. */
   hasRoom?: () => boolean;
 }
 
 const INTERVAL_MS = 2000;
 
-/** Replaying this much takes a start after `kill -9` less than a second. */
+/** Limits crash recovery: replaying this much WAL takes less than a second. */
 const MAX_WAL_BYTES = 32 * 1024 * 1024;
 
 /**
- * While requests wait, a table is left alone until its changes exceed the threshold this many times: clients that never
- * pause must not keep it growing.
+ * While requests wait, a table is vacuumed only when its changes exceed the threshold by this factor. Under constant load it
+ * would otherwise never be vacuumed.
  */
 const BUSY_FACTOR = 4;
 
-/** A table that is due, and how many times over its changes reach the threshold. */
 interface DueTable {
   name: string;
+  /** The number of changes, divided by the threshold. */
   factor: number;
   needsVacuum: boolean;
 }
 
-/** How many changed rows make a table due, by the settings that autovacuum would read. */
+/** The number of changed rows at which a table is due, computed from the autovacuum settings. */
 const threshold = (kind: 'vacuum' | 'vacuum_insert' | 'analyze') =>
   sql.raw(`(current_setting('autovacuum_${kind}_threshold')::float8 +
     current_setting('autovacuum_${kind}_scale_factor')::float8 * greatest(reltuples, 0))`);
@@ -81,7 +81,7 @@ export function startMaintenance(
     if ((rows[0]?.bytes ?? 0) >= maxWalBytes && holds.size === 0) await checkpoint();
   }
 
-  /** Vacuums what is due, one table after another, while no request waits for the connection. */
+  /** Vacuums the tables that are due, one after another. */
   async function vacuumIfDue(): Promise<void> {
     for (const { name, factor, needsVacuum } of await findDueTables()) {
       if (stopped.signal.aborted || !hasRoom()) return;
@@ -90,7 +90,7 @@ export function startMaintenance(
     }
   }
 
-  /** Counts start at zero with the process, so a table that has not been vacuumed since the start is due as well. */
+  /** Includes tables not vacuumed since the start: the statistics start at zero with the process. */
   async function findDueTables(): Promise<DueTable[]> {
     const { rows } = await sql<DueTable>`
       select relid::regclass::text as name, greatest(vacuum_factor, analyze_factor) as factor, vacuum_factor >= 1 as "needsVacuum"
@@ -113,8 +113,8 @@ export function startMaintenance(
     return rows;
   }
 
-  /** One look at a time. A failure is logged, and what was due is due at the next look. */
-  function look(): Promise<void> {
+  /** Serializes runs. Logs a failure; the next run retries. */
+  function runOnce(): Promise<void> {
     running = running.then(async () => {
       try {
         await vacuumIfDue();
@@ -126,21 +126,21 @@ export function startMaintenance(
     return running;
   }
 
-  async function run(): Promise<void> {
+  async function runPeriodically(): Promise<void> {
     while (!stopped.signal.aborted) {
       await sleep(intervalMs, undefined, { signal: stopped.signal }).catch(() => undefined);
-      if (!stopped.signal.aborted) await look();
+      if (!stopped.signal.aborted) await runOnce();
     }
   }
 
-  const loop = run();
+  const loop = runPeriodically();
   return {
     holdCheckpoints() {
       const hold = {};
       holds.add(hold);
       return () => void holds.delete(hold);
     },
-    runOnce: look,
+    runOnce,
     async usage() {
       const { rows } = await sql<Omit<DatabaseUsage, 'lastCheckpointAt'>>`
         select pg_database_size(current_database())::float8 as "databaseBytes",
@@ -156,8 +156,8 @@ export function startMaintenance(
       stopped.abort();
       await loop;
       await running;
-      // The next start has nothing to replay.
-      await checkpointIfDue(1).catch((error) => log.warn({ err: error }, 'the last checkpoint failed'));
+      // Leaves the next start no WAL to replay.
+      await checkpointIfDue(1).catch((error) => log.warn({ err: error }, 'the shutdown checkpoint failed'));
     },
   };
 }

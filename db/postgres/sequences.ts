@@ -1,15 +1,15 @@
 import { sql } from 'kysely';
 import type { DatabaseTransaction } from './index.js';
 
-export type Numbered = 'accounts' | 'posts';
+export type TableWithIds = 'accounts' | 'posts';
 
-export const sequenceOf = (table: Numbered) => sql.table(`${table}_id_seq`);
+export const sequenceOf = (table: TableWithIds) => sql.table(`${table}_id_seq`);
 
 /**
- * Makes sure that no id up to `used` is given out any more. Nobody inserts meanwhile: an id that was given out between the
- * look and the step would be given out again.
+ * Raises the sequence so that no id up to `used` is assigned again. Locks the table against inserts: `setval` would otherwise
+ * reset ids assigned between the check and the change.
  */
-export async function raiseSequence(trx: DatabaseTransaction, table: Numbered, used: number): Promise<void> {
+export async function raiseSequence(trx: DatabaseTransaction, table: TableWithIds, used: number): Promise<void> {
   const behind = sql`last_value < ${used}::int8 or (last_value = ${used}::int8 and not is_called)`;
   const { rows } = await sql`select from ${sequenceOf(table)} where ${behind}`.execute(trx);
   if (rows.length === 0) return;
@@ -20,8 +20,8 @@ export async function raiseSequence(trx: DatabaseTransaction, table: Numbered, u
   );
 }
 
-/** Skips this many ids. It blocks no other transaction: a sequence only ever rises. */
-export async function skipIds(trx: DatabaseTransaction, table: Numbered, count: number): Promise<void> {
+/** Skips `count` ids. Needs no lock: `nextval` runs first, so the sequence can only rise. */
+export async function skipIds(trx: DatabaseTransaction, table: TableWithIds, count: number): Promise<void> {
   await sql`select setval(${`${table}_id_seq`}::regclass, nextval(${`${table}_id_seq`}::regclass) + ${count}::int8)`.execute(
     trx,
   );

@@ -4,70 +4,75 @@ import type { Tables } from '../schema.js';
 import { type CircuitBreaker, createCircuitBreaker } from '../support/circuit-breaker.js';
 import type { Log } from '../support/log.js';
 import { noopObserver } from '../support/observer.js';
-import { createPool, guardedClient, isUnavailable, observedClient, types } from './client.js';
+import { clientWithBreaker, clientWithMetrics, createPool, isUnavailable, types } from './client.js';
 import type { Database, Postgres } from './index.js';
 import { warmUpDatabase } from './warm-up.js';
 
 export interface PostgresOptions {
-  /** `postgres://…`; never to be logged. */
+  /** `postgres://…`. Contains credentials: must not be logged. */
   url: string;
-  /** The most connections of one process: those for requests, and besides those for transactions that wait for the graph. */
+  /** The maximum number of connections of one process for requests. */
   poolSize: number;
+  /** The same for `graphTransactions`. */
   graphPoolSize: number;
-  /** The deadline of one statement, in milliseconds. */
-  timeout: number;
+  /** The deadline of a statement. */
+  timeoutMs: number;
 }
 
-/** For a migration or a check of everything, each of which asks one thing at a time but may take long, in milliseconds. */
-const PATIENT = { poolSize: 2, timeout: 24 * 60 * 60 * 1000 };
+/** Migrations, verification and moves run one statement at a time, which may take long. */
+const MAINTENANCE = { poolSize: 2, timeoutMs: 24 * 60 * 60 * 1000 };
 
-/** How much longer than a statement a transaction may stay idle before the server ends it: it may wait for another store. */
-const IDLE_FACTOR = 5;
+/** How many statement timeouts a transaction may be idle before the server ends it: it may wait for another store. */
+const IDLE_IN_TRANSACTION_FACTOR = 5;
 
-/** PostgreSQL over the network, straight or behind pgbouncer in transaction mode: no state is kept on a connection. */
+/**
+ * Opens PostgreSQL over the network. PgBouncer in transaction mode may be in between: settings are set per transaction, not
+ * per session.
+ */
 export function openPostgres(
-  { url, poolSize, graphPoolSize, timeout }: PostgresOptions,
+  { url, poolSize, graphPoolSize, timeoutMs }: PostgresOptions,
   log: Log,
   observer = noopObserver,
 ): Postgres {
-  const watch = (deadline: number, warmUp?: () => Promise<void>) =>
+  const breakerWith = (deadlineMs: number, warmUp?: () => Promise<void>) =>
     createCircuitBreaker({
       store: 'postgres',
-      timeout: deadline,
+      timeoutMs: deadlineMs,
       isUnavailable,
-      probe: () => ask(url, timeout),
+      probe: () => probe(url, timeoutMs),
       ...(warmUp && { warmUp }),
       log,
     });
-  const guards = {
-    hasty: watch(timeout, (): Promise<void> => warmUpDatabase(databases.maintenanceDb)),
-    patient: watch(PATIENT.timeout),
+  const breakers = {
+    requests: breakerWith(timeoutMs, (): Promise<void> => warmUpDatabase(databases.maintenanceDb)),
+    maintenance: breakerWith(MAINTENANCE.timeoutMs),
   };
-  const pool = (max: number, guard: CircuitBreaker) =>
+  const poolOf = (max: number, breaker: CircuitBreaker) =>
     createPool({
       connectionString: url,
       keepAlive: true,
-      connectionTimeoutMillis: timeout,
+      connectionTimeoutMillis: timeoutMs,
       types,
       max,
-      Client: observedClient(guardedClient(guard), observer),
+      Client: clientWithMetrics(clientWithBreaker(breaker), observer),
     });
+  // The names are label values of metrics.
   const pools = {
-    main: pool(poolSize, guards.hasty),
-    graph: pool(graphPoolSize, guards.hasty),
-    patient: pool(PATIENT.poolSize, guards.patient),
+    main: poolOf(poolSize, breakers.requests),
+    graph: poolOf(graphPoolSize, breakers.requests),
+    patient: poolOf(MAINTENANCE.poolSize, breakers.maintenance),
   };
-  // Should this process be cut off in the middle of a transaction, the server must not hold its locks for long.
-  const begin = `begin; set local statement_timeout = ${timeout}; set local idle_in_transaction_session_timeout = ${timeout * IDLE_FACTOR}`;
+  // If this process is disconnected within a transaction, the server must release its locks soon.
+  const begin = `begin; set local statement_timeout = ${timeoutMs}; set local idle_in_transaction_session_timeout = ${timeoutMs * IDLE_IN_TRANSACTION_FACTOR}`;
   const databases = {
-    db: over(pools.main, guards.hasty, begin),
-    graphTransactions: over(pools.graph, guards.hasty, begin),
-    maintenanceDb: over(pools.patient, guards.patient, 'begin'),
+    db: databaseOver(pools.main, breakers.requests, begin),
+    graphTransactions: databaseOver(pools.graph, breakers.requests, begin),
+    maintenanceDb: databaseOver(pools.patient, breakers.maintenance, 'begin'),
   };
 
   return {
     ...databases,
-    statementTimeoutMs: timeout,
+    statementTimeoutMs: timeoutMs,
     pools: () =>
       Object.fromEntries(
         Object.entries(pools).map(([name, pool]) => [
@@ -76,17 +81,18 @@ export function openPostgres(
         ]),
       ),
     async close() {
-      for (const guard of Object.values(guards)) guard.close();
+      for (const breaker of Object.values(breakers)) breaker.close();
       await Promise.all(Object.values(databases).map((db) => db.destroy()));
     },
   };
 }
 
-const over = (pool: pg.Pool, guard: CircuitBreaker, begin: string): Database =>
-  new Kysely<Tables>({ dialect: new GuardedDialect(pool, guard, begin) });
+const databaseOver = (pool: pg.Pool, breaker: CircuitBreaker, begin: string): Database =>
+  new Kysely<Tables>({ dialect: new BreakerDialect(pool, breaker, begin) });
 
-async function ask(url: string, timeout: number): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: timeout, query_timeout: timeout });
+/** Runs a trivial query on a connection of its own. */
+async function probe(url: string, timeoutMs: number): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs });
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -96,33 +102,34 @@ async function ask(url: string, timeout: number): Promise<void> {
   }
 }
 
-class GuardedDialect extends PostgresDialect {
-  readonly #create: () => GuardedDriver;
+/** Runs the acquisition of connections through the circuit breaker, and begins transactions with their timeouts. */
+class BreakerDialect extends PostgresDialect {
+  readonly #create: () => BreakerDriver;
 
-  constructor(pool: pg.Pool, guard: CircuitBreaker, begin: string) {
+  constructor(pool: pg.Pool, breaker: CircuitBreaker, begin: string) {
     super({ pool });
-    this.#create = () => new GuardedDriver(pool, guard, begin);
+    this.#create = () => new BreakerDriver(pool, breaker, begin);
   }
 
-  override createDriver(): GuardedDriver {
+  override createDriver(): BreakerDriver {
     return this.#create();
   }
 }
 
-class GuardedDriver extends PostgresDriver {
-  readonly #guard: CircuitBreaker;
+class BreakerDriver extends PostgresDriver {
+  readonly #breaker: CircuitBreaker;
   readonly #begin: string;
 
-  constructor(pool: pg.Pool, guard: CircuitBreaker, begin: string) {
+  constructor(pool: pg.Pool, breaker: CircuitBreaker, begin: string) {
     super({ pool });
-    this.#guard = guard;
+    this.#breaker = breaker;
     this.#begin = begin;
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
-    return this.#guard.run(async (attempt) => {
+    return this.#breaker.run(async (attempt) => {
       const connection = await super.acquireConnection();
-      // It came too late: whoever wanted it has gone.
+      // The call was given up meanwhile.
       if (attempt.isGivenUp) await this.releaseConnection(connection as never);
       return connection;
     });

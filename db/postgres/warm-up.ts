@@ -1,4 +1,5 @@
 import { findAccounts, findCredentials, findPictureOwner } from '../accounts.js';
+import { newestIds, newestPosts } from '../feed.js';
 import {
   createPost,
   findPostImageOwner,
@@ -6,22 +7,19 @@ import {
   findPosts,
   findPostsPublicOrOwn,
   isPostOf,
-  newestIds,
-  newestPosts,
   postsByAuthor,
 } from '../posts.js';
 import { findSessions, listSessions, touchSessions } from '../sessions.js';
 import type { Database } from './index.js';
 
-/** No account and no post has this id, no session and no image this name. */
+/** Matches no account, post, session or image. */
 const ABSENT = { id: 0, name: '' };
 
-/** In milliseconds. */
 const LOCK_TIMEOUT_MS = 1000;
 
 /**
- * Runs the statements of requests once, for what does not exist: a PostgreSQL that has just started reads its catalogs and
- * the tops of its indexes from the disk then, and not while clients wait. Changes nothing.
+ * Runs the statements of requests once, with keys that match nothing, so that a PostgreSQL that has just started loads its
+ * catalogs and the upper levels of its indexes before clients wait for them. Changes nothing.
  */
 export async function warmUpDatabase(db: Database): Promise<void> {
   const { id, name } = ABSENT;

@@ -2,29 +2,39 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type StoreName, StoreUnavailableError } from './errors.js';
 import type { Log } from './log.js';
 
-/** How long a store that is suspected may take to answer the least question before it counts as away, in milliseconds. */
+/**
+ * Circuit breaker: fails calls to an unavailable store immediately, instead of letting each wait for its timeout.
+ *
+ * Closed: every call runs within a timeout. A call that times out, or fails because of the store, triggers a probe: a minimal
+ * request on a separate connection, since a slow statement does not mean that the store is unavailable. If the probe or any
+ * other call gets a response, the breaker stays closed.
+ * Open: otherwise, calls in progress are abandoned and new ones fail.
+ * Half-open: while the breaker is open, the probe is repeated. When it succeeds, the store is warmed up, and the breaker
+ * closes. No calls run before that.
+ */
+
+/** Short: a probe is a minimal request. */
 const PROBE_TIMEOUT_MS = 600;
 
-/** How long to wait before a store that is away is asked again, in milliseconds. */
 const PROBE_INTERVAL_MS = 250;
 
-/** How long a warm-up may take. After that the store is used as it is. */
+/** After this time the breaker closes without waiting for the warm-up. */
 const WARM_UP_TIMEOUT_MS = 120_000;
 
 export interface CircuitBreaker {
-  /** Whether the store is known not to answer. Every call fails at once until it does again. */
+  /** Whether the store is unavailable, so that every call fails immediately. */
   readonly isOpen: boolean;
   /**
-   * Makes a call to the store within its deadline. A call that is given up has to let go of its connection.
+   * Makes a call to the store within its timeout. A call that is given up has to release its connection.
    *
-   * @throws StoreUnavailable when the store does not answer, or answers that it cannot serve
+   * @throws StoreUnavailableError if the store does not respond, or responds that it is unavailable
    */
   run<Result>(call: (attempt: Attempt) => Promise<Result>): Promise<Result>;
-  /** Gives up the calls in progress: a silent store would keep the process from ending. */
+  /** Gives up the calls in progress: an unresponsive store must not delay the shutdown. */
   close(): void;
 }
 
-/** One call to a store, in progress or given up. */
+/** One call to a store. It can be given up while it is in progress. */
 export class Attempt {
   #reject: ((cause: StoreUnavailableError) => void) | undefined;
   #controller: AbortController | undefined;
@@ -34,7 +44,7 @@ export class Attempt {
     return this.#cause !== undefined;
   }
 
-  /** Aborts when the call is given up. Created on demand: a signal costs more than all else here, and few calls need it. */
+  /** Aborts when the call is given up. Created on demand, since a signal is expensive and few calls need it. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -50,8 +60,8 @@ export class Attempt {
     this.#controller?.abort(cause);
   }
 
-  /** Starts the call, and settles as it does or when it is given up. */
-  outcome<Result>(call: (attempt: Attempt) => Promise<Result>): Promise<Result> {
+  /** Starts the call. Settles with it, or rejects when it is given up. */
+  start<Result>(call: (attempt: Attempt) => Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#reject = reject;
       call(this).then(resolve, reject);
@@ -61,40 +71,35 @@ export class Attempt {
 
 interface Options {
   store: StoreName;
-  /** The deadline of one call, in milliseconds. */
-  timeout: number;
-  /** Asks the store the least that it can be asked, on a connection of its own. */
+  /** The timeout of one call. */
+  timeoutMs: number;
+  /** Makes a minimal request to the store, on a separate connection. */
   probe(signal: AbortSignal): Promise<unknown>;
-  /** Whether an error means that the store cannot serve, rather than that the question was wrong. */
+  /** Whether an error means that the store is unavailable, rather than that the request was invalid. */
   isUnavailable(error: unknown): boolean;
-  /** Called when the store is found to be away: connections that have gone silent can be thrown away. */
+  /** Called when the breaker opens. Can discard unresponsive connections. */
   onOpen?(): void;
-  /** Prepares a store that has returned for its first calls, which would be slow otherwise. Until then it counts as away. */
+  /** Prepares a store that is available again, so that its first calls are not slow. Runs before the breaker closes. */
   warmUp?(): Promise<unknown>;
   log: Log;
 }
 
-/**
- * Watches over the calls to one store. A call that fails for want of the store raises a doubt, and the doubt is settled by a
- * probe or by any other call's answer: a slow statement is no silent store. Found to be away, the store is left alone, what
- * was under way is given up, and a probe looks for its return.
- */
 export function createCircuitBreaker({
   store,
-  timeout,
+  timeoutMs,
   probe,
   isUnavailable,
   onOpen,
   warmUp,
   log,
 }: Options): CircuitBreaker {
-  const underWay = new Set<Attempt>();
-  const closed = new AbortController();
-  let doubted = false;
-  let answered = false;
-  let away = false;
+  const inProgress = new Set<Attempt>();
+  const shutdown = new AbortController();
+  let isProbing = false;
+  let hasResponded = false;
+  let isOpen = false;
 
-  /** Fails when the signal aborts, whatever becomes of the call. */
+  /** Rejects when the signal aborts, even if the call ignores it. */
   async function within<Result>(signal: AbortSignal, call: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     signal.throwIfAborted();
     return new Promise((resolve, reject) => {
@@ -103,72 +108,73 @@ export function createCircuitBreaker({
     });
   }
 
-  const answers = () =>
+  const probeSucceeds = () =>
     within(AbortSignal.timeout(PROBE_TIMEOUT_MS), probe).then(
       () => true,
       () => false,
     );
 
-  /** An error that is not the store's, and a warm-up that takes too long, are for the calls to find. */
-  const isWarm = async () =>
-    (await answers()) &&
+  /** A warm-up that times out or fails for another reason does not keep the breaker open. */
+  const isReady = async () =>
+    (await probeSucceeds()) &&
     (!warmUp ||
       within(AbortSignal.timeout(WARM_UP_TIMEOUT_MS), warmUp).then(
         () => true,
         (error) => !(error instanceof StoreUnavailableError),
       ));
 
-  async function settle(cause: unknown): Promise<void> {
-    doubted = true;
-    answered = false;
-    if (!(await answers()) && !answered && !closed.signal.aborted) {
-      away = true;
-      log.warn({ err: cause, store }, 'a store does not answer');
-      for (const attempt of underWay) attempt.giveUp(new StoreUnavailableError(store, { cause }));
+  /** Probes the store after a failed call. If it is unavailable, opens the breaker until it is available again. */
+  async function probeAfterFailure(cause: unknown): Promise<void> {
+    isProbing = true;
+    hasResponded = false;
+    if (!(await probeSucceeds()) && !hasResponded && !shutdown.signal.aborted) {
+      isOpen = true;
+      log.warn({ err: cause, store }, 'store unavailable: circuit breaker open');
+      for (const attempt of inProgress) attempt.giveUp(new StoreUnavailableError(store, { cause }));
       onOpen?.();
-      while (!(await isWarm())) {
-        await sleep(PROBE_INTERVAL_MS, undefined, { signal: closed.signal }).catch(() => undefined);
-        if (closed.signal.aborted) return;
+      while (!(await isReady())) {
+        await sleep(PROBE_INTERVAL_MS, undefined, { signal: shutdown.signal }).catch(() => undefined);
+        if (shutdown.signal.aborted) return;
       }
-      away = false;
-      log.info({ store }, 'a store answers again');
+      isOpen = false;
+      log.info({ store }, 'store available: circuit breaker closed');
     }
-    doubted = false;
+    isProbing = false;
   }
 
   return {
     get isOpen() {
-      return away;
+      return isOpen;
     },
 
     async run(call) {
-      if (away) throw new StoreUnavailableError(store);
+      if (isOpen) throw new StoreUnavailableError(store);
       const attempt = new Attempt();
-      // A turn later: should this process have been kept from running, the answer may lie there already.
+      // One event loop iteration later: if this process was stalled, the response may have arrived already.
       const giveUp = () => setImmediate(() => attempt.giveUp(new StoreUnavailableError(store)));
-      const timer = setTimeout(giveUp, timeout);
-      underWay.add(attempt);
+      const timer = setTimeout(giveUp, timeoutMs);
+      inProgress.add(attempt);
       try {
-        const result = await attempt.outcome(call);
-        answered = true;
+        const result = await attempt.start(call);
+        hasResponded = true;
         return result;
       } catch (error) {
-        const gaveUp = error instanceof StoreUnavailableError;
-        if (!gaveUp && !isUnavailable(error)) {
-          answered = true;
+        const wasGivenUp = error instanceof StoreUnavailableError;
+        if (!wasGivenUp && !isUnavailable(error)) {
+          hasResponded = true;
           throw error;
         }
-        if (!doubted && !closed.signal.aborted) void settle(error);
-        throw gaveUp ? error : new StoreUnavailableError(store, { cause: error });
+        if (!isProbing && !shutdown.signal.aborted) void probeAfterFailure(error);
+        throw wasGivenUp ? error : new StoreUnavailableError(store, { cause: error });
       } finally {
         clearTimeout(timer);
-        underWay.delete(attempt);
+        inProgress.delete(attempt);
       }
     },
 
     close() {
-      closed.abort();
-      for (const attempt of underWay) attempt.giveUp(new StoreUnavailableError(store));
+      shutdown.abort();
+      for (const attempt of inProgress) attempt.giveUp(new StoreUnavailableError(store));
     },
   };
 }

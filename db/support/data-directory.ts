@@ -5,19 +5,22 @@ import { join, resolve } from 'node:path';
 import { tryLock, waitForLock } from 'fs-native-extensions';
 import { makeDirectoryDurably } from './durable-files.js';
 
-/** What is kept is nobody else's to read, however the directory around it was made. */
-export const OWNER_ONLY = 0o700;
+/** The mode of directories: they are private even if the parent directory is not. */
+export const OWNER_ONLY_MODE = 0o700;
 
 export class DataDirectoryInUseError extends Error {
+  readonly code = 'data_directory_in_use';
+
   constructor(path: string) {
     super(`${path} is in use by another process of this service`);
-    this.name = 'DataDirectoryInUse';
+    this.name = 'DataDirectoryInUseError';
   }
 }
 
-/** A restore was interrupted: what lies in the directory is not a whole installation. */
+/** A restore was interrupted: the directory contains an incomplete installation. */
 export class UnfinishedRestoreError extends Error {
   readonly code = 'unfinished_restore';
+
   constructor(path: string) {
     super(`${path} has an unfinished restore: run npm run restore again`);
     this.name = 'UnfinishedRestoreError';
@@ -28,22 +31,22 @@ export interface DataDirectory {
   root: string;
   postgres: string;
   images: string;
-  /** This process's uploads under way. */
+  /** This process's uploads in progress. */
   uploads: string;
   tokenKeys: string;
-  /** Where commands reach the process that holds the claim. */
+  /** The directory of the control socket of the process that holds the claim. */
   control: string;
-  /** Where a restore puts its files. While it exists, the restore is not finished. */
+  /** The target directory of a restore. While it exists, the restore is unfinished. */
   restoring: string;
   release(): Promise<void>;
 }
 
 /**
- * Claims a directory for this process, alone or shared with others that keep no database in it, and lays it out. The claim
- * is a lock of the operating system's, so that it ends with the process, however that ends.
+ * Claims a directory for this process and creates its subdirectories. Processes without an embedded database may share it. The
+ * claim is a file lock, which the operating system releases when the process ends.
  *
  * @param restoring whether to accept a directory with an unfinished restore
- * @throws DataDirectoryInUse
+ * @throws DataDirectoryInUseError
  * @throws UnfinishedRestoreError
  */
 export async function claimDataDirectory(
@@ -51,7 +54,7 @@ export async function claimDataDirectory(
   { shared, restoring = false }: { shared: boolean; restoring?: boolean },
 ): Promise<DataDirectory> {
   const root = resolve(path);
-  await makeDirectoryDurably(root, OWNER_ONLY);
+  await makeDirectoryDurably(root, OWNER_ONLY_MODE);
   const lock = await open(join(root, 'lock'), 'a+');
   if (!tryLock(lock.fd, { shared })) {
     await lock.close();
@@ -63,7 +66,7 @@ export async function claimDataDirectory(
     throw new UnfinishedRestoreError(root);
   }
   const images = join(root, 'images');
-  await makeOwn(images);
+  await makePrivateDirectory(images);
   const uploads = await claimUploads(join(root, 'uploads'));
   return {
     root,
@@ -80,16 +83,16 @@ export async function claimDataDirectory(
   };
 }
 
-/** A directory for this process's own uploads, beside those of the processes that still run: what others left is removed. */
+/** Creates a directory for this process's uploads, and removes those of processes that have ended. */
 async function claimUploads(root: string): Promise<{ path: string; release(): Promise<void> }> {
-  await makeOwn(root);
-  const turn = await open(join(root, 'lock'), 'a+');
-  await waitForLock(turn.fd);
+  await makePrivateDirectory(root);
+  const rootLock = await open(join(root, 'lock'), 'a+');
+  await waitForLock(rootLock.fd);
   try {
     const names = (await readdir(root)).filter((name) => name !== 'lock').map((name) => name.replace(/\.lock$/, ''));
     for (const name of new Set(names)) await removeAbandoned(join(root, name));
     const path = join(root, randomUUID());
-    await makeOwn(path);
+    await makePrivateDirectory(path);
     const lock = await open(`${path}.lock`, 'a+');
     tryLock(lock.fd);
     return {
@@ -100,7 +103,7 @@ async function claimUploads(root: string): Promise<{ path: string; release(): Pr
       },
     };
   } finally {
-    await turn.close();
+    await rootLock.close();
   }
 }
 
@@ -115,7 +118,7 @@ async function remove(uploads: string): Promise<void> {
   await rm(`${uploads}.lock`, { force: true });
 }
 
-export async function makeOwn(directory: string): Promise<void> {
-  await makeDirectoryDurably(directory, OWNER_ONLY);
-  await chmod(directory, OWNER_ONLY);
+export async function makePrivateDirectory(directory: string): Promise<void> {
+  await makeDirectoryDurably(directory, OWNER_ONLY_MODE);
+  await chmod(directory, OWNER_ONLY_MODE);
 }

@@ -3,26 +3,26 @@ import { type FileHandle, mkdir, open, rename } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
 /**
- * Files that a power cut neither loses nor tears. A file's bytes are on the disk once the file is synced, and its name only
- * once its directory is: each is an `fsync` of its own.
+ * Writes that survive a power cut. The bytes of a file are durable after an `fsync` of the file, its name only after an `fsync`
+ * of its directory. So a file is written under a temporary name and synced, then renamed, and then its directory is synced.
  */
 
-/** The mode of a file that is created. */
-const OWNER_ONLY = 0o600;
+/** The mode of new files: only the owner may read and write them. */
+const FILE_MODE = 0o600;
 
-/** Forces the entries of a directory to the disk: files that were created, renamed or removed there. */
+/** Syncs a directory: makes the creation, renaming and removal of files in it durable. */
 export async function syncDirectory(path: string): Promise<void> {
   await withFile(path, 'r', (directory) => directory.sync());
 }
 
-/** Creates a file, or replaces one as a whole. Only its owner may read it. */
+/** Creates a file or replaces it atomically. Only its owner may read it. */
 export async function writeFileDurably(path: string, content: string): Promise<void> {
-  const draft = `${path}.new`;
-  await withFile(draft, 'w', (file) => file.writeFile(content));
-  await moveFileDurably(draft, path);
+  const temporary = `${path}.new`;
+  await withFile(temporary, 'w', (file) => file.writeFile(content));
+  await moveFileDurably(temporary, path);
 }
 
-/** Renames a file once its bytes are on the disk, so that nothing but the whole file ever has the new name. */
+/** Syncs a file, then renames it, so that the new name never refers to a partial file. */
 export async function moveFileDurably(from: string, to: string): Promise<void> {
   await withFile(from, 'r', (file) => file.sync());
   await rename(from, to);
@@ -38,13 +38,13 @@ export async function makeDirectoryDurably(path: string, mode?: number): Promise
   await syncDirectory(above);
 }
 
-/** Forces a directory with all that it contains to the disk. For a thread that may block. */
+/** Syncs a directory tree. Blocks the thread. */
 export function syncTree(path: string): void {
   for (const entry of readdirSync(path, { withFileTypes: true })) syncEntry(join(path, entry.name), entry);
   syncPath(path);
 }
 
-/** Forces one file or directory to the disk. For a thread that may block. */
+/** Syncs one file or directory. Blocks the thread. */
 export function syncPath(path: string): void {
   const descriptor = openSync(path, constants.O_RDONLY);
   try {
@@ -64,7 +64,7 @@ async function withFile<Result>(
   flags: string,
   use: (file: FileHandle) => Promise<Result>,
 ): Promise<Result> {
-  const file = await open(path, flags, OWNER_ONLY);
+  const file = await open(path, flags, FILE_MODE);
   try {
     return await use(file);
   } finally {

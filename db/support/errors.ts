@@ -1,12 +1,14 @@
 export type StoreName = 'postgres' | 'graph' | 'images' | 'redis';
 
-/** A store did not answer, or could not do what was asked. Trying again later is safe. */
+/** A store did not respond, or could not perform the operation. Retrying later is safe. */
 export class StoreUnavailableError extends Error {
+  readonly code = 'store_unavailable';
+
   constructor(
     readonly store: StoreName,
     options?: ErrorOptions,
   ) {
     super(`The ${store} store is not available`, options);
-    this.name = 'StoreUnavailable';
+    this.name = 'StoreUnavailableError';
   }
 }

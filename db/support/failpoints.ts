@@ -1,19 +1,19 @@
-/** What has just happened in a write that touches more than one store. A crash then must do no harm. */
+/** Steps of writes that span several stores. Tests kill the process there: no crash may leave the stores inconsistent. */
 export type Failpoint =
-  | 'image noted'
+  | 'image enqueued'
   | 'image stored'
-  | 'changes committed'
+  | 'transaction committed'
   | 'node written'
-  | 'delivery marked'
+  | 'delivery committed'
   | 'image removed'
   | 'likes written'
   | 'friendship written';
 
-let listener: (moment: Failpoint) => void = () => undefined;
+let listener: (name: Failpoint) => void = () => undefined;
 
-export const failpoint = (moment: Failpoint): void => listener(moment);
+export const failpoint = (name: Failpoint): void => listener(name);
 
-/** For tests alone, which end the process there. */
-export function onFailpoint(listen: (moment: Failpoint) => void): void {
+/** Sets the listener of all failpoints. Only for tests. */
+export function onFailpoint(listen: (name: Failpoint) => void): void {
   listener = listen;
 }

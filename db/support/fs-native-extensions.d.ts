@@ -1,6 +1,6 @@
 declare module 'fs-native-extensions' {
-  /** Takes a lock on an open file, unless another descriptor has one that excludes it. */
+  /** Locks an open file. Returns false if another descriptor holds a conflicting lock. */
   export function tryLock(fd: number, options?: { shared?: boolean }): boolean;
-  /** Takes an exclusive lock once it is free. */
+  /** Waits for an exclusive lock on an open file. */
   export function waitForLock(fd: number): Promise<void>;
 }

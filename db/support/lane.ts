@@ -1,36 +1,45 @@
-/** There is more work than a lane takes. Trying again later is safe. */
+/**
+ * A concurrency limiter for expensive work: a FIFO queue with a fixed number of slots and a bounded waiting time. It keeps a
+ * few expensive requests from using up the database or the memory for all others. Work is dropped from the queue if its
+ * client disconnects, since no one would read the result.
+ */
+
+/** The work waited too long for a slot, or its client disconnected. Retrying later is safe. */
 export class OverloadedError extends Error {
+  readonly code = 'overloaded';
+
   constructor(message: string) {
     super(message);
     this.name = 'OverloadedError';
   }
 }
 
+const CLIENT_DISCONNECTED = 'The client has disconnected';
+
 export interface Lane {
   /**
-   * Runs `work` when its turn comes. Work that waits is dropped when `signal` aborts; work that has started goes on, unless
-   * it looks at the signal itself and throws its reason.
+   * Runs `work` once a slot is free. If `signal` aborts, waiting work is dropped. Running work continues, unless it throws
+   * the signal's reason itself.
    *
-   * @throws OverloadedError when the turn does not come in time, or the signal aborts
+   * @throws OverloadedError if no slot is free in time, or the signal aborts
    */
   run<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
 }
 
 interface Options {
-  /** How many jobs run at the same time. */
-  width: number;
-  /** How long work waits for its turn, in milliseconds. */
+  /** The number of slots. */
+  concurrency: number;
+  /** How long work may wait for a slot. */
   maxWaitMs: number;
 }
 
-/** Creates a queue, first come, first served, for work that is too expensive to run all at the same time. */
-export function createLane({ width, maxWaitMs }: Options): Lane {
+export function createLane({ concurrency, maxWaitMs }: Options): Lane {
   const waiting = new Set<() => void>();
   let running = 0;
 
-  async function takeTurn(signal: AbortSignal | undefined): Promise<void> {
-    if (signal?.aborted) throw new OverloadedError('The client has left');
-    if (running < width) {
+  async function acquireSlot(signal: AbortSignal | undefined): Promise<void> {
+    if (signal?.aborted) throw new OverloadedError(CLIENT_DISCONNECTED);
+    if (running < concurrency) {
       running += 1;
       return;
     }
@@ -42,10 +51,10 @@ export function createLane({ width, maxWaitMs }: Options): Lane {
         if (error) reject(error);
         else resolve();
       };
-      // The turn is passed on: the work that ends and the work that starts are never both counted.
+      // The slot is handed over: `running` stays the same.
       const start = () => settle();
-      const drop = () => settle(new OverloadedError('The client has left'));
-      const timer = setTimeout(() => settle(new OverloadedError('Too much work is waiting')), maxWaitMs);
+      const drop = () => settle(new OverloadedError(CLIENT_DISCONNECTED));
+      const timer = setTimeout(() => settle(new OverloadedError('Timed out waiting for a free slot')), maxWaitMs);
       signal?.addEventListener('abort', drop);
       waiting.add(start);
     });
@@ -53,11 +62,11 @@ export function createLane({ width, maxWaitMs }: Options): Lane {
 
   return {
     async run(work, signal) {
-      await takeTurn(signal);
+      await acquireSlot(signal);
       try {
         return await work();
       } catch (error) {
-        if (signal?.aborted && error === signal.reason) throw new OverloadedError('The client has left');
+        if (signal?.aborted && error === signal.reason) throw new OverloadedError(CLIENT_DISCONNECTED);
         throw error;
       } finally {
         const [next] = waiting;

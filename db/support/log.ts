@@ -1,4 +1,4 @@
-/** What the stores have to say while they run: pino's form. */
+/** The part of pino's interface that the stores use. */
 export interface Log {
   info(details: object, message: string): void;
   warn(details: object, message: string): void;

@@ -2,17 +2,17 @@ import { type StoreName, StoreUnavailableError } from './errors.js';
 
 export type Outcome = 'ok' | 'unavailable' | 'error';
 
-/** Is told what the stores do, for whoever measures them: names and numbers, never a key, a statement or a value. */
+/** Receives measurements of the stores: names and numbers, never keys, statements or values. */
 export interface Observer {
   storeCall(store: StoreName, verb: string, seconds: number, outcome: Outcome): void;
-  /** So many look-ups or writes have gone together. */
+  /** Called for each batch with its number of look-ups or writes. */
   batch(name: string, size: number): void;
 }
 
-/** For what runs unmeasured. */
+/** For stores without metrics. */
 export const noopObserver: Observer = { storeCall: () => undefined, batch: () => undefined };
 
-/** Tells the observer how long a call that is made just now takes, and how it ends. */
+/** Awaits a call that has just been made, and reports its duration and outcome. */
 export async function timed<Result>(
   observer: Observer,
   store: StoreName,

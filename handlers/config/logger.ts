@@ -1,8 +1,8 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 /**
- * The service's log. Only what is named here gets out of an error or a request: no header, no body, no query, and nothing
- * that a store puts beside its message.
+ * Creates the service's logger. Of errors it logs only the properties listed here, because stores may add sensitive ones.
+ * It logs no headers, bodies or queries of requests.
  */
 export function createLogger(level: string, destination?: DestinationStream): Logger {
   const options = {

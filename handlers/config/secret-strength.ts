@@ -1,7 +1,7 @@
-/** Runs along these rows, forwards or backwards, are sequences. */
+/** Runs along these rows, forwards or backwards, count as sequences. */
 const ROWS = ['0123456789', 'abcdefghijklmnopqrstuvwxyz', 'qwertyuiop', 'asdfghjkl', 'zxcvbnm'];
 
-/** Words of placeholders and examples. The longer ones come first: they may contain the shorter ones. */
+/** Words in placeholders and examples. Longer words precede shorter ones that they may contain. */
 const WORDS = [
   ...['placeholder', 'production', 'characters', 'development', 'configure', 'generate', 'insecure', 'changeme'],
   ...['password', 'default', 'example', 'private', 'replace', 'signing', 'token', 'secret', 'sample', 'really'],
@@ -19,19 +19,19 @@ const MIN_UNPREDICTABLE_CHARACTERS = 16;
 const MIN_RUN_LENGTH = 4;
 
 /**
- * Returns why a secret is obviously weak, undefined if it is not. This is no measure of entropy: it recognizes what people
- * type where a random value belongs. A random secret of 32 bytes in hex, base64 or base64url always passes.
+ * Returns the reason why a secret is obviously weak; undefined if it is not. Does not measure entropy: it detects
+ * placeholders and typed sequences. Random secrets of 32 bytes in hex, base64 or base64url pass.
  */
 export function weaknessOf(secret: string): string | undefined {
   const text = secret.toLowerCase();
-  if (new Set(text).size < MIN_DISTINCT_CHARACTERS) return 'has few different characters';
+  if (new Set(text).size < MIN_DISTINCT_CHARACTERS) return 'has too few different characters';
   if (isRepetition(text)) return 'repeats a short text';
   const unpredictable = withoutRuns(text.replace(WORD, '').replace(SEPARATORS, ''));
   if (unpredictable.length < MIN_UNPREDICTABLE_CHARACTERS) return 'consists of placeholder words or sequences';
   return undefined;
 }
 
-/** Whether a unit of at most half its length, repeated, spells the text. The last repetition may be cut short. */
+/** Returns whether the text repeats a unit of at most half its length. The last repetition may be incomplete. */
 function isRepetition(text: string): boolean {
   for (let period = 1; period <= text.length / 2; period += 1) {
     if (text.startsWith(text.slice(period))) return true;
@@ -51,7 +51,7 @@ function withoutRuns(text: string): string {
   return kept;
 }
 
-/** The length of the longest run that starts at this index. */
+/** Returns the length of the longest run that starts at an index. */
 function runLength(text: string, start: number): number {
   let longest = 1;
   for (const row of ROWS) {
@@ -64,7 +64,7 @@ function runLength(text: string, start: number): number {
   return longest;
 }
 
-/** Whether a character is this many steps behind another in a row. The ends of a row are connected. */
+/** Returns whether `next` is `step` positions after `previous` in a row, which wraps around. */
 function follows(row: string, previous = '', next = '', step: number): boolean {
   if (step === 0) return previous === next;
   const index = row.indexOf(previous);

@@ -3,29 +3,31 @@ import type { Config } from './index.js';
 
 const YEAR_SECONDS = 365 * 24 * 60 * 60;
 
-/** The widest trusted ranges that cause no warning, as the length of their prefix. */
-const WIDEST_PREFIX = { 4: 8, 6: 16 } as const;
+/** The shortest prefixes of trusted ranges that cause no warning, in bits. */
+const MIN_PREFIX_BITS = { 4: 8, 6: 16 } as const;
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
-/** Returns one line for each setting that is valid but hardly ever meant. */
+/** Returns one line for each setting that is valid but probably a mistake. */
 export function configWarnings(config: Config): string[] {
-  const { corsOrigins, opsHost, publicUrl, tokenTtl, trustProxy } = config;
-  const plainOrigins = corsOrigins.filter((origin) => origin.startsWith('http:'));
+  const { corsOrigins, opsHost, publicUrl, tokenTtlSeconds, trustProxy } = config;
+  const httpOrigins = corsOrigins.filter((origin) => origin.startsWith('http:'));
   return [
     ...(isWide(trustProxy)
       ? [
-          'TRUST_PROXY covers a large part of all addresses: clients in it can choose the address that they are counted by',
+          'TRUST_PROXY covers a large part of all addresses: clients in it can forge their address and evade rate limits',
         ]
       : []),
-    ...(isLoopback(opsHost) ? [] : [`OPS_HOST ${opsHost} is not loopback: others can read the metrics`]),
-    ...(publicUrl?.protocol === 'https:' && plainOrigins.length > 0
-      ? [`CORS_ORIGINS contains http origins beside an https PUBLIC_URL: ${plainOrigins.join(', ')}`]
+    ...(isLoopback(opsHost) ? [] : [`OPS_HOST ${opsHost} is not a loopback address: other hosts can read the metrics`]),
+    ...(publicUrl?.protocol === 'https:' && httpOrigins.length > 0
+      ? [`CORS_ORIGINS contains http origins although PUBLIC_URL is https: ${httpOrigins.join(', ')}`]
       : []),
-    ...(tokenTtl > YEAR_SECONDS
-      ? [`TOKEN_TTL is longer than a year: a stolen token works for ${Math.round(tokenTtl / YEAR_SECONDS)} years`]
+    ...(tokenTtlSeconds > YEAR_SECONDS
+      ? [
+          `TOKEN_TTL is longer than a year: a stolen token is valid for up to ${Math.round(tokenTtlSeconds / YEAR_SECONDS)} years`,
+        ]
       : []),
   ];
 }
@@ -42,16 +44,16 @@ interface Range {
   end: bigint;
 }
 
-/** Whether the ranges together cover more addresses of one version than its widest prefix. */
+/** Returns whether the ranges together cover more addresses of an IP version than `MIN_PREFIX_BITS` allows. */
 function isWide(ranges: readonly string[]): boolean {
   const parsed = ranges.map(rangeOf);
   return ([4, 6] as const).some((version) => {
     const bits = version === 4 ? 32 : 128;
-    return sizeOf(parsed.filter((range) => range.version === version)) > 1n << BigInt(bits - WIDEST_PREFIX[version]);
+    return sizeOf(parsed.filter((range) => range.version === version)) > 1n << BigInt(bits - MIN_PREFIX_BITS[version]);
   });
 }
 
-/** The number of addresses in the union of ranges. */
+/** Returns the number of addresses in the union of ranges. */
 function sizeOf(ranges: Range[]): bigint {
   let size = 0n;
   let covered = 0n;
@@ -88,7 +90,7 @@ const ipv4Value = (address: string) =>
   address.split('.').reduce((value, part) => (value << 8n) | BigInt(Number(part)), 0n);
 
 function ipv6Value(address: string): bigint {
-  // The URL parser spells every address in hexadecimal groups.
+  // The URL parser normalizes every address to hexadecimal groups.
   const groups = (text: string) => (text === '' ? [] : text.split(':'));
   const [head = '', tail] = new URL(`http://[${address.split('%')[0]}]`).hostname.slice(1, -1).split('::');
   const front = groups(head);

@@ -6,15 +6,15 @@ import { isRepeated } from './raw-headers.js';
 
 export const SESSION_COOKIE = 'fc_session_token';
 
-/** RFC 6750 section 2.1. */
+/** Bearer credentials (RFC 6750 section 2.1). */
 const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
 
-/** A session cookie at the start of a `Cookie` header or behind a separator. */
+/** A session cookie at the start of a `Cookie` header or after a separator. */
 const COOKIE_NAMES = new RegExp(`(?:^|;)[ \\t]*${SESSION_COOKIE}[ \\t]*=`, 'g');
 
 /**
- * Returns the token that a request was sent with, undefined if there is none. The header takes precedence, whatever it
- * contains: a bad header is not rescued by a good cookie.
+ * Returns the token of a request, or undefined if it has none. An `Authorization` header takes precedence even if it is
+ * invalid: the session cookie is not a fallback for it.
  *
  * @throws HttpError 401
  */
@@ -22,7 +22,7 @@ function tokenOf(request: FastifyRequest): string | undefined {
   const { authorization, cookie } = request.headers;
   if (authorization !== undefined) {
     const token = BEARER.exec(authorization)?.[1];
-    // The other one may be another user's: which of them was meant is not for the service to guess.
+    // The two tokens may belong to different users.
     if (isRepeated(request.raw, 'authorization')) throw unauthorized();
     if (token === undefined && /^bearer\b/i.test(authorization)) throw unauthorized();
     return token;
@@ -31,15 +31,16 @@ function tokenOf(request: FastifyRequest): string | undefined {
   return request.cookies[SESSION_COOKIE] || undefined;
 }
 
-/** Counts exactly only if the name occurs twice, which it hardly ever does. */
+/** Runs the regular expression only if the name occurs twice, which is rare. */
 const hasTwoSessionCookies = (cookie: string) =>
   cookie.indexOf(SESSION_COOKIE) !== cookie.lastIndexOf(SESSION_COOKIE) &&
   (cookie.match(COOKIE_NAMES)?.length ?? 0) > 1;
 
-export const hasHeaderCredentials = (request: FastifyRequest): boolean => request.headers.authorization !== undefined;
+export const hasAuthorizationHeader = (request: FastifyRequest): boolean => request.headers.authorization !== undefined;
 
 /**
- * Finds whose request it is. The session row decides at every request, so that a logout or a password change holds at once.
+ * Returns the user who sent the request. Reads the session on every request, so that a logout or a password change takes
+ * effect immediately.
  *
  * @throws HttpError 401
  */
@@ -54,11 +55,11 @@ export async function authenticate(
   if (!session || session.account.id !== claims.accountId || session.tokenVersion !== claims.tokenVersion) {
     throw unauthorized();
   }
-  if (session.lagging) await write.touchSession(session.id).catch(ignoreUnavailable);
+  if (session.needsTouch) await write.touchSession(session.id).catch(ignoreUnavailable);
   return { account: session.account, sessionId: session.id };
 }
 
-/** A disk that is full takes no writes, and still serves reads: `last_used_at` lags then. */
+/** A full disk rejects writes but still serves reads: `last_used_at` then lags. */
 function ignoreUnavailable(error: unknown): void {
   if (!(error instanceof StoreUnavailableError)) throw error;
 }

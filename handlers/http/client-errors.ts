@@ -5,34 +5,34 @@ import type { FastifyInstance } from 'fastify';
 
 const RESPONSES: Record<string, [status: number, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive.'],
-  HPE_HEADER_OVERFLOW: [431, 'The head of the request is too large.'],
+  HPE_HEADER_OVERFLOW: [431, 'The request line and headers are too large.'],
 };
 
-/** How long a sender has for reading the answer before the connection is cut, in milliseconds. */
+/** How long the client has to read the response before the connection is destroyed. */
 const CLOSE_DELAY_MS = 2000;
 
-/** Where Node keeps the answer that a connection is occupied with. */
-interface Occupied {
+/** A socket with Node's private reference to the response it is assigned to. */
+interface SocketWithResponse {
   _httpMessage?: ServerResponse;
 }
 
-/** Whether the answer is an earlier request's, or has been begun. Else it is owed to the one whose body is broken. */
-const isTaken = (answer: ServerResponse) => answer.req.complete || answer.headersSent;
+/** Returns whether a response belongs to an earlier request or has started; otherwise it belongs to the broken request. */
+const isInUse = (response: ServerResponse) => response.req.complete || response.headersSent;
 
 /**
- * Answers what is not HTTP well enough to become a request, or breaks off in its body, in the shape of every other error.
- * While an earlier request's answer is due or under way nothing may be written: it would be taken for that answer, or for a
- * part of it.
+ * Responds to input that is not valid HTTP, or to a request whose body is broken, with the same JSON as every other error.
+ * Closes the connection without a response while the response to an earlier request is pending or in progress: the client
+ * would take the error for that response or a part of it.
  */
 export function respondToClientError(this: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
-  const { _httpMessage: answer } = socket as Occupied;
-  if (error.code === 'ECONNRESET' || !socket.writable || (answer && isTaken(answer))) {
+  const { _httpMessage: response } = socket as SocketWithResponse;
+  if (error.code === 'ECONNRESET' || !socket.writable || (response && isInUse(response))) {
     socket.destroy();
     return;
   }
   const id = randomUUID();
   const [status, message] = RESPONSES[error.code ?? ''] ?? [400, 'The request is not valid HTTP.'];
-  this.log.info({ reqId: id, status, code: error.code }, 'no request');
+  this.log.info({ reqId: id, status, code: error.code }, 'client error');
   const body = JSON.stringify({ message });
   socket.end(
     [
@@ -45,7 +45,7 @@ export function respondToClientError(this: FastifyInstance, error: NodeJS.ErrnoE
       body,
     ].join('\r\n'),
   );
-  // Node looks after it no more: a sender who does not close it would keep it open for ever.
+  // Node no longer applies its timeouts to this socket: a client that does not close it would keep it open.
   const timer = setTimeout(() => socket.destroy(), CLOSE_DELAY_MS);
   socket.once('close', () => clearTimeout(timer));
 }

@@ -24,7 +24,7 @@ export class RequestClient implements Client {
     return /^https$/i.test(this.#request.protocol);
   }
 
-  /** Not Fastify's `request.signal`: that one follows the request, which closes as soon as its body has been read. */
+  /** Replaces Fastify's `request.signal`, which follows the request stream: that closes as soon as the body has been read. */
   get signal(): AbortSignal {
     this.#controller ??= abortOnClose(this.#reply);
     return this.#controller.signal;

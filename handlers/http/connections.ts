@@ -3,13 +3,22 @@ import type { Server, ServerResponse } from 'node:http';
 import { BlockList, isIP, type Socket } from 'node:net';
 import { normalizeIP } from '@fastify/rate-limit';
 
+/*
+ * Connection limits: one for the process and a lower one for each address. A new connection beyond a limit replaces the one
+ * that has been idle longest, so that idle sockets cannot lock clients out; it is refused only if all are in use. A connection
+ * is idle while it has no request in progress, even if it has sent half of a request head.
+ *
+ * The order is that of the second-chance page replacement algorithm (CLOCK): a connection that has been used since it was last
+ * examined moves to the end of the queue. Requests therefore have no bookkeeping cost; only a new connection at the limit does.
+ */
+
 const MAX_CONNECTIONS = 10_000;
 
-/** What of the file limit connections may take. The rest is for stores, images and uploads. */
-const SHARE_OF_FILES = 0.75;
+/** The share of the file descriptor limit for connections. The rest is for stores, images and uploads. */
+const FILE_DESCRIPTOR_SHARE = 0.75;
 
-/** What of all connections one address may have, unless it is a trusted proxy. */
-const SHARE_OF_ADDRESS = 0.25;
+/** The share of all connections that one address may have, unless it is a trusted proxy. */
+const ADDRESS_SHARE = 0.25;
 
 export interface ConnectionLimits {
   max: number;
@@ -17,43 +26,40 @@ export interface ConnectionLimits {
 }
 
 export interface Connections {
-  /** All that are open. */
+  /** The open connections. */
   readonly open: ReadonlySet<Socket>;
-  /** How many were closed to make room, and how many were refused since none was idle. */
+  /** Connections closed to make room, and connections refused because none was idle. */
   readonly counts: { readonly evicted: number; readonly refused: number };
 }
 
-/** Where Node keeps the response that a connection is occupied with. */
-interface Occupied {
+/** Node's private reference from a socket to the response it is assigned to. */
+interface SocketWithResponse {
   _httpMessage?: ServerResponse | null;
 }
 
 /** Returns how many connections the process can serve without running out of file descriptors. */
 export async function connectionLimits(): Promise<ConnectionLimits> {
-  const max = Math.min(MAX_CONNECTIONS, Math.floor((await maxOpenFiles()) * SHARE_OF_FILES));
-  return { max, maxPerAddress: Math.ceil(max * SHARE_OF_ADDRESS) };
+  const max = Math.min(MAX_CONNECTIONS, Math.floor((await maxOpenFiles()) * FILE_DESCRIPTOR_SHARE));
+  return { max, maxPerAddress: Math.ceil(max * ADDRESS_SHARE) };
 }
 
 async function maxOpenFiles(): Promise<number> {
-  // Linux says it in a file. Elsewhere the diagnostic report does, which takes longer.
+  // Only Linux has this file. The diagnostic report works everywhere, but takes longer.
   const limits = await readFile('/proc/self/limits', 'utf8').catch(() => undefined);
-  const soft = limits === undefined ? limitInReport() : /^Max open files +(\S+)/m.exec(limits)?.[1];
+  const soft = limits === undefined ? fileLimitInReport() : /^Max open files +(\S+)/m.exec(limits)?.[1];
   return Number.isFinite(Number(soft)) ? Number(soft) : Number.POSITIVE_INFINITY;
 }
 
-function limitInReport(): unknown {
-  // Else it would look up names in the network.
+function fileLimitInReport(): unknown {
+  // With the network, the report would resolve host names.
   const report = Object.assign(process.report, { excludeNetwork: true });
   return (report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } }).userLimits?.open_files?.soft;
 }
 
 /**
- * Bounds the connections of a server. A new one beyond a limit takes the place of the one that has been idle longest, so that
- * idle sockets never lock anybody out; it is refused only if all are in use. A connection is idle while it has no request in
- * progress, also if it has sent half a head.
+ * Limits the connections of a server.
  *
- * The order is kept as in the second-chance page replacement algorithm: a connection that has been used since it was last
- * looked at moves to the end of the queue. So a request costs nothing here.
+ * @param trustProxy addresses and CIDR ranges to which only the process-wide limit applies
  */
 export function limitConnections(
   server: Server,
@@ -62,16 +68,16 @@ export function limitConnections(
 ): Connections {
   const open = new Set<Socket>();
   const byAddress = new Map<string, Set<Socket>>();
-  /** What each connection had sent when it was last looked at. */
+  /** The bytes that each connection had been sent when it was last examined. */
   const bytesSeen = new WeakMap<Socket, number>();
   const proxies = blockListOf(trustProxy);
   const counts = { evicted: 0, refused: 0 };
 
-  /** Closes the first connection in the queue that is idle and has not been used since the last look. */
+  /** Closes the first connection in the queue that is idle and has not been used since it was last examined. */
   function evictIdle(queue: Set<Socket>): boolean {
-    // Twice around: those that were used get a second chance in the first round.
-    for (let left = 2 * queue.size; left > 0; left -= 1) {
-      const [socket] = queue as Iterable<Socket & Occupied>;
+    // Two rounds: connections that were used get their second chance in the first one.
+    for (let steps = 2 * queue.size; steps > 0; steps -= 1) {
+      const [socket] = queue as Iterable<Socket & SocketWithResponse>;
       if (!socket) return false;
       if (!socket._httpMessage && bytesSeen.get(socket) === socket.bytesWritten) {
         forget(socket);
@@ -104,7 +110,7 @@ export function limitConnections(
 
   server.on('connection', (socket: Socket) => {
     const { remoteAddress } = socket;
-    // It has been reset already.
+    // The client has already reset the connection.
     if (remoteAddress === undefined) return socket.destroy();
     const address = normalizeIP(remoteAddress);
     const peers = byAddress.get(address) ?? new Set();

@@ -3,27 +3,28 @@ import { createServer, type Server } from 'node:http';
 import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { makeOwn } from '../../db/support/data-directory.js';
+import { makePrivateDirectory } from '../../db/support/data-directory.js';
 import type { Log } from '../../db/support/log.js';
 
-/**
- * Where `npm run backup` reaches the process that has claimed the data directory: HTTP on a Unix socket in a directory that
- * only its owner may enter, which is all the authentication there is.
+/*
+ * The control server: HTTP on a Unix socket, through which `npm run backup` reaches the process that has claimed the data
+ * directory. There is no authentication besides the permissions of the socket's directory, which only its owner may enter.
  */
+
 export const BACKUP_PATH = '/backup';
 
-/** The address of the socket, relative where that is shorter: an address has at most about a hundred bytes. */
-export function controlSocket(directory: string): string {
+/** Returns the socket's path, relative if that is shorter: the path of a Unix socket is limited to about 100 bytes. */
+export function controlSocketPath(directory: string): string {
   const absolute = join(directory, 'socket');
-  const nearer = relative(process.cwd(), absolute);
-  return nearer.length < absolute.length ? nearer : absolute;
+  const fromCwd = relative(process.cwd(), absolute);
+  return fromCwd.length < absolute.length ? fromCwd : absolute;
 }
 
 export interface ControlServer {
   close(): Promise<void>;
 }
 
-/** Listens for commands. One backup is made at a time. */
+/** Starts the control server. Responds with 409 while another backup is in progress. */
 export async function listenForCommands(
   directory: string,
   backup: () => AsyncGenerator<Uint8Array>,
@@ -35,25 +36,25 @@ export async function listenForCommands(
     if (backingUp) return void response.writeHead(409).end();
     backingUp = true;
     try {
-      log.info({}, 'a backup has started');
+      log.info({}, 'backup started');
       await pipeline(Readable.from(backup(), { objectMode: false }), response);
-      log.info({}, 'a backup is complete');
+      log.info({}, 'backup complete');
     } catch (error) {
-      log.warn({ err: error }, 'a backup has failed');
+      log.warn({ err: error }, 'backup failed');
       response.destroy();
     } finally {
       backingUp = false;
     }
   });
-  await makeOwn(directory);
-  const socket = controlSocket(directory);
-  // One that a killed process has left.
+  await makePrivateDirectory(directory);
+  const socket = controlSocketPath(directory);
+  // A killed process leaves its socket behind.
   await rm(socket, { force: true });
   try {
     await listen(server, socket);
     await chmod(socket, 0o600);
   } catch (error) {
-    log.warn({ err: error }, 'npm run backup cannot reach this process: it needs the service to be stopped');
+    log.warn({ err: error }, 'control socket unavailable: stop the service before running npm run backup');
   }
   return {
     close: () =>

@@ -4,15 +4,15 @@ import type { Config } from '../config/index.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What a route has otherwise than the service as a whole. */
+    /** Overrides the CORS options of the service for one route. */
     cors?: Pick<FastifyCorsOptions, 'origin' | 'credentials'>;
   }
 }
 
-/** For a route that every page of every site may read. */
-export const OPEN_TO_ALL = { origin: '*', credentials: false };
+/** The CORS options of a route that any origin may read. */
+export const ALLOW_ANY_ORIGIN = { origin: '*', credentials: false };
 
-const READABLE = [
+const EXPOSED_HEADERS = [
   'ETag',
   'Link',
   'Retry-After',
@@ -23,10 +23,10 @@ const READABLE = [
   'X-Request-Id',
 ];
 
-/** Cross-origin access: closed, unless the operator names origins. */
+/** Registers CORS: no cross-origin access unless `corsOrigins` lists origins. */
 export async function registerCors(server: FastifyInstance, { corsOrigins }: Config): Promise<void> {
   server.addHook('onRoute', (route) => {
-    // The plugin's catch-all for OPTIONS: an address that is none stays none.
+    // The plugin's catch-all for OPTIONS would respond for paths that do not exist.
     if (route.url === '*') route.handler = (_, reply) => reply.callNotFound();
   });
   await server.register(cors, {
@@ -34,10 +34,10 @@ export async function registerCors(server: FastifyInstance, { corsOrigins }: Con
     credentials: true,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
     allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-None-Match'],
-    exposedHeaders: READABLE,
+    exposedHeaders: EXPOSED_HEADERS,
     maxAge: 600,
     strictPreflight: false,
-    // The route behind answers, so that `Allow` is on every OPTIONS.
+    // The path's own OPTIONS route responds, which adds `Allow`.
     preflightContinue: true,
   });
 }

@@ -1,60 +1,65 @@
 import { isIP } from 'node:net';
 import rateLimit, { normalizeIP, type RateLimitPluginOptions } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { PREFIX, type RedisConnection } from '../../db/redis.js';
+import { KEY_PREFIX, type RedisConnection } from '../../db/redis.js';
 import type { Operation } from '../../generated/routes.js';
 import type { Config } from '../config/index.js';
 
-/** `cross-site` counts what pages of other sites have browsers send, so that no page can lock its visitors out. */
+/** `cross-site` counts requests sent by pages of other sites, so that such a page cannot use up its visitors' limits. */
 export type Bucket = Operation['rateLimit'] | 'cross-site';
 
-/** Where a user stands once a request has been counted. */
-export type Count = Awaited<ReturnType<ReturnType<FastifyInstance['createRateLimit']>>>;
+/** The state of an address's counter after a request has been counted. */
+export type RateLimitStatus = Awaited<ReturnType<ReturnType<FastifyInstance['createRateLimit']>>>;
 
-/** Counts a request for its address. */
-export type Counters = Record<Bucket, (request: FastifyRequest) => Promise<Count>>;
+/** Functions that count a request for its address, by bucket. */
+export type Counters = Record<Bucket, (request: FastifyRequest) => Promise<RateLimitStatus>>;
 
-/** How many addresses a bucket remembers in memory, so that nobody can push his own counter out with a few others. */
+/** Addresses per bucket in memory: enough that a client cannot evict its own counter from a few other addresses. */
 const MAX_ADDRESSES_IN_MEMORY = 100_000;
 
+/** Creates counters in the memory of this process. */
 export function countersInMemory(server: FastifyInstance, limits: Config['rateLimit']): Promise<Counters> {
   return createCounters(server, limits, () => ({ cache: MAX_ADDRESSES_IN_MEMORY }));
 }
 
-/** @returns counters that throw StoreUnavailable */
+/**
+ * Creates counters in Redis, shared by all processes.
+ *
+ * @returns counters that throw StoreUnavailableError
+ */
 export async function countersInRedis(
   server: FastifyInstance,
   limits: Config['rateLimit'],
   redis: RedisConnection,
 ): Promise<Counters> {
-  const prefix = (bucket: Bucket) => `${PREFIX}limits:${bucket}:`;
+  const prefix = (bucket: Bucket) => `${KEY_PREFIX}limits:${bucket}:`;
   const counters = await createCounters(server, limits, (bucket) => ({
     redis: redis.client,
     nameSpace: prefix(bucket),
   }));
-  const window = limits.windowSeconds;
+  const { windowSeconds } = limits;
 
   const counter = (bucket: Bucket) => (request: FastifyRequest) =>
     redis.run('count', async (client) => {
       const count = await counters[bucket](request);
       if (count.isAllowed || count.ttl >= 0) return count;
-      // Whoever has written a counter that never expires would have locked its address out for ever.
-      await client.expire(prefix(bucket) + count.key, window);
-      return { ...count, ttlInSeconds: window };
+      // A counter without an expiry would block its address permanently.
+      await client.expire(prefix(bucket) + count.key, windowSeconds);
+      return { ...count, ttlInSeconds: windowSeconds };
     });
   return { general: counter('general'), strict: counter('strict'), 'cross-site': counter('cross-site') };
 }
 
-/** A client that has reset its connection has no address any more, whatever the type says. */
+/** `ip` is undefined once the client has reset its connection, although Fastify's type does not say so. */
 const keyGenerator = ({ ip }: { ip: string | undefined }) => normalizeIP(withoutPort(ip ?? ''));
 
-/** Some proxies name the port too: else every connection would be an address of its own. */
+/** Some proxies include the port, which would make every connection a different address. */
 function withoutPort(address: string): string {
   if (isIP(address)) return address;
   return /^\[(.+)\](:\d+)?$/.exec(address)?.[1] ?? address.replace(/:\d+$/, '');
 }
 
-/** The plugin keeps one store in each scope, so every counter gets a scope of its own. */
+/** The plugin has one store per Fastify scope, so each counter gets its own scope. */
 async function createCounters(
   server: FastifyInstance,
   limits: Config['rateLimit'],

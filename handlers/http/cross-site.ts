@@ -1,34 +1,35 @@
 import type { FastifyRequest } from 'fastify';
-import { hasHeaderCredentials } from './authenticate.js';
+import { hasAuthorizationHeader } from './authenticate.js';
 import { forbidden } from './errors.js';
 
-const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
+/** RFC 9110 section 9.2.1. */
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Returns whether a page of another, untrusted site has a browser send this request. A page cannot add an `Authorization`
- * header without the service's consent, so a request with one is never such a request.
+ * Returns whether a page of an untrusted site sent this request through a browser. Such a page cannot add an `Authorization`
+ * header, because CORS does not allow it to.
  *
- * @param trusted the origins whose pages may call the service
+ * @param trusted origins whose pages may call the service
  */
 export function isCrossSite(request: FastifyRequest, trusted: ReadonlySet<string>): boolean {
-  if (hasHeaderCredentials(request)) return false;
+  if (hasAuthorizationHeader(request)) return false;
   const { origin, host } = request.headers;
   if (origin !== undefined && trusted.has(origin)) return false;
   const site = request.headers['sec-fetch-site'];
   if (site !== undefined) return site !== 'same-origin' && site !== 'none';
-  return origin !== undefined && !isOf(host, origin);
+  return origin !== undefined && !hasHost(origin, host);
 }
 
 /**
- * Refuses an unsafe request that a page of another site has a browser make. Forms and posts without a body need no
- * preflight, so CORS alone does not stop them.
+ * Refuses unsafe cross-site requests (CSRF). Forms and requests without a body need no preflight, so CORS alone does not stop
+ * them.
  *
  * @throws HttpError 403
  */
 export function refuseCrossSite(request: FastifyRequest, trusted: ReadonlySet<string>): void {
-  if (SAFE.has(request.method)) return;
+  if (SAFE_METHODS.has(request.method)) return;
   if (isCrossSite(request, trusted)) throw forbidden('A page of another site cannot send this request.');
 }
 
-const isOf = (host: string | undefined, origin: string) =>
+const hasHost = (origin: string, host: string | undefined) =>
   Boolean(host) && URL.canParse(origin) && new URL(origin).host === host;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Answers what `work` does, or rejects when that takes longer than so many milliseconds. The work itself goes on. */
-export async function withDeadline<Result>(milliseconds: number, work: Promise<Result>): Promise<Result> {
+/** Returns the result of `work`, or rejects after the deadline. The work itself is not canceled. */
+export async function withDeadline<Result>(deadlineMs: number, work: Promise<Result>): Promise<Result> {
   const done = new AbortController();
-  const late = sleep(milliseconds, undefined, { signal: done.signal }).then(() => {
-    throw new Error(`no answer within ${milliseconds} ms`);
+  const late = sleep(deadlineMs, undefined, { signal: done.signal }).then(() => {
+    throw new Error(`timed out after ${deadlineMs} ms`);
   });
   return Promise.race([work, late]).finally(() => done.abort());
 }

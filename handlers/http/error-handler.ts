@@ -3,18 +3,18 @@ import { StoreUnavailableError } from '../../db/support/errors.js';
 import { OverloadedError } from '../../db/support/lane.js';
 import { HttpError, payloadTooLarge, unavailable } from './errors.js';
 
-/** The one place where what was thrown becomes an answer. */
+/** Turns every thrown error into a response. Logs failures that are not an HttpError. */
 export function respondToError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const answer = httpErrorOf(error);
-  if (answer !== error && answer.status >= 500) {
-    request.log.error({ err: error }, answer.status === 503 ? 'unavailable' : 'fault');
+  const response = httpErrorOf(error);
+  if (response !== error && response.status >= 500) {
+    request.log.error({ err: error }, response.status === 503 ? 'service unavailable' : 'internal server error');
   }
   reply.removeHeader('Content-Length');
   return reply
-    .code(answer.status)
-    .headers(answer.headers)
+    .code(response.status)
+    .headers(response.headers)
     .type('application/json; charset=utf-8')
-    .send(JSON.stringify({ message: answer.message, ...(answer.problems && { errors: answer.problems }) }));
+    .send(JSON.stringify({ message: response.message, ...(response.problems && { errors: response.problems }) }));
 }
 
 function httpErrorOf(error: unknown): HttpError {
@@ -23,5 +23,5 @@ function httpErrorOf(error: unknown): HttpError {
   const { statusCode = 500 } = error as Partial<FastifyError>;
   if (statusCode === 413) return payloadTooLarge();
   if (statusCode >= 400 && statusCode < 500) return new HttpError(statusCode, 'The request is not valid.');
-  return new HttpError(500, 'The service has failed. It is not your fault.');
+  return new HttpError(500, 'Internal server error.');
 }

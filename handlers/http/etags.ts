@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 
-/** A strong entity tag of bytes that stay as they are. */
+/** Returns a strong entity tag. */
 export const etagOf = (bytes: Uint8Array): string => `"${createHash('sha256').update(bytes).digest('base64url')}"`;
 
-/** RFC 9110 section 13.1.2: by weak comparison, so a `W/` before a tag does not count. */
-export function matches(ifNoneMatch: string | string[] | undefined, etag: string): boolean {
+/** Returns whether `If-None-Match` lists the tag, by weak comparison (RFC 9110 section 13.1.2): `W/` is ignored. */
+export function matchesEtag(ifNoneMatch: string | string[] | undefined, etag: string): boolean {
   const tags = [ifNoneMatch ?? '']
     .flat()
     .join(',')

@@ -9,46 +9,58 @@ import type { Upload } from '../../generated/types.js';
 import { describeFileType } from '../policy/file-types.js';
 import { cleanImage, ImageRefusedError } from '../policy/image-metadata/index.js';
 import { canonicalMediaType, detectImageType, HEAD_BYTES } from '../policy/image-types.js';
-import { HttpError, type Problem, payloadTooLarge } from './errors.js';
+import { type FieldProblem, HttpError, payloadTooLarge } from './errors.js';
 import { type Part, readParts } from './multipart.js';
 
+/*
+ * Multipart forms. Parts are processed in order as they arrive: text is read into memory and a file is written to `spoolDir`,
+ * so that memory use does not depend on the size of an upload. Text stays text, and undeclared text fields are included,
+ * because the schema validates them later.
+ *
+ * A part with a problem is read to its end and discarded, so that one response can report the problems of all parts. A failure
+ * that concerns the whole form (malformed, too large, disk full) throws and removes the files that were written.
+ */
+
 export interface Form {
-  /** Has no prototype: a field may have any name. Fields with a problem of their own are left out. */
+  /** Has no prototype, since a field may have any name. Does not contain fields that have a problem in `problems`. */
   fields: Record<string, string | Upload>;
-  problems: Problem[];
+  problems: FieldProblem[];
 }
 
 export interface FormLimits {
-  fileBytes: number;
-  bodyBytes: number;
+  maxFileBytes: number;
+  maxBodyBytes: number;
   spoolDir: string;
-  /** Whether the disk has room for more. */
+  /** Whether the disk has enough free space for the upload to continue. */
   hasRoom(): Promise<boolean>;
   stripMetadata: boolean;
 }
 
-/** What a part comes to: a value, or what is wrong with it, or nothing at all. */
-interface Outcome {
+/** A value, a message that says what is wrong with the part, or neither for an empty file input. */
+interface PartResult {
   value?: string | Upload;
   message?: string;
 }
 
-interface ImageOutcome extends Outcome {
+interface ImageResult extends PartResult {
   value?: Upload;
 }
 
 // The longest documented field is 10,000 code points, at most 40,000 bytes.
-const FIELD_BYTES = 64 * 1024;
+const FIELD_MAX_BYTES = 64 * 1024;
 
-/** The longest media type that a message repeats: no name of one is longer (RFC 6838 section 4.2). */
+/** Longer media types are not repeated in messages: no registered name is longer (RFC 6838 section 4.2). */
 const MAX_MEDIA_TYPE_LENGTH = 255;
 
 const charsets = ['utf-8', 'utf8', 'us-ascii'];
 const plainEncodings = ['7bit', '8bit', 'binary'];
 
 /**
- * Reads a whole multipart form; files go to `spoolDir` as they arrive. Values stay text, and undeclared text fields are
- * kept, for the schema to judge. A throw leaves no file behind; else the user discards the form when done with it.
+ * Reads a multipart form to its end. Call `discardForm` when its files are no longer needed.
+ *
+ * @param kinds the types of the declared fields, by name
+ * @throws HttpError 400, 413
+ * @throws StoreUnavailableError if the disk is full or fails
  */
 export async function readForm(
   request: FastifyRequest,
@@ -58,7 +70,7 @@ export async function readForm(
   const form: Form = { fields: Object.create(null), problems: [] };
   const seen = new Set<string>();
   try {
-    for await (const part of readParts(request.raw, limits.bodyBytes)) {
+    for await (const part of readParts(request.raw, limits.maxBodyBytes)) {
       const { name } = part;
       const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
       const { value, message } = await readPart(part, kind, seen.has(name), limits);
@@ -73,14 +85,19 @@ export async function readForm(
   }
 }
 
-/** Removes the form's temporary files that are still there. */
+/** Removes the form's remaining temporary files. */
 export async function discardForm(form: Form): Promise<void> {
   for (const value of Object.values(form.fields)) {
     if (typeof value !== 'string') await rm(value.path, { force: true });
   }
 }
 
-async function readPart(part: Part, kind: Kind | undefined, repeated: boolean, limits: FormLimits): Promise<Outcome> {
+async function readPart(
+  part: Part,
+  kind: Kind | undefined,
+  repeated: boolean,
+  limits: FormLimits,
+): Promise<PartResult> {
   const message = repeated ? 'must not be repeated' : headerProblem(part, kind);
   if (message === undefined) return kind === 'file' ? readImage(part, limits) : readText(part);
   let size = 0;
@@ -88,13 +105,13 @@ async function readPart(part: Part, kind: Kind | undefined, repeated: boolean, l
   return kind === 'file' && isNoFile(part, size) ? {} : { message };
 }
 
-/** What is wrong with a part before its bytes are looked at. */
+/** Returns what is wrong with a part's headers, if anything. */
 function headerProblem(part: Part, kind: Kind | undefined): string | undefined {
   const isFile = part.fileName !== undefined;
-  // In JSON, which is how some clients send a boolean, it is the same text.
+  // Some clients send a boolean as JSON, where it is the same text.
   const isJsonBoolean = kind === 'boolean' && part.mediaType === 'application/json';
   const isText = part.mediaType === undefined || part.mediaType === 'text/plain' || isJsonBoolean;
-  // The schema names undeclared text; a name such as __proto__ is not handed on.
+  // The schema reports other undeclared text; a name such as __proto__ must not become a property.
   if (kind === undefined && (isFile || !isText || part.name in Object.prototype)) return 'is not known';
   if (kind === 'file' && !isFile && isText) return 'must be a file';
   if (kind !== 'file' && isFile) return 'must be text, not a file';
@@ -106,17 +123,17 @@ function headerProblem(part: Part, kind: Kind | undefined): string | undefined {
   return undefined;
 }
 
-/** What a browser sends for a file input in which nothing was chosen. */
+/** Returns whether a part is what browsers send for a file input without a selected file. */
 const isNoFile = (part: Part, size: number) => part.fileName === '' && size === 0;
 
-async function readText(part: Part): Promise<Outcome> {
+async function readText(part: Part): Promise<PartResult> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of part.bytes) {
     size += chunk.length;
-    if (size <= FIELD_BYTES) chunks.push(chunk);
+    if (size <= FIELD_MAX_BYTES) chunks.push(chunk);
   }
-  if (size > FIELD_BYTES) return { message: 'is too long' };
+  if (size > FIELD_MAX_BYTES) return { message: 'is too long' };
   try {
     return { value: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks)) };
   } catch {
@@ -124,57 +141,57 @@ async function readText(part: Part): Promise<Outcome> {
   }
 }
 
-async function readImage(part: Part, limits: FormLimits): Promise<Outcome> {
+async function readImage(part: Part, limits: FormLimits): Promise<PartResult> {
   const path = join(limits.spoolDir, `${randomUUID()}.upload`);
-  let outcome: ImageOutcome = {};
+  let result: ImageResult = {};
   try {
-    outcome = await validateImage(part, await spool(part.bytes, path, limits));
-    const { value } = outcome;
+    result = await validateImage(part, await spool(part.bytes, path, limits));
+    const { value } = result;
     if (value) value.size = await cleanImage(value, limits);
-    return outcome;
+    return result;
   } catch (cause) {
-    outcome = {};
+    result = {};
     if (cause instanceof ImageRefusedError) return { message: cause.message };
-    // A disk that is full or gone, if it is not the request's own fault.
+    // Anything but a problem of the request is a failure of the disk.
     throw cause instanceof HttpError ? cause : new StoreUnavailableError('images', { cause });
   } finally {
-    if (outcome.value === undefined) await rm(path, { force: true });
+    if (result.value === undefined) await rm(path, { force: true });
   }
 }
 
 interface Spooled {
   path: string;
   size: number;
-  /** What it begins with: up to `HEAD_BYTES`. */
+  /** The first bytes, at most `HEAD_BYTES`. */
   head: Buffer;
 }
 
-/** How many bytes of one upload are written between two looks at the disk. */
-const ROOM_CHECK_BYTES = 1024 * 1024;
+/** How many bytes of an upload are written between two checks of the free disk space. */
+const ROOM_CHECK_INTERVAL_BYTES = 1024 * 1024;
 
-/** Writes the bytes to a file that was not there. */
-async function spool(bytes: Readable, path: string, { fileBytes, hasRoom }: FormLimits): Promise<Spooled> {
+/** Writes a stream to a new file. */
+async function spool(bytes: Readable, path: string, { maxFileBytes, hasRoom }: FormLimits): Promise<Spooled> {
   let size = 0;
-  let checkAt = 0;
+  let nextRoomCheckAt = 0;
   let head = Buffer.alloc(0);
-  async function* measured(): AsyncGenerator<Buffer> {
+  async function* checked(): AsyncGenerator<Buffer> {
     for await (const chunk of bytes) {
       size += chunk.length;
-      if (size > fileBytes) throw payloadTooLarge('The file is larger than this operation takes.');
-      if (size > checkAt) {
+      if (size > maxFileBytes) throw payloadTooLarge('The file is larger than this operation takes.');
+      if (size > nextRoomCheckAt) {
         if (!(await hasRoom())) throw new StoreUnavailableError('images');
-        checkAt = size + ROOM_CHECK_BYTES;
+        nextRoomCheckAt = size + ROOM_CHECK_INTERVAL_BYTES;
       }
       if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)]);
       yield chunk;
     }
   }
-  await writeFile(path, measured(), { flag: 'wx', mode: 0o600 });
+  await writeFile(path, checked(), { flag: 'wx', mode: 0o600 });
   return { path, size, head };
 }
 
-/** The signature decides what an image is, and must agree with what the part declares it to be. */
-async function validateImage(part: Part, { path, size, head }: Spooled): Promise<ImageOutcome> {
+/** Detects the type of an image by its signature, which must match the media type that the part declares, if any. */
+async function validateImage(part: Part, { path, size, head }: Spooled): Promise<ImageResult> {
   if (isNoFile(part, size)) return {};
   const detected = detectImageType(head);
   if (!detected) {
@@ -183,7 +200,7 @@ async function validateImage(part: Part, { path, size, head }: Spooled): Promise
     return { message: 'must be a JPEG, PNG, GIF, WebP or AVIF image' };
   }
   const { mediaType } = detected;
-  // RFC 2046 section 4.5.1: application/octet-stream declares nothing.
+  // RFC 2046 section 4.5.1: application/octet-stream means an unknown type.
   const declared = part.mediaType === 'application/octet-stream' ? undefined : part.mediaType;
   if (declared !== undefined && canonicalMediaType(declared) !== mediaType) {
     const type = declared.length > MAX_MEDIA_TYPE_LENGTH ? 'another type' : declared;

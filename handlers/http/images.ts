@@ -1,24 +1,24 @@
 import type { Readable } from 'node:stream';
 import { type PendingImage, withPendingImage } from '../../db/outbox/pending-images.js';
-import { hasRoomFor, type Replaced, StorageQuotaExceededError } from '../../db/storage-quota.js';
+import { fitsStorageQuota, type ReplacedImage, StorageQuotaExceededError } from '../../db/storage-quota.js';
 import type { Upload } from '../../generated/types.js';
 import type { AppContext } from '../context.js';
 import { extensionOf, mediaTypeOf } from '../policy/image-types.js';
 import { payloadTooLarge } from './errors.js';
-import { matches } from './etags.js';
+import { matchesEtag } from './etags.js';
 
 type ImageResponse =
   | { status: 200; headers: Record<string, string>; body: Readable }
   | { status: 304; headers: Record<string, string> }
   | { status: 404; body: { message: string } };
 
-export const NO_SUCH_IMAGE = { status: 404, body: { message: 'There is no such image.' } } as const;
+export const IMAGE_NOT_FOUND = { status: 404, body: { message: 'There is no such image.' } } as const;
 
 type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * Returns the bytes of an image, or 304. To be called only for a user who may see the image: a 304 reveals it too. A name is
- * given once and its bytes never change, so the name is the entity tag.
+ * Returns an image's bytes, 304 or 404. The user must be allowed to see the image, since a 304 reveals it too. Names are unique
+ * and their bytes never change, so the name is the entity tag.
  */
 export async function imageResponse(
   { images, config }: Pick<AppContext, 'config' | 'images'>,
@@ -27,7 +27,7 @@ export async function imageResponse(
 ): Promise<ImageResponse> {
   const type = mediaTypeOf(name);
   const image = type && (await images.get(name));
-  if (!image) return NO_SUCH_IMAGE;
+  if (!image) return IMAGE_NOT_FOUND;
   const etag = `"${name}"`;
   const trusted = typeof origin === 'string' && config.corsOrigins.includes(origin);
   const caching = {
@@ -35,7 +35,7 @@ export async function imageResponse(
     'Cache-Control': 'private, no-cache',
     'Cross-Origin-Resource-Policy': trusted ? 'cross-origin' : 'same-site',
   };
-  if (matches(ifNoneMatch, etag)) {
+  if (matchesEtag(ifNoneMatch, etag)) {
     image.stream.destroy();
     return { status: 304, headers: caching };
   }
@@ -52,17 +52,17 @@ export async function imageResponse(
   };
 }
 
-/** An upload, if there is one, and what has to be known of it before its bytes are stored. */
+/** An optional upload, and what is needed to store it. */
 interface UploadContext<Result> {
   account: number;
   upload: Upload | undefined;
-  replaced?: Replaced;
-  /** Returns the result of an earlier request that this one repeats: then nothing is stored. */
+  replaced?: ReplacedImage;
+  /** Returns the result of an earlier request with the same idempotency key, if any. Then nothing is stored. */
   findEarlier?: (() => Promise<Result | undefined>) | undefined;
 }
 
 /**
- * Stores what was uploaded, if anything was, for `commit` to claim.
+ * Stores the upload, if any, as a pending image that `commit` claims.
  *
  * @throws HttpError 413 when the account's storage quota would be exceeded
  */
@@ -73,8 +73,8 @@ export async function withUpload<Result>(
 ): Promise<Result> {
   if (!upload) return commit(undefined);
   const sized = { bytes: upload.size, storageMaxBytes: context.config.account.storageMaxBytes };
-  const hasRoom = await hasRoomFor(context.db, account, sized, replaced);
-  // After that look: a request that has used up the room meanwhile may be the one that this one repeats.
+  const hasRoom = await fitsStorageQuota(context.db, account, sized, replaced);
+  // After the quota check: the request that used up the remaining storage may be the one that this one repeats.
   const earlier = await findEarlier?.();
   if (earlier) return earlier;
   try {

@@ -1,39 +1,52 @@
 import type { FastifyRequest } from 'fastify';
 import type { Kind, Operation } from '../../generated/routes.js';
+import type { OperationId } from '../../generated/types.js';
 import { validators } from '../../generated/validators.js';
 import type { AppContext, AuthenticatedUser } from '../context.js';
 import { normalizeEmail } from '../policy/emails.js';
-import { rules } from '../rules.js';
+import { rules, type ValidatedRequest } from '../rules.js';
 import { authenticate } from './authenticate.js';
-import { type Body, bodyOf, NO_BODY } from './bodies.js';
-import { badRequest, HttpError, notFound, type Problem } from './errors.js';
+import { NO_BODY, parsedBody, type RequestBody } from './bodies.js';
+import { badRequest, type FieldProblem, HttpError, notFound } from './errors.js';
 import { discardForm, type Form, readForm } from './forms.js';
 import { validateFields } from './validate.js';
 
+/*
+ * Reads and validates a request. A JSON body has already been parsed (see bodies.ts); a form is read here.
+ *
+ * 1. The form is read, if there is one.
+ * 2. A request with a body is authenticated again: the body may take minutes to arrive, and the session may have ended.
+ * 3. Query, header parameters and body are coerced and validated against the contract's schemas.
+ * 4. `rules` checks what the contract states in words because JSON Schema cannot express it.
+ * 5. The path is validated.
+ *
+ * The problems of steps 1, 3 and 4 are reported together in one 400. An invalid path is a 404: no resource can have it.
+ */
+
 type Fields = Record<string, unknown>;
 
-/** A request's parts, parsed and found valid. Files of a form are to be discarded when they have been used. */
+/** A parsed and valid request. */
 export interface Input {
   user: AuthenticatedUser | undefined;
   path: Fields;
   query: Fields;
   headerParameters: Fields;
   body: Fields | undefined;
+  /** Removes the temporary files of a form. */
   discard(): Promise<void>;
 }
 
-/** What a form may weigh besides its file. */
-const FORM_MARGIN = 256 * 1024;
+/** Added to the maximum file size for the other parts of a form. */
+const FORM_MARGIN_BYTES = 256 * 1024;
 
 const INTEGER = /^(0|-?[1-9]\d*)$/;
 const BOOLEAN = /^(true|false)$/i;
 const NUL_OR_LONE_SURROGATE = /\0|\p{Surrogate}/u;
 
 /**
- * Reads and judges a request: its query and body by the contract's schemas, then by the rules that no schema carries. All
- * problems are reported at once.
+ * Reads and validates a request.
  *
- * @throws HttpError 400 with all problems, 401, 404 for a path that names nothing, 413, 415
+ * @throws HttpError 400 with all problems, 401, 404 if the path is invalid, 413, 415
  */
 export async function readInput(request: FastifyRequest, operation: Operation, context: AppContext): Promise<Input> {
   const form = await readFormOf(request, operation, context);
@@ -42,21 +55,21 @@ export async function readInput(request: FastifyRequest, operation: Operation, c
   };
   try {
     const user = await reauthenticate(request, context);
-    const problems: Problem[] = [];
+    const problems: FieldProblem[] = [];
     const query = coerceAll(request.query as Fields, operation.query);
     problems.push(...validateFields(validators[operation.id].query, query, 'query').problems);
     const headerParameters = readHeaderParameters(request, operation, problems);
-    const unreadable = new Set<string>();
-    const body = readBody(bodyOf(request), form, operation, problems, unreadable);
-    const judged = {
-      sent: [...Object.keys(body ?? {}), ...(form?.problems ?? []).map(({ field }) => field)],
+    const invalidTexts = new Set<string>();
+    const body = readBody(parsedBody(request), form, operation, problems, invalidTexts);
+    const validated = {
+      fieldNames: [...Object.keys(body ?? {}), ...(form?.problems ?? []).map(({ field }) => field)],
       query: withoutInvalid(query, problems, 'query'),
       body: withoutInvalid(body ?? {}, problems, 'body'),
       texts: Object.fromEntries(
-        Object.entries(body ?? {}).filter(([name, value]) => typeof value === 'string' && !unreadable.has(name)),
+        Object.entries(body ?? {}).filter(([name, value]) => typeof value === 'string' && !invalidTexts.has(name)),
       ),
-    };
-    problems.push(...(rules[operation.id]?.(judged as never, user as AuthenticatedUser, context) ?? []));
+    } satisfies Record<keyof ValidatedRequest<OperationId>, unknown>;
+    problems.push(...(rules[operation.id]?.(validated as never, user as AuthenticatedUser, context) ?? []));
     if (problems.length > 0) throw badRequest(problems);
     return { user, path: readPath(request, operation), query, headerParameters, body, discard };
   } catch (error) {
@@ -65,34 +78,33 @@ export async function readInput(request: FastifyRequest, operation: Operation, c
   }
 }
 
-/** Whose request it is once its body has arrived: that may take minutes, and the session may have ended meanwhile. */
 async function reauthenticate(request: FastifyRequest, context: AppContext): Promise<AuthenticatedUser | undefined> {
-  return request.user && bodyOf(request).kind !== 'none' ? authenticate(request, context) : request.user;
+  return request.user && parsedBody(request).kind !== 'none' ? authenticate(request, context) : request.user;
 }
 
-/** The form, if the request brings one. Its files are spooled. */
+/** Reads the form of a request, if it has one. */
 async function readFormOf(
   request: FastifyRequest,
   { body }: Operation,
   { config, uploadsDir, embedded }: AppContext,
 ): Promise<Form | undefined> {
-  if (bodyOf(request).kind !== 'form') return undefined;
+  if (parsedBody(request).kind !== 'form') return undefined;
   return readForm(request, body?.fields ?? {}, {
-    fileBytes: config.uploadMaxBytes,
-    bodyBytes: config.uploadMaxBytes + FORM_MARGIN,
+    maxFileBytes: config.uploadMaxBytes,
+    maxBodyBytes: config.uploadMaxBytes + FORM_MARGIN_BYTES,
     spoolDir: uploadsDir,
     hasRoom: async () => embedded === undefined || embedded.freeSpace.check(),
     stripMetadata: config.uploadStripMetadata,
-  }).catch(unreadable);
+  }).catch(formOfError);
 }
 
-/** A form that cannot be read to its end is one problem, beside those of the query. */
-function unreadable(error: unknown): Form {
+/** Turns a 400 of the form reader into an empty form with that problem, to be reported with the others. */
+function formOfError(error: unknown): Form {
   if (error instanceof HttpError && error.problems) return { fields: {}, problems: [...error.problems] };
   throw error;
 }
 
-/** A path that holds what no id or name can be names nothing. */
+/** Throws a 404 for path parameters that no id or name can have. */
 function readPath(request: FastifyRequest, operation: Operation): Fields {
   const path = coerceAll(request.params as Fields, { id: 'integer' });
   if (Object.values(request.params as Fields).some((value) => NUL_OR_LONE_SURROGATE.test(String(value))))
@@ -103,8 +115,8 @@ function readPath(request: FastifyRequest, operation: Operation): Fields {
 
 const NO_PARAMETERS: Fields = Object.freeze({});
 
-/** Returns the header parameters that were sent, by the contract's spelling of their names. Adds to `problems`. */
-function readHeaderParameters({ raw }: FastifyRequest, operation: Operation, problems: Problem[]): Fields {
+/** Returns the header parameters that were sent, with their names as the contract spells them. Adds to `problems`. */
+function readHeaderParameters({ raw }: FastifyRequest, operation: Operation, problems: FieldProblem[]): Fields {
   const validate = validators[operation.id].header;
   if (!operation.headers || !validate) return NO_PARAMETERS;
   const sent: Fields = {};
@@ -116,23 +128,23 @@ function readHeaderParameters({ raw }: FastifyRequest, operation: Operation, pro
   const parameters = coerceAll(sent, operation.headers);
   for (const problem of validateFields(validate, parameters, 'header').problems) {
     const repeated = (raw.headersDistinct[problem.field.toLowerCase()]?.length ?? 0) > 1;
-    problems.push(repeated ? { ...problem, message: 'must be given once' } : problem);
+    problems.push(repeated ? { ...problem, message: 'must not be repeated' } : problem);
   }
   return parameters;
 }
 
-/** The body's fields, judged by their schema; undefined when there are none to hand on. Adds to the last two arguments. */
+/** Returns the body's validated fields, or undefined if there is no usable body. Adds to `problems` and `invalidTexts`. */
 function readBody(
-  brought: Body,
+  received: RequestBody,
   form: Form | undefined,
   operation: Operation,
-  problems: Problem[],
-  unreadable: Set<string>,
+  problems: FieldProblem[],
+  invalidTexts: Set<string>,
 ): Fields | undefined {
   const validate = (body: Fields) => {
-    const judgement = validateFields(validators[operation.id].body, body, 'body');
-    for (const field of judgement.unreadable) unreadable.add(field);
-    return judgement.problems;
+    const validation = validateFields(validators[operation.id].body, body, 'body');
+    for (const field of validation.invalidTexts) invalidTexts.add(field);
+    return validation.problems;
   };
   const refuse = (message: string) => {
     problems.push({ in: 'body', field: '', message });
@@ -140,20 +152,20 @@ function readBody(
   };
   if (form) {
     const body = normalizeEmails(coerceAll(form.fields, operation.body?.fields ?? {}), operation);
-    // What the form reader has found wrong with a field needs no second word.
-    const named = new Set(form.problems.map(({ field }) => field));
-    const judged = named.has('')
+    // A field with a problem from the form reader gets no second one from the schema.
+    const reported = new Set(form.problems.map(({ field }) => field));
+    const fromSchema = reported.has('')
       ? []
-      : validate(body).filter(({ field }) => !(field === '' ? named.size : named.has(field)));
-    problems.push(...form.problems, ...judged);
+      : validate(body).filter(({ field }) => !(field === '' ? reported.size : reported.has(field)));
+    problems.push(...form.problems, ...fromSchema);
     return body;
   }
-  if (brought.kind === 'bad') return refuse(brought.message);
-  if (brought.kind === 'none') {
+  if (received.kind === 'bad') return refuse(received.message);
+  if (received.kind === 'none') {
     if (operation.body) problems.push(...validate({}));
     return undefined;
   }
-  const value = brought.kind === 'json' ? brought.value : undefined;
+  const value = received.kind === 'json' ? received.value : undefined;
   if (!operation.body && (operation.refusesEmptyObject || !isObject(value))) return refuse(NO_BODY);
   if (!isObject(value)) return refuse('must be a JSON object');
   const body = normalizeEmails(value, operation);
@@ -164,7 +176,7 @@ function readBody(
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Only what spells the type becomes it. All else stays as it was sent, for the validator to refuse. */
+/** Converts text that is a literal of the declared type. Other values stay as they are, and the validator refuses them. */
 function coerceAll(fields: Fields, kinds: Readonly<Record<string, Kind>>): Fields {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, coerce(value, kinds[name])]));
 }
@@ -185,8 +197,8 @@ function normalizeEmails(fields: Fields, { body }: Operation): Fields {
   );
 }
 
-/** The fields that nothing is wrong with so far. */
-function withoutInvalid(fields: Fields, problems: readonly Problem[], place: Problem['in']): Fields {
-  const bad = new Set(problems.filter((problem) => problem.in === place).map(({ field }) => field));
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !bad.has(name)));
+/** Returns the fields without those that have a problem. */
+function withoutInvalid(fields: Fields, problems: readonly FieldProblem[], place: FieldProblem['in']): Fields {
+  const invalid = new Set(problems.filter((problem) => problem.in === place).map(({ field }) => field));
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !invalid.has(name)));
 }

@@ -3,64 +3,67 @@ import { LRUCache } from 'lru-cache';
 import type { RedisConnection } from '../../db/redis.js';
 import type { Config } from '../config/index.js';
 import { logSecurityEvent } from '../security/events.js';
-import { type Bucket, type Count, countersInMemory, countersInRedis } from './counters.js';
+import { type Bucket, countersInMemory, countersInRedis, type RateLimitStatus } from './counters.js';
 import { tooManyRequests } from './errors.js';
 import { delayClose } from './pipelining.js';
-import { delayFlooders } from './throttled-connections.js';
+import { delayThrottledAddresses } from './throttled-connections.js';
+
+/*
+ * Rate limiting with one fixed-window counter for each address and bucket, shared by all routes of the bucket. The counters are
+ * in Redis, where all processes share them; without Redis, and while it is unavailable, each process counts in memory.
+ *
+ * A refused client is made cheap: its connection closes after the 429, only its first refusal in a window is logged, and new
+ * connections from its address are delayed if it continues (see throttled-connections.ts).
+ */
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whether its rate limit has refused it. */
+    /** Whether the request was refused with a 429. */
     throttled: boolean;
   }
 }
 
-/** How many addresses are remembered as logged. Beyond that, one may be logged twice in a window. */
-const MAX_LOGGED = 10_000;
+/** How many throttled addresses are remembered. Beyond that, one may be logged twice in a window. */
+const MAX_LOGGED_ADDRESSES = 10_000;
 
-/** Counts a request and says so in the answer's headers. */
-export type Limit = (request: FastifyRequest, reply: FastifyReply, bucket: Bucket) => Promise<void>;
+/** Counts a request and sets the `X-RateLimit` headers. Throws HttpError 429 beyond the limit. */
+export type RateLimiter = (request: FastifyRequest, reply: FastifyReply, bucket: Bucket) => Promise<void>;
 
-/**
- * One counter for each address and bucket, shared by all routes of the bucket: in Redis, where all processes count
- * together; in memory without one, and while it does not answer.
- *
- * @returns a function that throws HttpError 429
- */
-export async function createLimits(
+/** Creates the rate limiter of a server. */
+export async function createRateLimiter(
   server: FastifyInstance,
   { rateLimit: limits }: Config,
   redis: RedisConnection | undefined,
-): Promise<Limit> {
+): Promise<RateLimiter> {
   server.decorateRequest('throttled', false);
-  /** The addresses, by bucket, whose throttling has been logged in their present window. */
-  const logged = new LRUCache<string, true>({ max: MAX_LOGGED });
-  const countRefused = delayFlooders(server.server);
-  const own = await countersInMemory(server, limits);
+  /** The bucket and address of each counter whose first refusal in the current window has been logged. */
+  const logged = new LRUCache<string, true>({ max: MAX_LOGGED_ADDRESSES });
+  const countRefused = delayThrottledAddresses(server.server);
+  const local = await countersInMemory(server, limits);
   const shared = redis && (await countersInRedis(server, limits, redis));
 
-  const count = (request: FastifyRequest, bucket: Bucket): Promise<Count> =>
-    shared ? shared[bucket](request).catch(() => own[bucket](request)) : own[bucket](request);
+  const count = (request: FastifyRequest, bucket: Bucket): Promise<RateLimitStatus> =>
+    shared ? shared[bucket](request).catch(() => local[bucket](request)) : local[bucket](request);
 
   return async (request, reply, bucket) => {
-    const standing = await count(request, bucket);
-    if (standing.isAllowed) return;
+    const status = await count(request, bucket);
+    if (status.isAllowed) return;
     reply.headers({
-      'X-RateLimit-Limit': standing.max,
-      'X-RateLimit-Remaining': standing.remaining,
-      'X-RateLimit-Reset': standing.ttlInSeconds,
+      'X-RateLimit-Limit': status.max,
+      'X-RateLimit-Remaining': status.remaining,
+      'X-RateLimit-Reset': status.ttlInSeconds,
     });
-    if (!standing.isExceeded) return;
+    if (!status.isExceeded) return;
     request.throttled = true;
-    const throttling = `${bucket} ${standing.key}`;
-    if (!logged.has(throttling)) {
-      logged.set(throttling, true, { ttl: Math.max(standing.ttl, 1) });
+    const counter = `${bucket} ${status.key}`;
+    if (!logged.has(counter)) {
+      logged.set(counter, true, { ttl: Math.max(status.ttl, 1) });
       logSecurityEvent(request.log, 'throttled', { address: request.ip, reason: 'rate_limit' });
     }
     const { complete, socket } = request.raw;
     if (!complete) delayClose(socket);
-    // Behind a proxy the connection is not the client's own.
-    if (bucket === 'general' && request.ip === socket.remoteAddress) countRefused(request.ip, standing.ttl);
-    throw tooManyRequests(standing.ttlInSeconds);
+    // Behind a proxy, other clients share the connection's address.
+    if (bucket === 'general' && request.ip === socket.remoteAddress) countRefused(request.ip, status.ttl);
+    throw tooManyRequests(status.ttlInSeconds);
   };
 }

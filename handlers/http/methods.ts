@@ -3,28 +3,28 @@ import type { FastifyContextConfig, FastifyInstance } from 'fastify';
 import { methodNotAllowed } from './errors.js';
 
 /**
- * Gives every path, as registered so far or later on, an answer for all the methods that it lacks: 204 with `Allow` for
- * OPTIONS, 405 for the others. Being routes, they also keep a literal path from being taken for a parameter's value.
+ * Adds routes for the methods that a path does not support: 204 with `Allow` for OPTIONS, 405 for the others. They also prevent
+ * a literal path from matching a parameter: without them, `GET /posts/like` would match `GET /posts/:id`.
  *
- * @returns a function to call when all other routes are registered
+ * @returns a function that adds the routes; call it after all other routes have been registered
  */
 export function trackMethods(server: FastifyInstance): () => void {
-  const taken = new Map<string, { methods: Set<string>; config: FastifyContextConfig }>();
+  const paths = new Map<string, { methods: Set<string>; config: FastifyContextConfig }>();
   server.addHook('onRoute', ({ url, method, config }) => {
     const { unlimited, cors } = { ...config };
-    const path = taken.get(url) ?? {
+    const path = paths.get(url) ?? {
       methods: new Set(),
       config: { ...(unlimited && { unlimited }), ...(cors && { cors }) },
     };
     for (const name of [method].flat()) path.methods.add(name);
-    taken.set(url, path);
+    paths.set(url, path);
   });
 
   return () => {
     for (const method of METHODS) {
       if (!server.supportedMethods.includes(method)) server.addHttpMethod(method);
     }
-    for (const [url, { methods, config }] of [...taken]) {
+    for (const [url, { methods, config }] of [...paths]) {
       const allow = [...methods, 'OPTIONS'].join(', ');
       server.route({
         url,
@@ -48,5 +48,5 @@ export function trackMethods(server: FastifyInstance): () => void {
 }
 
 function unreachable(): never {
-  throw new Error('answered before');
+  throw new Error('onRequest has responded');
 }

@@ -3,14 +3,20 @@ import { Readable } from 'node:stream';
 import { Dicer } from '@fastify/busboy';
 import { badBody, payloadTooLarge } from './errors.js';
 
-/** One part of a multipart/form-data body (RFC 7578). What its headers do not say is undefined. */
+/*
+ * A streaming multipart/form-data parser (RFC 7578) on top of Dicer, busboy's low-level parser. Parts are yielded as they
+ * arrive. A body that is malformed, incomplete or too large ends both the iteration and the bytes of the current part with an
+ * HttpError. Leaving the loop early drains the rest of the body, so that the connection can still carry the response.
+ */
+
+/** One part of a body. Properties that its headers do not contain are undefined. */
 export interface Part {
   name: string;
   fileName: string | undefined;
   mediaType: string | undefined;
   charset: string | undefined;
   transferEncoding: string | undefined;
-  /** Has to be read to its end, or the next part never comes. */
+  /** Must be read to the end: the next part does not arrive before. */
   bytes: Readable;
 }
 
@@ -19,20 +25,20 @@ const MAX_NAME_LENGTH = 200;
 const MAX_BOUNDARY_LENGTH = 70; // RFC 2046 section 5.1.1
 
 /**
- * The parts of a request's body as they arrive. A body that is malformed, cut short or larger than `maxBytes` ends the
- * iteration, and the bytes of the part being read, with an `HttpError`. Leaving the loop early lets the rest of the body
- * run off, so that the connection can carry the answer.
+ * Iterates over the parts of a request's body.
+ *
+ * @throws HttpError 400, 413
  */
 export function readParts(request: IncomingMessage, maxBytes: number): AsyncIterable<Part> {
-  // Nothing is read yet, so Node itself lets the body run off.
+  // Nothing has been read yet, so Node drains the body.
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw payloadTooLarge();
   const boundary = boundaryOf(request);
-  // Zero bytes are no body, and need no boundary either.
+  // An empty body needs no boundary, so a missing one is reported at the first byte.
   const parser = new Dicer({ boundary: boundary ?? '-' });
   let received = 0;
-  let started = 0;
-  let headed = 0;
-  let latest: Readable | undefined;
+  let startedParts = 0;
+  let partsWithHeaders = 0;
+  let current: Readable | undefined;
 
   const parts = new Readable({
     objectMode: true,
@@ -40,44 +46,44 @@ export function readParts(request: IncomingMessage, maxBytes: number): AsyncIter
     destroy(error, done) {
       request.unpipe(parser);
       request.resume();
-      if (error) latest?.destroy(error);
+      if (error) current?.destroy(error);
       done(error);
     },
   });
   const fail = (error: Error) => void parts.destroy(error);
 
   parser.on('part', (bytes) => {
-    latest = bytes;
-    // A failure reaches whoever reads the part; nobody may be reading it yet.
+    current = bytes;
+    // An error that occurs before the part is read must not be an unhandled 'error' event.
     bytes.on('error', () => {});
-    if (++started > MAX_PARTS) return fail(badBody('The form has too many parts.'));
+    if (++startedParts > MAX_PARTS) return fail(badBody('The form has too many parts.'));
     bytes.once('header', (headers) => {
-      headed++;
-      const part = describe(headers as PartHeaders, bytes);
+      partsWithHeaders++;
+      const part = createPart(headers as PartHeaders, bytes);
       if (part) parts.push(part);
       else fail(badBody('Every part must have a Content-Disposition of form-data with a name.'));
     });
   });
   parser.on('finish', () => {
-    if (headed < started) fail(badBody('A part of the form has no complete headers.'));
+    if (partsWithHeaders < startedParts) fail(badBody('A part of the form has incomplete headers.'));
     else parts.push(null);
   });
   parser.on('error', () => {
-    // Zero bytes are no body, and so an empty form.
+    // An empty body is an empty form.
     if (received === 0) parts.push(null);
     else fail(badBody('The multipart body ends before its closing boundary.'));
   });
 
-  const cutOff = () => fail(badBody('The connection was closed before the whole body had arrived.'));
+  const failIncomplete = () => fail(badBody('The connection was closed before the whole body had arrived.'));
   request.on('close', () => {
-    if (!request.readableEnded) cutOff();
+    if (!request.readableEnded) failIncomplete();
   });
   request.on('data', (chunk: Buffer) => {
     received += chunk.length;
     if (boundary === undefined) fail(badBody('The Content-Type of a multipart body must name its boundary.'));
     if (received > maxBytes) fail(payloadTooLarge());
   });
-  if (request.destroyed) cutOff();
+  if (request.destroyed) failIncomplete();
   else request.pipe(parser);
   return parts;
 }
@@ -89,14 +95,14 @@ function boundaryOf({ headers }: IncomingMessage): string | undefined {
 
 type PartHeaders = Readonly<Record<string, string[] | undefined>>;
 
-/** The part that these headers speak of, unless they do not name a form field. */
-function describe(headers: PartHeaders, bytes: Readable): Part | undefined {
+/** Creates a part from its headers. Returns undefined if they do not name a form field. */
+function createPart(headers: PartHeaders, bytes: Readable): Part | undefined {
   const disposition = parseHeader(headers['content-disposition']?.[0] ?? '');
   const name = disposition.parameters.get('name');
   if (disposition.value !== 'form-data' || !name || name.length > MAX_NAME_LENGTH) return undefined;
   const type = parseHeader(headers['content-type']?.[0] ?? '');
   return {
-    // The parser hands headers over byte by byte; browsers write names in UTF-8.
+    // The parser decodes headers as Latin-1; browsers encode names in UTF-8.
     name: Buffer.from(name, 'latin1').toString(),
     fileName: disposition.parameters.get('filename') ?? disposition.parameters.get('filename*'),
     mediaType: type.value || undefined,
@@ -106,7 +112,7 @@ function describe(headers: PartHeaders, bytes: Readable): Part | undefined {
   };
 }
 
-/** RFC 9110 section 5.6.6: a value, lowercased, and its parameters, quoted or not. */
+/** Parses a header value with parameters (RFC 9110 section 5.6.6). The value is lowercased. */
 function parseHeader(header: string): { value: string; parameters: Map<string, string> } {
   const [value = ''] = header.split(';', 1);
   const parameters = new Map<string, string>();

@@ -9,11 +9,11 @@ import { authenticate } from './authenticate.js';
 import { RequestClient } from './client.js';
 import { refuseCrossSite } from './cross-site.js';
 import { readInput } from './input.js';
-import { LARGE_BYTES, type ResponseBudget, sendLarge } from './response-budget.js';
+import { LARGE_RESPONSE_BYTES, type ResponseBudget, sendLargeResponse } from './response-budget.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The operation that a route is bound to; none on what lies beside the contract. */
+    /** The route's operation; undefined for routes that are not part of the contract. */
     operation?: Operation;
   }
   interface FastifyRequest {
@@ -21,13 +21,13 @@ declare module 'fastify' {
   }
 }
 
-/** What the types of `Handlers` hold every handler to, seen from where all are called alike. */
+/** The common supertype of all handlers. `Handlers` checks the exact type of each. */
 type AnyHandler = (
   request: object,
   context: AppContext,
 ) => Promise<{ status: number; headers?: object; body?: unknown }>;
 
-/** Binds every operation of the contract to its handler. */
+/** Registers a route for every operation of the contract. */
 export async function registerOperations(
   server: FastifyInstance,
   document: object,
@@ -45,7 +45,7 @@ export async function registerOperations(
         method: operation.method,
         url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
         config: { operation },
-        // Fastify would validate before it knows who asks, and stop at the first thing wrong: it gets no schema.
+        // No schema: Fastify would stop at the first problem. `readInput` validates instead.
         schema: {},
         onRequest: async (request: FastifyRequest) => {
           if (operation.secured) request.user = await authenticate(request, context);
@@ -57,7 +57,7 @@ export async function registerOperations(
   });
 }
 
-/** Answers the payload to send: JSON as the contract's serializer spells it, an image's bytes, or the reply when it has none. */
+/** Runs an operation. Returns the payload to send: serialized JSON, a stream, or the reply if there is no body. */
 async function run(
   operation: Operation,
   request: FastifyRequest,
@@ -69,14 +69,14 @@ async function run(
   const handle = handlers[operation.id] as AnyHandler;
   const { headers } = request;
   const input = { user, path, query, headerParameters, body, headers, client: new RequestClient(request, reply) };
-  const answer = await handle(input, context).finally(discard);
-  reply.code(answer.status).headers(answer.headers ?? {});
-  const serialize = serializers[operation.id][answer.status];
-  if (!serialize) return answer.body ?? reply.send();
+  const response = await handle(input, context).finally(discard);
+  reply.code(response.status).headers(response.headers ?? {});
+  const serialize = serializers[operation.id][response.status];
+  if (!serialize) return response.body ?? reply.send();
   reply.type('application/json; charset=utf-8');
-  // What the contract does not name does not get out.
-  const json = serialize(answer.body);
-  if (json.length <= LARGE_BYTES || request.method === 'HEAD') return json;
-  // This function ends here, so that what it has read is garbage while the response waits.
-  return sendLarge(budget, Buffer.from(json), request, reply);
+  // The serializer drops properties that the contract does not declare.
+  const json = serialize(response.body);
+  if (json.length <= LARGE_RESPONSE_BYTES || request.method === 'HEAD') return json;
+  // Not awaited, so that the parsed objects can be garbage collected while the response waits.
+  return sendLargeResponse(budget, Buffer.from(json), request, reply);
 }

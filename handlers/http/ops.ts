@@ -3,36 +3,36 @@ import type { StoreName } from '../../db/support/errors.js';
 import { withDeadline } from './deadline.js';
 import type { Metrics } from './metrics.js';
 
-/** Whether each store answers, by name. */
-export type Checks = Readonly<Partial<Record<StoreName, () => Promise<unknown>>>>;
+/** One check for each store. It rejects if the store is unavailable. */
+export type HealthChecks = Readonly<Partial<Record<StoreName, () => Promise<unknown>>>>;
 
 export interface OpsServer {
   server: FastifyInstance;
-  /** From now on the service says that it is not ready. */
+  /** Makes `/readyz` report that the service is stopping. */
   drain(): void;
 }
 
-/** How long a store may take to answer, in milliseconds: whoever asks gives up soon as well. */
+/** The deadline of one check. Orchestrators usually time out after a few seconds. */
 const CHECK_TIMEOUT_MS = 2500;
 
-/** Without these every operation goes on. */
+/** The service is ready without these stores. */
 const OPTIONAL_CHECKS: ReadonlySet<string> = new Set<StoreName>(['redis']);
 
 /**
- * What operators and orchestrators ask, on a port of its own: `/livez` for the process, `/readyz` for its stores, and
- * `/metrics`.
+ * Builds the server for operators and orchestrators, which has its own port: `/livez` for the process, `/readyz` for its
+ * stores, and `/metrics`.
  */
-export function buildOpsServer(checks: Checks, metrics: Metrics): OpsServer {
+export function buildOpsServer(checks: HealthChecks, metrics: Metrics): OpsServer {
   const server = Fastify({ logger: false });
   let draining = false;
 
   server.get('/livez', async () => ({ status: 'ok' }));
 
   server.get('/readyz', async (_, reply) => {
-    const asked = await Promise.all(Object.entries(checks).map(time));
-    const ready = !draining && asked.every(([name, { ok }]) => ok || OPTIONAL_CHECKS.has(name));
+    const results = await Promise.all(Object.entries(checks).map(runCheck));
+    const ready = !draining && results.every(([name, { ok }]) => ok || OPTIONAL_CHECKS.has(name));
     const status = draining ? 'stopping' : ready ? 'ok' : 'unavailable';
-    return reply.code(ready ? 200 : 503).send({ status, stores: Object.fromEntries(asked) });
+    return reply.code(ready ? 200 : 503).send({ status, stores: Object.fromEntries(results) });
   });
 
   server.get('/metrics', async (_, reply) => reply.type(metrics.contentType).send(await metrics.text()));
@@ -45,7 +45,7 @@ export function buildOpsServer(checks: Checks, metrics: Metrics): OpsServer {
   };
 }
 
-async function time([name, check]: [string, () => Promise<unknown>]) {
+async function runCheck([name, check]: [string, () => Promise<unknown>]) {
   const started = performance.now();
   const ok = await withDeadline(CHECK_TIMEOUT_MS, check()).then(
     () => true,

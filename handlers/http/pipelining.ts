@@ -1,10 +1,19 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** How many pipelined requests of one connection may wait for their turn. */
+/*
+ * Limits HTTP pipelining. Node parses all requests of a TCP segment, about a thousand in 64 KiB, and starts them together: a
+ * client over its rate limit would cost as many responses before the first one could close the connection. Here a connection's
+ * requests start one at a time, and a response that closes the connection drops the requests behind it.
+ *
+ * Node already sends responses in order: it assigns the socket to a response when the previous one has been sent. A waiting
+ * request starts at that moment.
+ */
+
+/** How many pipelined requests of one connection may wait. */
 const MAX_WAITING = 32;
 
-/** How long a connection stays half open for a client that is still sending, in milliseconds. */
+/** How long a connection stays half open for a client that is still sending. */
 const CLOSE_DELAY_MS = 2000;
 
 interface Pipeline {
@@ -12,30 +21,25 @@ interface Pipeline {
   last: ServerResponse;
 }
 
-/** Only connections on which requests have waited are in it. */
+/** Contains only connections on which requests have waited. */
 const pipelines = new WeakMap<Socket, Pipeline>();
 
-/**
- * Wraps a request listener so that it gets the requests of one connection one at a time. Node parses all requests of a
- * TCP segment, about a thousand in 64 KiB, and starts them together: a client over its limit would cost as many responses
- * before the first one could close the connection. Here that first one drops all that wait behind it.
- */
+/** Wraps a request listener so that it receives the requests of one connection one at a time. */
 export function oneAtATime(listener: RequestListener): RequestListener {
   return (request, response) => {
     const { socket } = response;
-    if (socket === null) wait(request, response, listener);
-    // A connection that is being closed takes no more requests.
+    if (socket === null) waitForSocket(request, response, listener);
+    // A connection that is being closed accepts no more requests.
     else if (!socket.writableEnded) listener(request, response);
   };
 }
 
-/** Node itself keeps responses in order: it gives a response its socket when the one before it has been sent. */
-function wait(request: IncomingMessage, response: ServerResponse, listener: RequestListener): void {
+function waitForSocket(request: IncomingMessage, response: ServerResponse, listener: RequestListener): void {
   const { socket } = request;
   const pipeline = pipelines.get(socket) ?? { waiting: 0, last: response };
   pipelines.set(socket, pipeline);
   if (pipeline.waiting >= MAX_WAITING) {
-    // The client has to send what comes after on a new connection (RFC 9112 section 9.3.2).
+    // The client has to repeat the other requests on a new connection (RFC 9112 section 9.3.2).
     pipeline.last.shouldKeepAlive = false;
     if (pipeline.waiting === MAX_WAITING) stopReading(socket);
     pipeline.waiting = Number.POSITIVE_INFINITY;
@@ -51,14 +55,14 @@ function wait(request: IncomingMessage, response: ServerResponse, listener: Requ
   };
 }
 
-/** `pause()` is not enough: Node's parser reads from the kernel by itself until the socket has a listener of its own. */
+/** `pause()` is not enough: Node's parser reads directly from the handle until the socket has a 'readable' listener. */
 function stopReading(socket: Socket): void {
   socket.on('readable', () => undefined);
 }
 
 /**
- * Makes a connection stay half open for a moment when it closes after a response. A client that is still sending its body
- * may lose the response otherwise: the kernel resets a connection that is closed with unread data.
+ * Makes a connection stay half open for `CLOSE_DELAY_MS` when it closes after a response. Otherwise a client that is still
+ * sending its body could lose the response: the kernel resets a connection that is closed with unread data.
  */
 export function delayClose(socket: Socket): void {
   socket.destroySoon = () => {

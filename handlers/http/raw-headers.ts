@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Returns whether a header was sent more than once. `headers` does not tell: there Node keeps the first value and drops the
- * others.
+ * Returns whether a header was sent more than once. `headers` does not show it: for most headers that may occur only once, Node
+ * drops all values but the first.
+ *
+ * @param name in lower case
  */
 export function isRepeated({ rawHeaders }: IncomingMessage, name: string): boolean {
   let found = false;

@@ -3,24 +3,33 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { unavailable } from './errors.js';
 
-/** Smaller payloads are sent without being counted. */
-export const LARGE_BYTES = 64 * 1024;
+/*
+ * A memory budget for large responses. A response stays in memory until its client has read it, so without a bound slow clients
+ * could exhaust the process. A large response acquires its size from a shared budget and returns it when it closes. One address
+ * may have a quarter of the budget, so that no single client can block the others.
+ *
+ * A response that does not fit waits in a first-in, first-out queue; one that only exceeds the share of its address lets others
+ * pass. A full queue or too long a wait is a 503. The slow-reader sweep (sweep.ts) closes connections that make no progress.
+ */
 
-/** How much is written to a connection at a time. Its progress shows after each chunk. */
+/** Payloads up to this size are sent outside the budget. */
+export const LARGE_RESPONSE_BYTES = 64 * 1024;
+
+/** How much is written to a connection at a time. The sweep sees progress after each chunk. */
 const CHUNK_BYTES = 64 * 1024;
 
 const LIMITS = { unsentBytes: 64 * 1024 * 1024, waitingBytes: 64 * 1024 * 1024, waitMs: 2000 };
 
-/** What of the budget one address may have, so that no client alone can block the others. */
-const SHARE_OF_ADDRESS = 0.25;
+/** The share of the budget that one address may have. */
+const ADDRESS_SHARE = 0.25;
 
 export interface ResponseBudget {
   /**
-   * Resolves when a payload may be sent. It counts as unsent until its response closes.
+   * Resolves when a payload may be sent. Its bytes are returned to the budget when the response closes.
    *
    * @throws HttpError 503
    */
-  take(bytes: number, address: string, response: ServerResponse): Promise<void>;
+  acquire(bytes: number, address: string, response: ServerResponse): Promise<void>;
   /** Bytes that are being sent, bytes that wait, and the number of responses that were refused. */
   readonly usage: { readonly unsentBytes: number; readonly waitingBytes: number; readonly refused: number };
 }
@@ -31,16 +40,13 @@ interface Waiter {
   start(): void;
 }
 
-/**
- * Bounds the bytes of large responses that the process holds for clients that have yet to read them. Beyond the bound a
- * response waits for its turn, first come, first served.
- */
+/** Creates a response budget. */
 export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBudget {
   const usage = { unsentBytes: 0, waitingBytes: 0, refused: 0 };
   const unsentByAddress = new Map<string, number>();
   const queue = new Set<Waiter>();
 
-  /** A payload larger than the bound is sent when it is the only one. */
+  /** A payload larger than the bound fits if it is the only one. */
   const fits = (bytes: number, used: number, bound: number) => used === 0 || used + bytes <= bound;
 
   function add(bytes: number, address: string): void {
@@ -55,7 +61,7 @@ export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBu
       const { bytes, address } = waiter;
       if (!fits(bytes, usage.unsentBytes, limits.unsentBytes)) return;
       const unsent = unsentByAddress.get(address) ?? 0;
-      if (fits(bytes, unsent, limits.unsentBytes * SHARE_OF_ADDRESS)) waiter.start();
+      if (fits(bytes, unsent, limits.unsentBytes * ADDRESS_SHARE)) waiter.start();
     }
   }
 
@@ -66,7 +72,7 @@ export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBu
 
   return {
     usage,
-    take(bytes, address, response) {
+    acquire(bytes, address, response) {
       return new Promise((resolve, reject) => {
         let timer: NodeJS.Timeout | undefined;
         const leave = () => {
@@ -112,17 +118,17 @@ export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBu
 }
 
 /**
- * Sends a large payload within the budget, chunk by chunk as the client reads.
+ * Returns a stream of a large payload once the budget allows it. The stream reads in chunks as the client does.
  *
  * @throws HttpError 503
  */
-export async function sendLarge(
+export async function sendLargeResponse(
   budget: ResponseBudget,
   bytes: Buffer,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Readable> {
-  await budget.take(bytes.length, request.ip, reply.raw);
+  await budget.acquire(bytes.length, request.ip, reply.raw);
   reply.header('Content-Length', bytes.length);
   return chunksOf(bytes);
 }

@@ -15,58 +15,74 @@ import { respondToClientError } from './client-errors.js';
 import { connectionLimits, limitConnections } from './connections.js';
 import { registerCors } from './cors.js';
 import { isCrossSite } from './cross-site.js';
-import { type ContractDocument, registerDocs } from './docs.js';
+import { type ContractDocument, registerDocs } from './docs/index.js';
 import { respondToError } from './error-handler.js';
 import { badRequest, notFound, unavailable } from './errors.js';
 import { limitDrain } from './limit-drain.js';
-import { createLimits } from './limits.js';
+import { createRateLimiter } from './limits.js';
 import { trackMethods } from './methods.js';
 import type { Metrics } from './metrics.js';
 import { registerOperations } from './operations.js';
 import { oneAtATime } from './pipelining.js';
 import { isRepeated } from './raw-headers.js';
 import { createResponseBudget } from './response-budget.js';
-import { startSweep } from './sweep.js';
+import { startSlowReaderSweep } from './sweep.js';
+
+/*
+ * The API server. Every response, including errors of Node and Fastify, has the contract's shape. A request passes these stages:
+ *
+ * 1. `oneAtATime` holds back pipelined requests; `rewriteUrl` replaces a URL that cannot be decoded.
+ * 2. onRequest hooks, in order: default headers; CORS; rate limit (429), shutdown (503) and Host header (400); cookies; the
+ *    normalization of malformed media types.
+ * 3. The route's own onRequest hook: authentication (401) and cross-site check (403), or the response to a method that the path
+ *    does not support (405).
+ * 4. The body parser, then the handler, which validates the input (400, 404, 413, 415) and runs the operation.
+ * 5. onSend closes the connection during shutdown; onResponse limits the draining of the body, and records metrics and a log
+ *    line.
+ */
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** On the routes of the document and its explorer, which count in no limit. */
+    /** Set on the routes of the document and its explorer, which are not rate limited. */
     unlimited?: boolean;
   }
 }
 
-/** What is answered is one user's own, and is what it is declared to be. A route may say otherwise. */
+/** Responses are private and must not be sniffed for another type. A route may override these headers. */
 const DEFAULT_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
 
-/** How long a request may take to arrive, in milliseconds: the largest upload over a slow line. */
+/** How long a request may take to arrive: enough for the largest upload over a slow line. */
 const REQUEST_TIMEOUT_MS = 300_000;
 
-/** Longer than the idle timeouts of common proxies, 60 seconds, so that they close a connection first. */
+/** Longer than the idle timeout of common proxies (60 seconds), so that the proxy closes an idle connection first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
-const NO_HOST = { in: 'header', field: 'Host', message: 'is required' } as const;
-const TWO_HOSTS = { in: 'header', field: 'Host', message: 'must be given once' } as const;
-const NOT_DECODED = { in: 'path', field: '', message: 'cannot be decoded' } as const;
+const HOST_MISSING = { in: 'header', field: 'Host', message: 'is required' } as const;
+const HOST_REPEATED = { in: 'header', field: 'Host', message: 'must not be repeated' } as const;
+const URL_UNDECODABLE = { in: 'path', field: '', message: 'cannot be decoded' } as const;
 
-/** As the Fetch standard has it. */
+/** Returns whether a request is a CORS preflight, as the Fetch standard defines it. */
 const isPreflight = ({ method, headers }: FastifyRequest) =>
   method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 
-/** Longer than any path can be within Node's limit for the head of a request. */
+/** Node's limit for the headers of a request, which includes the path. */
 const MAX_PARAMETER_LENGTH = 16 * 1024;
 
-/** An address that is none, and stands for a URL that cannot be decoded. */
-const UNDECODABLE = '/undecodable';
+/** A path without a route. URLs that cannot be decoded are rewritten to it. */
+const UNDECODABLE_PATH = '/undecodable';
 
-/** What the server needs besides what handlers may use. */
-interface Parts {
+/** Dependencies of the server that handlers do not use. */
+interface ServerDependencies {
   document: ContractDocument;
   metrics: Metrics;
   redis: RedisConnection | undefined;
 }
 
-/** Builds the API's server: every hook in the order in which the contract has answers given. */
-export async function buildServer(context: AppContext, { document, metrics, redis }: Parts): Promise<FastifyInstance> {
+/** Builds the API server. */
+export async function buildServer(
+  context: AppContext,
+  { document, metrics, redis }: ServerDependencies,
+): Promise<FastifyInstance> {
   const { config, log, publicUrl } = context;
   const server: FastifyInstance = Fastify({
     loggerInstance: log as FastifyBaseLogger,
@@ -79,17 +95,17 @@ export async function buildServer(context: AppContext, { document, metrics, redi
     forceCloseConnections: 'idle',
     clientErrorHandler: respondToClientError,
     serverFactory: (listener) =>
-      // Without a Host header Node would answer in a shape of its own.
+      // Node's own response to a missing Host header is not in the contract's shape.
       createServer(
         { requireHostHeader: false, keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
         oneAtATime(listener),
       ),
-    // The router would answer before any hook has run.
-    rewriteUrl: ({ url = '' }) => (isDecodable(url) ? url : UNDECODABLE),
+    // The router would respond to an undecodable URL before any hook runs.
+    rewriteUrl: ({ url = '' }) => (isDecodable(url) ? url : UNDECODABLE_PATH),
   });
 
   server.addHook('onRoute', (route) => {
-    // Fastify says how long the body of every HEAD would be, and 0 where there is none. A 304 may not (RFC 9110 section 8.6).
+    // Fastify sends Content-Length: 0 with a HEAD response without a body. A 304 must not have it (RFC 9110 section 8.6).
     if (route.method === 'HEAD') route.onSend = [...[route.onSend ?? []].flat(), withoutLengthOf304];
   });
 
@@ -98,11 +114,11 @@ export async function buildServer(context: AppContext, { document, metrics, redi
     closing = true;
   });
   server.addHook('onSend', (_, reply, payload, done) => {
-    // Else the server would wait for a client that has its answer and keeps the connection.
+    // Otherwise the shutdown would wait for clients that keep their connections open.
     if (closing) reply.header('Connection', 'close');
     done(null, payload);
   });
-  // With a callback: a promise for each would take a twentieth of what a page of posts takes.
+  // Callbacks, not async functions: the promises would cost about 5% of the time of a page of posts.
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers({ 'X-Request-Id': request.id, ...DEFAULT_HEADERS });
     done();
@@ -110,8 +126,8 @@ export async function buildServer(context: AppContext, { document, metrics, redi
   server.addHook('onResponse', (request, reply, done) => {
     limitDrain(request.raw);
     const { operation } = request.routeOptions.config ?? {};
-    metrics.request(operation?.id ?? 'none', reply.statusCode, reply.elapsedTime / 1000);
-    // A flood must not fill the disk: the first of them is logged as a security event.
+    metrics.recordRequest(operation?.id ?? 'none', reply.statusCode, reply.elapsedTime / 1000);
+    // A flood must not fill the disk. The first refusal has been logged as a security event.
     if (request.throttled) return done();
     request.log.info(
       {
@@ -127,37 +143,37 @@ export async function buildServer(context: AppContext, { document, metrics, redi
 
   server.setErrorHandler(respondToError);
   server.setNotFoundHandler(async ({ url, originalUrl }) => {
-    throw url === originalUrl ? notFound() : badRequest([NOT_DECODED]);
+    throw url === originalUrl ? notFound() : badRequest([URL_UNDECODABLE]);
   });
 
   await registerCors(server, config);
   const trustedOrigins = new Set([...config.corsOrigins, publicUrl.origin]);
-  const limit = await createLimits(server, config, redis);
+  const rateLimit = await createRateLimiter(server, config, redis);
   server.addHook('onRequest', async (request, reply) => {
     const { operation, unlimited } = request.routeOptions.config ?? {};
-    const tooLate = closing;
+    const wasClosing = closing;
     if (!unlimited && !isPreflight(request)) {
       const bucket = isCrossSite(request, trustedOrigins) ? 'cross-site' : (operation?.rateLimit ?? 'general');
-      await limit(request, reply, bucket);
+      await rateLimit(request, reply, bucket);
     }
-    if (tooLate) throw unavailable('The service is stopping.');
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw badRequest([NO_HOST]);
-    if (isRepeated(request.raw, 'host')) throw badRequest([TWO_HOSTS]);
+    if (wasClosing) throw unavailable('The service is shutting down.');
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw badRequest([HOST_MISSING]);
+    if (isRepeated(request.raw, 'host')) throw badRequest([HOST_REPEATED]);
   });
 
   const budget = createResponseBudget();
   const connections = limitConnections(server.server, await connectionLimits(), config.trustProxy);
   metrics.watchHttp({ connections, responses: budget.usage });
-  const stopSweep = startSweep(connections.open);
+  const stopSweep = startSlowReaderSweep(connections.open);
   server.addHook('onClose', async () => stopSweep());
 
-  const closeMethods = trackMethods(server);
+  const addMissingMethods = trackMethods(server);
   await server.register(cookie);
   registerBodyParser(server);
   await registerDocs(server, document, budget);
   await registerOperations(server, document.parsed, context, trustedOrigins, budget);
-  closeMethods();
-  // RFC 9110 section 10.1.1 lets an expectation that we do not know be ignored; Node alone would refuse it without a body.
+  addMissingMethods();
+  // Ignores unknown expectations (RFC 9110 section 10.1.1 allows it). Node would respond with a 417 that has no body.
   server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));
   return server;
 }

@@ -1,14 +1,14 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { etagOf, matches } from './etags.js';
-import { LARGE_BYTES, type ResponseBudget, sendLarge } from './response-budget.js';
+import { etagOf, matchesEtag } from './etags.js';
+import { LARGE_RESPONSE_BYTES, type ResponseBudget, sendLargeResponse } from './response-budget.js';
 
-/** The best come first. */
+/** In order of preference. */
 const ENCODINGS = ['br', 'gzip'] as const;
 type Encoding = (typeof ENCODINGS)[number];
 
-/** On Node's thread pool. The highest quality takes seconds for a megabyte, and saves some percent. */
+/** Brotli quality 11 would take seconds for a megabyte and save only a few percent. */
 const compress: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
   br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
   gzip: (bytes) => promisify(gzip)(bytes, { level: 9 }),
@@ -22,15 +22,15 @@ interface Variant {
 export interface StaticContent {
   type: string;
   bytes: Buffer;
-  /** Images are compressed already. */
+  /** False for formats that are already compressed, such as images. */
   compressible?: boolean;
 }
 
-/** Creates a route handler for bytes that stay the same while the process runs. Each encoding is made once, on first use. */
+/** Creates a route handler for constant bytes. Each encoding is computed once, on first use. */
 export function staticContent({ type, bytes, compressible = true }: StaticContent, budget: ResponseBudget) {
   const variants = new Map<Encoding | undefined, Promise<Variant>>();
 
-  async function makeVariant(encoding: Encoding | undefined): Promise<Variant> {
+  async function encode(encoding: Encoding | undefined): Promise<Variant> {
     const encoded = encoding === undefined ? bytes : await compress[encoding](bytes);
     return { bytes: encoded, etag: etagOf(encoded) };
   }
@@ -38,21 +38,21 @@ export function staticContent({ type, bytes, compressible = true }: StaticConten
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const { 'accept-encoding': accepted, 'if-none-match': ifNoneMatch } = request.headers;
     const encoding = compressible ? encodingFor(accepted) : undefined;
-    const making = variants.get(encoding) ?? makeVariant(encoding);
-    variants.set(encoding, making);
-    const variant = await making;
+    const pending = variants.get(encoding) ?? encode(encoding);
+    variants.set(encoding, pending);
+    const variant = await pending;
     reply.headers({ ETag: variant.etag, 'Cache-Control': 'no-cache' });
-    // Beside the Origin that CORS may have put there.
+    // CORS may already have set `Vary: Origin`.
     if (compressible) reply.header('Vary', [reply.getHeader('Vary') ?? [], 'Accept-Encoding'].flat().join(', '));
-    if (matches(ifNoneMatch, variant.etag)) return reply.code(304).send();
+    if (matchesEtag(ifNoneMatch, variant.etag)) return reply.code(304).send();
     reply.type(type);
     if (encoding) reply.header('Content-Encoding', encoding);
-    if (variant.bytes.length <= LARGE_BYTES || request.method === 'HEAD') return variant.bytes;
-    return sendLarge(budget, variant.bytes, request, reply);
+    if (variant.bytes.length <= LARGE_RESPONSE_BYTES || request.method === 'HEAD') return variant.bytes;
+    return sendLargeResponse(budget, variant.bytes, request, reply);
   };
 }
 
-/** Returns the best encoding that a client accepts (RFC 9110 section 12.5.3), undefined for none. */
+/** Returns the preferred encoding that a client accepts (RFC 9110 section 12.5.3), or undefined for no compression. */
 export function encodingFor(acceptEncoding: string | string[] = ''): Encoding | undefined {
   const weights = new Map<string, number>();
   for (const item of String(acceptEncoding).toLowerCase().split(',')) {

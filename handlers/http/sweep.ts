@@ -1,24 +1,27 @@
 import type { Socket } from 'node:net';
 
-/**
- * How slowly a client may read. Progress shows in jumps: the kernel takes more only when a third of its buffer is free
- * again, which is up to a megabyte on a fast network and some ten kilobytes on a slow one. The grace period covers them.
+/*
+ * The slow-reader sweep closes connections whose clients read their responses too slowly or not at all. Such a client holds
+ * the response in memory, and the file or stream that it is read from. At an interval, the sweep compares the bytes that the
+ * kernel has accepted since a connection was first seen with unsent data to a minimum rate.
+ *
+ * Progress comes in steps: the kernel accepts more only when a third of its send buffer is free, which is up to a megabyte on
+ * a fast network and some ten kilobytes on a slow one. The grace period covers such a step.
  */
+
+/** The minimum rate of a client, after the grace period. */
 const LIMITS = { graceMs: 30_000, minBytesPerSecond: 8 * 1024 };
 
-const INTERVAL_MS = 5000;
+const SWEEP_INTERVAL_MS = 5000;
 
-/** What a connection had passed to the kernel when it was first seen with unsent bytes. */
+/** The bytes that the kernel had accepted when a connection was first seen with unsent data. */
 interface Progress {
   since: number;
   bytes: number;
 }
 
-/**
- * Creates a sweep that closes connections whose clients read too slowly or not at all: they hold responses, and what those
- * are read from.
- */
-export function createSweep(open: Iterable<Socket>, limits = LIMITS): (now: number) => void {
+/** Creates a function that runs one sweep. `now` is in milliseconds. */
+export function createSlowReaderSweep(open: Iterable<Socket>, limits = LIMITS): (now: number) => void {
   const seen = new WeakMap<Socket, Progress>();
   return (now) => {
     for (const socket of open) {
@@ -36,9 +39,9 @@ export function createSweep(open: Iterable<Socket>, limits = LIMITS): (now: numb
   };
 }
 
-/** @returns a function that stops the sweep */
-export function startSweep(open: Iterable<Socket>): () => void {
-  const sweep = createSweep(open);
-  const timer = setInterval(() => sweep(performance.now()), INTERVAL_MS).unref();
+/** Runs the sweep at an interval. Returns a function that stops it. */
+export function startSlowReaderSweep(open: Iterable<Socket>): () => void {
+  const sweep = createSlowReaderSweep(open);
+  const timer = setInterval(() => sweep(performance.now()), SWEEP_INTERVAL_MS).unref();
   return () => clearInterval(timer);
 }

@@ -2,50 +2,57 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
 
-/** How many refused requests in a window make an address a flooder. */
+/*
+ * Delays the first read of new connections from addresses that continue to send after they have reached their rate limit. Node
+ * parses all requests of a TCP segment before the first one can be refused, which takes tens of milliseconds for 64 KiB of
+ * small requests. Without the delay, a few clients that reconnect after each 429 could keep the process busy.
+ *
+ * The new connections of such an address are read one after another, at a fixed interval. One whose turn would come too late is
+ * closed.
+ */
+
+/** How many refused requests in a window an address may have before its connections are delayed. */
 const MAX_REFUSED = 10;
 
-/** A flooder's new connections are read one after another, at this interval. */
+/** The interval at which the new connections of a delayed address are read. */
 const READ_INTERVAL_MS = 1000;
 
-/** A connection that would wait longer is closed. */
+/** A connection that would have to wait longer is closed. */
 const MAX_DELAY_MS = 10_000;
 
 const MAX_ADDRESSES = 10_000;
 
 interface Refusals {
   count: number;
-  /** By `performance.now()`. */
-  nextReadAt: number;
+  /** When the latest connection is read, by `performance.now()`. */
+  lastReadAt: number;
 }
 
 /**
- * Delays the first read of new connections from addresses that go on beyond their rate limit. Node parses all requests of a
- * TCP segment before the first one can be refused, tens of milliseconds for 64 KiB of small ones. Without the delay a few
- * clients that reconnect after each 429 keep the process busy.
+ * Installs the delay on a server.
  *
- * @returns a function that counts a refused request of an address, until its window ends
+ * @returns a function that counts a refused request of an address until the end of its rate limit window
  */
-export function delayFlooders(server: Server): (address: string, windowLeftMs: number) => void {
+export function delayThrottledAddresses(server: Server): (address: string, windowLeftMs: number) => void {
   const addresses = new LRUCache<string, Refusals>({ max: MAX_ADDRESSES });
 
   server.on('connection', (socket: Socket) => {
     const refusals = addresses.get(socket.remoteAddress ?? '');
     if (!refusals || refusals.count < MAX_REFUSED) return;
     const now = performance.now();
-    const readAt = Math.max(now, refusals.nextReadAt) + READ_INTERVAL_MS;
+    const readAt = Math.max(now, refusals.lastReadAt) + READ_INTERVAL_MS;
     if (readAt - now > MAX_DELAY_MS) {
       socket.destroy();
       return;
     }
-    refusals.nextReadAt = readAt;
+    refusals.lastReadAt = readAt;
     socket.pause();
     const timer = setTimeout(() => socket.resume(), readAt - now).unref();
     socket.once('close', () => clearTimeout(timer));
   });
 
   return (address, windowLeftMs) => {
-    const { count, nextReadAt } = addresses.get(address) ?? { count: 0, nextReadAt: 0 };
-    addresses.set(address, { count: count + 1, nextReadAt }, { ttl: Math.max(windowLeftMs, 1) });
+    const { count, lastReadAt } = addresses.get(address) ?? { count: 0, lastReadAt: 0 };
+    addresses.set(address, { count: count + 1, lastReadAt }, { ttl: Math.max(windowLeftMs, 1) });
   };
 }

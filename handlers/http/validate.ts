@@ -1,40 +1,44 @@
 import type { ErrorObject } from 'ajv';
 import type { Validate } from '../../generated/validators.js';
-import type { Problem } from './errors.js';
+import type { FieldProblem } from './errors.js';
 
 export interface Validation {
-  problems: Problem[];
-  /** The fields whose texts are too long or ill-formed. No rule may normalize, match or hash them. */
-  unreadable: readonly string[];
+  problems: FieldProblem[];
+  /** The fields whose text is too long or ill-formed. Rules must not normalize, match or hash it. */
+  invalidTexts: readonly string[];
 }
 
-/** Checks fields against a schema, and their texts for unpaired surrogates. Fills in defaults. */
-export function validateFields(validate: Validate, data: Record<string, unknown>, place: Problem['in']): Validation {
+/** Validates fields against a schema, and their text for unpaired surrogates. Adds default values to `data`. */
+export function validateFields(
+  validate: Validate,
+  data: Record<string, unknown>,
+  place: FieldProblem['in'],
+): Validation {
   const valid = validate(data);
-  // The schemas say by `if` that nothing but its length is checked of a text that is too long: see the generator.
+  // The generated schemas use `if` to check only the length of a text that is too long. Its own error is not a problem.
   const errors = valid ? [] : (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if');
   const problems = errors.map((error) => problemOf(error, data, place));
   const tooLong = errors.filter(({ keyword }) => keyword === 'maxLength').map(fieldOf);
   const illFormed = Object.entries(data)
     .filter(([name, value]) => !name.isWellFormed() || (typeof value === 'string' && !value.isWellFormed()))
     .map(([name]) => ({ in: place, field: name.toWellFormed(), message: 'must not contain unpaired surrogates' }));
-  return { problems: [...problems, ...illFormed], unreadable: [...tooLong, ...illFormed.map(({ field }) => field)] };
+  return { problems: [...problems, ...illFormed], invalidTexts: [...tooLong, ...illFormed.map(({ field }) => field)] };
 }
 
 const fieldOf = ({ instancePath }: ErrorObject): string =>
   instancePath.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');
 
-function problemOf(error: ErrorObject, data: Record<string, unknown>, place: Problem['in']): Problem {
+function problemOf(error: ErrorObject, data: Record<string, unknown>, place: FieldProblem['in']): FieldProblem {
   const { keyword, params } = error;
   const problem = (field: string, message: string) => ({ in: place, field, message });
   if (keyword === 'additionalProperties') return problem(params.additionalProperty.toWellFormed(), 'is not known');
   if (keyword === 'required') return problem(params.missingProperty, 'is required');
   const field = fieldOf(error);
   const repeated = place === 'query' && Array.isArray(data[field]);
-  return problem(field, repeated ? 'must be given once' : wording(error));
+  return problem(field, repeated ? 'must not be repeated' : messageOf(error));
 }
 
-function wording({ keyword, message = 'is not valid', params }: ErrorObject): string {
+function messageOf({ keyword, message = 'is not valid', params }: ErrorObject): string {
   switch (keyword) {
     case 'minProperties':
       return 'at least one field is required';

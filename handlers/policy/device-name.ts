@@ -1,11 +1,11 @@
-const MAX_LENGTH = 255;
+const MAX_CHARACTERS = 255;
 
-/** What a session is listed as: the request's `User-Agent`, made fit to show. */
+/** Returns the name under which a session is listed: the `User-Agent` header, trimmed, without control characters. */
 export function deviceName(userAgent: string | string[] | undefined): string {
-  const shown = [userAgent ?? '']
+  const printable = [userAgent ?? '']
     .flat()
     .join(' ')
     .replace(/\p{Cc}/gu, '')
     .trim();
-  return [...shown].slice(0, MAX_LENGTH).join('') || 'Unknown device';
+  return [...printable].slice(0, MAX_CHARACTERS).join('') || 'Unknown device';
 }

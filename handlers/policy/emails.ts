@@ -2,18 +2,18 @@ import { disposableEmailBlocklistSet } from 'disposable-email-domains-js';
 
 const DISPOSABLE_DOMAINS = disposableEmailBlocklistSet();
 
-/** As in the contract, in code points. */
+/** The `maxLength` of the OpenAPI schema, in code points. */
 export const EMAIL_MAX_LENGTH = 254;
 
-/** Trims an address and puts it in lower case. One that is too long by far is only trimmed: it is refused in any case. */
+/** Trims an address and converts it to lower case. Skips the conversion if the address is far too long to be accepted. */
 export function normalizeEmail(email: string): string {
   const trimmed = email.trim();
   return trimmed.length > 2 * EMAIL_MAX_LENGTH ? trimmed : trimmed.toLowerCase();
 }
 
-/** Whether a normalized address has a throw-away domain, or one below such a domain. */
+/** Returns whether a normalized address has a disposable domain or a subdomain of one. */
 export function isDisposable(email: string): boolean {
-  // No domain name has more labels, but an address whose shape nobody has judged yet may.
+  // A domain name has at most 127 labels. The address may not have been validated yet.
   const labels = email
     .slice(email.lastIndexOf('@') + 1)
     .split('.')

@@ -1,4 +1,4 @@
-/** A type of image that may be uploaded, and the extension that its stored files carry. */
+/** An image type that may be uploaded, and the file extension under which it is stored. */
 export interface ImageType {
   readonly mediaType: string;
   readonly extension: string;
@@ -12,19 +12,19 @@ const avif: ImageType = { mediaType: 'image/avif', extension: 'avif' };
 
 export const imageTypes: readonly ImageType[] = [jpeg, png, gif, webp, avif];
 
-/** How much of a file's beginning `detectImageType` wants to see: room for an AVIF's list of brands. */
+/** How much of a file's beginning `detectImageType` needs: an AVIF's list of brands may be long. */
 export const HEAD_BYTES = 4096;
 
-// An animated PNG is a PNG to whoever does not know of the animation.
+// Readers without support for animated PNG show its first frame, as a PNG.
 const aliases = new Map([
   ['image/jpg', 'image/jpeg'],
   ['image/apng', 'image/png'],
 ]);
 
-/** The name under which we know a declared media type. */
+/** Returns the canonical name of a media type that a client declared. */
 export const canonicalMediaType = (declared: string) => aliases.get(declared) ?? declared;
 
-/** The type of an image by the signature at its first byte, whatever follows. */
+/** Returns the type of an image by its leading signature. The rest of the file is not checked. */
 export function detectImageType(head: Uint8Array): ImageType | undefined {
   const bytes = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, HEAD_BYTES));
   const ascii = (start: number, end: number) => bytes.toString('latin1', start, end);
@@ -37,25 +37,25 @@ export function detectImageType(head: Uint8Array): ImageType | undefined {
   return undefined;
 }
 
-/** ISO/IEC 14496-12 section 4.3: size, 'ftyp', the major brand, a version, then compatible brands to the box's end. */
+/** ISO/IEC 14496-12 section 4.3: size, 'ftyp', major brand, minor version, and compatible brands to the end of the box. */
 function brands(box: Buffer): string[] {
   const size = box.readUInt32BE(0);
-  // A size of 0 means that the box goes on to the end of the file.
+  // A size of 0 means that the box extends to the end of the file.
   const end = size === 0 ? box.length : Math.min(size, box.length);
   const found: string[] = [];
   for (let at = 8; at + 4 <= end; at += at === 8 ? 8 : 4) found.push(box.toString('latin1', at, at + 4));
   return found;
 }
 
-/** The media type that a stored file's name stands for. */
+/** Returns the media type of a stored file by its extension. */
 export function mediaTypeOf(fileName: string): string | undefined {
   const dot = fileName.lastIndexOf('.');
   return imageTypes.find(({ extension }) => dot > 0 && extension === fileName.slice(dot + 1))?.mediaType;
 }
 
-/** The extension for a stored file of this media type, which must be one of ours. */
+/** Returns the file extension for a canonical media type. */
 export function extensionOf(mediaType: string): string {
   const type = imageTypes.find((type) => type.mediaType === mediaType);
-  if (!type) throw new TypeError(`${mediaType} is no type of image that is stored.`);
+  if (!type) throw new TypeError(`Unsupported image type: ${mediaType}`);
   return type.extension;
 }

@@ -1,27 +1,27 @@
 import { dictionary } from '@zxcvbn-ts/language-common';
 import { usernameKey } from '../../db/accounts.js';
 
-interface Account {
+interface AccountNames {
   username?: string | undefined;
   email?: string | undefined;
 }
 
-/** What the password policy holds against a password, one sentence per broken rule. Length is the contract's to check. */
-export function passwordProblems(password: string, account: Account): string[] {
+/** Returns one sentence for each rule of the password policy that a password breaks. The schema checks its length. */
+export function passwordProblems(password: string, account: AccountNames): string[] {
   const key = usernameKey(password);
-  return RULES.filter(([breaks]) => breaks(password, account, key)).map(([, message]) => message);
+  return RULES.filter(([isBroken]) => isBroken(password, account, key)).map(([, message]) => message);
 }
 
-/** `key` is the password's `usernameKey`: to compute it is what costs most here, so it is done once. */
-type Rule = [breaks: (password: string, account: Account, key: string) => boolean, message: string];
+/** `key` is the password's `usernameKey`. It is expensive, so it is computed once. */
+type PasswordRule = [isBroken: (password: string, account: AccountNames, key: string) => boolean, message: string];
 
-const RULES: Rule[] = [
+const RULES: PasswordRule[] = [
   [(password) => !/\p{Ll}/u.test(password), 'The password must contain a lowercase letter.'],
   [(password) => !/\p{Lu}/u.test(password), 'The password must contain an uppercase letter.'],
   [(password) => !/\p{Nd}/u.test(password), 'The password must contain a digit.'],
   [
     (password) => !/[^\p{L}\p{Nd}]/u.test(password),
-    'The password must contain a special character, one that is neither a letter nor a digit.',
+    'The password must contain a special character (neither a letter nor a digit).',
   ],
   [(_, { username }, key) => contains(key, username), 'The password must not contain the username.'],
   [
@@ -36,22 +36,24 @@ const RULES: Rule[] = [
   ],
 ];
 
-/** Whatever the case and Unicode form of either. */
+/** Ignores case and Unicode normalization form. */
 function contains(key: string, part = ''): boolean {
   return part !== '' && key.includes(usernameKey(part));
 }
 
-/** What people write for a letter. `1` and `!` serve for i and for l, so these two count as one letter. */
+/** Characters that replace letters. `1` and `!` stand for both i and l, so these two count as one letter. */
 const LOOK_ALIKES = { a: '@4', b: '8', e: '3', g: '69', i: '1!|l', o: '0', s: '5$', t: '7+', z: '2' };
 const LETTERS = new Map(
-  Object.entries(LOOK_ALIKES).flatMap(([letter, signs]) => Array.from(signs, (sign) => [sign, letter] as const)),
+  Object.entries(LOOK_ALIKES).flatMap(([letter, characters]) =>
+    Array.from(characters, (character) => [character, letter] as const),
+  ),
 );
 
-/** The list is all lowercase, the most common first. */
+/** All lowercase, the most common first. */
 const ranked = dictionary['passwords-common'];
 const COMMON = new Set(ranked);
 
-// Stems end in a letter: a ranked password that does not could match by its look-alikes only, as 5150 does siso.
+// Only passwords that end in a letter, as stems do. Others could match only through look-alikes: 5150 would match siso.
 const COMMON_STEMS = new Set(
   ranked
     .slice(0, 1000)
@@ -70,8 +72,8 @@ function undoLookAlikes(text: string): string {
 }
 
 const RUNS = [
-  ...['abcdefghijklmnopqrstuvwxyz', '0123456789'].flatMap((line) => stretches(line, 4)),
-  ...['qwertyuiop', 'asdfghjkl', 'zxcvbnm'].flatMap((row) => [row.slice(0, 4), row.slice(-4), ...stretches(row, 5)]),
+  ...['abcdefghijklmnopqrstuvwxyz', '0123456789'].flatMap((line) => substrings(line, 4)),
+  ...['qwertyuiop', 'asdfghjkl', 'zxcvbnm'].flatMap((row) => [row.slice(0, 4), row.slice(-4), ...substrings(row, 5)]),
 ];
 const SEQUENCES = [...RUNS, ...RUNS.map((run) => [...run].reverse().join(''))];
 
@@ -80,6 +82,6 @@ function hasSequence(password: string): boolean {
   return SEQUENCES.some((sequence) => lowercase.includes(sequence));
 }
 
-function stretches(line: string, length: number): string[] {
+function substrings(line: string, length: number): string[] {
   return Array.from({ length: line.length - length + 1 }, (_, start) => line.slice(start, start + length));
 }

@@ -1,6 +1,6 @@
 import type { Log } from '../../db/support/log.js';
 
-/** What operators watch for. `.github/OPERATING.md` says when each one is logged. */
+/** Events that operators monitor. `.github/OPERATING.md` lists when each one is logged. */
 export type SecurityEvent =
   | 'login_succeeded'
   | 'login_failed'
@@ -11,7 +11,7 @@ export type SecurityEvent =
   | 'throttled';
 
 export interface SecurityEventDetails {
-  /** Absent when no account is known, as after a login with an unknown email address. */
+  /** Undefined if no account is known, such as after a login with an unknown email address. */
   accountId?: number | undefined;
   /** The client's IP address. */
   address: string;
@@ -21,12 +21,12 @@ export interface SecurityEventDetails {
 
 const counts = new Map<SecurityEvent, number>();
 
-/** How often each event was logged since the process started. */
-export const countSecurityEvents = (): ReadonlyMap<SecurityEvent, number> => counts;
+/** Returns how often each event was logged since the process started. */
+export const securityEventCounts = (): ReadonlyMap<SecurityEvent, number> => counts;
 
 /**
- * Logs a security event as one line at level `info`. The details are copied one by one, so that no email address, token or
- * password can get into the log beside them.
+ * Logs a security event as one line at level `info`. The details are copied one by one so that no other property, such as
+ * an email address or a token, gets into the log.
  */
 export function logSecurityEvent(
   log: Pick<Log, 'info'>,

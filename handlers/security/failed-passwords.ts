@@ -1,41 +1,44 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { PREFIX, type RedisConnection } from '../../db/redis.js';
+import { KEY_PREFIX, type RedisConnection } from '../../db/redis.js';
 import { tooManyRequests } from '../http/errors.js';
 
-/**
- * Counts the failed passwords of each account, and of each email address that has none, in windows of an hour. A success does
- * not reset the count: otherwise an attacker who shares the account, or has a session of it, could reset it at will.
+/*
+ * Limits failed passwords per subject (an account, or an email address without an account) in fixed windows of an hour.
+ *
+ * Failures are counted in Redis, which all processes share, and in memory. While Redis is unavailable, or without it, each
+ * process uses its own count. A success does not reset the count: otherwise an attacker who knows the password or has a
+ * session of the account could reset it at will.
  */
+
 export interface FailedPasswords {
-  /** Asks Redis too. @throws HttpError 429 */
+  /** Checks the counts in memory and in Redis. @throws HttpError 429 */
   check(subject: string): Promise<void>;
-  /** Checks what this process knows. @throws HttpError 429 */
+  /** Checks the count in memory only. @throws HttpError 429 */
   recheck(subject: string): void;
-  /** Counts a failure. Returns whether it was the last one allowed. */
+  /** Counts a failure. Returns whether it was the last one that the limit allows. */
   record(subject: string): Promise<boolean>;
 }
 
 const WINDOW_MS = 60 * 60 * 1000;
 
-/** How many subjects are remembered in memory. Each of them took a password hash, so an attacker cannot replace many. */
+/** The maximum number of counts in memory. Each one costs a password hash, so an attacker cannot evict many. */
 const MAX_SUBJECTS = 100_000;
 
 interface Count {
   failures: number;
-  /** By this process's clock, in milliseconds. */
+  /** Milliseconds since 1970. */
   endsAt: number;
 }
 
-/** Returns the count of KEYS[1] after this failure, and for how many milliseconds it still holds. */
-const RECORD = `
+/** Increments KEYS[1], which expires after ARGV[1] milliseconds. Returns the new count and its remaining milliseconds. */
+const RECORD_SCRIPT = `
   local failures = redis.call('incr', KEYS[1])
   if redis.call('pttl', KEYS[1]) < 0 then redis.call('pexpire', KEYS[1], ARGV[1]) end
   return { failures, redis.call('pttl', KEYS[1]) }`;
 
-const keyOf = (subject: string) => `${PREFIX}failed-passwords:${subject}`;
+const keyOf = (subject: string) => `${KEY_PREFIX}failed-passwords:${subject}`;
 
-/** Counts in Redis, where all processes count together, and in memory, which serves alone while Redis is unavailable. */
 export function createFailedPasswords(max: number, redis: RedisConnection | undefined): FailedPasswords {
   const counts = new LRUCache<string, Count>({ max: MAX_SUBJECTS });
 
@@ -44,7 +47,7 @@ export function createFailedPasswords(max: number, redis: RedisConnection | unde
     return count && count.endsAt > Date.now() ? count : undefined;
   }
 
-  /** Two processes may each know failures that the other does not: the higher count is right. */
+  /** Keeps the higher count: another process, or this one while Redis was unavailable, may have counted more failures. */
   function merge(subject: string, failures: number, ttlMs: number): void {
     const known = currentCount(subject);
     if (!known || failures >= known.failures) counts.set(subject, { failures, endsAt: Date.now() + ttlMs });
@@ -80,7 +83,7 @@ export function createFailedPasswords(max: number, redis: RedisConnection | unde
       const shared = await redis
         ?.run(
           'recordFailure',
-          (client) => client.eval(RECORD, 1, keyOf(subject), WINDOW_MS) as Promise<[number, number]>,
+          (client) => client.eval(RECORD_SCRIPT, 1, keyOf(subject), WINDOW_MS) as Promise<[number, number]>,
         )
         .catch(() => undefined);
       if (shared) merge(subject, ...shared);
@@ -89,6 +92,6 @@ export function createFailedPasswords(max: number, redis: RedisConnection | unde
   };
 }
 
-/** Whose failures are counted together: those of an account, or of an email address that has none. */
+/** Returns the subject to count failures of: the account, or the email address if it has no account. */
 export const subjectOf = (account: { id: number } | undefined, email = ''): string =>
   account ? `account:${account.id}` : `email:${createHash('sha256').update(email).digest('base64url')}`;

@@ -1,65 +1,70 @@
 import { clientClosed, overloaded } from '../http/errors.js';
 
-/** Logins and registrations wait in one lane, checks by logged-in users in another. The lanes take turns. */
-export type Lane = 'login' | 'account';
+/*
+ * A bounded, fair work queue for password hashes, which take much CPU time.
+ *
+ * Jobs wait in two lanes, which are served round-robin: logins and registrations, and checks by logged-in users. The queue
+ * is bounded by expected waiting time, an exponential moving average of job durations times the number of waiting jobs.
+ * When it is full, the newest job of the longer lane is refused, so a flood in one lane leaves half of the queue to the
+ * other. Jobs with the same key run one after another. A waiting job is removed when its client disconnects.
+ */
 
-const LANES: readonly Lane[] = ['login', 'account'];
+export type HashLane = 'login' | 'account';
 
-export interface Turn {
-  lane: Lane;
-  /** Jobs with the same key run one after another. */
+const LANES: readonly HashLane[] = ['login', 'account'];
+
+export interface HashJobOptions {
+  lane: HashLane;
+  /** Jobs with the same key never run concurrently. */
   key?: string | undefined;
-  /** Removes the job from the queue when it aborts. A job that has started runs to its end. */
+  /** Removes the job from the queue on abort. A job that has started is not interrupted. */
   signal?: AbortSignal | undefined;
 }
 
 export interface HashQueue {
-  /** @throws HttpError 503 when the queue is full, 499 when `signal` aborts before the job has started */
-  run<Result>(turn: Turn, work: () => Promise<Result>): Promise<Result>;
+  /** @throws HttpError 503 if the queue is full, 499 if `signal` aborts before the job has started */
+  run<Result>(options: HashJobOptions, work: () => Promise<Result>): Promise<Result>;
   readonly running: number;
   readonly waiting: number;
-  /** How many jobs were refused because the queue was full, and how many left with their clients. */
+  /** How many jobs were refused because the queue was full. */
   readonly refused: number;
+  /** How many waiting jobs were removed because their client disconnected. */
   readonly abandoned: number;
 }
 
 interface Options {
   concurrency: number;
-  /** How much work may wait, as the time that it is expected to take. */
+  /** The maximum expected waiting time. */
   maxWaitMs?: number;
-  /** How long a job is expected to take before any has been measured. */
-  expectedMs?: number;
-  /** The clock that measures jobs, in milliseconds. */
+  /** The initial estimate of a job's duration. */
+  initialEstimateMs?: number;
+  /** A monotonic clock, in milliseconds. */
   now?: () => number;
 }
 
-interface Job extends Turn {
+interface Job extends HashJobOptions {
   start(): void;
   refuse(error: Error): void;
 }
 
-/** No hash takes less: a series of jobs that fail early must not make the queue seem fast. */
-const MIN_EXPECTED_MS = 5;
+/** The minimum duration of a hash. Jobs that fail early must not lower the average below it. */
+const MIN_DURATION_MS = 5;
 
 /** The weight of the latest job in the moving average. */
-const WEIGHT = 0.1;
+const SMOOTHING_FACTOR = 0.1;
 
-/**
- * Creates a queue that is bounded by time, fair between its lanes, and cancellable. When it is full, the newest job of the
- * longer lane is refused, so that a flood in one lane leaves half of the queue to the other.
- */
 export function createHashQueue({
   concurrency,
   maxWaitMs = 2000,
-  expectedMs = 25,
+  initialEstimateMs = 25,
   now = () => performance.now(),
 }: Options): HashQueue {
-  const lanes: Record<Lane, Job[]> = { login: [], account: [] };
+  const lanes: Record<HashLane, Job[]> = { login: [], account: [] };
   const runningKeys = new Set<string>();
   let running = 0;
   let refused = 0;
   let abandoned = 0;
-  let averageMs = expectedMs;
+  let averageMs = initialEstimateMs;
   let nextLane = 0;
 
   const waiting = () => lanes.login.length + lanes.account.length;
@@ -68,7 +73,7 @@ export function createHashQueue({
   function takeReady(): Job | undefined {
     for (let offset = 0; offset < LANES.length; offset++) {
       const index = (nextLane + offset) % LANES.length;
-      const jobs = lanes[LANES[index] as Lane];
+      const jobs = lanes[LANES[index] as HashLane];
       const ready = jobs.findIndex(isReady);
       if (ready < 0) continue;
       nextLane = (index + 1) % LANES.length;
@@ -93,7 +98,7 @@ export function createHashQueue({
     }
   }
 
-  async function runNow<Result>({ key }: Turn, work: () => Promise<Result>): Promise<Result> {
+  async function runNow<Result>({ key }: HashJobOptions, work: () => Promise<Result>): Promise<Result> {
     running++;
     if (key !== undefined) runningKeys.add(key);
     const startedAt = now();
@@ -102,14 +107,14 @@ export function createHashQueue({
     } finally {
       running--;
       if (key !== undefined) runningKeys.delete(key);
-      averageMs += WEIGHT * (Math.max(MIN_EXPECTED_MS, now() - startedAt) - averageMs);
+      averageMs += SMOOTHING_FACTOR * (Math.max(MIN_DURATION_MS, now() - startedAt) - averageMs);
       startReady();
     }
   }
 
   return {
-    run<Result>(turn: Turn, work: () => Promise<Result>): Promise<Result> {
-      const { lane, signal } = turn;
+    run<Result>(options: HashJobOptions, work: () => Promise<Result>): Promise<Result> {
+      const { lane, signal } = options;
       return new Promise((resolve, reject) => {
         const abandon = () => {
           const index = lanes[lane].indexOf(job);
@@ -119,10 +124,10 @@ export function createHashQueue({
           reject(clientClosed());
         };
         const job: Job = {
-          ...turn,
+          ...options,
           start() {
             signal?.removeEventListener('abort', abandon);
-            resolve(runNow(turn, work));
+            resolve(runNow(options, work));
           },
           refuse(error) {
             signal?.removeEventListener('abort', abandon);

@@ -2,48 +2,53 @@ import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import * as argon2 from '@node-rs/argon2';
-import { createHashQueue, type Turn } from './hash-queue.js';
+import { createHashQueue, type HashJobOptions } from './hash-queue.js';
 
-// Argon2id, which is the library's default, at OWASP's minimum.
-const PARAMETERS = { memoryCost: 19456, timeCost: 2, parallelism: 1 };
+// Argon2id, the library's default algorithm, with OWASP's minimum parameters.
+const ARGON2_PARAMETERS = { memoryCost: 19456, timeCost: 2, parallelism: 1 };
 
-// One core stays free for the event loop, and one of libuv's four threads for files and name look-ups.
-export const HASHES_AT_ONCE = Math.max(1, Math.min(availableParallelism() - 1, 3));
-const queue = createHashQueue({ concurrency: HASHES_AT_ONCE });
+// Leaves one core for the event loop, and one of libuv's four threads for file system calls and DNS lookups.
+export const HASH_CONCURRENCY = Math.max(1, Math.min(availableParallelism() - 1, 3));
+const queue = createHashQueue({ concurrency: HASH_CONCURRENCY });
 
-/** How much hashing and verifying is under way, and how much of it waits for its turn. */
-export const hashing = () => ({ running: queue.running, waiting: queue.waiting });
+/** Returns how many hashes and verifications are running and waiting. */
+export const hashQueueLoad = () => ({ running: queue.running, waiting: queue.waiting });
 
-/** How many hashes were refused since the process started because too many were waiting, or because their clients left. */
-export const hashesRefused = () => ({ full: queue.refused, abandoned: queue.abandoned });
+/** Returns how many hashes were not computed since the process started: the queue was full, or the client disconnected. */
+export const hashQueueRefusals = () => ({ full: queue.refused, abandoned: queue.abandoned });
 
-const FIRST_LANE: Turn = { lane: 'login' };
+const DEFAULT_OPTIONS: HashJobOptions = { lane: 'login' };
 
-/** A turn in which something is done right before and after a password is verified. `before` may throw to prevent it. */
-export interface VerificationTurn extends Turn {
+export interface VerifyOptions extends HashJobOptions {
+  /** Runs when the job leaves the queue. Prevents the verification if it throws. */
   before?(): void;
+  /** Runs before the job ends, so before the next job with the same key starts. */
   after?(matches: boolean): Promise<void>;
 }
 
-/** The hash of a password that nobody knows: for a login whose address has no account, which takes as long as any other. */
-export const DUMMY_HASH = argon2.hashSync(randomBytes(32), PARAMETERS);
+/** The hash of a random password. Verified if an email address has no account, so that the login takes the same time. */
+export const DUMMY_HASH = argon2.hashSync(randomBytes(32), ARGON2_PARAMETERS);
 const CURRENT_OPTIONS = argon2.parseOptions(DUMMY_HASH);
 
-export function hashPassword(password: string, turn: Turn = FIRST_LANE): Promise<string> {
-  return queue.run(turn, () => argon2.hash(password, PARAMETERS));
+export function hashPassword(password: string, options: HashJobOptions = DEFAULT_OPTIONS): Promise<string> {
+  return queue.run(options, () => argon2.hash(password, ARGON2_PARAMETERS));
 }
 
-/** Rejects when the hash is not one: a malformed hash in the store is a fault, not a wrong password. */
-export function verifyPassword(hash: string, password: string, turn: VerificationTurn = FIRST_LANE): Promise<boolean> {
-  return queue.run(turn, async () => {
-    turn.before?.();
+/** Returns whether the password matches the hash. Throws if the hash is malformed. */
+export function verifyPassword(
+  hash: string,
+  password: string,
+  options: VerifyOptions = DEFAULT_OPTIONS,
+): Promise<boolean> {
+  return queue.run(options, async () => {
+    options.before?.();
     const matches = await argon2.verify(hash, password);
-    await turn.after?.(matches);
+    await options.after?.(matches);
     return matches;
   });
 }
 
-/** Whether the hash was made with other parameters than a new one would be. */
+/** Returns whether the hash has other parameters than new hashes. */
 export function needsRehash(hash: string): boolean {
   return !isDeepStrictEqual(argon2.parseOptions(hash), CURRENT_OPTIONS);
 }

@@ -3,7 +3,7 @@ import { jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { TokenKey } from '../config/variables.js';
 
-/** What a token says, once its signature, times, issuer and audience have been found good. */
+/** The claims of a token whose signature, times, issuer and audience are valid. */
 export interface TokenClaims {
   accountId: number;
   sessionId: string;
@@ -12,23 +12,24 @@ export interface TokenClaims {
 
 export interface Tokens {
   issue(claims: TokenClaims, expiresAt: Date): Promise<string>;
-  /** Undefined for whatever is not a token of ours that is still good. Whether its session lives is not asked here. */
+  /** Returns undefined if the token is invalid or expired. Does not check whether its session still exists. */
   verify(token: string): Promise<TokenClaims | undefined>;
 }
 
 const ALGORITHM = 'HS256';
-/** How many good tokens are remembered: a signature that was good once is good for ever, and dear to check. */
-const REMEMBERED = 10_000;
-const NAME = 'social-posting-service';
+/** The maximum number of verified tokens in the cache, which saves verifying a signature again. */
+const CACHE_MAX_TOKENS = 10_000;
+/** The issuer and the audience of all tokens. */
+const ISSUER = 'social-posting-service';
 
-/** JSON Web Tokens (RFC 7519) by one pinned algorithm: the first key signs, each verifies what names it as `kid`. */
+/** Issues and verifies JSON Web Tokens (RFC 7519) with one fixed algorithm. The first key signs; all keys verify, by `kid`. */
 export function createTokens([signing, ...others]: readonly [TokenKey, ...TokenKey[]]): Tokens {
   const keys = new Map([signing, ...others].map(({ id, secret }) => [id, createSecretKey(secret, 'utf8')]));
-  const good = new LRUCache<string, { claims: TokenClaims; expiresAt: number }>({ max: REMEMBERED });
+  const verified = new LRUCache<string, { claims: TokenClaims; expiresAt: number }>({ max: CACHE_MAX_TOKENS });
   const signingKey = createSecretKey(signing.secret, 'utf8');
 
-  /** What a token of ours says and, in seconds since 1970, until when. */
-  async function check(token: string) {
+  /** Returns the claims, and the expiry in seconds since 1970. */
+  async function verifySignature(token: string) {
     try {
       const { payload } = await jwtVerify(
         token,
@@ -39,16 +40,16 @@ export function createTokens([signing, ...others]: readonly [TokenKey, ...TokenK
         },
         {
           algorithms: [ALGORITHM],
-          issuer: NAME,
-          audience: NAME,
+          issuer: ISSUER,
+          audience: ISSUER,
           requiredClaims: ['sub', 'jti', 'tvr', 'iat', 'exp'],
         },
       );
       const { sub, jti, tvr, exp } = payload;
       if (!jti || typeof tvr !== 'number' || exp === undefined) return undefined;
-      const known = { claims: { accountId: Number(sub), sessionId: jti, tokenVersion: tvr }, expiresAt: exp };
-      good.set(token, known);
-      return known;
+      const result = { claims: { accountId: Number(sub), sessionId: jti, tokenVersion: tvr }, expiresAt: exp };
+      verified.set(token, result);
+      return result;
     } catch {
       return undefined;
     }
@@ -62,13 +63,13 @@ export function createTokens([signing, ...others]: readonly [TokenKey, ...TokenK
         .setJti(sessionId)
         .setIssuedAt()
         .setExpirationTime(expiresAt)
-        .setIssuer(NAME)
-        .setAudience(NAME)
+        .setIssuer(ISSUER)
+        .setAudience(ISSUER)
         .sign(signingKey),
 
     async verify(token) {
-      const known = good.get(token) ?? (await check(token));
-      return known && known.expiresAt > Date.now() / 1000 ? known.claims : undefined;
+      const cached = verified.get(token) ?? (await verifySignature(token));
+      return cached && cached.expiresAt > Date.now() / 1000 ? cached.claims : undefined;
     },
   };
 }

@@ -1,103 +1,118 @@
+/**
+ * Checks responses before anything is measured, because a fast server that returns wrong responses proves nothing.
+ * Expected responses come from a scan of the stores (`truth.ts`), not from the service.
+ */
 import { isDeepStrictEqual } from 'node:util';
-import type { Caller, Data } from './data.js';
+import type { BenchUser, Dataset } from './data.js';
 import { IMAGE, uploadForm } from './image.js';
 
-/** Says what is wrong with an answer, or nothing. */
-type Problem = string | undefined;
+/** A description of a wrong response, or undefined if it is correct. */
+type Mismatch = string | undefined;
 
-interface Answer {
+interface ApiResponse {
   status: number;
   body: unknown;
 }
 
-async function ask(url: string, path: string, caller: Caller | undefined, init: RequestInit = {}): Promise<Answer> {
-  const headers = { ...(caller && { Authorization: `Bearer ${caller.token}` }), ...(init.headers as object) };
+async function send(
+  url: string,
+  path: string,
+  user: BenchUser | undefined,
+  init: RequestInit = {},
+): Promise<ApiResponse> {
+  const headers = { ...(user && { Authorization: `Bearer ${user.token}` }), ...(init.headers as object) };
   const response = await fetch(url + path, { ...init, headers });
   const isJson = response.headers.get('content-type')?.startsWith('application/json');
   return { status: response.status, body: isJson ? await response.json() : Buffer.from(await response.arrayBuffer()) };
 }
 
-/** Where two values differ first, as a path; undefined when they are the same. */
-export function difference(actual: unknown, expected: unknown, path = 'the body'): Problem {
+/** Describes the first difference between two values, with its path. Returns undefined if they are equal. */
+export function findDifference(actual: unknown, expected: unknown, path = 'body'): Mismatch {
   if (isDeepStrictEqual(actual, expected)) return undefined;
   const isTree = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
   if (!isTree(actual) || !isTree(expected))
-    return `${path} is ${JSON.stringify(actual)}, not ${JSON.stringify(expected)}`;
+    return `${path} is ${JSON.stringify(actual)}, expected ${JSON.stringify(expected)}`;
   for (const key of new Set([...Object.keys(expected), ...Object.keys(actual)])) {
-    const found = difference(actual[key], expected[key], `${path}.${key}`);
-    if (found !== undefined) return found;
+    const difference = findDifference(actual[key], expected[key], `${path}.${key}`);
+    if (difference !== undefined) return difference;
   }
-  return `${path} is of another kind`;
+  return `${path} has a different type`;
 }
 
-function differs({ status, body }: Answer, expectedStatus: number, expected?: unknown): Problem {
-  if (status !== expectedStatus) return `the status is ${status}, not ${expectedStatus}`;
-  return expected === undefined ? undefined : difference(body, expected);
+function checkResponse({ status, body }: ApiResponse, expectedStatus: number, expectedBody?: unknown): Mismatch {
+  if (status !== expectedStatus) return `status is ${status}, expected ${expectedStatus}`;
+  return expectedBody === undefined ? undefined : findDifference(body, expectedBody);
 }
 
-/** What the bench's questions should answer, by what the stores hold. */
-export async function checkService(url: string, data: Data): Promise<string[]> {
-  const problems: string[] = [];
-  const note = (what: string, problem: Problem) => {
-    if (problem !== undefined) problems.push(`${data.name}: ${what}: ${problem}`);
+/** Sends requests like those of the workloads, and returns descriptions of wrong responses. */
+export async function checkService(url: string, dataset: Dataset): Promise<string[]> {
+  const mismatches: string[] = [];
+  const record = (request: string, mismatch: Mismatch) => {
+    if (mismatch !== undefined) mismatches.push(`${dataset.name}: ${request}: ${mismatch}`);
   };
-  for (const caller of data.checked) {
-    const { truth, size } = data;
-    const visible = [...truth.visible(caller.id)];
+  const { expected, size } = dataset;
+  for (const user of dataset.checkedUsers) {
+    const visible = [...expected.visiblePostIds(user.id)];
     for (const offset of [0, size.offset, size.deepOffset]) {
-      const page = visible.slice(offset, offset + 20).map((id) => truth.post(caller.id, id));
+      const page = visible.slice(offset, offset + 20).map((id) => expected.post(user.id, id));
       const path = `/posts?limit=20&offset=${offset}`;
-      note(`GET ${path} of account ${caller.id}`, differs(await ask(url, path, caller), 200, page));
+      record(`GET ${path} of account ${user.id}`, checkResponse(await send(url, path, user), 200, page));
     }
     for (const id of visible.slice(0, 5)) {
-      const expected = { ...truth.post(caller.id, id), comments: [] };
-      note(`GET /posts/${id} of account ${caller.id}`, differs(await ask(url, `/posts/${id}`, caller), 200, expected));
+      const post = { ...expected.post(user.id, id), comments: [] };
+      record(`GET /posts/${id} of account ${user.id}`, checkResponse(await send(url, `/posts/${id}`, user), 200, post));
     }
-    const hidden = truth.hidden(caller.id);
+    const hidden = expected.firstHiddenPostId(user.id);
     if (hidden !== undefined) {
-      note(`GET /posts/${hidden} of account ${caller.id}`, differs(await ask(url, `/posts/${hidden}`, caller), 404));
+      const response = await send(url, `/posts/${hidden}`, user);
+      record(`GET /posts/${hidden} of account ${user.id}`, checkResponse(response, 404));
     }
-    const { token: _, ...account } = caller;
-    const me = await ask(url, '/auth/me', caller);
-    note(`GET /auth/me of account ${caller.id}`, differs(me, 200, account));
+    const { token: _, ...account } = user;
+    const me = await send(url, '/auth/me', user);
+    record(`GET /auth/me of account ${user.id}`, checkResponse(me, 200, account));
   }
-  note('GET /posts of nobody', differs(await ask(url, '/posts', undefined), 401));
-  await checkWrites(url, data, note);
-  return problems;
+  record('GET /posts without a token', checkResponse(await send(url, '/posts', undefined), 401));
+  await checkWrites(url, dataset, record);
+  return mismatches;
 }
 
-/** A like, a login and an image, each followed by a look whether it holds. */
-async function checkWrites(url: string, data: Data, note: (what: string, problem: Problem) => void): Promise<void> {
-  const [caller] = data.callers;
-  const [id] = data.publicPosts;
-  if (!caller || id === undefined) throw new Error('there is nobody to ask');
-  const before = (await ask(url, `/posts/${id}`, caller)).body as { like_count: number; liked_by_me: boolean };
-  const others = before.like_count - Number(before.liked_by_me);
+/** Checks a like, a login and an image upload, and that a later request returns their effects. */
+async function checkWrites(
+  url: string,
+  dataset: Dataset,
+  record: (request: string, mismatch: Mismatch) => void,
+): Promise<void> {
+  const [user] = dataset.users;
+  const [id] = dataset.publicPostIds;
+  if (!user || id === undefined) throw new Error('the dataset has no users or no public posts');
+  const before = (await send(url, `/posts/${id}`, user)).body as { like_count: number; liked_by_me: boolean };
+  const otherLikes = before.like_count - Number(before.liked_by_me);
   for (const [method, liked] of before.liked_by_me ? UNLIKE_FIRST : LIKE_FIRST) {
-    note(`${method} /posts/like`, differs(await ask(url, `/posts/like?id=${id}`, caller, { method }), 200));
-    const after = await ask(url, `/posts/${id}`, caller);
-    const expected = { ...before, like_count: others + Number(liked), liked_by_me: liked };
-    note(`GET /posts/${id} after ${method} /posts/like`, differs(after, 200, expected));
+    record(`${method} /posts/like`, checkResponse(await send(url, `/posts/like?id=${id}`, user, { method }), 200));
+    const after = await send(url, `/posts/${id}`, user);
+    const expected = { ...before, like_count: otherLikes + Number(liked), liked_by_me: liked };
+    record(`GET /posts/${id} after ${method} /posts/like`, checkResponse(after, 200, expected));
   }
 
   const login = (password: string) =>
-    ask(url, '/auth/login', undefined, {
+    send(url, '/auth/login', undefined, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ email: caller.email, password }),
+      body: JSON.stringify({ email: user.email, password }),
     });
-  note('POST /auth/login with a wrong password', differs(await login(`${data.password}?`), 401));
-  const { status, body } = await login(data.password);
-  note('POST /auth/login', differs({ status, body: (body as Caller).id }, 200, caller.id));
-  note('GET /auth/me after it', differs(await ask(url, '/auth/me', { ...caller, ...(body as Caller) }), 200));
+  record('POST /auth/login with a wrong password', checkResponse(await login(`${dataset.password}?`), 401));
+  const { status, body } = await login(dataset.password);
+  record('POST /auth/login', checkResponse({ status, body: (body as BenchUser).id }, 200, user.id));
+  const me = await send(url, '/auth/me', { ...user, ...(body as BenchUser) });
+  record('GET /auth/me after the login', checkResponse(me, 200));
 
   const { headers, bytes } = uploadForm();
-  const created = await ask(url, '/posts/create', caller, { method: 'POST', headers, body: bytes });
-  note('POST /posts/create', differs(created, 201));
+  const created = await send(url, '/posts/create', user, { method: 'POST', headers, body: bytes });
+  record('POST /posts/create', checkResponse(created, 201));
   const { id: post, image } = created.body as { id: number; image: string };
-  const down = await ask(url, image, caller);
-  note(`GET ${image}`, sameBytes(down));
-  note('DELETE /posts/delete', differs(await ask(url, `/posts/delete?id=${post}`, caller, { method: 'DELETE' }), 200));
+  record(`GET ${image}`, checkImage(await send(url, image, user)));
+  const deleted = await send(url, `/posts/delete?id=${post}`, user, { method: 'DELETE' });
+  record('DELETE /posts/delete', checkResponse(deleted, 200));
 }
 
 const LIKE_FIRST = [
@@ -106,21 +121,25 @@ const LIKE_FIRST = [
 ] as const;
 const UNLIKE_FIRST = [LIKE_FIRST[1], LIKE_FIRST[0]] as const;
 
-/** The posts that the yardsticks send, and that those of a session send to nobody else. */
-export async function checkYardstick(url: string, posts: unknown, caller?: Caller): Promise<string[]> {
-  const problems = [differs(await ask(url, '/posts', caller), 200, posts)];
-  if (caller) problems.push(differs(await ask(url, '/posts', undefined), 401));
-  return problems.flatMap((problem) => (problem === undefined ? [] : [`a yardstick: GET /posts: ${problem}`]));
+/**
+ * Checks the posts that a baseline sends.
+ *
+ * @param user if given, the baseline must also reject requests without a token
+ */
+export async function checkBaseline(url: string, posts: unknown, user?: BenchUser): Promise<string[]> {
+  const mismatches = [checkResponse(await send(url, '/posts', user), 200, posts)];
+  if (user) mismatches.push(checkResponse(await send(url, '/posts', undefined), 401));
+  return mismatches.flatMap((mismatch) => (mismatch === undefined ? [] : [`baseline: GET /posts: ${mismatch}`]));
 }
 
-/** The first file that is stored is number 1. */
-export async function checkFiles(url: string): Promise<string[]> {
+/** Uploads the first file, whose id must be 1, and downloads it. */
+export async function checkFilesBaseline(url: string): Promise<string[]> {
   const headers = { 'Content-Type': 'image/png' };
-  const { body } = await ask(url, '/files', undefined, { method: 'POST', headers, body: IMAGE });
-  const down = await ask(url, '/files/1', undefined);
-  const problem = difference(body, { id: 1 }) ?? sameBytes(down);
-  return problem === undefined ? [] : [`a yardstick: GET /files: ${problem}`];
+  const { body } = await send(url, '/files', undefined, { method: 'POST', headers, body: IMAGE });
+  const file = await send(url, '/files/1', undefined);
+  const mismatch = findDifference(body, { id: 1 }) ?? checkImage(file);
+  return mismatch === undefined ? [] : [`baseline: GET /files: ${mismatch}`];
 }
 
-const sameBytes = ({ body }: Answer): Problem =>
-  Buffer.isBuffer(body) && body.equals(IMAGE) ? undefined : 'the bytes are others';
+const checkImage = ({ body }: ApiResponse): Mismatch =>
+  Buffer.isBuffer(body) && body.equals(IMAGE) ? undefined : 'the bytes differ from the uploaded image';

@@ -5,26 +5,26 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-/** A server under test, in a process of its own. */
+/** A server under test, in its own process. */
 export interface Server {
   url: string;
   pid: number;
   stop(): Promise<void>;
 }
 
-/** How long a server may take until it listens, and between two looks, in milliseconds. */
-const PATIENCE = 60_000;
-const LOOK = 50;
+/** The time a server has to start listening. */
+const START_TIMEOUT_MS = 60_000;
+const POLL_INTERVAL_MS = 50;
 
 const running = new Set<ChildProcess>();
 
-/** Ends whatever still runs, so that nothing outlives the bench. */
-export function endChildren(): void {
+/** Kills all child processes that are still running. */
+export function killChildren(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
-/** With this process's own flags for Node, which are those of `npm start`; a yardstick gets them as the service does. */
-function start(
+/** Starts a Node process with the flags of this one, which are those of `npm start`, so that all servers run alike. */
+function spawnNode(
   script: string,
   variables: NodeJS.ProcessEnv,
   stdio: ['ignore' | 'pipe', number | 'pipe', number | 'inherit'],
@@ -39,15 +39,15 @@ function start(
   return child;
 }
 
-/** Starts a server whose output goes to a file, and waits until it says there where its API is. */
+/** Starts a server that logs to a file, and waits until the log contains the URL of its API. */
 export async function startServer(script: string, variables: NodeJS.ProcessEnv, log: string): Promise<Server> {
-  const output = openSync(log, 'w');
-  const child = start(script, { NODE_ENV: 'production', ...variables }, ['ignore', output, output]);
-  closeSync(output);
+  const logFile = openSync(log, 'w');
+  const child = spawnNode(script, { NODE_ENV: 'production', ...variables }, ['ignore', logFile, logFile]);
+  closeSync(logFile);
   const closed = once(child, 'close');
-  for (const deadline = Date.now() + PATIENCE; ; await sleep(LOOK)) {
-    const said = await readFile(log, 'utf8');
-    const [, url] = /^ +API +(\S+)$/m.exec(said) ?? [];
+  for (const deadline = Date.now() + START_TIMEOUT_MS; ; await sleep(POLL_INTERVAL_MS)) {
+    const output = await readFile(log, 'utf8');
+    const [, url] = /^ +API +(\S+)$/m.exec(output) ?? [];
     if (url !== undefined) {
       return {
         url,
@@ -60,20 +60,20 @@ export async function startServer(script: string, variables: NodeJS.ProcessEnv, 
     }
     if (child.exitCode !== null || child.signalCode !== null || Date.now() > deadline) {
       child.kill('SIGKILL');
-      throw new Error(`${script} did not start:\n${said}`);
+      throw new Error(`${script} did not start:\n${output}`);
     }
   }
 }
 
-/** Runs a script to its end: gives it a question as JSON, and answers what it prints. */
-export async function ask<Answer>(script: string, question: object): Promise<Answer> {
-  const child = start(script, {}, ['pipe', 'pipe', 'inherit']);
-  let printed = '';
+/** Runs a script with `input` as JSON on its standard input, and returns the JSON that it prints. */
+export async function runScript<Result>(script: string, input: object): Promise<Result> {
+  const child = spawnNode(script, {}, ['pipe', 'pipe', 'inherit']);
+  let stdout = '';
   child.stdout?.setEncoding('utf8').on('data', (chunk) => {
-    printed += chunk;
+    stdout += chunk;
   });
-  child.stdin?.end(JSON.stringify(question));
+  child.stdin?.end(JSON.stringify(input));
   const [code, signal] = await once(child, 'close');
-  if (code !== 0) throw new Error(`${script} ended with ${code ?? signal}`);
-  return JSON.parse(printed);
+  if (code !== 0) throw new Error(`${script} exited with ${code ?? signal}`);
+  return JSON.parse(stdout);
 }

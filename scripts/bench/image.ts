@@ -1,9 +1,9 @@
-/** As large as a photo for the web: a PNG whose pixels are bytes that nothing compresses or looks at. */
+/** A PNG the size of a photo for the web. Its pixel data is pseudorandom, because no one decodes it and it must not compress. */
 export const IMAGE = Buffer.alloc(256 * 1024);
-let state = 1;
+let random = 1;
 for (let index = 0; index < IMAGE.length; index += 4) {
-  state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-  IMAGE.writeUInt32LE(state, index);
+  random = (Math.imul(random, 1664525) + 1013904223) >>> 0;
+  IMAGE.writeUInt32LE(random, index);
 }
 IMAGE.write('\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x04\0\0\0\x04\0\x08\x02\0\0\0', 'latin1');
 IMAGE.writeUInt32BE(IMAGE.length - 57, 33);
@@ -15,9 +15,9 @@ const BOUNDARY = '----bench-4f1c0a';
 const field = (name: string, value: string) =>
   `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 
-/** The form by which a post with this image is published. */
+/** Returns the multipart form that creates a post with this image. */
 export function uploadForm() {
-  const head = `${field('title', 'A photo')}${field('text', 'Of the bench.')}--${BOUNDARY}\r\nContent-Disposition: form-data; name="image"; filename="photo.png"\r\nContent-Type: image/png\r\n\r\n`;
+  const head = `${field('title', 'A photo')}${field('text', 'Created by the benchmark.')}--${BOUNDARY}\r\nContent-Disposition: form-data; name="image"; filename="photo.png"\r\nContent-Type: image/png\r\n\r\n`;
   return {
     headers: { 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}` },
     bytes: Buffer.concat([Buffer.from(head), IMAGE, Buffer.from(`\r\n--${BOUNDARY}--\r\n`)]),

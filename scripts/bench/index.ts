@@ -1,37 +1,36 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { CommandError } from '../command-error.js';
 import { explain } from '../explain.js';
-import { openProgress, type Progress } from '../progress.js';
+import { createProgressDisplay, type ProgressDisplay } from '../progress.js';
 import { servers as serviceServers } from '../services/servers.js';
 import { table } from '../table.js';
-import { chartOf } from './chart.js';
-import { endChildren } from './children.js';
-import { type Data, FULL, makeData, type Size, SMALL } from './data.js';
+import { renderChart } from './chart.js';
+import { killChildren } from './children.js';
+import { createDataset, type Dataset, FULL_SIZE, type Size, SMALL_SIZE } from './data.js';
 import type { StackName } from './goals.js';
 import { describeMachine } from './machine.js';
-import { withSpeed } from './readme.js';
-import { failuresOf, lineOf, pageOf, rowOf } from './report.js';
-import { type Course, type Outcome, play, playMemory, warmStores } from './rounds.js';
+import { updateSpeedSection } from './readme.js';
+import { failuresOf, renderPage, renderReadmeLine, tableRow } from './report.js';
+import { type Outcome, type RunOptions, runMemoryWorkload, runRounds, type Servers, warmUpStores } from './rounds.js';
 import { withServers } from './servers.js';
 import { openStack, type Stack } from './stack.js';
-import { selectWorks, WORKS, type Work } from './works.js';
+import { selectWorkloads, WORKLOADS, type Workload } from './works.js';
 
 const USAGE = `npm run bench -- [--stack embedded|services] [--only NAME] [--quick] [--rounds N] [--seconds N] [--minutes N] [--write]
 
-Compares the service with the least that a Node process could do instead, in turns. A full run, or --write, writes the page, the
-chart and the lines in README.md. --quick takes little data and few requests: it judges whether answers are right, and no times.
---minutes is for --only memory. NAME is one of ${WORKS.map(({ name }) => name).join(', ')}.`;
+Measures the service's requests per second relative to minimal baseline servers. A full run, or --write, updates the results
+page, the chart and README.md. --quick uses little data and few requests: it checks responses, but its figures mean nothing.
+--minutes sets the duration of --only memory. NAME is one of ${WORKLOADS.map(({ name }) => name).join(', ')}.`;
 
-const RESULTS = join('scripts', 'bench', 'results');
-
-class BenchError extends Error {}
+const RESULTS_FOLDER = join('scripts', 'bench', 'results');
 
 interface Options {
   stack: StackName;
-  works: Work[];
+  workloads: Workload[];
   size: Size;
-  course: Course;
+  run: RunOptions;
   write: boolean;
 }
 
@@ -48,23 +47,23 @@ function readOptions(): Options {
     },
   });
   const { stack, only, quick } = values;
-  if (stack !== 'embedded' && stack !== 'services') throw new BenchError(USAGE);
-  const number = (name: 'rounds' | 'seconds' | 'minutes', otherwise: number) => {
-    const value = Number(values[name] ?? otherwise);
-    if (!(value > 0)) throw new BenchError(`--${name}: "${values[name]}" is no number above 0`);
+  if (stack !== 'embedded' && stack !== 'services') throw new CommandError(USAGE);
+  const number = (name: 'rounds' | 'seconds' | 'minutes', defaultValue: number) => {
+    const value = Number(values[name] ?? defaultValue);
+    if (!(value > 0)) throw new CommandError(`--${name} must be a number above 0`);
     return value;
   };
-  const works = selectWorks(only);
-  if (works.length === 0) throw new BenchError(USAGE);
+  const workloads = selectWorkloads(only);
+  if (workloads.length === 0) throw new CommandError(USAGE);
   return {
     stack,
-    works: quick ? works.map((work) => ({ ...work, inFlight: QUICK_IN_FLIGHT })) : works,
-    size: quick ? SMALL : FULL,
-    course: {
+    workloads: quick ? workloads.map((workload) => ({ ...workload, inFlight: QUICK_IN_FLIGHT })) : workloads,
+    size: quick ? SMALL_SIZE : FULL_SIZE,
+    run: {
       stack,
       rounds: number('rounds', quick ? 1 : 5),
       seconds: number('seconds', quick ? 1 : 5),
-      warmUp: quick ? { stores: 0, contender: 0 } : { stores: 20, contender: 2 },
+      warmUp: quick ? { storesSeconds: 0, workloadSeconds: 0 } : { storesSeconds: 20, workloadSeconds: 2 },
       minutes: number('minutes', 10),
     },
     write: values.write ?? !(quick || only !== undefined),
@@ -72,90 +71,88 @@ function readOptions(): Options {
 }
 
 const QUICK_IN_FLIGHT = [8];
+const MAX_PRINTED_PROBLEMS = 20;
 
-/** How much of what is wrong is printed. */
-const EXAMPLES = 20;
-
-interface Found {
+interface Results {
   outcomes: Outcome[];
-  /** What was answered wrongly, before anything was measured. */
-  problems: string[];
-  postgres: string;
+  /** Descriptions of wrong responses. If there are any, nothing is measured. */
+  wrongResponses: string[];
+  postgresVersion: string;
 }
 
-async function runAll({ works, size, course }: Options, stack: Stack, progress: Progress): Promise<Found> {
-  const found: Found = { outcomes: [], problems: [], postgres: '' };
-  for (const name of new Set(works.map(({ data }) => data))) {
-    const data = await makeData(name, size, await stack.fresh(), progress.show);
-    found.postgres = data.postgres;
-    const ofData = works.filter((work) => work.data === name);
-    await withServers(data, ofData, stack.folder, async (servers, problems) => {
-      found.problems.push(...problems);
-      // Wrong answers may be quick ones.
-      if (problems.length > 0) return;
+async function runAll({ workloads, size, run }: Options, stack: Stack, progress: ProgressDisplay): Promise<Results> {
+  const results: Results = { outcomes: [], wrongResponses: [], postgresVersion: '' };
+  for (const name of new Set(workloads.map(({ dataset }) => dataset))) {
+    const dataset = await createDataset(name, size, await stack.createEmptyStores(), progress.show);
+    results.postgresVersion = dataset.postgresVersion;
+    const selected = workloads.filter((workload) => workload.dataset === name);
+    await withServers(dataset, selected, stack.folder, async (servers, wrongResponses) => {
+      results.wrongResponses.push(...wrongResponses);
+      if (wrongResponses.length > 0) return;
       progress.show(`${name}: warming up`, 0, 1);
-      await warmStores(data, servers, course.warmUp.stores);
-      for (const work of ofData) {
-        for (const inFlight of work.inFlight) {
-          found.outcomes.push(await runOne(work, inFlight, data, servers, course, found.outcomes, progress));
+      await warmUpStores(dataset, servers, run.warmUp.storesSeconds);
+      for (const workload of selected) {
+        for (const inFlight of workload.inFlight) {
+          results.outcomes.push(await runOne(workload, inFlight, dataset, servers, run, results.outcomes, progress));
         }
       }
     });
-    if (found.problems.length > 0) break;
+    if (results.wrongResponses.length > 0) break;
   }
-  return found;
+  return results;
 }
 
 async function runOne(
-  work: Work,
+  workload: Workload,
   inFlight: number,
-  data: Data,
-  servers: Parameters<typeof play>[0]['servers'],
-  course: Course,
-  before: readonly Outcome[],
-  progress: Progress,
+  dataset: Dataset,
+  servers: Servers,
+  options: RunOptions,
+  previous: readonly Outcome[],
+  progress: ProgressDisplay,
 ): Promise<Outcome> {
-  const base = before.find((outcome) => outcome.work.name === work.against && outcome.inFlight === inFlight);
-  const step = `${work.name}, ${inFlight} in flight`;
-  const total = 2 * course.rounds;
+  const base = previous.find((each) => each.workload.name === workload.relativeTo && each.inFlight === inFlight);
+  const step = `${workload.name}, ${inFlight} in flight`;
+  const total = 2 * options.rounds;
   let done = 0;
   progress.show(step, done, total);
-  const subject = { work, inFlight, data, servers, against: base?.ratio.median };
-  if (work.name === 'memory') return playMemory(subject, course);
-  return play(subject, course, () => progress.show(step, ++done, total));
+  const workloadRun = { workload, inFlight, dataset, servers, relativeToRatio: base?.ratio.median };
+  if (workload.name === 'memory') return runMemoryWorkload(workloadRun, options);
+  return runRounds(workloadRun, options, () => progress.show(step, ++done, total));
 }
 
-function tell({ outcomes, problems: wrong }: Found, little: boolean): void {
-  const problems = [...wrong.map((problem) => `WRONG: ${problem}`), ...outcomes.flatMap(failuresOf)];
-  if (outcomes.length > 0) console.log(table(outcomes.map(rowOf)));
-  if (little) console.log('\nWith little data and few requests: no figure here says anything about speed.');
-  for (const problem of problems.slice(0, EXAMPLES)) console.error(problem);
-  if (problems.length > EXAMPLES) console.error(`… and ${problems.length - EXAMPLES} more`);
+function printResults({ outcomes, wrongResponses }: Results, isSmall: boolean): void {
+  const problems = [...wrongResponses.map((problem) => `WRONG: ${problem}`), ...outcomes.flatMap(failuresOf)];
+  if (outcomes.length > 0) console.log(table(outcomes.map(tableRow)));
+  if (isSmall) console.log('\nThese figures mean nothing: --quick uses little data and few requests.');
+  for (const problem of problems.slice(0, MAX_PRINTED_PROBLEMS)) console.error(problem);
+  if (problems.length > MAX_PRINTED_PROBLEMS) console.error(`… and ${problems.length - MAX_PRINTED_PROBLEMS} more`);
 }
 
-/** The page, the chart, and what the README says. */
-async function write({ stack, course }: Options, { outcomes, postgres }: Found): Promise<void> {
-  const real = `PostgreSQL ${postgres}, Neo4j ${serviceServers.neo4j.version()}, S3 by ${serviceServers.s3.title}`;
-  const machine = describeMachine(stack === 'embedded' ? `PGlite with PostgreSQL ${postgres}` : real);
-  await mkdir(RESULTS, { recursive: true });
-  await writeFile(join(RESULTS, `${stack}.md`), pageOf({ ...course, machine, outcomes }));
-  await writeFile(join(RESULTS, `${stack}.svg`), chartOf(outcomes));
-  const where = `- Measured on ${machine.processor}, Node ${machine.node}, at commit ${machine.commit}: [embedded](scripts/bench/results/embedded.md), [real servers](scripts/bench/results/services.md).`;
-  await writeFile('README.md', withSpeed(await readFile('README.md', 'utf8'), stack, lineOf(stack, outcomes), where));
+/** Writes the results page, the chart and the README. */
+async function writeResults({ stack, run }: Options, { outcomes, postgresVersion }: Results): Promise<void> {
+  const services = `PostgreSQL ${postgresVersion}, Neo4j ${serviceServers.neo4j.version()}, S3 by ${serviceServers.s3.title}`;
+  const machine = describeMachine(stack === 'embedded' ? `PGlite with PostgreSQL ${postgresVersion}` : services);
+  await mkdir(RESULTS_FOLDER, { recursive: true });
+  await writeFile(join(RESULTS_FOLDER, `${stack}.md`), renderPage({ ...run, machine, outcomes }));
+  await writeFile(join(RESULTS_FOLDER, `${stack}.svg`), renderChart(outcomes));
+  const machineLine = `- Measured on ${machine.processor}, Node ${machine.node}, at commit ${machine.commit}: [embedded](scripts/bench/results/embedded.md), [real servers](scripts/bench/results/services.md).`;
+  const readme = await readFile('README.md', 'utf8');
+  await writeFile('README.md', updateSpeedSection(readme, stack, renderReadmeLine(stack, outcomes), machineLine));
 }
 
-/** Ends by the next step after a signal, so that what was made is removed on the way out. */
-function interruptible({ show, end }: Progress): Progress {
+/** Makes the next progress report throw after a signal, so that `finally` blocks remove temporary data. */
+function withInterrupts({ show, end }: ProgressDisplay): ProgressDisplay {
   let interrupted = false;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       interrupted = true;
-      endChildren();
+      killChildren();
     });
   }
   return {
     show(...step) {
-      if (interrupted) throw new BenchError('interrupted');
+      if (interrupted) throw new CommandError('interrupted');
       show(...step);
     },
     end,
@@ -164,23 +161,23 @@ function interruptible({ show, end }: Progress): Progress {
 
 async function main(): Promise<number> {
   const options = readOptions();
-  const progress = interruptible(openProgress());
+  const progress = withInterrupts(createProgressDisplay());
   const stack = await openStack(options.stack);
   try {
-    const found = await runAll(options, stack, progress);
+    const results = await runAll(options, stack, progress);
     progress.end();
-    tell(found, options.size === SMALL);
-    const wrong = found.problems.length > 0;
-    if (options.write && !wrong) await write(options, found);
-    return wrong || found.outcomes.some((outcome) => failuresOf(outcome).length > 0) ? 1 : 0;
+    printResults(results, options.size === SMALL_SIZE);
+    const hasWrongResponses = results.wrongResponses.length > 0;
+    if (options.write && !hasWrongResponses) await writeResults(options, results);
+    return hasWrongResponses || results.outcomes.some((outcome) => failuresOf(outcome).length > 0) ? 1 : 0;
   } finally {
     progress.end();
-    endChildren();
+    killChildren();
     await stack.close();
   }
 }
 
 process.exitCode = await main().catch((error) => {
-  console.error(error instanceof BenchError ? error.message : explain(error));
+  console.error(explain(error));
   return 2;
 });

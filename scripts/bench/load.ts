@@ -1,3 +1,7 @@
+/**
+ * The load generator. It runs in its own process, so that it does not share an event loop with the servers: reads a
+ * `LoadJob` from standard input, runs it, and prints a `LoadResult`.
+ */
 import { json } from 'node:stream/consumers';
 import autocannon from 'autocannon';
 import { percentile } from './statistics.js';
@@ -6,90 +10,92 @@ export interface LoadRequest {
   method: 'GET' | 'POST' | 'DELETE' | 'PUT';
   path: string;
   headers: Record<string, string>;
-  /** In base64. */
-  body?: string;
+  bodyBase64?: string;
 }
 
-export type Turn = readonly LoadRequest[];
+/** Requests that one connection sends in this order. */
+export type RequestSequence = readonly LoadRequest[];
 
 export interface LoadJob {
   url: string;
+  /** The number of connections, each with one request in flight. */
   inFlight: number;
+  /** The duration, unless `maxRequests` is set. */
   seconds: number;
-  /** Ends earlier, once so many are answered. */
-  amount?: number;
-  /** Each is made by one connection, from its first request to its last, and then the next one. */
-  turns: readonly Turn[];
+  /** Ends the run after this many requests instead. */
+  maxRequests?: number;
+  /** Distributed over the connections; each connection repeats its sequences. */
+  sequences: readonly RequestSequence[];
 }
 
 export interface LoadResult {
-  /** Answers with a status of 2xx, and how many of them each second. */
-  answered: number;
+  /** The number of responses with a 2xx status. */
+  succeeded: number;
+  /** Responses with a 2xx status per second. */
   rate: number;
-  /** In milliseconds. */
+  /** Latency percentiles in milliseconds. */
   p50: number;
   p99: number;
-  /** What else was answered, by status, or not at all. */
-  others: Record<string, number>;
-  /** Which share of one core the generator itself took. */
-  busy: number;
+  /** The number of other outcomes, by status or error message. */
+  failures: Record<string, number>;
+  /** The CPU time of the load generator as a share of one core. */
+  generatorCpuShare: number;
 }
 
-/** Takes a job from standard input, does it, and prints the result: the load generator, in a process of its own. */
 const job = (await json(process.stdin)) as LoadJob;
-const turns = job.turns.map((turn) =>
-  turn.map(({ body, ...request }) => ({
+const sequences = job.sequences.map((sequence) =>
+  sequence.map(({ bodyBase64, ...request }) => ({
     ...request,
-    ...(body !== undefined && { body: Buffer.from(body, 'base64') }),
+    ...(bodyBase64 !== undefined && { body: Buffer.from(bodyBase64, 'base64') }),
   })),
 );
 
 let connections = 0;
-/** Every connection has its own share of the turns, so that all begin with different ones and all are taken. */
-function shareOut(client: autocannon.Client): void {
+/** Gives each connection different sequences, so that together they cover all. */
+function assignSequences(client: autocannon.Client): void {
   const index = connections;
   connections += 1;
-  const share = turns.filter((_, each) => each % job.inFlight === index % turns.length);
-  // autocannon keeps what it builds of a request beside it.
-  client.setRequests(share.flat().map((request) => ({ ...request })));
+  const assigned = sequences.filter((_, each) => each % job.inFlight === index % sequences.length);
+  // Copies, because autocannon modifies the request objects.
+  client.setRequests(assigned.flat().map((request) => ({ ...request })));
 }
 
 const latencies: number[] = [];
-const others: Record<string, number> = {};
-const count = (what: string) => {
-  others[what] = (others[what] ?? 0) + 1;
+const failures: Record<string, number> = {};
+const countFailure = (outcome: string) => {
+  failures[outcome] = (failures[outcome] ?? 0) + 1;
 };
 
 const cpu = process.cpuUsage();
-const began = performance.now();
-let ended = began;
+const startedAt = performance.now();
+let endedAt = startedAt;
 const options = {
   url: job.url,
   connections: job.inFlight,
-  ...(job.amount === undefined ? { duration: job.seconds } : { amount: Math.max(job.amount, job.inFlight) }),
+  ...(job.maxRequests === undefined ? { duration: job.seconds } : { amount: Math.max(job.maxRequests, job.inFlight) }),
   timeout: 30,
-  // How soon it ends after its time.
+  // The interval, in milliseconds, at which autocannon checks whether the duration has passed.
   sampleInt: 100,
-  setupClient: shareOut,
+  setupClient: assignSequences,
 };
 await new Promise<void>((resolve, reject) => {
   const run = autocannon(options, (error) => (error ? reject(error) : resolve()));
   run.on('response', (_client, status, _bytes, milliseconds) => {
-    ended = performance.now();
+    endedAt = performance.now();
     if (status >= 200 && status < 300) latencies.push(milliseconds);
-    else count(String(status));
+    else countFailure(String(status));
   });
-  run.on('reqError', (error) => count(error.message));
+  run.on('reqError', (error) => countFailure(error.message));
 });
 
-const seconds = (ended - began) / 1000;
+const seconds = (endedAt - startedAt) / 1000;
 const { user, system } = process.cpuUsage(cpu);
 const result: LoadResult = {
-  answered: latencies.length,
+  succeeded: latencies.length,
   rate: latencies.length / seconds,
   p50: percentile(latencies, 0.5),
   p99: percentile(latencies, 0.99),
-  others,
-  busy: (user + system) / 1e6 / seconds,
+  failures,
+  generatorCpuShare: (user + system) / 1e6 / seconds,
 };
 console.log(JSON.stringify(result));

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 
-/** What the figures were taken on. */
+/** The environment of a run. */
 export interface Machine {
   processor: string;
   node: string;
-  /** The stores by their names and versions. */
+  /** The names and versions of the stores. */
   stores: string;
   commit: string;
   date: string;
@@ -24,9 +24,9 @@ function git(...args: string[]): string {
 }
 
 export function describeMachine(stores: string): Machine {
-  // What a run has written itself is no change of what runs.
-  const others = ['.', ':!README.md', ':!scripts/bench/results'];
-  const changed = git('status', '--porcelain', '--', ...others) ? ', with changes' : '';
+  // A run writes to these files itself.
+  const sources = ['.', ':!README.md', ':!scripts/bench/results'];
+  const changed = git('status', '--porcelain', '--', ...sources) ? ', with changes' : '';
   return {
     processor: `${availableParallelism()} × ${cpus()[0]?.model.trim() ?? process.arch}, ${Math.round(totalmem() / GIB)} GiB`,
     node: process.version,

@@ -1,21 +1,21 @@
 import pidusage from 'pidusage';
-import { ask, type Server } from './children.js';
+import { runScript, type Server } from './children.js';
 import type { LoadJob, LoadResult } from './load.js';
 
-/** What one contender did in one round. */
-export interface Measured extends Pick<LoadResult, 'rate' | 'p50' | 'p99' | 'others'> {
-  /** Seconds of the processor for 1,000 requests: of the process itself, not of the stores it asks. */
-  cpu: number;
-  /** Of the process, in bytes. */
-  memory: number;
-  /** Of the load generator, as a share of one core. */
-  busy: number;
+/** The results of one server in one round. */
+export interface Measurement extends Pick<LoadResult, 'rate' | 'p50' | 'p99' | 'failures'> {
+  /** The CPU time of the server's process (not of the stores) per successful request. */
+  cpuMs: number;
+  /** The resident set size of the server's process after the round. */
+  rssBytes: number;
+  /** The CPU time of the load generator as a share of one core. */
+  generatorCpuShare: number;
 }
 
-/** Sends load to a server, and looks at its process before and after. */
-export async function measure(server: Server, job: Omit<LoadJob, 'url'>): Promise<Measured> {
+/** Sends load to a server and measures the resources of its process. */
+export async function measure(server: Server, job: Omit<LoadJob, 'url'>): Promise<Measurement> {
   const before = await pidusage(server.pid);
-  const { answered, ...result } = await ask<LoadResult>('./load.js', { ...job, url: server.url });
+  const { succeeded, ...result } = await runScript<LoadResult>('./load.js', { ...job, url: server.url });
   const after = await pidusage(server.pid);
-  return { ...result, cpu: (after.ctime - before.ctime) / Math.max(1, answered), memory: after.memory };
+  return { ...result, cpuMs: (after.ctime - before.ctime) / Math.max(1, succeeded), rssBytes: after.memory };
 }

@@ -3,19 +3,19 @@ import type { StackName } from './goals.js';
 const BEGIN = '<!-- Written by npm run bench -->';
 const END = '<!-- until here -->';
 
-/** Which line of the three is whose. */
-const PLACES: Record<StackName, number> = { embedded: 0, services: 1 };
+/** The index of each stack's line; the third line describes the machine. */
+const LINE_INDEX: Record<StackName, number> = { embedded: 0, services: 1 };
 
-/** The README with what a run on this stack has found: its own line, and the one that says where and when. */
-export function withSpeed(readme: string, stack: StackName, line: string, where: string): string {
+/** Returns the README with this stack's line and the line about the machine replaced. */
+export function updateSpeedSection(readme: string, stack: StackName, line: string, machineLine: string): string {
   const begin = readme.indexOf(BEGIN);
   const end = readme.indexOf(END);
-  if (begin < 0 || end < begin) throw new Error('README.md has no place for the figures');
+  if (begin < 0 || end < begin) throw new Error('README.md lacks the comments that enclose the results');
   const lines = readme
     .slice(begin + BEGIN.length, end)
     .trim()
     .split('\n');
-  lines[PLACES[stack]] = line;
-  lines[2] = where;
+  lines[LINE_INDEX[stack]] = line;
+  lines[2] = machineLine;
   return `${readme.slice(0, begin)}${BEGIN}\n${lines.join('\n')}\n${readme.slice(end)}`;
 }

@@ -1,41 +1,45 @@
 import { markdownTable } from '../table.js';
-import { type StackName, tellGoal } from './goals.js';
+import { formatGoal, type StackName } from './goals.js';
 import type { Machine } from './machine.js';
 import type { Outcome } from './rounds.js';
 
-/** Enough digits to tell figures apart, and no more. */
-export function figure(value: number): string {
+/** Formats a number with three significant digits, or as an integer from 100 on. */
+export function formatFigure(value: number): string {
   if (!Number.isFinite(value)) return '–';
   return value >= 100 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(3)));
 }
 
 const MEBIBYTE = 2 ** 20;
 
-const verdict = ({ holds }: Outcome) => (holds === undefined ? '' : holds ? 'yes' : 'NO');
+const formatGoalMet = ({ goalMet }: Outcome) => (goalMet === undefined ? '' : goalMet ? 'yes' : 'NO');
 
-/** What was answered with anything but 2xx, or not at all. */
-export const failuresOf = ({ work, inFlight, subject, reference }: Outcome): string[] =>
-  [subject, reference].flatMap(({ others }) =>
-    Object.entries(others).map(([what, count]) => `${work.name}, ${inFlight} in flight: ${what} (${count} times)`),
+/** Describes the responses without a 2xx status and the requests without a response. */
+export const failuresOf = ({ workload, inFlight, subject, baseline }: Outcome): string[] =>
+  [subject, baseline].flatMap(({ failures }) =>
+    Object.entries(failures).map(
+      ([failure, count]) => `${workload.name}, ${inFlight} in flight: ${failure} (${count} times)`,
+    ),
   );
 
-/** A row of the table: every figure beside its goal. */
-export function rowOf(outcome: Outcome): Record<string, string> {
-  const { work, inFlight, goal, ratio, subject, reference } = outcome;
+export function tableRow(outcome: Outcome): Record<string, string> {
+  const { workload, inFlight, goal, ratio, subject, baseline } = outcome;
   return {
-    Work: work.title,
+    Workload: workload.title,
     'In flight': String(inFlight),
-    'As a share of': work.against === undefined ? work.yardstick : `${work.yardstick}, against ${work.against}`,
-    Ratio: figure(ratio.median),
-    'Least–most': `${figure(ratio.least)}–${figure(ratio.most)}`,
-    Goal: tellGoal(goal),
-    Holds: verdict(outcome),
-    'req/s': figure(subject.rate),
-    'req/s there': figure(reference.rate),
-    'p50 ms': figure(subject.p50),
-    'p99 ms': figure(subject.p99),
-    'CPU s per 1,000': figure(subject.cpu),
-    'RSS MiB': figure(subject.memory / MEBIBYTE),
+    Baseline:
+      workload.relativeTo === undefined
+        ? workload.baselineLabel
+        : `${workload.baselineLabel}, relative to ${workload.relativeTo}`,
+    Ratio: formatFigure(ratio.median),
+    'Min–max': `${formatFigure(ratio.min)}–${formatFigure(ratio.max)}`,
+    Goal: formatGoal(goal),
+    Met: formatGoalMet(outcome),
+    'req/s': formatFigure(subject.rate),
+    'Baseline req/s': formatFigure(baseline.rate),
+    'p50 ms': formatFigure(subject.p50),
+    'p99 ms': formatFigure(subject.p99),
+    'CPU ms/request': formatFigure(subject.cpuMs),
+    'RSS MiB': formatFigure(subject.rssBytes / MEBIBYTE),
   };
 }
 
@@ -44,12 +48,16 @@ const TITLES: Record<StackName, string> = {
   services: 'PostgreSQL, Neo4j and S3',
 };
 
-const YARDSTICKS = `**Y0** is a bare Fastify that sends the same 20 posts from memory through the contract's serializer; **Y1** the same
-after a look at the token and one query for its session; **Y2** @node-rs/argon2 alone, with the service's parameters and as
-many at once; **Y3** a bare Fastify that streams a file of 256 KiB to the disk and back. A ratio is the service's requests
-per second by the yardstick's in the same round; shown is the median of the rounds, with the least and the most. A work
-"against" another has its ratio told as a share of that one's. The processor's time and the memory are of the service's own
-process, not of the stores it asks.`;
+const NOTES = `Baselines:
+
+- **B0**: a bare Fastify server that sends the same 20 posts from memory with the contract's serializer
+- **B1**: the same, after verifying the token and querying its session
+- **B2**: @node-rs/argon2 alone, with the service's parameters and concurrency
+- **B3**: a bare Fastify server that streams a file of 256 KiB to disk and back
+
+A ratio is the service's requests per second divided by the baseline's in the same round; the table shows the median, minimum
+and maximum of the rounds. "Relative to" another workload: divided by the median ratio of that workload. CPU time and memory
+are those of the service's process, without the stores.`;
 
 interface Page {
   stack: StackName;
@@ -59,32 +67,34 @@ interface Page {
   seconds: number;
 }
 
-/** The page of one stack. */
-export function pageOf({ stack, machine, outcomes, rounds, seconds }: Page): string {
+/** Returns the results page of one stack, in Markdown. */
+export function renderPage({ stack, machine, outcomes, rounds, seconds }: Page): string {
   const failures = outcomes.flatMap(failuresOf);
-  const busy = Math.max(...outcomes.flatMap(({ subject, reference }) => [subject.busy, reference.busy]));
+  const generatorCpuShare = Math.max(
+    ...outcomes.flatMap(({ subject, baseline }) => [subject.generatorCpuShare, baseline.generatorCpuShare]),
+  );
   return `<!-- Written by \`npm run bench -- --stack ${stack}\`. Do not edit. -->
 
 # Speed on ${TITLES[stack]}
 
 ${machine.processor}; Node ${machine.node}; ${machine.stores}; commit ${machine.commit}; ${machine.date}. ${rounds} rounds of
-${seconds} s, in turn with the yardstick. The load generator shares the machine; it took up to ${figure(busy)} of one core.
+${seconds} s, alternating with the baseline. The load generator ran on the same machine and used up to ${formatFigure(generatorCpuShare)} of one core.
 
-![Ratios beside their goals](${stack}.svg)
+![Ratios and goals](${stack}.svg)
 
-${markdownTable(outcomes.map(rowOf))}
+${markdownTable(outcomes.map(tableRow))}
 
-${failures.length > 0 ? `Not answered as asked: ${failures.join('; ')}.\n\n` : ''}${YARDSTICKS}
+${failures.length > 0 ? `Failed requests: ${failures.join('; ')}.\n\n` : ''}${NOTES}
 `;
 }
 
-/** What the README says of one stack. */
-export function lineOf(stack: StackName, outcomes: readonly Outcome[]): string {
+/** Returns the README's line about one stack. */
+export function renderReadmeLine(stack: StackName, outcomes: readonly Outcome[]): string {
   const ratios = (name: string) => {
-    const of = outcomes.filter(({ work }) => work.name === name);
-    return of.map(({ ratio, inFlight }) => `${figure(ratio.median)} at ${inFlight}`).join(', ');
+    const selected = outcomes.filter(({ workload }) => workload.name === name);
+    return selected.map(({ ratio, inFlight }) => `${formatFigure(ratio.median)} at ${inFlight}`).join(', ');
   };
-  const feed = outcomes.filter(({ work }) => work.name === 'feed').at(-1);
-  const rate = feed ? `, ${figure(feed.subject.rate)} a second` : '';
-  return `- On ${TITLES[stack]}, \`GET /posts\` reaches ${ratios('feed')} in flight${rate}, \`GET /auth/me\` ${ratios('me')}.`;
+  const feed = outcomes.filter(({ workload }) => workload.name === 'feed').at(-1);
+  const rate = feed ? ` (${formatFigure(feed.subject.rate)} requests per second)` : '';
+  return `- On ${TITLES[stack]}, \`GET /posts\` reaches ${ratios('feed')} requests in flight${rate}, \`GET /auth/me\` ${ratios('me')}.`;
 }

@@ -1,76 +1,83 @@
 import pidusage from 'pidusage';
-import { ask, type Server } from './children.js';
-import type { Data } from './data.js';
-import { type Goal, goalOf, holds, type StackName } from './goals.js';
-import { type Measured, measure } from './measure.js';
+import { runScript, type Server } from './children.js';
+import type { Dataset } from './data.js';
+import { type Goal, goalOf, isGoalMet, type StackName } from './goals.js';
+import { type Measurement, measure } from './measure.js';
 import { median, rotated, type Spread, spreadOf } from './statistics.js';
-import { FEED, type Question, type ServerName, type Work } from './works.js';
+import { FEED, type LoadSpec, type ServerName, type Workload } from './works.js';
 import type { PasswordJob } from './yardsticks/passwords.js';
 
-/** What one work has come to at one number of requests in flight. */
+/** The result of one workload at one number of requests in flight. */
 export interface Outcome {
-  work: Work;
+  workload: Workload;
   inFlight: number;
   goal: Goal | undefined;
-  /** Of the rounds, or of the rounds to the median of the work it is held against. */
+  /** Subject to baseline, per round, divided by the median ratio of the workload that this one is relative to. */
   ratio: Spread;
-  subject: Measured;
-  reference: Measured;
-  holds: boolean | undefined;
+  subject: Measurement;
+  baseline: Measurement;
+  goalMet: boolean | undefined;
 }
 
-export interface Course {
+export interface RunOptions {
   stack: StackName;
   rounds: number;
+  /** The duration of a round. */
   seconds: number;
-  /** What is run before anything counts: on each set of data, and by each contender before its first round. In seconds. */
-  warmUp: { stores: number; contender: number };
-  /** Of the work about memory. */
+  /** The duration of unmeasured load, for the stores once per dataset, and for each workload before its first round. */
+  warmUp: { storesSeconds: number; workloadSeconds: number };
+  /** The duration of the `memory` workload. */
   minutes: number;
 }
 
 export type Servers = Readonly<Partial<Record<ServerName, Server>>>;
 
-type Run = (seconds: number) => Promise<Measured>;
+type Run = (seconds: number) => Promise<Measurement>;
 
-/** Runs the rounds of one work, subject and reference in turn. */
-export async function play(
-  { work, inFlight, data, servers, against }: PlayOf,
-  course: Course,
-  advance: () => void,
+/** Runs the rounds of a workload, alternating between subject and baseline so that both see the same state of the machine. */
+export async function runRounds(
+  { workload, inFlight, dataset, servers, relativeToRatio }: WorkloadRun,
+  options: RunOptions,
+  onRunDone: () => void,
 ): Promise<Outcome> {
   const runs = {
-    subject: await runOf(work.subject, inFlight, data, servers),
-    reference: await runOf(work.reference, inFlight, data, servers),
+    subject: await prepareRun(workload.subject, inFlight, dataset, servers),
+    baseline: await prepareRun(workload.baseline, inFlight, dataset, servers),
   };
-  const taken: Record<keyof typeof runs, Measured[]> = { subject: [], reference: [] };
-  const names = ['subject', 'reference'] as const;
-  const { contender } = course.warmUp;
-  if (contender > 0) for (const name of names) await runs[name](contender);
-  for (let round = 0; round < course.rounds; round += 1) {
+  const measurements: Record<keyof typeof runs, Measurement[]> = { subject: [], baseline: [] };
+  const names = ['subject', 'baseline'] as const;
+  const { workloadSeconds } = options.warmUp;
+  if (workloadSeconds > 0) for (const name of names) await runs[name](workloadSeconds);
+  for (let round = 0; round < options.rounds; round += 1) {
     for (const name of rotated(names, round)) {
-      taken[name].push(await runs[name](course.seconds));
-      advance();
+      measurements[name].push(await runs[name](options.seconds));
+      onRunDone();
     }
   }
-  const ratios = taken.subject.map(({ rate }, round) => rate / (taken.reference[round]?.rate ?? Number.NaN));
-  const ratio = spreadOf(ratios.map((each) => each / (against ?? 1)));
-  return outcome(course.stack, work, inFlight, ratio, summary(taken.subject), summary(taken.reference));
+  const ratios = measurements.subject.map(
+    ({ rate }, round) => rate / (measurements.baseline[round]?.rate ?? Number.NaN),
+  );
+  const ratio = spreadOf(ratios.map((each) => each / (relativeToRatio ?? 1)));
+  const [subject, baseline] = [summarize(measurements.subject), summarize(measurements.baseline)];
+  return createOutcome(options.stack, workload, inFlight, ratio, subject, baseline);
 }
 
-interface PlayOf {
-  work: Work;
+interface WorkloadRun {
+  workload: Workload;
   inFlight: number;
-  data: Data;
+  dataset: Dataset;
   servers: Servers;
-  /** The median ratio of the work that this one is held against. */
-  against: number | undefined;
+  /** The median ratio of the workload that this one is relative to. */
+  relativeToRatio: number | undefined;
 }
 
-/** How much of the first half's memory the second half takes, after a tenth of the time to get warm. */
-export async function playMemory({ work, inFlight, data, servers }: PlayOf, course: Course): Promise<Outcome> {
+/** Samples the service's memory, drops the first tenth as warm-up, and compares the second half of the rest with the first. */
+export async function runMemoryWorkload(
+  { workload, inFlight, dataset, servers }: WorkloadRun,
+  options: RunOptions,
+): Promise<Outcome> {
   const server = servers.service;
-  if (!server) throw new Error('the service is not up');
+  if (!server) throw new Error('the service is not running');
   const samples: number[] = [];
   const timer = setInterval(() => {
     pidusage(server.pid).then(
@@ -78,73 +85,80 @@ export async function playMemory({ work, inFlight, data, servers }: PlayOf, cour
       () => undefined,
     );
   }, 1000);
-  const run = await runOf(work.subject, inFlight, data, servers);
-  const measured = await run(course.minutes * 60).finally(() => clearInterval(timer));
+  const run = await prepareRun(workload.subject, inFlight, dataset, servers);
+  const subject = await run(options.minutes * 60).finally(() => clearInterval(timer));
   const warm = samples.slice(Math.floor(samples.length / 10));
   const half = Math.floor(warm.length / 2);
-  const first = median(warm.slice(0, half));
-  const ratio = spreadOf(warm.slice(half).map((memory) => memory / first));
-  return outcome(course.stack, work, inFlight, ratio, measured, { ...measured, memory: first });
+  const firstHalf = median(warm.slice(0, half));
+  const ratio = spreadOf(warm.slice(half).map((memory) => memory / firstHalf));
+  return createOutcome(options.stack, workload, inFlight, ratio, subject, { ...subject, rssBytes: firstHalf });
 }
 
-function outcome(
+function createOutcome(
   stack: StackName,
-  work: Work,
+  workload: Workload,
   inFlight: number,
   ratio: Spread,
-  subject: Measured,
-  reference: Measured,
+  subject: Measurement,
+  baseline: Measurement,
 ): Outcome {
-  const goal = goalOf(stack, work.name, inFlight);
-  return { work, inFlight, goal, ratio, subject, reference, holds: holds(goal, ratio, subject) };
+  const goal = goalOf(stack, workload.name, inFlight);
+  return { workload, inFlight, goal, ratio, subject, baseline, goalMet: isGoalMet(goal, ratio, subject) };
 }
 
-async function runOf(question: Work['reference'], inFlight: number, data: Data, servers: Servers): Promise<Run> {
-  if (question === 'passwords') {
-    const { passwordHash: hash, password } = data;
+async function prepareRun(
+  load: Workload['baseline'],
+  inFlight: number,
+  dataset: Dataset,
+  servers: Servers,
+): Promise<Run> {
+  if (load === 'passwords') {
+    const { passwordHash: hash, password } = dataset;
     return (seconds) =>
-      ask<Measured>('./yardsticks/passwords.js', { hash, password, inFlight, seconds } satisfies PasswordJob);
+      runScript<Measurement>('./yardsticks/passwords.js', { hash, password, inFlight, seconds } satisfies PasswordJob);
   }
-  const server = servers[question.of];
-  if (!server) throw new Error(`${question.of} is not up`);
-  const job = await jobOf(question, inFlight, data, server);
-  const beside = question.beside && (await jobOf(question.beside, CROWD, data, server));
+  const server = servers[load.target];
+  if (!server) throw new Error(`the ${load.target} server is not running`);
+  const job = await createJob(load, inFlight, dataset, server);
+  const backgroundJob = load.background && (await createJob(load.background, BACKGROUND_IN_FLIGHT, dataset, server));
   return async (seconds) => {
-    // It begins earlier and ends later than what is measured.
-    const flood = beside && ask('./load.js', { ...beside, url: server.url, seconds: seconds + 2 });
-    const measured = await measure(server, { ...job, seconds });
-    await flood;
-    return measured;
+    // Runs longer than the measured load, so that it covers it.
+    const background =
+      backgroundJob && runScript('./load.js', { ...backgroundJob, url: server.url, seconds: seconds + 2 });
+    const measurement = await measure(server, { ...job, seconds });
+    await background;
+    return measurement;
   };
 }
 
-/** Asks what most works ask, until the stores are as quick as they get: a Neo4j that has just started takes a while. */
-export async function warmStores(data: Data, servers: Servers, seconds: number): Promise<void> {
-  if (seconds > 0) await (await runOf(FEED, CROWD, data, servers))(seconds);
+/** Sends the most common load, because a newly started Neo4j takes a while to reach full speed. */
+export async function warmUpStores(dataset: Dataset, servers: Servers, seconds: number): Promise<void> {
+  if (seconds > 0) await (await prepareRun(FEED, BACKGROUND_IN_FLIGHT, dataset, servers))(seconds);
 }
 
-/** How many warm the stores at once, or log in while others read. */
-const CROWD = 32;
+/** The number of requests in flight during warm-up and in background load. */
+const BACKGROUND_IN_FLIGHT = 32;
 
-async function jobOf(question: Question, inFlight: number, data: Data, server: Server) {
-  const { amount } = question;
-  return { inFlight, turns: await question.turns(data, server.url), ...(amount !== undefined && { amount }) };
+async function createJob(load: LoadSpec, inFlight: number, dataset: Dataset, server: Server) {
+  const { maxRequests } = load;
+  const sequences = await load.sequences(dataset, server.url);
+  return { inFlight, sequences, ...(maxRequests !== undefined && { maxRequests }) };
 }
 
-/** The medians, and everything that went wrong. */
-function summary(measured: readonly Measured[]): Measured {
-  const of = (name: 'rate' | 'p50' | 'p99' | 'cpu' | 'memory' | 'busy') => median(measured.map((each) => each[name]));
-  const others: Record<string, number> = {};
-  for (const [what, count] of measured.flatMap((each) => Object.entries(each.others))) {
-    others[what] = (others[what] ?? 0) + count;
+/** Returns the medians of all figures, and the sums of the failures. */
+function summarize(measurements: readonly Measurement[]): Measurement {
+  const medianOf = (name: Exclude<keyof Measurement, 'failures'>) => median(measurements.map((each) => each[name]));
+  const failures: Record<string, number> = {};
+  for (const [outcome, count] of measurements.flatMap((each) => Object.entries(each.failures))) {
+    failures[outcome] = (failures[outcome] ?? 0) + count;
   }
   return {
-    rate: of('rate'),
-    p50: of('p50'),
-    p99: of('p99'),
-    cpu: of('cpu'),
-    memory: of('memory'),
-    busy: of('busy'),
-    others,
+    rate: medianOf('rate'),
+    p50: medianOf('p50'),
+    p99: medianOf('p99'),
+    cpuMs: medianOf('cpuMs'),
+    rssBytes: medianOf('rssBytes'),
+    generatorCpuShare: medianOf('generatorCpuShare'),
+    failures,
   };
 }

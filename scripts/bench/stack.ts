@@ -11,21 +11,21 @@ import {
 } from '@aws-sdk/client-s3';
 import neo4j from 'neo4j-driver';
 import pg from 'pg';
-import { living } from '../services/control.js';
+import { runningServers } from '../services/control.js';
 import { down } from '../services/down.js';
 import { SERVER_NAMES } from '../services/state.js';
 import { up } from '../services/up.js';
 import { variables } from '../services/variables.js';
 import type { StackName } from './goals.js';
 
-/** Where the stores are that everything runs on. */
+/** The kind of stores that the service runs on. */
 export interface Stack {
   name: StackName;
-  /** For whatever the bench writes. */
+  /** A temporary folder for logs and data, removed by `close`. */
   folder: string;
-  /** The variables of an empty set of stores, in place of the one before it. */
-  fresh(): Promise<NodeJS.ProcessEnv>;
-  /** Stops what was started, and removes what was made. */
+  /** Removes the previous stores, creates empty ones, and returns their environment variables. */
+  createEmptyStores(): Promise<NodeJS.ProcessEnv>;
+  /** Removes the stores and stops the servers that `openStack` started. */
   close(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export async function openStack(name: StackName): Promise<Stack> {
   }
 }
 
-async function freshDirectory(folder: string): Promise<string> {
+async function createEmptyDirectory(folder: string): Promise<string> {
   const directory = join(folder, 'data');
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory);
@@ -48,58 +48,63 @@ async function freshDirectory(folder: string): Promise<string> {
 }
 
 function embedded(folder: string, close: () => Promise<void>): Stack {
-  return { name: 'embedded', folder, fresh: async () => ({ DATA_DIR: await freshDirectory(folder) }), close };
+  return {
+    name: 'embedded',
+    folder,
+    createEmptyStores: async () => ({ DATA_DIR: await createEmptyDirectory(folder) }),
+    close,
+  };
 }
 
 /**
- * The servers of `npm run services`, and never others that the environment names: their graph, of which there is one, is
- * emptied. Requests are counted in memory, as by one process alone.
+ * Uses the servers of `npm run services` and ignores those that the environment names, because it deletes all data in the
+ * graph. Rate limits are counted in memory, without Redis.
  */
 async function services(folder: string, remove: () => Promise<void>): Promise<Stack> {
-  // What the servers' own users read.
+  // The servers may run as other users, which must be able to read the files.
   process.umask(0o022);
-  const before = living();
-  const stop = () => down(SERVER_NAMES.filter((each) => !before.includes(each)));
+  const alreadyRunning = runningServers();
+  const stop = () => down(SERVER_NAMES.filter((each) => !alreadyRunning.includes(each)));
   const state = await up().catch(async (error) => {
     await stop();
     throw error;
   });
-  const { REDIS_URL: _, TOXIPROXY_URL: __, SERVICES_DIR: ___, ...named } = variables(state);
-  // The AWS SDK looks for its own variables in the environment.
-  for (const [each, value] of Object.entries(named)) if (each.startsWith('AWS_')) process.env[each] = value;
-  const admin = named.DATABASE_URL ?? '';
-  const s3 = new S3Client({ endpoint: named.S3_ENDPOINT ?? '', forcePathStyle: true });
-  let made: { database: string; bucket: string } | undefined;
-  const drop = async () => {
-    if (made) {
-      await inDatabase(admin, `drop database if exists ${made.database} with (force)`);
-      await removeBucket(s3, made.bucket);
-      made = undefined;
+  const { REDIS_URL: _, TOXIPROXY_URL: __, SERVICES_DIR: ___, ...storeVariables } = variables(state);
+  // The AWS SDK reads its variables from the environment.
+  for (const [each, value] of Object.entries(storeVariables)) if (each.startsWith('AWS_')) process.env[each] = value;
+  const adminUrl = storeVariables.DATABASE_URL ?? '';
+  const s3 = new S3Client({ endpoint: storeVariables.S3_ENDPOINT ?? '', forcePathStyle: true });
+  let created: { database: string; bucket: string } | undefined;
+  const removeStores = async () => {
+    if (created) {
+      await runStatement(adminUrl, `drop database if exists ${created.database} with (force)`);
+      await removeBucket(s3, created.bucket);
+      created = undefined;
     }
-    await emptyGraph(named);
+    await emptyGraph(storeVariables);
   };
   return {
     name: 'services',
     folder,
-    async fresh() {
-      await drop();
+    async createEmptyStores() {
+      await removeStores();
       const name = `bench-${randomBytes(6).toString('hex')}`;
       const database = name.replace('-', '_');
       await s3.send(new CreateBucketCommand({ Bucket: name }));
-      made = { database, bucket: name };
-      await inDatabase(admin, `create database ${database}`);
-      const url = new URL(admin);
+      created = { database, bucket: name };
+      await runStatement(adminUrl, `create database ${database}`);
+      const url = new URL(adminUrl);
       url.pathname = database;
       return {
-        ...named,
-        ...PATIENT,
+        ...storeVariables,
+        ...TIMEOUT_VARIABLES,
         DATABASE_URL: url.href,
         S3_BUCKET: name,
-        DATA_DIR: await freshDirectory(folder),
+        DATA_DIR: await createEmptyDirectory(folder),
       };
     },
     async close() {
-      await drop();
+      await removeStores();
       s3.destroy();
       await stop();
       await remove();
@@ -107,10 +112,10 @@ async function services(folder: string, remove: () => Promise<void>): Promise<St
   };
 }
 
-/** A machine that is slow for once is slow, and nothing is wrong with its answers; in milliseconds. */
-const PATIENT = { DATABASE_TIMEOUT: '20000', NEO4J_TIMEOUT: '20000', S3_TIMEOUT: '20000' };
+/** Long timeouts, in milliseconds, so that a slow machine lowers the figures instead of causing errors. */
+const TIMEOUT_VARIABLES = { DATABASE_TIMEOUT: '20000', NEO4J_TIMEOUT: '20000', S3_TIMEOUT: '20000' };
 
-async function inDatabase(url: string, statement: string): Promise<void> {
+async function runStatement(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -120,9 +125,9 @@ async function inDatabase(url: string, statement: string): Promise<void> {
   }
 }
 
-/** In pieces: what one transaction holds has to fit into memory. */
-const EMPTY = [
-  'MATCH ()-[tie]->() CALL { WITH tie DELETE tie } IN TRANSACTIONS OF 20000 ROWS',
+/** In batches, because a transaction must fit into the server's memory. */
+const DELETE_STATEMENTS = [
+  'MATCH ()-[relation]->() CALL { WITH relation DELETE relation } IN TRANSACTIONS OF 20000 ROWS',
   'MATCH (node) CALL { WITH node DELETE node } IN TRANSACTIONS OF 20000 ROWS',
 ];
 
@@ -130,7 +135,7 @@ async function emptyGraph({ NEO4J_URI = '', NEO4J_USERNAME = '', NEO4J_PASSWORD 
   const driver = neo4j.driver(NEO4J_URI, neo4j.auth.basic(NEO4J_USERNAME, NEO4J_PASSWORD));
   const session = driver.session();
   try {
-    for (const statement of EMPTY) await session.run(statement);
+    for (const statement of DELETE_STATEMENTS) await session.run(statement);
   } finally {
     await session.close();
     await driver.close();

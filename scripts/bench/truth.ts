@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { BareStores } from '../../db/stores.js';
 
-/** A post as one viewer should get it. */
+/** A post as the API should return it to one viewer. */
 export interface ExpectedPost {
   id: number;
   title: string;
@@ -14,12 +14,14 @@ export interface ExpectedPost {
   liked_by_me: boolean;
 }
 
-/** What the stores hold, read in the plainest way there is and all at once: nothing of it goes by the service's own queries. */
-export interface Truth {
-  /** All that this viewer may see, newest first. */
-  visible(viewer: number): Iterable<number>;
+/** The expected responses, computed from a full scan of the stores so that they do not depend on the service's own queries. */
+export interface ExpectedAnswers {
+  /** Returns the ids of all posts that the viewer can see, newest first. */
+  visiblePostIds(viewer: number): Iterable<number>;
+  /** Throws if there is no such post. */
   post(viewer: number, id: number): ExpectedPost;
-  hidden(viewer: number): number | undefined;
+  /** Returns the newest post that the viewer cannot see. */
+  firstHiddenPostId(viewer: number): number | undefined;
 }
 
 interface Row {
@@ -32,19 +34,22 @@ interface Row {
   created_at: string;
 }
 
-const PAGE = 10_000;
-const PEOPLE = 500;
+const POSTS_PER_QUERY = 10_000;
+const PEOPLE_PER_QUERY = 500;
 
-/** @param viewers for whom questions will be asked */
-export async function readTruth({ maintenanceDb, graph }: BareStores, viewers: readonly number[]): Promise<Truth> {
+/** @param viewers the ids of the accounts whose expected answers are needed */
+export async function readExpectedAnswers(
+  { maintenanceDb, graph }: BareStores,
+  viewers: readonly number[],
+): Promise<ExpectedAnswers> {
   const posts: Row[] = [];
   for (let last = 0; ; last = posts.at(-1)?.id ?? 0) {
     const { rows } = await sql<Row>`
       select posts.id, title, text, author_id, posts.created_at, username as author_username, private as author_private
       from posts join accounts on accounts.id = author_id
-      where posts.id > ${last} order by posts.id limit ${PAGE}`.execute(maintenanceDb);
+      where posts.id > ${last} order by posts.id limit ${POSTS_PER_QUERY}`.execute(maintenanceDb);
     for (const row of rows) posts.push(row);
-    if (rows.length < PAGE) break;
+    if (rows.length < POSTS_PER_QUERY) break;
   }
   posts.sort((a, b) => Date.parse(b.created_at) - Date.parse(a.created_at) || b.id - a.id);
 
@@ -52,25 +57,25 @@ export async function readTruth({ maintenanceDb, graph }: BareStores, viewers: r
   const likedBy = new Map(viewers.map((viewer) => [viewer, new Set<number>()]));
   const friendsOf = new Map(viewers.map((viewer) => [viewer, new Set<number>()]));
   for (let last = 0; ; ) {
-    const people = await graph.snapshot.personIds(last, PEOPLE);
+    const people = await graph.snapshot.personIds(last, PEOPLE_PER_QUERY);
     last = people.at(-1) ?? 0;
     if (people.length === 0) break;
-    const here = new Set(people);
-    const ties = await graph.snapshot.edgesOf(people);
-    for (const { person, post } of ties.likes) {
+    const batch = new Set(people);
+    const edges = await graph.snapshot.edgesOf(people);
+    for (const { person, post } of edges.likes) {
       likes.set(post, (likes.get(post) ?? 0) + 1);
       likedBy.get(person)?.add(post);
     }
-    for (const { person, friend } of ties.friendships) if (here.has(person)) friendsOf.get(person)?.add(friend);
+    for (const { person, friend } of edges.friendships) if (batch.has(person)) friendsOf.get(person)?.add(friend);
   }
 
-  const sees = (viewer: number, { author_id, author_private }: Row) =>
+  const canSee = (viewer: number, { author_id, author_private }: Row) =>
     !author_private || author_id === viewer || (friendsOf.get(viewer)?.has(author_id) ?? false);
   const byId = new Map(posts.map((post) => [post.id, post]));
 
   return {
-    *visible(viewer) {
-      for (const post of posts) if (sees(viewer, post)) yield post.id;
+    *visiblePostIds(viewer) {
+      for (const post of posts) if (canSee(viewer, post)) yield post.id;
     },
     post(viewer, id) {
       const row = byId.get(id);
@@ -87,6 +92,6 @@ export async function readTruth({ maintenanceDb, graph }: BareStores, viewers: r
         liked_by_me: likedBy.get(viewer)?.has(id) ?? false,
       };
     },
-    hidden: (viewer) => posts.find((post) => !sees(viewer, post))?.id,
+    firstHiddenPostId: (viewer) => posts.find((post) => !canSee(viewer, post))?.id,
   };
 }

@@ -1,253 +1,266 @@
-import type { Caller, Data, DataName } from './data.js';
+import type { BenchUser, Dataset, DatasetName } from './data.js';
 import { uploadForm } from './image.js';
-import type { LoadRequest, Turn } from './load.js';
+import type { LoadRequest, RequestSequence } from './load.js';
 
-/** Who answers: the service, or one of the yardsticks. */
+/** The service or one of the baseline servers. */
 export type ServerName = 'service' | 'memory' | 'session' | 'files';
 
-/** What is asked of one of them. */
-export interface Question {
-  of: ServerName;
-  /** @param url where that server is, for what has to be there first */
-  turns(data: Data, url: string): readonly Turn[] | Promise<readonly Turn[]>;
-  /** So many answers end a round early: each of them fills the disk. */
-  amount?: number;
-  /** What else the same server is asked meanwhile. */
-  beside?: Question;
+/** The load that one server receives. */
+export interface LoadSpec {
+  target: ServerName;
+  /** @param url the URL of the target, for requests that prepare the run */
+  sequences(dataset: Dataset, url: string): readonly RequestSequence[] | Promise<readonly RequestSequence[]>;
+  /** Ends a round after this many requests, for uploads that fill the disk. */
+  maxRequests?: number;
+  /** Load that the same server receives at the same time. It is not measured. */
+  background?: LoadSpec;
 }
 
-/** Something to measure: how a subject does, as a share of how the reference does in the same round. */
-export interface Work {
+/** A comparison of the requests per second of a subject with those of a baseline in the same rounds. */
+export interface Workload {
+  /** The value of --only. */
   name: string;
   title: string;
-  data: DataName;
+  dataset: DatasetName;
+  /** The numbers of requests in flight at which it is measured. */
   inFlight: readonly number[];
-  subject: Question;
-  reference: Question | 'passwords';
-  /** How the table names the reference. */
-  yardstick: string;
-  /** Another work: this one's ratio is told as a share of that one's. */
-  against?: string;
+  subject: LoadSpec;
+  baseline: LoadSpec | 'passwords';
+  baselineLabel: string;
+  /** The name of another workload, by whose median ratio this one's ratio is divided. */
+  relativeTo?: string;
 }
 
-const bearer = ({ token }: Caller) => ({ Authorization: `Bearer ${token}` });
+const bearer = ({ token }: BenchUser) => ({ Authorization: `Bearer ${token}` });
 
-const get = (caller: Caller, path: string): LoadRequest => ({ method: 'GET', path, headers: bearer(caller) });
+const get = (user: BenchUser, path: string): LoadRequest => ({ method: 'GET', path, headers: bearer(user) });
 
-/** Each caller asks in turn. */
-const byAll =
-  (request: (caller: Caller, index: number, data: Data) => Turn) =>
-  (data: Data): Turn[] =>
-    data.callers.map((caller, index) => request(caller, index, data));
+/** Creates one request sequence per user. */
+const perUser =
+  (request: (user: BenchUser, index: number, dataset: Dataset) => RequestSequence) =>
+  (dataset: Dataset): RequestSequence[] =>
+    dataset.users.map((user, index) => request(user, index, dataset));
 
-export const FEED: Question = { of: 'service', turns: byAll((caller) => [get(caller, '/posts')]) };
+export const FEED: LoadSpec = { target: 'service', sequences: perUser((user) => [get(user, '/posts')]) };
 
-const FROM_MEMORY: Question = { of: 'memory', turns: () => [[{ method: 'GET', path: '/posts', headers: {} }]] };
+const FROM_MEMORY: LoadSpec = { target: 'memory', sequences: () => [[{ method: 'GET', path: '/posts', headers: {} }]] };
 
-const WITH_SESSION: Question = { of: 'session', turns: FEED.turns };
+const WITH_SESSION: LoadSpec = { target: 'session', sequences: FEED.sequences };
 
-const somePost = ({ publicPosts }: Data, index: number) => publicPosts[index % publicPosts.length];
+const publicPostOf = ({ publicPostIds }: Dataset, index: number) => publicPostIds[index % publicPostIds.length];
 
-const LIKES: Question = {
-  of: 'service',
-  turns: byAll((caller, index, data) =>
+const LIKES: LoadSpec = {
+  target: 'service',
+  sequences: perUser((user, index, dataset) =>
     (['POST', 'DELETE'] as const).map((method) => ({
       method,
-      path: `/posts/like?id=${somePost(data, index)}`,
-      headers: bearer(caller),
+      path: `/posts/like?id=${publicPostOf(dataset, index)}`,
+      headers: bearer(user),
     })),
   ),
 };
 
-const LOGINS: Question = {
-  of: 'service',
-  turns: byAll(({ email }, _, { password }) => [
+const LOGINS: LoadSpec = {
+  target: 'service',
+  sequences: perUser(({ email }, _, { password }) => [
     {
       method: 'POST',
       path: '/auth/login',
       headers: { 'Content-Type': 'application/json' },
-      body: Buffer.from(JSON.stringify({ email, password })).toString('base64'),
+      bodyBase64: Buffer.from(JSON.stringify({ email, password })).toString('base64'),
     },
   ]),
 };
 
-/** How many images one round sends up. */
-const UPLOADS = 200;
+const UPLOADS_PER_ROUND = 200;
 
 const { headers: formHeaders, bytes: form } = uploadForm();
-const FORM = form.toString('base64');
+const FORM_BASE64 = form.toString('base64');
 
-function upload(caller: Caller): LoadRequest {
-  return { method: 'POST', path: '/posts/create', headers: { ...bearer(caller), ...formHeaders }, body: FORM };
+function upload(user: BenchUser): LoadRequest {
+  return {
+    method: 'POST',
+    path: '/posts/create',
+    headers: { ...bearer(user), ...formHeaders },
+    bodyBase64: FORM_BASE64,
+  };
 }
 
-/** Publishes one image, and answers where it is. */
-async function publishImage({ callers }: Data, url: string): Promise<string> {
-  const { method, path, headers } = upload(callers[0] as Caller);
+/** Uploads an image and returns its path. */
+async function uploadImage({ users }: Dataset, url: string): Promise<string> {
+  const { method, path, headers } = upload(users[0] as BenchUser);
   const response = await fetch(url + path, { method, headers, body: form });
   return ((await response.json()) as { image: string }).image;
 }
 
-const pageAt = (offset: (data: Data) => number): Question => ({
-  of: 'service',
-  turns: byAll((caller, _, data) => [get(caller, `/posts?offset=${offset(data)}`)]),
+const pageAt = (offset: (dataset: Dataset) => number): LoadSpec => ({
+  target: 'service',
+  sequences: perUser((user, _, dataset) => [get(user, `/posts?offset=${offset(dataset)}`)]),
 });
 
-const USUAL = [1, 32, 128];
-const BUSY = [128];
+const ALL_LEVELS = [1, 32, 128];
+const HIGHEST_LEVEL = [128];
 
-const Y0 = { reference: FROM_MEMORY, yardstick: 'Y0' };
-const Y1 = { reference: WITH_SESSION, yardstick: 'Y1' };
+const B0 = { baseline: FROM_MEMORY, baselineLabel: 'B0' };
+const B1 = { baseline: WITH_SESSION, baselineLabel: 'B1' };
 
-/** The growth works come with the work that they are held against. Images come last, since they change what is newest. */
-export const WORKS: readonly Work[] = [
-  { name: 'feed', title: 'GET /posts', data: 'base', inFlight: USUAL, subject: FEED, ...Y0 },
+/** Ordered: a workload follows the one that it is relative to, and uploads come last per dataset because they change the feed. */
+export const WORKLOADS: readonly Workload[] = [
+  { name: 'feed', title: 'GET /posts', dataset: 'base', inFlight: ALL_LEVELS, subject: FEED, ...B0 },
   {
     name: 'post',
     title: 'GET /posts/{id}',
-    data: 'base',
-    inFlight: USUAL,
+    dataset: 'base',
+    inFlight: ALL_LEVELS,
     subject: {
-      of: 'service',
-      turns: byAll((caller, index, data) => [get(caller, `/posts/${somePost(data, index)}`)]),
+      target: 'service',
+      sequences: perUser((user, index, dataset) => [get(user, `/posts/${publicPostOf(dataset, index)}`)]),
     },
-    ...Y0,
+    ...B0,
   },
-  { name: 'like', title: 'POST, DELETE /posts/like', data: 'base', inFlight: USUAL, subject: LIKES, ...Y1 },
+  { name: 'like', title: 'POST, DELETE /posts/like', dataset: 'base', inFlight: ALL_LEVELS, subject: LIKES, ...B1 },
   {
     name: 'me',
     title: 'GET /auth/me',
-    data: 'base',
-    inFlight: USUAL,
-    subject: { of: 'service', turns: byAll((caller) => [get(caller, '/auth/me')]) },
-    ...Y1,
+    dataset: 'base',
+    inFlight: ALL_LEVELS,
+    subject: { target: 'service', sequences: perUser((user) => [get(user, '/auth/me')]) },
+    ...B1,
   },
   {
     name: 'login',
     title: 'POST /auth/login',
-    data: 'base',
-    inFlight: USUAL,
+    dataset: 'base',
+    inFlight: ALL_LEVELS,
     subject: LOGINS,
-    reference: 'passwords',
-    yardstick: 'Y2',
+    baseline: 'passwords',
+    baselineLabel: 'B2',
   },
   {
     name: 'flood',
-    title: 'GET /posts while logins flood',
-    data: 'base',
-    inFlight: BUSY,
-    subject: { ...FEED, beside: LOGINS },
-    reference: FEED,
-    yardstick: 'without',
+    title: 'GET /posts during a flood of logins',
+    dataset: 'base',
+    inFlight: HIGHEST_LEVEL,
+    subject: { ...FEED, background: LOGINS },
+    baseline: FEED,
+    baselineLabel: 'no logins',
   },
   {
     name: 'memory',
-    title: 'Memory under GET /posts, second half to first',
-    data: 'base',
-    inFlight: BUSY,
+    title: 'RSS under GET /posts, second half of the run',
+    dataset: 'base',
+    inFlight: HIGHEST_LEVEL,
     subject: FEED,
-    reference: FEED,
-    yardstick: 'itself',
+    baseline: FEED,
+    baselineLabel: 'first half',
   },
   {
     name: 'image-up',
-    title: 'An image up',
-    data: 'base',
-    inFlight: USUAL,
-    subject: { of: 'service', turns: byAll((caller) => [upload(caller)]), amount: UPLOADS },
-    reference: {
-      of: 'files',
-      turns: () => [[{ method: 'POST', path: '/files', headers: { 'Content-Type': 'image/png' }, body: FORM }]],
-      amount: UPLOADS,
+    title: 'Image upload',
+    dataset: 'base',
+    inFlight: ALL_LEVELS,
+    subject: { target: 'service', sequences: perUser((user) => [upload(user)]), maxRequests: UPLOADS_PER_ROUND },
+    baseline: {
+      target: 'files',
+      sequences: () => [
+        [{ method: 'POST', path: '/files', headers: { 'Content-Type': 'image/png' }, bodyBase64: FORM_BASE64 }],
+      ],
+      maxRequests: UPLOADS_PER_ROUND,
     },
-    yardstick: 'Y3',
+    baselineLabel: 'B3',
   },
   {
     name: 'image-down',
-    title: 'An image down',
-    data: 'base',
-    inFlight: USUAL,
+    title: 'Image download',
+    dataset: 'base',
+    inFlight: ALL_LEVELS,
     subject: {
-      of: 'service',
-      async turns(data, url) {
-        const path = await publishImage(data, url);
-        return data.callers.map((caller) => [get(caller, path)]);
+      target: 'service',
+      async sequences(dataset, url) {
+        const path = await uploadImage(dataset, url);
+        return dataset.users.map((user) => [get(user, path)]);
       },
     },
-    reference: { of: 'files', turns: () => [[{ method: 'GET', path: '/files/1', headers: {} }]] },
-    yardstick: 'Y3',
+    baseline: { target: 'files', sequences: () => [[{ method: 'GET', path: '/files/1', headers: {} }]] },
+    baselineLabel: 'B3',
   },
   {
     name: 'feed-tenfold',
     title: 'GET /posts, ten times the posts and likes',
-    data: 'tenfold',
-    inFlight: BUSY,
+    dataset: 'tenfold',
+    inFlight: HIGHEST_LEVEL,
     subject: FEED,
-    against: 'feed',
-    ...Y0,
+    relativeTo: 'feed',
+    ...B0,
   },
   {
     name: 'offset',
     title: 'GET /posts from offset 10,000',
-    data: 'tenfold',
+    dataset: 'tenfold',
     inFlight: [1],
     subject: pageAt(({ size }) => size.offset),
-    reference: FEED,
-    yardstick: 'offset 0',
+    baseline: FEED,
+    baselineLabel: 'offset 0',
   },
   {
     name: 'deep-offset',
     title: 'GET /posts from offset 100,000',
-    data: 'tenfold',
+    dataset: 'tenfold',
     inFlight: [1],
     subject: pageAt(({ size }) => size.deepOffset),
-    reference: FEED,
-    yardstick: 'offset 0',
+    baseline: FEED,
+    baselineLabel: 'offset 0',
   },
   {
     name: 'feed-closed',
-    title: 'GET /posts, 99 % private',
-    data: 'closed',
-    inFlight: BUSY,
+    title: 'GET /posts, 99% private accounts',
+    dataset: 'private',
+    inFlight: HIGHEST_LEVEL,
     subject: FEED,
-    against: 'feed',
-    ...Y0,
+    relativeTo: 'feed',
+    ...B0,
   },
   {
     name: 'popular-feed',
     title: 'GET /posts with a post of 100,000 likes',
-    data: 'popular',
-    inFlight: BUSY,
+    dataset: 'popular',
+    inFlight: HIGHEST_LEVEL,
     subject: FEED,
-    against: 'feed',
-    ...Y0,
+    relativeTo: 'feed',
+    ...B0,
   },
   {
     name: 'popular-post',
     title: 'GET /posts/{id} of a post with 100,000 likes',
-    data: 'popular',
-    inFlight: BUSY,
-    subject: { of: 'service', turns: byAll((caller, _, data) => [get(caller, `/posts/${data.popularPost}`)]) },
-    against: 'post',
-    ...Y0,
+    dataset: 'popular',
+    inFlight: HIGHEST_LEVEL,
+    subject: {
+      target: 'service',
+      sequences: perUser((user, _, dataset) => [get(user, `/posts/${dataset.popularPostId}`)]),
+    },
+    relativeTo: 'post',
+    ...B0,
   },
   {
     name: 'popular-person',
-    title: 'GET /posts by a caller with 5,000 friends',
-    data: 'popular',
-    inFlight: BUSY,
-    subject: { of: 'service', turns: ({ popular }) => [[get(popular, '/posts')]] },
-    against: 'feed',
-    ...Y0,
+    title: 'GET /posts by a user with 5,000 friends',
+    dataset: 'popular',
+    inFlight: HIGHEST_LEVEL,
+    subject: { target: 'service', sequences: ({ popularUser }) => [[get(popularUser, '/posts')]] },
+    relativeTo: 'feed',
+    ...B0,
   },
 ];
 
-/** What one name asks for, with what it is held against; everything but the long one when none is given. None by a wrong name. */
-export function selectWorks(only: string | undefined): Work[] {
-  if (only === undefined) return WORKS.filter(({ name }) => name !== 'memory');
-  const chosen = WORKS.find(({ name }) => name === only);
-  if (!chosen) return [];
-  const base = WORKS.find(({ name }) => name === chosen.against);
-  if (!base) return [chosen];
-  return [{ ...base, inFlight: chosen.inFlight }, chosen];
+/**
+ * Returns the named workload, preceded by the one that it is relative to, or nothing if the name is unknown. Without a name,
+ * returns all workloads except `memory`, which takes minutes.
+ */
+export function selectWorkloads(only: string | undefined): Workload[] {
+  if (only === undefined) return WORKLOADS.filter(({ name }) => name !== 'memory');
+  const selected = WORKLOADS.find(({ name }) => name === only);
+  if (!selected) return [];
+  const base = WORKLOADS.find(({ name }) => name === selected.relativeTo);
+  if (!base) return [selected];
+  return [{ ...base, inFlight: selected.inFlight }, selected];
 }

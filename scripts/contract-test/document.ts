@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Document, resolveReferences, type Schema } from '../generate/document.js';
 
-/** What an answer's header, or the value of a parameter, may be. */
-export interface Valued {
+/** The declaration of a response header. */
+export interface HeaderDeclaration {
   required?: boolean;
   schema: Schema;
 }
@@ -26,8 +26,11 @@ export interface ContractOperation {
     | undefined;
   refusesEmptyObject: boolean;
   query: Parameter[];
-  inPath: Parameter[];
-  responses: Record<string, { headers?: Record<string, Valued>; content?: Record<string, { schema: Schema }> }>;
+  pathParameters: Parameter[];
+  responses: Record<
+    string,
+    { headers?: Record<string, HeaderDeclaration>; content?: Record<string, { schema: Schema }> }
+  >;
 }
 
 type RequestBody = NonNullable<ContractOperation['requestBody']>;
@@ -48,10 +51,10 @@ const document = JSON.parse(readFileSync(resolve('#openapi.json'), 'utf8'));
 /** The version of the contract. */
 export const version: string = document.info.version;
 
-/** The whole document, every `$ref` replaced by what it names. */
+/** The whole document, with every `$ref` resolved. */
 export const resolvedDocument: Document = resolveReferences(document);
 
-/** The contract's operations, read from the document itself so that none can be forgotten. */
+/** The operations of the contract, read from the document. */
 export const contract: ContractOperation[] = Object.entries(resolvedDocument.paths).flatMap(([path, item]) =>
   ['get', 'put', 'post', 'delete']
     .filter((method) => method in item)
@@ -73,12 +76,12 @@ function readOperation(method: string, path: string, raw: Raw): ContractOperatio
     requestBody: body && { mediaType: body[0], ...body[1] },
     refusesEmptyObject: raw['x-no-body'] === true,
     query: parameters('query'),
-    inPath: parameters('path'),
+    pathParameters: parameters('path'),
     responses: raw.responses,
   };
 }
 
-/** The operation that a request is for. A literal path is never taken for a parameter's value. */
+/** Returns the operation of a request. Literal paths take precedence over paths with parameters. */
 export function operationFor(method: string, pathname: string): ContractOperation | undefined {
   const literal = contract.filter(({ path }) => path === pathname);
   const fits =

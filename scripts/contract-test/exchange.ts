@@ -1,29 +1,29 @@
-/** What is sent along with a request line such as `POST /posts/like?id=7`. */
+/** The credentials, headers and body of a request. */
 export interface RequestOptions {
   token?: string | undefined;
   json?: unknown;
   form?: FormData | Record<string, string | File>;
-  /** A body as it stands, its type among the headers. */
+  /** A raw body. Its type must be in `headers`. */
   body?: string | Uint8Array;
   headers?: Record<string, string>;
-  /** Whether a 429 is an answer like any other, rather than a reason to wait and ask again. */
-  takesRefusal?: boolean;
+  /** Whether to return a 429, rather than to wait for the rate limit and retry. */
+  allow429?: boolean;
 }
 
 export interface ReceivedResponse {
   status: number;
   headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: a rule knows what it has asked for, and the document that it is so.
+  // biome-ignore lint/suspicious/noExplicitAny: rules know the shape of the responses, which the document check verifies.
   body: any;
   bytes: Buffer;
 }
 
 export interface CheckedResponse extends ReceivedResponse {
-  /** The request with this response, for a report. */
+  /** The request and the response, for a report. */
   exchange: Exchange;
 }
 
-/** A request and its response, as they were. */
+/** A request and its response. */
 export interface Exchange {
   method: string;
   url: string;
@@ -78,7 +78,7 @@ export async function describeExchange({ method, url, sent, received }: Exchange
   };
 }
 
-/** Whether curl would change the URL before it requests it. */
+/** Returns whether curl would change the URL by default. */
 const isSpecial = (url: string) => /[[\]{}]|\/\.\.?(\/|\?|$)/.test(url);
 
 function describeBody({ headers, bytes }: ReceivedResponse): string {
@@ -115,7 +115,7 @@ async function formArgument(name: string, value: string | File): Promise<string>
   return `-F ${name}=@${source}${details}`;
 }
 
-/** A body that was given byte for byte. */
+/** Returns the curl argument for a raw body. */
 function raw(bytes: Buffer): string {
   const masked = maskSecrets(bytes.toString('latin1'));
   const text = Buffer.from(masked, 'latin1').toString();
@@ -126,7 +126,7 @@ function raw(bytes: Buffer): string {
 const fromBase64 = (bytes: Buffer) => `<(echo ${bytes.toString('base64')} | base64 -d)`;
 const ofSize = (bytes: number) => `<(head -c ${bytes} /dev/zero)`;
 
-/** Quotes a text for the shell. The names of secrets are left to be expanded by it. */
+/** Quotes a text for the shell, which expands the variables of secrets. */
 function quote(text: string): string {
   const parts = text.split(/(\$TOKEN|\$PASSWORD|\$CURRENT_PASSWORD)/).filter((part) => part !== '');
   return parts.map((part) => (part.startsWith('$') ? `"${part}"` : quoteLiteral(part))).join('') || "''";

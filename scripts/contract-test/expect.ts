@@ -1,58 +1,66 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CheckedResponse, Exchange } from './exchange.js';
 
-/** A rule fails: what was expected, and the exchange in which something else was received. */
+/** The failure of a rule: the expectation, and the exchange that did not meet it. */
 export class ExpectationError extends Error {
+  readonly code = 'expectation_failed';
+
   constructor(
     readonly expected: string,
     readonly exchange?: Exchange,
-    /** What was received instead, if the response alone does not show it. */
+    /** The actual value, if the response alone does not show it. */
     readonly actual?: string,
   ) {
     super(expected);
   }
 }
 
-/** A rule cannot be checked on this service, which is no fault of it. */
-export class SkippedError extends Error {}
-
-/** @throws Broken */
-export function expectThat(holds: unknown, wanted: string, answer?: CheckedResponse): asserts holds {
-  if (!holds) throw new ExpectationError(wanted, answer?.exchange);
+/** The rule cannot be checked on this service, for example because of its configuration. */
+export class SkippedError extends Error {
+  readonly code = 'rule_skipped';
 }
 
-/** @throws Broken unless `actual`, which was found in the answer, is what is wanted */
-export function expectEqual(answer: CheckedResponse, what: string, actual: unknown, wanted: unknown): void {
-  if (isDeepStrictEqual(actual, wanted)) return;
-  throw new ExpectationError(`${what}: ${JSON.stringify(wanted)}`, answer.exchange, `${JSON.stringify(actual)}`);
+/** @throws ExpectationError if the condition is false */
+export function expectThat(holds: unknown, expected: string, response?: CheckedResponse): asserts holds {
+  if (!holds) throw new ExpectationError(expected, response?.exchange);
 }
 
-/** @throws Broken unless the answer is of one of these statuses */
-export function expectStatus(answer: CheckedResponse, wanted: number | number[]): CheckedResponse {
-  if ([wanted].flat().includes(answer.status)) return answer;
-  throw new ExpectationError(`status ${[wanted].flat().join(' or ')}`, answer.exchange, `status ${answer.status}`);
+/** @throws ExpectationError if `actual`, a value from the response, does not deeply equal `expected` */
+export function expectEqual(response: CheckedResponse, subject: string, actual: unknown, expected: unknown): void {
+  if (isDeepStrictEqual(actual, expected)) return;
+  throw new ExpectationError(`${subject}: ${JSON.stringify(expected)}`, response.exchange, `${JSON.stringify(actual)}`);
 }
 
-/** @throws Broken unless these are all that a 400 objects to, as `in.field`, in any order */
-export function expectProblems(answer: CheckedResponse, ...wanted: string[]): CheckedResponse {
-  const { errors = [] } = expectStatus(answer, 400).body as { errors?: { in: string; field: string }[] };
-  const named = [...new Set(errors.map((problem) => `${problem.in}.${problem.field}`))].sort();
-  expectEqual(answer, 'the fields that the 400 names', named, [...wanted].sort());
-  return answer;
+/** @throws ExpectationError if the response has none of these statuses */
+export function expectStatus(response: CheckedResponse, expected: number | number[]): CheckedResponse {
+  if ([expected].flat().includes(response.status)) return response;
+  throw new ExpectationError(
+    `status ${[expected].flat().join(' or ')}`,
+    response.exchange,
+    `status ${response.status}`,
+  );
 }
 
-/** @throws Broken unless an error is of the one shape: `message`, and `errors` for a 400 alone */
-export function expectErrorShape(answer: CheckedResponse): CheckedResponse {
-  const { body, headers } = answer;
-  expectThat(headers.get('content-type')?.startsWith('application/json'), 'an error as application/json', answer);
-  expectThat(typeof body?.message === 'string' && body.message !== '', 'an error with a message', answer);
+/** @throws ExpectationError if the response is not a 400 that names exactly these fields, as `in.field`, in any order */
+export function expectProblems(response: CheckedResponse, ...expected: string[]): CheckedResponse {
+  const { errors = [] } = expectStatus(response, 400).body as { errors?: { in: string; field: string }[] };
+  const named = [...new Set(errors.map((error) => `${error.in}.${error.field}`))].sort();
+  expectEqual(response, 'the fields that the 400 names', named, [...expected].sort());
+  return response;
+}
+
+/** @throws ExpectationError if an error does not have the common shape: JSON with `message` and, optionally, `errors` */
+export function expectErrorShape(response: CheckedResponse): CheckedResponse {
+  const { body, headers } = response;
+  expectThat(headers.get('content-type')?.startsWith('application/json'), 'an error as application/json', response);
+  expectThat(typeof body?.message === 'string' && body.message !== '', 'an error with a message', response);
   expectEqual(
-    answer,
+    response,
     'the fields of an error',
     Object.keys(body).filter((name) => name !== 'errors'),
     ['message'],
   );
-  return answer;
+  return response;
 }
 
 export const fieldsOf = (value: object | null | undefined): string =>

@@ -16,42 +16,42 @@ export interface Post {
 
 export const png = () => new File([samples.png], 'a picture.png', { type: 'image/png' });
 
-/** Publishes a post, and answers it. */
+/** Creates a post and returns it. */
 export async function publish(author: User, form: Record<string, string | File> = {}): Promise<Post> {
   return (await author.send(201, 'POST /posts/create', { form: { title: 'A title', text: 'A text', ...form } })).body;
 }
 
-/** Reads the feed, in pages of this size, until the post's place is reached, whatever is published meanwhile. */
-export async function feedHas(
+/** Looks for a post in the feed, in overlapping pages of this size, because posts may be published meanwhile. */
+export async function findInFeed(
   { send }: Requester,
   { id }: Pick<Post, 'id'>,
   limit: number,
-): Promise<{ found: boolean; answer: CheckedResponse }> {
+): Promise<{ found: boolean; response: CheckedResponse }> {
   for (let offset = 0; ; offset += limit - 5) {
-    const answer = await send(200, `GET /posts?limit=${limit}&offset=${offset}`);
-    const posts = answer.body as Post[];
+    const response = await send(200, `GET /posts?limit=${limit}&offset=${offset}`);
+    const posts = response.body as Post[];
     const found = posts.some((post) => post.id === id);
-    if (found || posts.length < limit || posts.every((post) => post.id < id)) return { found, answer };
+    if (found || posts.length < limit || posts.every((post) => post.id < id)) return { found, response };
   }
 }
 
-export const befriend = async (one: User, other: User) => {
+export const makeFriends = async (one: User, other: User) => {
   await one.send(200, `POST /friends/request?to=${other.id}`);
   await other.send(200, `POST /friends/accept?from=${one.id}`);
 };
 
-/** Ends whatever is between two people. */
-export async function part(one: User, other: User): Promise<void> {
+/** Ends the friendship or withdraws the friend request between two users, if there is one. */
+export async function clearRelation(one: User, other: User): Promise<void> {
   await one.send([200, 404], `DELETE /friends/remove?id=${other.id}`);
   await one.send([200, 404], `POST /friends/cancel?to=${other.id}`);
   await one.send([200, 404], `POST /friends/decline?from=${other.id}`);
 }
 
-/** How an account's `private` flag is, and whether it was the other way before. */
+/** The privacy of an account, and whether it has changed. */
 export const PRIVACIES = ['public', 'private', 'was-public', 'was-private'] as const;
 export type Privacy = (typeof PRIVACIES)[number];
 
-/** How a user relates to the owners. */
+/** The relations of a viewer to an owner. */
 export const VIEWERS = [
   'owner',
   'friend',
@@ -64,51 +64,55 @@ export const VIEWERS = [
 ] as const;
 export type Viewer = (typeof VIEWERS)[number];
 
-/** An account with a picture and a post with an image. */
-export interface Owned {
+/** An account, its picture and its post with an image. */
+export interface OwnedContent {
   owner: User;
   post: Post & { image: string };
   picture: string;
 }
 
-/** Four owners, one for each privacy, and users who relate to all of them in the same way. Rules leave it as it is. */
-export interface Audience {
-  owned: Record<Privacy, Owned>;
+/** Four owners, one for each privacy, and users with the same relation to each. Rules must not change it. */
+export interface VisibilityFixture {
+  owned: Record<Privacy, OwnedContent>;
   viewers: Record<Exclude<Viewer, 'owner' | 'loggedOut'>, User>;
 }
 
 const setPrivate = (owner: User, value: boolean) =>
   owner.send(200, 'PUT /profiles/me', { form: { private: String(value) } });
 
-/** Publishes what an owner has, and lets users relate to the owner. Both are seen while they can be seen. */
-async function createOwned(owner: User, viewers: Audience['viewers'], privacy: Privacy): Promise<Owned> {
+/** Creates the content of an owner and its relations to the viewers, who read it while they can. */
+async function createOwned(
+  owner: User,
+  viewers: VisibilityFixture['viewers'],
+  privacy: Privacy,
+): Promise<OwnedContent> {
   const isPrivate = privacy === 'private' || privacy === 'was-private';
   const form = { private: String(isPrivate), image: png() };
   const picture = (await owner.send(200, 'PUT /profiles/me', { form })).body.profile_link;
-  const post = (await publish(owner, { image: png() })) as Owned['post'];
+  const post = (await publish(owner, { image: png() })) as OwnedContent['post'];
   const { friend, requester, requested, formerFriend, stranger } = viewers;
-  await befriend(friend, owner);
-  await befriend(formerFriend, owner);
+  await makeFriends(friend, owner);
+  await makeFriends(formerFriend, owner);
   await requester.send(200, `POST /friends/request?to=${owner.id}`);
   await owner.send(200, `POST /friends/request?to=${requested.id}`);
   const readers = isPrivate ? [friend, formerFriend] : [friend, formerFriend, stranger];
   for (const { send } of readers) {
     await Promise.all([`/posts/${post.id}`, post.image, picture].map((path) => send(200, `GET ${path}`)));
   }
-  // Either of the two can end a friendship.
-  const [who, whom] = isPrivate ? [owner, formerFriend] : [formerFriend, owner];
-  await who.send(200, `DELETE /friends/remove?id=${whom.id}`);
+  // Both the owner and the friend can end a friendship: each case is used.
+  const [remover, removed] = isPrivate ? [owner, formerFriend] : [formerFriend, owner];
+  await remover.send(200, `DELETE /friends/remove?id=${removed.id}`);
   if (privacy.startsWith('was-')) await setPrivate(owner, !isPrivate);
   return { owner, post, picture };
 }
 
-export const audience = (cast: TestUsers): Promise<Audience> =>
-  cast.once('audience', async () => {
-    // A service may store a pair of users by the order of their ids: some owners are older than the viewers, some younger.
-    const older = { private: await cast.register(), public: await cast.register() };
-    const people = await Promise.all(Array.from({ length: 6 }, () => cast.register()));
-    const owners = { ...older, 'was-private': await cast.register(), 'was-public': await cast.register() };
-    const [friend, friendOfFriend, stranger, requester, requested, formerFriend] = people as [
+export const visibilityFixture = (users: TestUsers): Promise<VisibilityFixture> =>
+  users.shared('visibility fixture', async () => {
+    // A service may store a pair of users in the order of their ids: some owners have lower ids than the viewers.
+    const older = { private: await users.register(), public: await users.register() };
+    const createdUsers = await Promise.all(Array.from({ length: 6 }, () => users.register()));
+    const owners = { ...older, 'was-private': await users.register(), 'was-public': await users.register() };
+    const [friend, friendOfFriend, stranger, requester, requested, formerFriend] = createdUsers as [
       User,
       User,
       User,
@@ -117,17 +121,17 @@ export const audience = (cast: TestUsers): Promise<Audience> =>
       User,
     ];
     const viewers = { friend, friendOfFriend, stranger, requester, requested, formerFriend };
-    await befriend(friendOfFriend, friend);
-    // A user's own privacy hides nothing of others.
+    await makeFriends(friendOfFriend, friend);
+    // A user's own privacy must not affect what they see.
     await setPrivate(requested, true);
     const owned = await Promise.all(
       PRIVACIES.map(async (privacy) => [privacy, await createOwned(owners[privacy], viewers, privacy)] as const),
     );
-    return { viewers, owned: Object.fromEntries(owned) as Audience['owned'] };
+    return { viewers, owned: Object.fromEntries(owned) as VisibilityFixture['owned'] };
   });
 
-/** The private account of the audience, with those who may come by. */
-export interface PrivateProfile extends Owned {
+/** The private owner of the visibility fixture, with the viewers. */
+export interface PrivateProfile extends OwnedContent {
   friend: User;
   requester: User;
   requested: User;
@@ -135,26 +139,26 @@ export interface PrivateProfile extends Owned {
   exFriend: User;
 }
 
-export const privateProfile = async (cast: TestUsers): Promise<PrivateProfile> => {
-  const { owned, viewers } = await audience(cast);
+export const privateProfile = async (users: TestUsers): Promise<PrivateProfile> => {
+  const { owned, viewers } = await visibilityFixture(users);
   return { ...owned.private, ...viewers, exFriend: viewers.formerFriend };
 };
 
-/** A public person with a picture and a post with an image. Rules look at it, and leave it as it is. */
-export const publicProfile = (cast: TestUsers) =>
-  cast.once('open house', async () => {
-    const owner = await cast.sharedUser('cleo');
+/** Returns a public account with a picture and a post with an image. Rules must not change it. */
+export const publicProfile = (users: TestUsers) =>
+  users.shared('public profile', async () => {
+    const owner = await users.sharedUser('cleo');
     const { body } = await owner.send(200, 'PUT /profiles/me', { form: { image: png() } });
-    const post = (await publish(owner, { image: png() })) as Owned['post'];
-    return { owner, visitor: await cast.sharedUser('ada'), post, picture: body.profile_link as string };
+    const post = (await publish(owner, { image: png() })) as OwnedContent['post'];
+    return { owner, visitor: await users.sharedUser('ada'), post, picture: body.profile_link as string };
   });
 
-/** How a person's browser sends a request: with the cookie alone. */
-export const byCookie = (token: string, headers: Record<string, string> = {}): RequestOptions => ({
+/** Returns request options with the session cookie, as a browser sends it. */
+export const withCookie = (token: string, headers: Record<string, string> = {}): RequestOptions => ({
   headers: { Cookie: `fc_session_token=${token}`, ...headers },
 });
 
-/** A part of a form: its name, its content, and more of its header. */
+/** A part of a multipart form. */
 export interface RawPart {
   name: string;
   content: string | Uint8Array;
@@ -162,8 +166,8 @@ export interface RawPart {
   type?: string;
 }
 
-/** A form byte for byte. `FormData` would turn every line break into CRLF. */
-export function rawForm(...parts: RawPart[]): RequestOptions {
+/** Encodes a multipart form without changing its bytes. `FormData` would convert line breaks to CRLF. */
+export function rawForm(...parts: RawPart[]) {
   const chunks = parts.flatMap(({ name, content, fileName, type }) => [
     Buffer.from(
       `--kit\r\nContent-Disposition: form-data; name="${name}"${fileName === undefined ? '' : `; filename="${fileName}"`}\r\n` +
@@ -178,8 +182,13 @@ export function rawForm(...parts: RawPart[]): RequestOptions {
   };
 }
 
-export const textForm = (fields: Record<string, string>): RequestOptions =>
+export const textForm = (fields: Record<string, string>) =>
   rawForm(...Object.entries(fields).map(([name, content]) => ({ name, content })));
 
-/** An id that no user and no post has. */
-export const NO_ID = 9007199254740991;
+/** An id of no user and no post: the largest one that is well formed. */
+export const UNUSED_ID = 9007199254740991;
+
+/** Returns the claims of a JWT, which are its second part. */
+export function claimsOf(token: string) {
+  return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString() || '{}');
+}

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { PlainError } from '../plain-error.js';
-import { openBar } from '../progress.js';
+import { CommandError } from '../command-error.js';
+import { createProgressBar } from '../progress.js';
 import { NoResponseError } from './client.js';
 import { version } from './document.js';
 import { junitReport } from './junit.js';
-import { type Context, jsonReport, markdownReport, textReport } from './report.js';
+import { jsonReport, markdownReport, type ReportContext, textReport } from './report.js';
 import { allRules, isUnexpectedFailure, type Run, run } from './run.js';
 import { idMatcher, readFailedIds, readIdList } from './selection.js';
 
@@ -28,49 +28,49 @@ const OPTIONS = {
   help: { type: 'boolean', default: false },
 } as const;
 
-const HELP = `Checks whether a service keeps the social posting service's contract, version ${version}.
+const HELP = `Checks whether a service implements the contract of the social posting service, version ${version}.
 
   contract-test --base-url URL [options]
 
-  --base-url URL         where the service is, with its path if it has one: https://host/api/v1
-  --only PATTERN         checks these rules only; can be repeated
-  --skip PATTERN         does not check these rules; can be repeated
-  --only-failed FILE     checks only the rules that failed, by an earlier --json report
-  --known-failures FILE  rules that may fail: ids, one a line; # begins a comment
-  --slow                 checks slow rules too
-  --bail                 stops after the first failure
+  --base-url URL         the address of the service, including its path: https://host/api/v1
+  --only PATTERN         checks only these rules; can be repeated
+  --skip PATTERN         skips these rules; can be repeated
+  --only-failed FILE     checks only the rules that failed in an earlier --json report
+  --known-failures FILE  rules that may fail: one id per line; # starts a comment
+  --slow                 also checks slow rules
+  --bail                 stops after the first failure that is not known
   --junit FILE           writes a JUnit XML report
   --json FILE            writes a JSON report
   --markdown FILE        writes a Markdown report, for a CI summary
-  --seed SEED            uses the account names of an earlier run
-  --timeout SECONDS      how long a response may take (default: 30)
+  --seed SEED            uses the same account names as an earlier run
+  --timeout SECONDS      the longest time without data from the service (default: 30)
   --list                 prints the selected rules and exits
   --version, --help
 
-A pattern is the id of a rule (posts.list.offset.feed), or its beginning up to a dot (posts.list); * stands for any characters.
-Exit code: 0 all rules passed, 1 a rule failed, 2 nothing was checked, 130 interrupted.`;
+A pattern is a rule id (posts.list.offset.feed) or a prefix of it up to a dot (posts.list); * matches any characters.
+Exit codes: 0 all rules passed, 1 a rule failed, 2 no rule was checked, 130 interrupted.`;
 
-/** The process's exit code. */
+/** Exit codes of the process. */
 const PASSED = 0;
 const FAILED = 1;
 const NOT_RUN = 2;
-/** As shells say of a command that Ctrl-C has ended. */
+/** The exit code that shells report for Ctrl-C: 128 plus the number of SIGINT. */
 const INTERRUPTED = 130;
 
 type Arguments = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
 
 function parseTimeout(text: string): number {
-  const timeout = Number(text) * 1000;
-  if (!(timeout > 0)) throw new PlainError(`--timeout: "${text}" is not a number of seconds`);
-  return timeout;
+  const timeoutMs = Number(text) * 1000;
+  if (!(timeoutMs > 0)) throw new CommandError(`--timeout: "${text}" must be a positive number of seconds`);
+  return timeoutMs;
 }
 
 function parseBaseUrl(text: string | undefined): URL {
-  if (text === undefined) throw new PlainError('--base-url is missing; --help lists the options');
+  if (text === undefined) throw new CommandError('--base-url is required; --help lists the options');
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const plain = url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}${url.pathname}`;
-  if (!plain)
-    throw new PlainError(`--base-url: "${text}" is not an http or https address without query and credentials`);
+  const isPlain = url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}${url.pathname}`;
+  if (!isPlain)
+    throw new CommandError(`--base-url: "${text}" must be an http or https URL without query and credentials`);
   return url;
 }
 
@@ -79,29 +79,29 @@ async function selectIds({ only, skip, 'only-failed': onlyFailed, slow }: Argume
   const rules = allRules.filter((rule) => slow || !rule.slow);
   for (const pattern of [...only, ...skip]) {
     if (!allRules.some(({ id }) => idMatcher([pattern])(id)))
-      throw new PlainError(`no rule has an id like "${pattern}"`);
+      throw new CommandError(`no rule has an id like "${pattern}"`);
   }
   const failed = onlyFailed === undefined ? undefined : new Set(await readFailedIds(onlyFailed));
   const [isWanted, isSkipped] = [only.length > 0 ? idMatcher(only) : () => true, idMatcher(skip)];
   const ids = rules.map(({ id }) => id).filter((id) => isWanted(id) && !isSkipped(id) && (failed?.has(id) ?? true));
-  if (ids.length === 0) throw new PlainError('no rule is selected; slow rules need --slow');
+  if (ids.length === 0) throw new CommandError('no rule is selected; slow rules need --slow');
   return new Set(ids);
 }
 
-/** Ctrl-C once stops checking, and the accounts are deleted; twice, and they are left. */
-function interruptions() {
+/** The first Ctrl-C stops checking, and the accounts are deleted. The second stops their deletion. */
+function interruptSignals() {
   const [checking, deleting] = [new AbortController(), new AbortController()];
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       if (checking.signal.aborted) deleting.abort();
-      else console.error('Interrupted: deleting the accounts that were made. Once more leaves them.');
+      else console.error('Interrupted: deleting the accounts of the run. Press Ctrl-C again to leave them.');
       checking.abort();
     });
   }
-  return { signal: checking.signal, hurry: deleting.signal };
+  return { signal: checking.signal, abortSignal: deleting.signal };
 }
 
-async function writeReports({ junit, json, markdown }: Arguments, result: Run, context: Context): Promise<void> {
+async function writeReports({ junit, json, markdown }: Arguments, result: Run, context: ReportContext): Promise<void> {
   for (const [file, render] of [
     [junit, junitReport],
     [json, jsonReport],
@@ -118,12 +118,12 @@ async function main(): Promise<number> {
     return PASSED;
   }
   const { seed = randomBytes(6).toString('hex'), bail, slow } = values;
-  const timeout = parseTimeout(values.timeout);
+  const timeoutMs = parseTimeout(values.timeout);
   const baseUrl = values.list ? undefined : parseBaseUrl(values['base-url']);
   const ids = await selectIds(values);
   const knownFailuresFile = values['known-failures'];
-  const known = new Set(knownFailuresFile === undefined ? [] : await readIdList(knownFailuresFile));
-  for (const id of known) {
+  const knownFailures = new Set(knownFailuresFile === undefined ? [] : await readIdList(knownFailuresFile));
+  for (const id of knownFailures) {
     if (!allRules.some((rule) => rule.id === id)) console.error(`${knownFailuresFile}: no rule has the id ${id}`);
   }
   if (!baseUrl) {
@@ -132,7 +132,7 @@ async function main(): Promise<number> {
     return PASSED;
   }
 
-  let bar: ReturnType<typeof openBar> | undefined;
+  let bar: ReturnType<typeof createProgressBar> | undefined;
   const clear = () => {
     bar?.stop();
     bar = undefined;
@@ -142,21 +142,21 @@ async function main(): Promise<number> {
   const result = await run({
     baseUrl,
     seed,
-    timeout,
+    timeoutMs,
     bail,
     slow,
     selects: (id) => ids.has(id),
-    isKnown: (id) => known.has(id),
-    ...interruptions(),
-    progress(done, total) {
-      bar ??= openBar('rules', total);
+    isKnown: (id) => knownFailures.has(id),
+    ...interruptSignals(),
+    onProgress(done, total) {
+      bar ??= createProgressBar('rules', total);
       bar.update(done);
     },
-    say(line) {
+    log(line) {
       clear();
       console.error(line);
     },
-    checked: (unfinished) => writeReports(values, unfinished, context),
+    onRulesChecked: (unfinished) => writeReports(values, unfinished, context),
   }).finally(clear);
 
   console.log(textReport(result, context));
@@ -166,11 +166,11 @@ async function main(): Promise<number> {
 }
 
 process.exitCode = await main().catch((error) => {
-  const plain =
-    error instanceof PlainError ||
+  const isExpected =
+    error instanceof CommandError ||
     error instanceof NoResponseError ||
     'syscall' in error ||
     String(error.code).startsWith('ERR_PARSE_ARGS');
-  console.error(plain ? error.message : error);
+  console.error(isExpected ? error.message : error);
   return NOT_RUN;
 });

@@ -1,8 +1,8 @@
 import { XMLBuilder } from 'fast-xml-parser';
-import { bySubject, countOf, describeFailure, skipReason } from './report.js';
+import { bySubject, countVerdicts, describeFailure, skipReason } from './report.js';
 import type { Outcome, Run } from './run.js';
 
-/** Returns the run as JUnit XML, which CI servers show: a suite for each subject, a test case for each rule. */
+/** Returns the run as JUnit XML, with a test suite for each subject and a test case for each rule. */
 export function junitReport({ outcomes, seconds }: Run): string {
   const builder = new XMLBuilder({ ignoreAttributes: false, attributeNamePrefix: '@', format: true });
   const testsuites = {
@@ -24,15 +24,15 @@ function testCase(outcome: Outcome) {
   const reason = skipReason(outcome);
   return {
     '@classname': subject,
-    '@name': valid(`${id}: ${sentence}`),
+    '@name': toXmlText(`${id}: ${sentence}`),
     '@time': seconds.toFixed(3),
-    ...(reason !== undefined && { skipped: { '@message': valid(reason) } }),
+    ...(reason !== undefined && { skipped: { '@message': toXmlText(reason) } }),
     ...(failure &&
       reason === undefined && {
         failure: {
-          '@message': valid(failureMessage(outcome)),
+          '@message': toXmlText(failureMessage(outcome)),
           '@type': 'ContractFailure',
-          '#text': valid(describeFailure(outcome)),
+          '#text': toXmlText(describeFailure(outcome)),
         },
       }),
   };
@@ -43,11 +43,11 @@ const failureMessage = ({ failure }: Outcome) =>
 
 const totals = (outcomes: readonly Outcome[], seconds: number) => ({
   '@tests': outcomes.length,
-  '@failures': countOf(outcomes).failed,
+  '@failures': countVerdicts(outcomes).failed,
   '@skipped': outcomes.filter((outcome) => skipReason(outcome) !== undefined).length,
   '@time': seconds.toFixed(3),
 });
 
-/** Removes what XML 1.0 has no way to write. */
-const valid = (text: string) =>
+/** Replaces characters that XML 1.0 does not allow. */
+const toXmlText = (text: string) =>
   text.toWellFormed().replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd');

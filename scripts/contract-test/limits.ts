@@ -2,88 +2,89 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export type Bucket = 'strict' | 'general';
 
-/** What the answers so far have said of one bucket. */
-export interface Standing {
+/** The state of a bucket, according to the responses so far. */
+export interface BucketState {
   limit?: number;
   remaining?: number;
-  /** When the window ends, by our clock. */
+  /** The end of the window, in milliseconds since the epoch by the local clock. */
   resetsAt?: number;
 }
 
 export interface Limits {
-  readonly standings: Readonly<Record<Bucket, Standing>>;
-  /** Resolves when the bucket has room for one more request. */
-  takeTurn(bucket: Bucket): Promise<void>;
-  /** To be called once for every turn, whatever came of it. */
-  endTurn(bucket: Bucket): void;
-  /** Notes what an answer says of its bucket. */
-  note(bucket: Bucket, headers: Headers): void;
-  /** To be called for a 429: nothing more is sent until its window is over. */
-  exhaust(bucket: Bucket, headers: Headers): void;
+  readonly states: Readonly<Record<Bucket, BucketState>>;
+  /** Waits until one more request fits into the window. */
+  acquire(bucket: Bucket): Promise<void>;
+  /** Must be called once after every `acquire`, also if the request failed. */
+  release(bucket: Bucket): void;
+  /** Updates a bucket from the headers of a response. */
+  update(bucket: Bucket, headers: Headers): void;
+  /** Blocks a bucket after a 429, until its window ends. */
+  markExhausted(bucket: Bucket, headers: Headers): void;
 }
 
-/** How much later than announced a window is taken to have ended: the service says whole seconds. */
-const MARGIN = 100;
+/** Added to the announced end of a window, which has a resolution of a second. */
+const RESET_MARGIN_MS = 100;
 
 /**
- * Keeps a run within the service's rate limits: a request that would be refused waits for the window to end.
+ * Creates a client-side rate limiter, which follows the `X-RateLimit-*` headers of the service. A request that would
+ * exceed a limit waits for the next window.
  *
- * @param say prints a line when somebody has to wait
+ * @param log prints a line when a request has to wait
  */
-export function createLimits(say: (line: string) => void, signal: AbortSignal): Limits {
-  const standings: Record<Bucket, Standing & { underWay: number; announced?: number }> = {
-    strict: { underWay: 0 },
-    general: { underWay: 0 },
+export function createLimits(log: (line: string) => void, signal: AbortSignal): Limits {
+  const states: Record<Bucket, BucketState & { inFlight: number; loggedReset?: number }> = {
+    strict: { inFlight: 0 },
+    general: { inFlight: 0 },
   };
 
   return {
-    standings,
+    states,
 
-    async takeTurn(bucket) {
-      const standing = standings[bucket];
+    async acquire(bucket) {
+      const state = states[bucket];
       for (;;) {
-        const { remaining, resetsAt = 0, limit } = standing;
-        const wait = resetsAt + MARGIN - Date.now();
-        // What a window that is over has left says nothing of the next one.
-        if (wait <= 0) delete standing.remaining;
-        if (remaining === undefined || wait <= 0 || remaining > standing.underWay) break;
-        if (standing.announced !== resetsAt && remaining <= 0) {
-          standing.announced = resetsAt;
+        const { remaining, resetsAt = 0, limit } = state;
+        const waitMs = resetsAt + RESET_MARGIN_MS - Date.now();
+        // The count of a window that has ended does not apply to the next one.
+        if (waitMs <= 0) delete state.remaining;
+        if (remaining === undefined || waitMs <= 0 || remaining > state.inFlight) break;
+        if (state.loggedReset !== resetsAt && remaining <= 0) {
+          state.loggedReset = resetsAt;
           const until = new Date(resetsAt).toTimeString().slice(0, 8);
-          say(`The ${bucket} rate limit of ${limit} is used up: waiting ${duration(wait)}, until ${until}.`);
+          log(`The ${bucket} rate limit of ${limit} is used up: waiting ${formatDuration(waitMs)}, until ${until}.`);
         }
-        // Answers under way may still tell of a new window.
-        await sleep(remaining > 0 ? Math.min(wait, 20) : wait, undefined, { signal });
+        // Responses in flight may announce a new window.
+        await sleep(remaining > 0 ? Math.min(waitMs, 20) : waitMs, undefined, { signal });
       }
-      standing.underWay += 1;
+      state.inFlight += 1;
     },
 
-    endTurn(bucket) {
-      standings[bucket].underWay -= 1;
+    release(bucket) {
+      states[bucket].inFlight -= 1;
     },
 
-    note(bucket, headers) {
-      const standing = standings[bucket];
+    update(bucket, headers) {
+      const state = states[bucket];
       const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) => {
         const value = headers.get(`x-ratelimit-${name}`);
         return value === null ? Number.NaN : Number(value);
       }) as [number, number, number];
       if (![limit, remaining, reset].every(Number.isFinite)) return;
-      standing.limit = limit;
-      standing.remaining = Math.min(standing.remaining ?? remaining, remaining);
-      standing.resetsAt = Math.max(standing.resetsAt ?? 0, Date.now() + reset * 1000);
+      state.limit = limit;
+      state.remaining = Math.min(state.remaining ?? remaining, remaining);
+      state.resetsAt = Math.max(state.resetsAt ?? 0, Date.now() + reset * 1000);
     },
 
-    exhaust(bucket, headers) {
+    markExhausted(bucket, headers) {
       const seconds = Number(headers.get('retry-after') ?? 1);
-      standings[bucket].remaining = 0;
-      standings[bucket].resetsAt = Date.now() + (Number.isFinite(seconds) ? Math.max(seconds, 0.2) : 1) * 1000;
+      states[bucket].remaining = 0;
+      states[bucket].resetsAt = Date.now() + (Number.isFinite(seconds) ? Math.max(seconds, 0.2) : 1) * 1000;
     },
   };
 }
 
-/** `9 s`, `14 min 32 s`. */
-export function duration(milliseconds: number): string {
+/** Returns a duration as text, such as `9 s` or `14 min 32 s`. */
+export function formatDuration(milliseconds: number): string {
   const seconds = Math.max(1, Math.ceil(milliseconds / 1000));
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }

@@ -8,7 +8,7 @@ import { version } from './document.js';
 const NAME = 'social-posting-contract-test';
 const FOLDER = '.build/contract-test-package';
 
-/** Returns the licences of the packages whose files are in the bundle, as they ask for. */
+/** Returns the licences of the bundled packages, which require that their text is included. */
 async function licences(inputs: string[]): Promise<string> {
   const folders = inputs.map((path) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]);
   const texts = [...new Set(folders)].sort().map(async (folder) => {
@@ -35,7 +35,7 @@ const { metafile } = await build({
   metafile: true,
   logLevel: 'warning',
   banner: {
-    // Packages of CommonJS need `require`, which modules lack.
+    // CommonJS packages need `require`, which ES modules lack.
     js: "#!/usr/bin/env node\nimport { createRequire as $createRequire } from 'node:module';\nconst require = $createRequire(import.meta.url);",
   },
 });
@@ -46,7 +46,7 @@ await writeFile(
     {
       name: NAME,
       version,
-      description: 'Checks whether a service keeps the contract of the social posting service',
+      description: 'Checks whether a service implements the contract of the social posting service',
       license,
       type: 'module',
       bin: { 'contract-test': 'contract-test.js' },

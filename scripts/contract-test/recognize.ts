@@ -1,4 +1,4 @@
-import { PlainError } from '../plain-error.js';
+import { CommandError } from '../command-error.js';
 import type { Client, Send } from './client.js';
 import type { ReceivedResponse } from './exchange.js';
 
@@ -6,7 +6,7 @@ const UNKNOWN_PATH = '/contract-test/no-such-path';
 
 const isJsonError = ({ body }: ReceivedResponse) => typeof body === 'object' && typeof body?.message === 'string';
 
-/** A login without fields is refused in a shape of its own: `errors`, each with `in` and `field`. */
+/** Returns whether an empty login was rejected with the error shape of the contract: `errors` with `in` and `field`. */
 function namesLoginFields({ status, body }: ReceivedResponse): boolean {
   if (status !== 400 || !Array.isArray(body?.errors)) return false;
   const named = body.errors.map((problem: { in?: string; field?: string }) => `${problem?.in}.${problem?.field}`);
@@ -14,24 +14,24 @@ function namesLoginFields({ status, body }: ReceivedResponse): boolean {
 }
 
 /**
- * Asks for little, without credentials, to see whether this is an implementation of the contract, however faulty. It is, if
- * it refuses an empty login as the contract says, or if it protects the contract's paths and knows them from others.
+ * Checks with a few unauthenticated requests that the service is an implementation of the contract, even a faulty one. It
+ * must reject an empty login as the contract says, or return 401 for protected paths and 404 for an unknown one.
  *
- * @throws PlainError otherwise
+ * @throws CommandError otherwise
  */
 export async function recognize({ send, baseUrl }: Client): Promise<void> {
-  const askAvailable = async (...[request, sent]: Parameters<Send>) => {
-    const answer = await send(request, sent);
-    if (answer.status !== 429 && answer.status !== 503) return answer;
-    throw new PlainError(`${baseUrl} responds with ${answer.status} to ${request}: try again later`);
+  const sendAvailable = async (...[request, sent]: Parameters<Send>) => {
+    const response = await send(request, sent);
+    if (response.status !== 429 && response.status !== 503) return response;
+    throw new CommandError(`${baseUrl} responds with ${response.status} to ${request}: try again later`);
   };
-  const login = await askAvailable('POST /auth/login', { json: {} });
-  const me = await askAvailable('GET /auth/me');
+  const login = await sendAvailable('POST /auth/login', { json: {} });
+  const me = await sendAvailable('GET /auth/me');
   if (namesLoginFields(login)) return;
-  const [friends, unknown] = [await askAvailable('GET /friends'), await askAvailable(`GET ${UNKNOWN_PATH}`)];
-  const isProtected = [me, friends].every((answer) => answer.status === 401 && isJsonError(answer));
+  const [friends, unknown] = [await sendAvailable('GET /friends'), await sendAvailable(`GET ${UNKNOWN_PATH}`)];
+  const isProtected = [me, friends].every((response) => response.status === 401 && isJsonError(response));
   if (isProtected && unknown.status === 404 && isJsonError(unknown)) return;
-  throw new PlainError(`${baseUrl} ${describeOther(me)}`);
+  throw new CommandError(`${baseUrl} ${describeOther(me)}`);
 }
 
 function describeOther({ status, headers }: ReceivedResponse): string {

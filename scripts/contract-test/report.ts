@@ -2,11 +2,11 @@ import { styleText } from 'node:util';
 import { version } from './document.js';
 import { isUnexpectedFailure, type Outcome, type Run } from './run.js';
 
-/** What a report says besides the run. */
-export interface Context {
+/** The parts of a report that are not results. */
+export interface ReportContext {
   baseUrl: string;
   seed: string;
-  /** Where the known failures are listed. */
+  /** The file that lists the known failures. */
   knownFailuresFile?: string | undefined;
 }
 
@@ -25,7 +25,7 @@ function groupBy(outcomes: readonly Outcome[], keyOf: (outcome: Outcome) => stri
 }
 
 /** Counts the outcomes of each kind. A known failure is not a failure. */
-export function countOf(outcomes: readonly Outcome[]) {
+export function countVerdicts(outcomes: readonly Outcome[]) {
   const count = (verdict: Outcome['verdict']) => outcomes.filter((outcome) => outcome.verdict === verdict).length;
   const failed = outcomes.filter(isUnexpectedFailure).length;
   return {
@@ -37,15 +37,15 @@ export function countOf(outcomes: readonly Outcome[]) {
   };
 }
 
-/** Returns why a rule counts neither as passed nor as failed. */
+/** Returns why a rule counts as neither passed nor failed, if so. */
 export function skipReason({ verdict, known, reason, failure }: Outcome): string | undefined {
   if (verdict === 'failed' && known) return `known failure: expected ${failure?.expected}`;
   return verdict === 'not-run' ? `not run: ${reason}` : reason;
 }
 
 /** Returns the report for a terminal. */
-export function textReport(run: Run, context: Context): string {
-  const { outcomes, counts, people, seconds, left } = run;
+export function textReport(run: Run, context: ReportContext): string {
+  const { outcomes, counts, accounts, seconds, left } = run;
   const subjects = bySubject(outcomes);
   const width = Math.max(0, ...subjects.map(([name]) => name.length));
   return [
@@ -56,15 +56,15 @@ export function textReport(run: Run, context: Context): string {
       .map(({ id, sentence, reason }) => `${paint('yellow', 'Skipped')}  ${id}: ${sentence}\n  ${reason}\n`),
     ...groupFailures(outcomes).map((group) => failureText(group)),
     ...remarks(run, context).map((remark) => `${remark}\n`),
-    `${tally(outcomes)}; ${counts.strict + counts.general} requests (${counts.strict} strict), ${people} accounts, ${seconds.toFixed(1)} s`,
+    `${tally(outcomes)}; ${counts.strict + counts.general} requests (${counts.strict} strict), ${accounts} accounts, ${seconds.toFixed(1)} s`,
     ...(left.length > 0 ? [`Accounts that could not be deleted: ${left.join(', ')}`] : []),
   ].join('\n');
 }
 
 /** Returns the report for a CI summary, in GitHub's Markdown. */
-export function markdownReport(run: Run, context: Context): string {
+export function markdownReport(run: Run, context: ReportContext): string {
   const { outcomes } = run;
-  const columns = Object.keys(countOf([])) as (keyof ReturnType<typeof countOf>)[];
+  const columns = Object.keys(countVerdicts([])) as (keyof ReturnType<typeof countVerdicts>)[];
   const row = (cells: (string | number)[]) => `| ${cells.join(' | ')} |`;
   const failed = outcomes.some(isUnexpectedFailure);
   return [
@@ -74,7 +74,7 @@ export function markdownReport(run: Run, context: Context): string {
       row(['Subject', ...columns]),
       row(['---', ...columns.map(() => '---:')]),
       ...[...bySubject(outcomes), ['All', outcomes] as const].map(([name, ofSubject]) =>
-        row([name, ...columns.map((column) => countOf(ofSubject)[column])]),
+        row([name, ...columns.map((column) => countVerdicts(ofSubject)[column])]),
       ),
     ].join('\n'),
     ...remarks(run, context),
@@ -89,19 +89,19 @@ export function markdownReport(run: Run, context: Context): string {
   ].join('\n\n');
 }
 
-/** Returns everything about the run, for programs. */
-export function jsonReport({ outcomes, people, ...run }: Run, { baseUrl, seed }: Context): string {
-  return JSON.stringify({ contract: version, baseUrl, seed, ...run, accounts: people, rules: outcomes }, null, 2);
+/** Returns the run as JSON. */
+export function jsonReport({ outcomes, accounts, ...run }: Run, { baseUrl, seed }: ReportContext): string {
+  return JSON.stringify({ contract: version, baseUrl, seed, ...run, accounts, rules: outcomes }, null, 2);
 }
 
-function remarks({ outcomes, ended }: Run, { knownFailuresFile }: Context): string[] {
+function remarks({ outcomes, ended }: Run, { knownFailuresFile }: ReportContext): string[] {
   const known = outcomes.filter((outcome) => outcome.known);
   const list = (verdict: Outcome['verdict']) =>
     known.filter((outcome) => outcome.verdict === verdict).map(({ id }) => id);
   const [failing, passing] = [list('failed'), list('passed')];
   return [
     ...(failing.length > 0 ? [`Known failures: ${failing.join(', ')}`] : []),
-    ...(passing.length > 0 ? [`Pass now, and can be removed from ${knownFailuresFile}: ${passing.join(', ')}`] : []),
+    ...(passing.length > 0 ? [`Now passing, can be removed from ${knownFailuresFile}: ${passing.join(', ')}`] : []),
     ...(ended === 'interrupted' ? ['Interrupted: the other rules were not checked.'] : []),
     ...(ended === 'bailed' ? ['Stopped after the first failure: the other rules were not checked.'] : []),
   ];
@@ -109,7 +109,7 @@ function remarks({ outcomes, ended }: Run, { knownFailuresFile }: Context): stri
 
 type Group = [first: Outcome, ...others: Outcome[]];
 
-/** Returns the failures that are not known; those with the same expectation and the same response together. */
+/** Groups unexpected failures that have the same expectation and the same response. */
 function groupFailures(outcomes: readonly Outcome[]): Group[] {
   const groups = groupBy(outcomes.filter(isUnexpectedFailure), ({ failure }) => {
     const { expected, actual, response } = failure ?? {};
@@ -122,7 +122,7 @@ function failureText([first, ...others]: Group): string {
   return [
     `${paint('red', 'Failed')}   ${first.id}: ${first.sentence}`,
     indent(describeFailure(first)),
-    ...(others.length > 0 ? [`  Fail in the same way: ${others.map(({ id }) => id).join(', ')}`] : []),
+    ...(others.length > 0 ? [`  Same failure: ${others.map(({ id }) => id).join(', ')}`] : []),
     '',
   ].join('\n');
 }
@@ -146,6 +146,6 @@ export function describeFailure({ failure }: Outcome): string {
 const indent = (text: string) => text.replace(/^(?=.)/gm, '  ');
 
 function tally(outcomes: readonly Outcome[]): string {
-  const present = Object.entries(countOf(outcomes)).filter(([kind, count]) => count > 0 || kind === 'passed');
+  const present = Object.entries(countVerdicts(outcomes)).filter(([kind, count]) => count > 0 || kind === 'passed');
   return present.map(([kind, count]) => paint(kind === 'failed' ? 'red' : 'reset', `${count} ${kind}`)).join(', ');
 }

@@ -1,17 +1,17 @@
 import type { TestUsers } from './users.js';
 
-/** One sentence of the contract that can be checked from outside. */
+/** One statement of the contract, with a check over HTTP. */
 export interface Rule {
-  /** `<subject>.<operation or noun>.<aspect>`, which stays the same when the sentence is reworded. */
+  /** `<subject>.<operation or noun>.<aspect>`. It never changes, even if the sentence is reworded. */
   id: string;
-  /** What the service has to do, in words that need no other document. */
+  /** The required behavior, understandable without other documents. */
   sentence: string;
-  check(cast: TestUsers): Promise<void>;
-  /** Whether it takes so long that a run leaves it out unless it is asked for. */
+  check(users: TestUsers): Promise<void>;
+  /** Whether the rule is checked only with `--slow`. */
   slow?: boolean;
 }
 
-/** Rules about one thing, which are checked one after the other: they may share people. */
+/** A group of rules, which are checked one after the other and may share users. */
 export interface Subject {
   name: string;
   rules: Rule[];

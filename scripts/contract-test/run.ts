@@ -1,5 +1,13 @@
+/**
+ * Runs the contract tests against a service.
+ *
+ * Subjects of a group run concurrently, the rules of a subject in order. One client sends all requests, within the rate
+ * limits, and passes every exchange to two observers: the document check, whose results are rules too, and the account
+ * registry. At the end, a second client deletes all registered accounts, because an interrupt stops the first one.
+ */
+
 import { setMaxListeners } from 'node:events';
-import { type Counts, createClient, NoResponseError, type Observer } from './client.js';
+import { createClient, NoResponseError, type Observer, type RequestCounts } from './client.js';
 import { contract } from './document.js';
 import {
   type CheckedResponse,
@@ -10,35 +18,35 @@ import {
   shorten,
 } from './exchange.js';
 import { ExpectationError, SkippedError } from './expect.js';
-import { type Bucket, createLimits, duration, type Standing } from './limits.js';
+import { type Bucket, type BucketState, createLimits, formatDuration } from './limits.js';
 import { recognize } from './recognize.js';
 import type { Rule, Subject } from './rule.js';
 import { groups } from './rules/index.js';
 import { createAccountRegistry, createTestUsers, type TestUsers } from './users.js';
 
 export interface Settings {
-  /** May have a path, which then comes before the paths of the contract. */
+  /** May have a path, which is the prefix of the contract's paths. */
   baseUrl: URL;
-  /** Decides the names of the users. */
+  /** Determines the names of the users. */
   seed: string;
-  /** For one response, in milliseconds. */
-  timeout: number;
-  /** Which rules to check, by their ids. */
+  /** The longest time without data from the service, in milliseconds. */
+  timeoutMs: number;
+  /** Returns whether to check the rule with this id. */
   selects: (id: string) => boolean;
-  /** Which rules are known to fail, by their ids. */
+  /** Returns whether the rule with this id is known to fail. */
   isKnown: (id: string) => boolean;
   /** Whether to check slow rules too. */
   slow: boolean;
   /** Whether to stop after the first failure that is not known. */
   bail: boolean;
-  say(line: string): void;
-  progress(done: number, total: number): void;
-  /** Called after the last rule, before the accounts are deleted, which can take long. */
-  checked(run: Run): Promise<void>;
-  /** Stops checking; the accounts are deleted all the same. */
+  log(line: string): void;
+  onProgress(done: number, total: number): void;
+  /** Called after the last rule, before the accounts are deleted. Deletion may take long. */
+  onRulesChecked(run: Run): Promise<void>;
+  /** Stops checking; the accounts are still deleted. */
   signal: AbortSignal;
-  /** Stops deleting, too. */
-  hurry: AbortSignal;
+  /** Stops the deletion of accounts too. */
+  abortSignal: AbortSignal;
 }
 
 export type Verdict = 'passed' | 'failed' | 'skipped' | 'not-run';
@@ -63,25 +71,25 @@ export interface Outcome {
 
 export interface Run {
   outcomes: Outcome[];
-  counts: Counts;
-  people: number;
+  counts: RequestCounts;
+  accounts: number;
   /** The ids of accounts that could not be deleted. */
   left: number[];
   seconds: number;
   ended: 'complete' | 'bailed' | 'interrupted';
 }
 
-/** What makes a run fail. */
+/** Returns whether an outcome makes the run fail. */
 export const isUnexpectedFailure = ({ verdict, known }: Outcome) => verdict === 'failed' && !known;
 
-/** How many requests it takes to check every rule once, and to delete everybody. A test holds this to be so, roughly. */
-export const WHOLE_RUN: Counts = { strict: 640, general: 5200 };
+/** The approximate number of requests of a full run, including the deletion of its accounts. A test checks it. */
+export const FULL_RUN_REQUESTS: RequestCounts = { strict: 640, general: 5200 };
 
 /** A rule for each operation of the document, which every response of a run is checked against. */
 const documentRules = contract.map(({ id, method, path }) => ({
   operation: id,
   id: `document.${id}`,
-  sentence: `Every response to ${method} ${path} has a status, headers and a body that openapi.yaml declares for it, and nothing else.`,
+  sentence: `Every response to ${method} ${path} has only a status, headers and a body that openapi.yaml declares for it.`,
 }));
 
 export const allRules: readonly Pick<Rule, 'id' | 'sentence' | 'slow'>[] = [
@@ -90,38 +98,45 @@ export const allRules: readonly Pick<Rule, 'id' | 'sentence' | 'slow'>[] = [
 ];
 
 /**
- * Checks the rules on the service at this address, and deletes all accounts that it has made.
+ * Checks the selected rules, and deletes all accounts that they created.
  *
- * @throws NoAnswer when there is no service
- * @throws PlainError when it is another one
+ * @throws NoResponseError if the service does not respond
+ * @throws CommandError if it is not an implementation of the contract
  */
 export async function run(settings: Settings): Promise<Run> {
-  const { hurry, say, seed } = settings;
-  const began = performance.now();
+  const { abortSignal, log, seed } = settings;
+  const startedAt = performance.now();
   const bail = new AbortController();
   const signal = AbortSignal.any([settings.signal, bail.signal]);
-  // Every request and every wait listens.
-  for (const each of [signal, hurry]) setMaxListeners(0, each);
+  // Every request and every wait adds a listener.
+  for (const each of [signal, abortSignal]) setMaxListeners(0, each);
 
-  const register = createAccountRegistry();
+  const registry = createAccountRegistry();
   const documentCheck = createDocumentCheck();
-  const observer: Observer = { answered: documentCheck.answered, exchanged: register.exchanged };
-  const limits = createLimits(say, signal);
+  const observer: Observer = { onResponse: documentCheck.onResponse, onExchange: registry.onExchange };
+  const limits = createLimits(log, signal);
   const client = createClient({ ...settings, limits, observer, signal });
-  const cleaner = createClient({ ...settings, limits: createLimits(say, hurry), observer, signal: hurry });
+  const cleanupClient = createClient({
+    ...settings,
+    limits: createLimits(log, abortSignal),
+    observer,
+    signal: abortSignal,
+  });
 
   const selects = ({ id, slow }: (typeof allRules)[number]) => settings.selects(id) && (settings.slow || !slow);
-  const chosen = groups.map((subjects) => subjects.map(({ name, rules }) => ({ name, rules: rules.filter(selects) })));
-  const total = chosen.flat().flatMap(({ rules }) => rules).length;
+  const selectedGroups = groups.map((subjects) =>
+    subjects.map(({ name, rules }) => ({ name, rules: rules.filter(selects) })),
+  );
+  const total = selectedGroups.flat().flatMap(({ rules }) => rules).length;
   const results = new Map<string, Result>();
 
-  async function checkSubject({ rules }: Subject, cast: TestUsers) {
+  async function checkSubject({ rules }: Subject, users: TestUsers) {
     for (const rule of rules) {
       if (signal.aborted) return;
-      const result = await check(rule, cast);
+      const result = await check(rule, users);
       if (signal.aborted) return;
       results.set(rule.id, result);
-      settings.progress(results.size, total);
+      settings.onProgress(results.size, total);
       if (settings.bail && result.verdict === 'failed' && !settings.isKnown(rule.id)) bail.abort();
     }
   }
@@ -133,65 +148,65 @@ export async function run(settings: Settings): Promise<Run> {
 
   async function summarize(left: number[]): Promise<Run> {
     const ended = settings.signal.aborted ? 'interrupted' : bail.signal.aborted ? 'bailed' : 'complete';
-    const unchecked = notRun(ended === 'bailed' ? 'an earlier rule failed' : 'the run was interrupted');
-    const ofDocument = documentRules.filter(selects).map(async (rule) => {
+    const notChecked = notRun(ended === 'bailed' ? 'an earlier rule failed' : 'the run was interrupted');
+    const documentOutcomes = documentRules.filter(selects).map(async (rule) => {
       return outcome(
         'The document',
         rule,
-        (await documentCheck.result(rule.operation)) ?? (ended === 'complete' ? UNREQUESTED : unchecked),
+        (await documentCheck.result(rule.operation)) ?? (ended === 'complete' ? NOT_REQUESTED : notChecked),
       );
     });
     return {
       outcomes: [
-        ...chosen
+        ...selectedGroups
           .flat()
-          .flatMap(({ name, rules }) => rules.map((rule) => outcome(name, rule, results.get(rule.id) ?? unchecked))),
-        ...(await Promise.all(ofDocument)),
+          .flatMap(({ name, rules }) => rules.map((rule) => outcome(name, rule, results.get(rule.id) ?? notChecked))),
+        ...(await Promise.all(documentOutcomes)),
       ],
       counts: {
-        strict: client.counts.strict + cleaner.counts.strict,
-        general: client.counts.general + cleaner.counts.general,
+        strict: client.counts.strict + cleanupClient.counts.strict,
+        general: client.counts.general + cleanupClient.counts.general,
       },
-      people: register.size,
+      accounts: registry.size,
       left,
-      seconds: (performance.now() - began) / 1000,
+      seconds: (performance.now() - startedAt) / 1000,
       ended,
     };
   }
 
   try {
     await recognize(client);
-    say(forecast(limits.standings, total));
-    const cast = createTestUsers(client, register, seed);
-    for (const subjects of chosen) await Promise.all(subjects.map((subject) => checkSubject(subject, cast)));
-    await settings.checked(await summarize([]));
+    log(estimate(limits.states, total));
+    const users = createTestUsers(client, seed);
+    for (const subjects of selectedGroups) await Promise.all(subjects.map((subject) => checkSubject(subject, users)));
+    await settings.onRulesChecked(await summarize([]));
   } finally {
     await client.idle();
-    await register.deleteAll(cleaner.send);
+    await registry.deleteAll(cleanupClient.send);
     client.close();
-    cleaner.close();
+    cleanupClient.close();
   }
-  return summarize(register.left());
+  return summarize(registry.left());
 }
 
 type Result = Pick<Outcome, 'verdict' | 'seconds' | 'failure' | 'reason'>;
 
 const notRun = (reason: string): Result => ({ verdict: 'not-run', seconds: 0, reason });
-const UNREQUESTED: Result = {
+const NOT_REQUESTED: Result = {
   verdict: 'skipped',
   seconds: 0,
   reason: 'none of the selected rules requests this operation',
 };
 
-async function check({ check }: Rule, cast: TestUsers): Promise<Result> {
-  const began = performance.now();
+async function check({ check }: Rule, users: TestUsers): Promise<Result> {
+  const startedAt = performance.now();
   const result = (verdict: Verdict, more: Partial<Result> = {}): Result => ({
     verdict,
-    seconds: (performance.now() - began) / 1000,
+    seconds: (performance.now() - startedAt) / 1000,
     ...more,
   });
   try {
-    await check(cast);
+    await check(users);
     return result('passed');
   } catch (error) {
     if (error instanceof SkippedError) return result('skipped', { reason: error.message });
@@ -201,53 +216,57 @@ async function check({ check }: Rule, cast: TestUsers): Promise<Result> {
 
 async function describeFailure(error: unknown): Promise<Failure> {
   if (error instanceof NoResponseError) return { expected: 'a response', actual: error.message };
-  // A response so far from what was requested that the rule cannot read it.
+  // A rule threw because the response does not have the structure that it reads.
   if (!(error instanceof ExpectationError))
     return { expected: 'a response that the rule can read', actual: `${error}` };
   const { expected, actual, exchange } = error;
   return {
-    expected: readable(expected),
-    ...(actual !== undefined && { actual: readable(actual) }),
+    expected: truncated(expected),
+    ...(actual !== undefined && { actual: truncated(actual) }),
     ...(exchange && (await describeExchange(exchange))),
   };
 }
 
-const readable = (text: string) => shorten(maskSecrets(text), 800);
+const truncated = (text: string) => shorten(maskSecrets(text), 800);
 
 /** Checks every response of a run against the document. */
 function createDocumentCheck() {
   const requested = new Set<string>();
-  const failures = new Map<string, { breaches: string[]; exchange: Exchange }>();
+  const failures = new Map<string, { violations: string[]; exchange: Exchange }>();
   return {
-    answered(operation: string, { exchange }: CheckedResponse, breaches: string[]) {
+    onResponse(operation: string, { exchange }: CheckedResponse, violations: string[]) {
       requested.add(operation);
-      if (breaches.length > 0 && !failures.has(operation)) failures.set(operation, { breaches, exchange });
+      if (violations.length > 0 && !failures.has(operation)) failures.set(operation, { violations, exchange });
     },
-    /** Undefined if there was no response of this operation. */
+    /** Returns undefined if no rule requested this operation. */
     async result(operation: string): Promise<Result | undefined> {
       const found = failures.get(operation);
       if (!found) return requested.has(operation) ? { verdict: 'passed', seconds: 0 } : undefined;
-      const broken = new ExpectationError('what openapi.yaml declares', found.exchange, found.breaches.join('; '));
-      return { verdict: 'failed', seconds: 0, failure: await describeFailure(broken) };
+      const error = new ExpectationError(
+        'a response as openapi.yaml declares it',
+        found.exchange,
+        found.violations.join('; '),
+      );
+      return { verdict: 'failed', seconds: 0, failure: await describeFailure(error) };
     },
   };
 }
 
-/** What the run will need, and how long that takes at the limits that the service has told. */
-function forecast(standings: Readonly<Record<Bucket, Standing>>, rules: number): string {
+/** Returns an estimate of the requests of the run, and of the time that the rate limits add. */
+function estimate(standings: Readonly<Record<Bucket, BucketState>>, rules: number): string {
   const share = rules / groups.flat().flatMap((subject) => subject.rules).length;
-  const needs = Object.entries(WHOLE_RUN).map(([bucket, requests]) => {
+  const needs = Object.entries(FULL_RUN_REQUESTS).map(([bucket, requests]) => {
     const count = Math.ceil(requests * share);
     const { limit, remaining = 0, resetsAt = Date.now() } = standings[bucket as Bucket];
-    if (limit === undefined) return { text: `${count} ${bucket} requests (whose limit is not told)`, wait: 0 };
-    // A window is at least as long as what is left of this one.
+    if (limit === undefined) return { text: `${count} ${bucket} requests (limit unknown)`, waitMs: 0 };
+    // A window is at least as long as the rest of the current one.
     const windows = Math.max(0, Math.ceil((count - remaining) / limit));
     return {
       text: `${count} ${bucket} requests (${limit} in a window)`,
-      wait: windows * Math.max(0, resetsAt - Date.now()),
+      waitMs: windows * Math.max(0, resetsAt - Date.now()),
     };
   });
-  const wait = Math.max(...needs.map((need) => need.wait));
-  const advice = `about ${duration(wait)} of waiting, less with higher RATE_LIMIT_MAX and RATE_LIMIT_STRICT_MAX`;
-  return `${rules} rules need about ${needs.map(({ text }) => text).join(' and ')}: ${wait > 0 ? advice : 'no waiting'}.`;
+  const waitMs = Math.max(...needs.map((need) => need.waitMs));
+  const advice = `about ${formatDuration(waitMs)} of waiting, less with higher RATE_LIMIT_MAX and RATE_LIMIT_STRICT_MAX`;
+  return `${rules} rules need about ${needs.map(({ text }) => text).join(' and ')}: ${waitMs > 0 ? advice : 'no waiting'}.`;
 }

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { PlainError } from '../plain-error.js';
+import { CommandError } from '../command-error.js';
 
 /**
- * Returns a test for the ids that one of the patterns selects. A pattern is an id, or the beginning of ids up to a dot:
- * `posts.list` selects `posts.list.offset.feed`. A `*` stands for any characters.
+ * Returns a predicate for ids that match one of the patterns. A pattern is an id or a prefix up to a dot: `posts.list`
+ * selects `posts.list.offset.feed`. A `*` matches any characters.
  */
 export function idMatcher(patterns: readonly string[]): (id: string) => boolean {
   const expressions = patterns.map((pattern) => {
@@ -13,7 +13,7 @@ export function idMatcher(patterns: readonly string[]): (id: string) => boolean 
   return (id) => expressions.some((expression) => expression.test(id));
 }
 
-/** Reads ids from a text file, one a line. What follows a `#` is a comment. */
+/** Reads ids from a text file, one per line. A `#` starts a comment. */
 export async function readIdList(file: string): Promise<string[]> {
   const lines = (await readFile(file, 'utf8')).split('\n');
   return lines.map((line) => line.replace(/#.*/, '').trim()).filter((id) => id !== '');
@@ -22,7 +22,7 @@ export async function readIdList(file: string): Promise<string[]> {
 /**
  * Reads the ids of the rules that failed from a JSON report.
  *
- * @throws PlainError if the file is not such a report
+ * @throws CommandError if the file is not such a report
  */
 export async function readFailedIds(file: string): Promise<string[]> {
   try {
@@ -30,7 +30,7 @@ export async function readFailedIds(file: string): Promise<string[]> {
     return rules.filter(({ verdict }) => verdict === 'failed').map(({ id }) => id);
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof TypeError)
-      throw new PlainError(`${file} is not a JSON report of a run`);
+      throw new CommandError(`${file} is not a JSON report of a run`);
     throw error;
   }
 }

@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
-import { inPairs } from '../pairs.js';
+import { insertDashes } from '../insert-dashes.js';
 import type { Client, Observer, Send } from './client.js';
 import type { CheckedResponse, RequestOptions } from './exchange.js';
 import { ExpectationError, expectStatus } from './expect.js';
 
-/** Who a request is from. */
+/** A user, or an unauthenticated client, that sends requests. */
 export interface Requester {
-  /** Sends a request such as `GET /posts/7`, and answers what came if it is of the status that is wanted. */
-  send(wanted: number | number[], request: string, sent?: RequestOptions): Promise<CheckedResponse>;
+  /**
+   * Sends a request such as `GET /posts/7`.
+   *
+   * @throws ExpectationError if the response has none of the expected statuses
+   */
+  send(expected: number | number[], request: string, sent?: RequestOptions): Promise<CheckedResponse>;
 }
 
 export interface User extends Requester {
@@ -27,24 +31,22 @@ export interface NewUser {
   password: string;
 }
 
-/** The people of a run. Every account that comes into being is remembered, whoever has registered it, to be deleted. */
+/** The users of a run, which rules share or register for themselves. */
 export interface TestUsers {
   /** The scheme, host and port of the service. */
   readonly origin: string;
-  /** Asks without credentials, or with those that `sent` has. */
+  /** Sends requests without credentials, except those in `sent`. */
   anonymous: Requester;
-  /** Somebody whom no service knows yet, the same for the same seed. */
+  /** Returns the fields of a new user. The same seed gives the same users. */
   newUser(): NewUser;
-  /** The answer to a login, whose token and cookie it holds. */
-  login(who: Pick<NewUser, 'email' | 'password'>, headers?: Record<string, string>): Promise<CheckedResponse>;
-  /** Registers somebody new and logs them in. */
+  /** Logs in and returns the response, which has the token and the cookie. */
+  login(user: Pick<NewUser, 'email' | 'password'>, headers?: Record<string, string>): Promise<CheckedResponse>;
+  /** Registers a new user and logs in. */
   register(): Promise<User>;
-  /** The person of this name, who is made when first asked for, and shared by all rules that ask. */
+  /** Returns the user with this name, who is registered on first use and shared between rules. */
   sharedUser(name: string): Promise<User>;
-  /** What is made when first asked for, and shared by all rules that ask. */
-  once<Made>(what: string, make: () => Promise<Made>): Promise<Made>;
-  /** How many have been registered. */
-  readonly size: number;
+  /** Returns the value with this key, which is created on first use and shared between rules. */
+  shared<T>(key: string, create: () => Promise<T>): Promise<T>;
 }
 
 interface Account {
@@ -54,11 +56,11 @@ interface Account {
   token?: string | undefined;
 }
 
-/** Knows of every account what is needed to delete it. */
-export interface AccountRegistry extends Pick<Observer, 'exchanged'> {
+/** Observes the requests of a run, and records the credentials of every account for its deletion. */
+export interface AccountRegistry extends Pick<Observer, 'onExchange'> {
   /** Deletes all accounts. */
-  deleteAll(ask: Send): Promise<void>;
-  /** Returns the ids of the accounts that are not deleted. */
+  deleteAll(send: Send): Promise<void>;
+  /** Returns the ids of the accounts that have not been deleted. */
   left(): number[];
   readonly size: number;
 }
@@ -67,16 +69,16 @@ const emailOf = (value: unknown) => String(value).trim().toLowerCase();
 
 export function createAccountRegistry(): AccountRegistry {
   const accounts = new Map<number, Account>();
-  const owners = new Map<string, Account>();
+  const accountsByToken = new Map<string, Account>();
   let size = 0;
 
-  async function remove(ask: Send, account: Account): Promise<void> {
+  async function remove(send: Send, account: Account): Promise<void> {
     const { email, password } = account;
-    for (const fresh of [false, true]) {
-      if (fresh) delete account.token;
-      if (account.token === undefined) await ask('POST /auth/login', { json: { email, password } });
+    for (const newSession of [false, true]) {
+      if (newSession) delete account.token;
+      if (account.token === undefined) await send('POST /auth/login', { json: { email, password } });
       if (account.token === undefined) return;
-      await ask('DELETE /profiles/me', { token: account.token, json: { password } });
+      await send('DELETE /profiles/me', { token: account.token, json: { password } });
       if (!accounts.has(account.id)) return;
     }
   }
@@ -86,12 +88,12 @@ export function createAccountRegistry(): AccountRegistry {
       return size;
     },
 
-    exchanged(method, path, { json, form, token }, { status, body }) {
+    onExchange(method, path, { json, form, token }, { status, body }) {
       const fields = (json ?? (form instanceof FormData ? Object.fromEntries(form) : form) ?? {}) as Record<
         string,
         unknown
       >;
-      const account = owners.get(token ?? '');
+      const account = accountsByToken.get(token ?? '');
       switch (status < 300 && `${method} ${path.split('?', 1)[0]}`) {
         case 'POST /auth/register':
           if (!Number.isInteger(body?.id)) return;
@@ -102,7 +104,7 @@ export function createAccountRegistry(): AccountRegistry {
           const known = accounts.get(body?.id);
           if (!known) return;
           known.token = body.token;
-          owners.set(body.token, known);
+          accountsByToken.set(body.token, known);
           return;
         }
         case 'PUT /profiles/me':
@@ -114,43 +116,39 @@ export function createAccountRegistry(): AccountRegistry {
       }
     },
 
-    async deleteAll(ask) {
-      for (const account of [...accounts.values()]) await remove(ask, account).catch(() => undefined);
+    async deleteAll(send) {
+      for (const account of [...accounts.values()]) await remove(send, account).catch(() => undefined);
     },
 
     left: () => [...accounts.keys()],
   };
 }
 
-/** How many accounts are registered at a time: each costs the service several password hashes. */
-const REGISTRATIONS_AT_ONCE = 3;
+/** Registrations are limited because each costs the service several password hashes. */
+const MAX_CONCURRENT_REGISTRATIONS = 3;
 
-export function createTestUsers(client: Client, register: AccountRegistry, seed: string): TestUsers {
-  const made = new Map<string, Promise<unknown>>();
-  const turn = pLimit(REGISTRATIONS_AT_ONCE);
-  let drawn = 0;
-  const draw = () => {
-    drawn += 1;
-    return createHash('sha256').update(`${seed} ${drawn}`).digest('hex');
+export function createTestUsers(client: Client, seed: string): TestUsers {
+  const sharedValues = new Map<string, Promise<unknown>>();
+  const limitConcurrency = pLimit(MAX_CONCURRENT_REGISTRATIONS);
+  let drawCount = 0;
+  const nextHash = () => {
+    drawCount += 1;
+    return createHash('sha256').update(`${seed} ${drawCount}`).digest('hex');
   };
   const createSender = (token?: string): Requester => ({
-    send: async (wanted, request, sent) =>
-      expectStatus(await client.send(request, { ...(token !== undefined && { token }), ...sent }), wanted),
+    send: async (expected, request, sent) =>
+      expectStatus(await client.send(request, { ...(token !== undefined && { token }), ...sent }), expected),
   });
   const anonymous = createSender();
 
-  const cast: TestUsers = {
+  const users: TestUsers = {
     origin: client.origin,
     anonymous,
-    get size() {
-      return register.size;
-    },
-
     newUser() {
-      const hex = draw();
-      // A rule has the username in a password, too.
-      const username = `kit${inPairs(hex.slice(0, 12))}`;
-      const password = `Quiet.7${inPairs(hex.slice(12, 28))}`;
+      const hex = nextHash();
+      // One rule uses the username as part of a password, so both avoid sequences and repeats.
+      const username = `kit${insertDashes(hex.slice(0, 12))}`;
+      const password = `Quiet.7${insertDashes(hex.slice(12, 28))}`;
       return { name: 'Contract Tester', username, email: `${username}@example.org`, password };
     },
 
@@ -158,24 +156,24 @@ export function createTestUsers(client: Client, register: AccountRegistry, seed:
       anonymous.send(200, 'POST /auth/login', { json: { email, password }, headers }),
 
     register: () =>
-      turn(async () => {
-        const identity = cast.newUser();
-        const { body } = await anonymous.send(201, 'POST /auth/register', { json: identity });
-        const { token } = (await cast.login(identity)).body;
-        return { ...identity, id: body.id, token, ...createSender(token) };
+      limitConcurrency(async () => {
+        const newUser = users.newUser();
+        const { body } = await anonymous.send(201, 'POST /auth/register', { json: newUser });
+        const { token } = (await users.login(newUser)).body;
+        return { ...newUser, id: body.id, token, ...createSender(token) };
       }),
 
-    sharedUser: (name) => cast.once(`person ${name}`, cast.register),
+    sharedUser: (name) => users.shared(`user ${name}`, users.register),
 
-    once<Made>(what: string, make: () => Promise<Made>) {
-      const found = made.get(what) ?? make();
-      made.set(what, found);
-      return (found as Promise<Made>).catch((error) => {
+    shared<T>(key: string, create: () => Promise<T>) {
+      const value = sharedValues.get(key) ?? create();
+      sharedValues.set(key, value);
+      return (value as Promise<T>).catch((error) => {
         throw error instanceof ExpectationError
           ? new ExpectationError(`${error.expected} (while preparing this rule)`, error.exchange, error.actual)
           : error;
       });
     },
   };
-  return cast;
+  return users;
 }

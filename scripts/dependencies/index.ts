@@ -5,10 +5,9 @@ import { table } from '../table.js';
 import { type Bom, installScriptProblems, licenceOf, licenceProblems } from './rules.js';
 
 /*
- * Checks what the service is made of: the licences of its production dependencies, by an SBOM that npm writes, and which of
- * all packages have install scripts.
+ * Checks the licences of the production dependencies, from an SBOM that npm writes, and the install scripts of all packages.
  *
- *   npm run check:dependencies -- --sbom FILE     keeps the SBOM, in CycloneDX
+ *   npm run check:dependencies -- --sbom FILE     also writes the SBOM to FILE, in CycloneDX format
  */
 
 const { values } = parseArgs({ options: { sbom: { type: 'string' } } });

@@ -1,4 +1,4 @@
-/** The part of a CycloneDX document that is looked at. */
+/** The part of a CycloneDX document that the checks read. */
 export interface Bom {
   bomFormat: string;
   specVersion: string;
@@ -13,7 +13,7 @@ export interface LockFile {
   packages: Record<string, { hasInstallScript?: boolean }>;
 }
 
-/** Licences that ask for no more than a notice, by their SPDX identifiers. */
+/** SPDX identifiers of licences that require at most a notice. */
 const PERMISSIVE = new Set([
   '0BSD',
   'Apache-2.0',
@@ -27,28 +27,28 @@ const PERMISSIVE = new Set([
   'Unlicense',
 ]);
 
-/** The licence of a component as an SPDX expression; empty if it declares none. */
+/** Returns the licence of a component as an SPDX expression, or an empty string if it declares none. */
 export const licenceOf = ({ licenses = [] }: Bom['components'][number]): string =>
   licenses.map(({ license, expression }) => expression ?? license?.id ?? license?.name ?? '').join(' AND ');
 
-/** Whether an SPDX expression leaves a choice of permissive licences alone. Exceptions and nested choices are refused. */
+/** Returns whether an SPDX expression offers only permissive licences. Rejects exceptions and nested choices. */
 export function isPermissive(expression: string): boolean {
   const choices = expression.replace(/^\((.*)\)$/, '$1').split(' OR ');
   return choices.some((choice) => choice.split(' AND ').every((licence) => PERMISSIVE.has(licence)));
 }
 
-/** Components whose licence is not permissive, or unknown. */
+/** Returns a problem for each component whose licence is unknown or not permissive. */
 export const licenceProblems = ({ components }: Bom): string[] =>
   components
     .filter((component) => !isPermissive(licenceOf(component)))
     .map((component) => `${component.name}@${component.version}: licence ${licenceOf(component) || 'unknown'}`);
 
-/** Packages with an install script that nobody has decided about: `allowScripts` of package.json has to name them. */
+/** Returns a problem for each package with an install script that `allowScripts` in package.json does not list. */
 export function installScriptProblems({ packages }: LockFile, allowScripts: Record<string, boolean>): string[] {
   const names = Object.entries(packages)
     .filter(([path, { hasInstallScript }]) => path !== '' && hasInstallScript)
     .map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length));
   return [...new Set(names)]
     .filter((name) => !(name in allowScripts))
-    .map((name) => `${name}: has an install script that allowScripts in package.json does not name`);
+    .map((name) => `${name}: has an install script that allowScripts in package.json does not list`);
 }

@@ -1,5 +1,5 @@
-/** The beginning of an ES module that holds generated CommonJS: its run-time helpers come from their packages. */
-export const COMMONJS = `import { createRequire } from 'node:module';
+/** The first lines of an ES module around generated CommonJS code, which calls `require` for its run-time helpers. */
+export const COMMONJS_PRELUDE = `import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);
 

@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI document that the generators read. `$ref`s are resolved before they see it. */
+/** The parts of an OpenAPI document that the generators read. All `$ref`s are resolved. */
 export interface Document {
   security?: Requirement[];
   paths: Record<string, Record<string, RawOperation>>;
@@ -33,7 +33,7 @@ interface Parameter {
   schema: Schema;
 }
 
-/** One operation as every generator wants it: flat, resolved, and checked for what the service relies on. */
+/** One operation, flattened and checked. */
 export interface Operation {
   id: string;
   tag: string;
@@ -48,14 +48,14 @@ export interface Operation {
   /** Undefined when the operation declares no header parameters. */
   headerParameters: Schema | undefined;
   body: { mediaType: string; required: boolean; schema: Schema } | undefined;
-  /** The JSON bodies of its responses, by status. */
+  /** The schemas of its JSON response bodies, by status. */
   responses: Record<string, Schema>;
 }
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 const BUCKETS = ['strict', 'general'];
 
-/** Replaces every local `$ref` by what it names. The document has no recursive schema. */
+/** Replaces every local `$ref` by its target. Recursive schemas are not supported. */
 export function resolveReferences(document: unknown): Document {
   const resolve = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(resolve);
@@ -66,13 +66,15 @@ export function resolveReferences(document: unknown): Document {
   return resolve(document) as Document;
 }
 
+/** Returns the target of a local `$ref`, such as `#/components/schemas/Post`. */
 function lookUp(document: unknown, reference: string): unknown {
   const steps = reference.replace(/^#\//, '').split('/');
-  const found = steps.reduce<unknown>((node, step) => (node as Record<string, unknown> | undefined)?.[step], document);
-  if (found === undefined) throw new Error(`openapi.yaml: ${reference} names nothing`);
-  return found;
+  const target = steps.reduce<unknown>((node, step) => (node as Record<string, unknown> | undefined)?.[step], document);
+  if (target === undefined) throw new Error(`openapi.yaml: ${reference} does not exist`);
+  return target;
 }
 
+/** @throws Error when an operation lacks something that the service relies on */
 export function operationsOf(document: Document): Operation[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     METHODS.filter((method) => method in item).map((method) => {
@@ -102,7 +104,7 @@ export function operationsOf(document: Document): Operation[] {
 function parametersSchema(raw: RawOperation, place: Parameter['in']): Schema {
   const parameters = (raw.parameters ?? []).filter((parameter) => parameter.in === place);
   for (const { name, required, schema } of parameters) {
-    // Handlers get every query parameter: sent, or by its default.
+    // Handlers expect a value for every query parameter.
     if (place === 'query' && !required && !('default' in schema)) {
       throw new Error(`${raw.operationId}: ${name} needs a default`);
     }

@@ -1,6 +1,6 @@
 import { isFile, type Operation, type Schema } from './document.js';
 
-const kindsOf = (schema: Schema) =>
+const typesByName = (schema: Schema) =>
   Object.fromEntries(
     Object.entries(schema.properties ?? {}).map(([name, property]) => [
       name,
@@ -8,30 +8,30 @@ const kindsOf = (schema: Schema) =>
     ]),
   );
 
-const normalizedOf = (schema: Schema) =>
+const normalizedFields = (schema: Schema) =>
   Object.entries(schema.properties ?? {}).flatMap(([name, property]) => (property['x-normalize'] ? [name] : []));
 
 function entry(operation: Operation) {
   const { id, method, path, secured, rateLimit, refusesEmptyObject, query, headerParameters, body } = operation;
-  const described = {
+  const route = {
     id,
     method,
     path,
     secured,
     rateLimit,
-    query: kindsOf(query),
-    headers: headerParameters && kindsOf(headerParameters),
+    query: typesByName(query),
+    headers: headerParameters && typesByName(headerParameters),
     body: body && {
       mediaType: body.mediaType,
-      fields: kindsOf(body.schema),
-      emails: normalizedOf(body.schema),
+      fields: typesByName(body.schema),
+      emails: normalizedFields(body.schema),
     },
     refusesEmptyObject,
   };
-  return `  ${id}: ${JSON.stringify(described)},`;
+  return `  ${id}: ${JSON.stringify(route)},`;
 }
 
-/** The route table: what the server needs to know of an operation before its handler runs. */
+/** Returns the route table, with everything the server needs before a handler runs. */
 export function generateRoutes(operations: Operation[]): string {
   return `import type { OperationId } from './types.js';
 
@@ -40,22 +40,22 @@ export type Kind = 'string' | 'integer' | 'boolean' | 'file';
 export interface Operation {
   id: OperationId;
   method: 'GET' | 'PUT' | 'POST' | 'DELETE';
-  /** As the contract spells it: \`/posts/{id}\`. */
+  /** As in the contract: \`/posts/{id}\`. */
   path: string;
   /** Whether it needs credentials. */
   secured: boolean;
-  /** The bucket that counts its requests. */
+  /** The rate limit that its requests count against. */
   rateLimit: 'strict' | 'general';
   query: Readonly<Record<string, Kind>>;
-  /** The header parameters, by the contract's spelling of their names. */
+  /** The header parameters, with names spelled as in the contract. */
   headers?: Readonly<Record<string, Kind>>;
   body?: {
     mediaType: 'application/json' | 'multipart/form-data';
     fields: Readonly<Record<string, Kind>>;
-    /** The fields that are trimmed and lower-cased before they are judged. */
+    /** The fields that are trimmed and lower-cased before validation. */
     emails: readonly string[];
   };
-  /** Whether even \`{}\` is a body too much. */
+  /** Whether the operation rejects even the body \`{}\`. */
   refusesEmptyObject: boolean;
 }
 

@@ -1,14 +1,14 @@
 import fastJsonStringify from 'fast-json-stringify';
-import { COMMONJS } from './commonjs.js';
+import { COMMONJS_PRELUDE } from './commonjs.js';
 import type { Operation } from './document.js';
 
-/** Returns fast-json-stringify's standalone code for every JSON body of every response. */
+/** Returns fast-json-stringify's standalone code for every JSON response body. */
 export async function generateSerializers(operations: Operation[]): Promise<string> {
   const builders = new Map<string, { name: string; code: string }>();
   const nameOf = (schema: object): string => {
     const key = JSON.stringify(schema);
-    const known = builders.get(key);
-    if (known) return known.name;
+    const existing = builders.get(key);
+    if (existing) return existing.name;
     const name = `serialize${builders.size}`;
     const code = fastJsonStringify(schema, { mode: 'standalone' }) as unknown as string;
     builders.set(key, { name, code });
@@ -22,11 +22,11 @@ export async function generateSerializers(operations: Operation[]): Promise<stri
     ({ name, code }) =>
       `const ${name} = (() => { const module = {};\n${code.replace(/\n\s*\n/g, '\n').trim()}\nreturn module.exports; })();`,
   );
-  return `${COMMONJS}${modules.join('\n\n')}\n\nexport const serializers = {\n${table.join('\n')}\n};\n`;
+  return `${COMMONJS_PRELUDE}${modules.join('\n\n')}\n\nexport const serializers = {\n${table.join('\n')}\n};\n`;
 }
 
 export const SERIALIZERS_TYPES = `import type { OperationId } from './types.js';
 
-/** By operation and status: the body as JSON, with nothing that the contract does not name. */
+/** Functions that return a body as JSON, by operation and status. They omit fields that the contract does not declare. */
 export declare const serializers: Readonly<Record<OperationId, Readonly<Record<number, (body: unknown) => string>>>>;
 `;

@@ -1,11 +1,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
-import { COMMONJS } from './commonjs.js';
+import { COMMONJS_PRELUDE } from './commonjs.js';
 import { isFile, type Operation, type Schema } from './document.js';
 
-const NOTHING: Schema = { type: 'object', additionalProperties: false };
+const NO_PROPERTIES: Schema = { type: 'object', additionalProperties: false };
 
-/** A file is judged by its signature when it is read; to the validator it is anything at all. */
+/** Accepts any value for a file: its signature is checked when it is read. */
 const withoutFiles = (schema: Schema): Schema => ({
   ...schema,
   properties: Object.fromEntries(
@@ -13,17 +13,17 @@ const withoutFiles = (schema: Schema): Schema => ({
   ),
 });
 
-/** The schemas of an operation's input, by where it is sent. */
+/** Returns the schemas of an operation's input, by location. */
 const schemasOf = ({ query, pathParameters, headerParameters, body }: Operation): Record<string, Schema> => ({
   query,
   path: pathParameters,
   ...(headerParameters && { header: headerParameters }),
-  body: body ? withoutFiles(body.schema) : NOTHING,
+  body: body ? withoutFiles(body.schema) : NO_PROPERTIES,
 });
 
 /**
- * Has a text's length checked first, and nothing else of a text that is too long. Ajv alone would match a pattern against
- * whatever was sent.
+ * Checks the length of a string first and skips all other checks if it is too long. Ajv alone would match the pattern
+ * against input of any length.
  */
 const lengthFirst = (schema: Schema): Schema => {
   const { maxLength, minLength, pattern, ...rest } = schema;
@@ -41,8 +41,8 @@ const withLengthFirst = (schema: Schema): Schema => ({
 });
 
 /**
- * Returns Ajv's standalone code for the query, path, header parameters and body of every operation. All problems are
- * reported, nothing is coerced.
+ * Returns Ajv's standalone code for the query, path, header parameters and body of every operation. The validators report
+ * all errors and coerce nothing.
  */
 export async function generateValidators(operations: Operation[]): Promise<string> {
   const ajv = new Ajv2020({
@@ -63,12 +63,14 @@ export async function generateValidators(operations: Operation[]): Promise<strin
     return name;
   };
   const table = operations.map((operation) => {
-    const places = Object.entries(schemasOf(operation)).map(([place, schema]) => `${place}: exports.${nameOf(schema)}`);
-    return `  ${operation.id}: { ${places.join(', ')} },`;
+    const members = Object.entries(schemasOf(operation)).map(
+      ([location, schema]) => `${location}: exports.${nameOf(schema)}`,
+    );
+    return `  ${operation.id}: { ${members.join(', ')} },`;
   });
   const ids = Object.fromEntries([...names.values()].map((name) => [name, name]));
   const code = (standaloneCode as unknown as typeof standaloneCode.default)(ajv, ids);
-  return `${COMMONJS}const exports = {};\n\n${code}\n\nexport const validators = {\n${table.join('\n')}\n};\n`;
+  return `${COMMONJS_PRELUDE}const exports = {};\n\n${code}\n\nexport const validators = {\n${table.join('\n')}\n};\n`;
 }
 
 export const VALIDATORS_TYPES = `import type { ErrorObject } from 'ajv';

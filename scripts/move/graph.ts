@@ -1,13 +1,15 @@
 import type { Edges, GraphSnapshot, SocialGraph } from '../../db/graph/index.js';
 import type { Database } from '../../db/postgres/index.js';
-import type { Progress } from '../../db/support/progress.js';
-import type { Found } from './found.js';
+import type { Progress } from '../progress.js';
+import type { OnDifference } from './differences.js';
 
-/** How many people's ties are held at once, and how many ties or nodes are written in one go. */
-const PEOPLE = 200;
-const BATCH = 1000;
+/** The number of people whose edges are held in memory. */
+const PEOPLE_PER_PAGE = 200;
 
-type Tie = [kind: keyof Edges, start: number, end: number];
+/** The number of nodes or edges per write. */
+const ITEMS_PER_WRITE = 1000;
+
+type Edge = [kind: keyof Edges, start: number, end: number];
 
 export async function isEmpty({ snapshot }: SocialGraph): Promise<boolean> {
   const nodes = [...(await snapshot.personIds(0, 1)), ...(await snapshot.postIds(0, 1))];
@@ -15,25 +17,26 @@ export async function isEmpty({ snapshot }: SocialGraph): Promise<boolean> {
 }
 
 /**
- * Makes the target's ties the same as the source's, whatever was there, and gives everybody and every post a node.
+ * Makes the edges of the target equal to those of the source, and creates a node for every account and post. Edges that
+ * the source does not have are removed.
  *
- * @param db where the rows of the source are
+ * @param db the database of the source
  */
-export async function carryGraph(
+export async function copyGraph(
   db: Database,
   source: SocialGraph,
   target: SocialGraph,
   progress: Progress,
 ): Promise<void> {
   if (target.kind !== 'embedded') {
-    await keepNodes(db, 'accounts', (people) => target.snapshot.ensureNodes({ people, posts: [] }), progress);
-    await keepNodes(db, 'posts', (posts) => target.snapshot.ensureNodes({ people: [], posts }), progress);
+    await createNodes(db, 'accounts', (people) => target.snapshot.ensureNodes({ people, posts: [] }), progress);
+    await createNodes(db, 'posts', (posts) => target.snapshot.ensureNodes({ people: [], posts }), progress);
   }
   const total = await count(db, 'accounts');
-  for await (const { ours, theirs, done } of sideBySide(source.snapshot, target.snapshot)) {
-    progress('copying ties', done, total);
-    for (const batch of batches(minus(theirs, ours))) await target.snapshot.removeEdges(batch);
-    for (const batch of batches(minus(ours, theirs))) await target.snapshot.addEdges(batch);
+  for await (const { sourceEdges, targetEdges, done } of readBothGraphs(source.snapshot, target.snapshot)) {
+    progress('copying relations', done, total);
+    for (const batch of batches(subtract(targetEdges, sourceEdges))) await target.snapshot.removeEdges(batch);
+    for (const batch of batches(subtract(sourceEdges, targetEdges))) await target.snapshot.addEdges(batch);
   }
 }
 
@@ -42,13 +45,13 @@ export async function compareGraph(
   source: SocialGraph,
   target: SocialGraph,
   progress: Progress,
-  found: Found,
+  onDifference: OnDifference,
 ): Promise<void> {
   const total = await count(db, 'accounts');
-  for await (const { ours, theirs, done } of sideBySide(source.snapshot, target.snapshot)) {
-    progress('comparing ties', done, total);
-    for (const tie of minus(ours, theirs)) found(`${tie.join(' ')} is missing`);
-    for (const tie of minus(theirs, ours)) found(`${tie.join(' ')} is too much`);
+  for await (const { sourceEdges, targetEdges, done } of readBothGraphs(source.snapshot, target.snapshot)) {
+    progress('comparing relations', done, total);
+    for (const edge of subtract(sourceEdges, targetEdges)) onDifference(`${edge.join(' ')} is missing`);
+    for (const edge of subtract(targetEdges, sourceEdges)) onDifference(`${edge.join(' ')} is unexpected`);
   }
 }
 
@@ -60,67 +63,77 @@ async function count(db: Database, table: 'accounts' | 'posts'): Promise<number>
   return count;
 }
 
-async function keepNodes(
+async function createNodes(
   db: Database,
   table: 'accounts' | 'posts',
-  keep: (ids: number[]) => Promise<void>,
+  create: (ids: number[]) => Promise<void>,
   progress: Progress,
 ): Promise<void> {
   const total = await count(db, table);
   let done = 0;
   for (let after = 0; ; ) {
-    progress(`making nodes for ${table}`, done, total);
-    const rows = await db.selectFrom(table).select('id').where('id', '>', after).orderBy('id').limit(BATCH).execute();
+    progress(`creating nodes for ${table}`, done, total);
+    const rows = await db
+      .selectFrom(table)
+      .select('id')
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(ITEMS_PER_WRITE)
+      .execute();
     const last = rows.at(-1);
     if (!last) return;
-    await keep(rows.map(({ id }) => id));
+    await create(rows.map(({ id }) => id));
     after = last.id;
     done += rows.length;
   }
 }
 
-/** The ties of both, by the people from whom they go out. */
-async function* sideBySide(source: GraphSnapshot, target: GraphSnapshot) {
+/** Yields the outgoing edges of the same people in both graphs, page by page. */
+async function* readBothGraphs(source: GraphSnapshot, target: GraphSnapshot) {
   let after = 0;
   let done = 0;
   for (;;) {
-    const listings = [await source.personIds(after, PEOPLE), await target.personIds(after, PEOPLE)];
-    // Where one of them goes on after its page, nothing is known of it beyond.
+    const pages = [await source.personIds(after, PEOPLE_PER_PAGE), await target.personIds(after, PEOPLE_PER_PAGE)];
+    // Only compare up to the last id that both pages cover.
     const end = Math.min(
-      ...listings.map((ids) => (ids.length < PEOPLE ? Number.POSITIVE_INFINITY : (ids.at(-1) ?? 0))),
+      ...pages.map((ids) => (ids.length < PEOPLE_PER_PAGE ? Number.POSITIVE_INFINITY : (ids.at(-1) ?? 0))),
     );
-    const people = [...new Set(listings.flat())].filter((id) => id <= end);
+    const people = [...new Set(pages.flat())].filter((id) => id <= end);
     if (people.length === 0) return;
     done += people.length;
-    yield { ours: await outgoing(source, people), theirs: await outgoing(target, people), done };
+    yield {
+      sourceEdges: await outgoingEdges(source, people),
+      targetEdges: await outgoingEdges(target, people),
+      done,
+    };
     after = Math.max(...people);
   }
 }
 
-async function outgoing(inventory: GraphSnapshot, people: readonly number[]): Promise<Tie[]> {
-  const { friendships, requests, likes } = await inventory.edgesOf(people);
+async function outgoingEdges(snapshot: GraphSnapshot, people: readonly number[]): Promise<Edge[]> {
+  const { friendships, requests, likes } = await snapshot.edgesOf(people);
   const wanted = new Set(people);
-  const ties: Tie[] = [
-    ...friendships.map(({ person, friend }): Tie => ['friendships', person, friend]),
-    ...requests.map(({ from, to }): Tie => ['requests', from, to]),
-    ...likes.map(({ person, post }): Tie => ['likes', person, post]),
+  const edges: Edge[] = [
+    ...friendships.map(({ person, friend }): Edge => ['friendships', person, friend]),
+    ...requests.map(({ from, to }): Edge => ['requests', from, to]),
+    ...likes.map(({ person, post }): Edge => ['likes', person, post]),
   ];
-  return ties.filter(([, start]) => wanted.has(start));
+  return edges.filter(([, start]) => wanted.has(start));
 }
 
-function minus(some: readonly Tie[], others: readonly Tie[]): Tie[] {
-  const without = new Set(others.map(String));
-  return some.filter((tie) => !without.has(String(tie)));
+function subtract(edges: readonly Edge[], others: readonly Edge[]): Edge[] {
+  const excluded = new Set(others.map(String));
+  return edges.filter((edge) => !excluded.has(String(edge)));
 }
 
-function* batches(ties: readonly Tie[]): Generator<Edges> {
-  for (let start = 0; start < ties.length; start += BATCH) {
-    const batch = ties.slice(start, start + BATCH);
-    const of = (wanted: keyof Edges) => batch.filter(([kind]) => kind === wanted);
+function* batches(edges: readonly Edge[]): Generator<Edges> {
+  for (let start = 0; start < edges.length; start += ITEMS_PER_WRITE) {
+    const batch = edges.slice(start, start + ITEMS_PER_WRITE);
+    const ofKind = (kind: keyof Edges) => batch.filter((edge) => edge[0] === kind);
     yield {
-      friendships: of('friendships').map(([, person, friend]) => ({ person, friend })),
-      requests: of('requests').map(([, from, to]) => ({ from, to })),
-      likes: of('likes').map(([, person, post]) => ({ person, post })),
+      friendships: ofKind('friendships').map(([, person, friend]) => ({ person, friend })),
+      requests: ofKind('requests').map(([, from, to]) => ({ from, to })),
+      likes: ofKind('likes').map(([, person, post]) => ({ person, post })),
     };
   }
 }

@@ -3,12 +3,12 @@ import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import pLimit from 'p-limit';
 import type { ImageStore } from '../../db/images/index.js';
-import type { Progress } from '../../db/support/progress.js';
-import type { Found } from './found.js';
+import type { Progress } from '../progress.js';
+import type { OnDifference } from './differences.js';
 
-/** How many images are under way at once. */
-const AT_ONCE = 8;
+const CONCURRENT_IMAGES = 8;
 
 export async function isEmpty(images: ImageStore): Promise<boolean> {
   for await (const _ of images.list()) return false;
@@ -16,19 +16,19 @@ export async function isEmpty(images: ImageStore): Promise<boolean> {
 }
 
 /**
- * Copies the images that are not there yet. A store takes an image whole or not at all, and never another one under the same
- * name, so what is there needs no second look.
+ * Copies the images that the target does not have yet. Existing ones are complete and identical: a store writes images
+ * atomically and never reuses a name.
  *
- * @param uploads where bytes may rest between the two, on the target's file system
+ * @param uploads a directory for temporary files, on the file system of the target
  */
-export async function carryImages(
+export async function copyImages(
   source: ImageStore,
   target: ImageStore,
   uploads: string,
   progress: Progress,
 ): Promise<void> {
-  const there = new Set(await namesIn(target));
-  const missing = (await namesIn(source)).filter((name) => !there.has(name));
+  const existing = new Set(await namesIn(target));
+  const missing = (await namesIn(source)).filter((name) => !existing.has(name));
   await forEach(missing, 'copying images', progress, async (name) => {
     const image = await source.get(name);
     if (!image) return;
@@ -46,14 +46,14 @@ export async function compareImages(
   source: ImageStore,
   target: ImageStore,
   progress: Progress,
-  found: Found,
+  onDifference: OnDifference,
 ): Promise<void> {
   const names = new Set([...(await namesIn(source)), ...(await namesIn(target))]);
   await forEach([...names], 'comparing images', progress, async (name) => {
-    const [ours, theirs] = await Promise.all([digest(source, name), digest(target, name)]);
-    if (theirs === undefined) found(`image ${name} is missing`);
-    else if (ours === undefined) found(`image ${name} is too much`);
-    else if (ours !== theirs) found(`image ${name} differs`);
+    const [sourceDigest, targetDigest] = await Promise.all([digest(source, name), digest(target, name)]);
+    if (targetDigest === undefined) onDifference(`image ${name} is missing`);
+    else if (sourceDigest === undefined) onDifference(`image ${name} is unexpected`);
+    else if (sourceDigest !== targetDigest) onDifference(`image ${name} differs`);
   });
 }
 
@@ -75,17 +75,13 @@ async function forEach(
   names: readonly string[],
   step: string,
   progress: Progress,
-  work: (name: string) => Promise<void>,
+  action: (name: string) => Promise<void>,
 ): Promise<void> {
-  const queue = names.values();
   let done = 0;
   progress(step, done, names.length);
-  const worker = async () => {
-    for (const name of queue) {
-      await work(name);
-      done += 1;
-      progress(step, done, names.length);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await pLimit(CONCURRENT_IMAGES).map(names, async (name) => {
+    await action(name);
+    done += 1;
+    progress(step, done, names.length);
+  });
 }

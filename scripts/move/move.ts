@@ -1,46 +1,46 @@
-import type { Progress } from '../../db/support/progress.js';
-import { carryGraph, compareGraph } from './graph.js';
-import { carryImages, compareImages } from './images.js';
-import { carryRows, compareRows } from './rows.js';
-import type { Sides } from './sides.js';
-import { begin, examine, finish } from './state.js';
+import type { Progress } from '../progress.js';
+import { compareGraph, copyGraph } from './graph.js';
+import { compareImages, copyImages } from './images.js';
+import { compareRows, copyRows } from './rows.js';
+import { beginMove, checkPreconditions, finishMove } from './state.js';
+import type { MoveStores } from './stores.js';
 
-export { openSides } from './sides.js';
+export { openMoveStores } from './stores.js';
 
 export interface Outcome {
-  /** `there`: the target is where everything is already. `differs`: it was copied, but is not the same; nothing serves there. */
-  result: 'moved' | 'there' | 'differs';
+  /** After `differs`, no service starts on the target. */
+  result: 'moved' | 'already moved' | 'differs';
   differences: number;
-  /** Some of them. */
+  /** The first few differences. */
   examples: string[];
 }
 
-const EXAMPLES = 10;
+const MAX_EXAMPLES = 10;
 
 /**
- * Moves an installation from one set of stores to another: copies all that differs, compares it, and hands over. Ended at any
- * moment, it goes on where it was when it is called again.
+ * Moves an installation from one set of stores to another: copies what is missing, compares everything, and switches over.
+ * Each step can be repeated, so an interrupted move continues with the next call.
  *
- * @throws StoresDisagree before anything is written, when the source does not belong together or the target is not empty
- * @throws StoreUnavailable
+ * @throws StoresDisagreeError before any write, when the source stores are inconsistent or the target is not empty
+ * @throws StoreUnavailableError
  */
-export async function move(sides: Sides, progress: Progress): Promise<Outcome> {
+export async function move(stores: MoveStores, progress: Progress): Promise<Outcome> {
   const outcome: Outcome = { result: 'moved', differences: 0, examples: [] };
-  const found = (difference: string) => {
+  const onDifference = (difference: string) => {
     outcome.differences += 1;
-    if (outcome.examples.length < EXAMPLES) outcome.examples.push(difference);
+    if (outcome.examples.length < MAX_EXAMPLES) outcome.examples.push(difference);
   };
-  const id = await examine(sides);
-  if (id === undefined) return { ...outcome, result: 'there' };
-  await begin(id, sides);
-  const { source, target, same } = sides;
-  if (!same.postgres) await carryRows(source.db, target.db, progress);
-  if (!same.graph) await carryGraph(source.db, source.graph, target.graph, progress);
-  if (!same.images) await carryImages(source.images, target.images, target.directory.uploads, progress);
-  if (!same.postgres) await compareRows(source.db, target.db, progress, found);
-  if (!same.graph) await compareGraph(source.db, source.graph, target.graph, progress, found);
-  if (!same.images) await compareImages(source.images, target.images, progress, found);
+  const id = await checkPreconditions(stores);
+  if (id === undefined) return { ...outcome, result: 'already moved' };
+  await beginMove(id, stores);
+  const { source, target, shared } = stores;
+  if (!shared.postgres) await copyRows(source.db, target.db, progress);
+  if (!shared.graph) await copyGraph(source.db, source.graph, target.graph, progress);
+  if (!shared.images) await copyImages(source.images, target.images, target.directory.uploads, progress);
+  if (!shared.postgres) await compareRows(source.db, target.db, progress, onDifference);
+  if (!shared.graph) await compareGraph(source.db, source.graph, target.graph, progress, onDifference);
+  if (!shared.images) await compareImages(source.images, target.images, progress, onDifference);
   if (outcome.differences > 0) return { ...outcome, result: 'differs' };
-  await finish(id, sides);
+  await finishMove(id, stores);
   return outcome;
 }

@@ -1,41 +1,40 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/postgres/index.js';
 import type { Tables } from '../../db/schema.js';
-import type { Progress } from '../../db/support/progress.js';
-import type { Found } from './found.js';
+import type { Progress } from '../progress.js';
+import type { OnDifference } from './differences.js';
 
 interface Table {
   name: keyof Tables;
-  /** By what its rows are ordered. Text by its bytes: two PostgreSQLs may sort it by different languages. */
+  /** The columns that order its rows. Text uses the C collation, because the default may differ between two servers. */
   key: RawBuilder<unknown>[];
-  /** Below every key. */
-  first: Key;
+  /** Lower than every key. */
+  minKey: Key;
 }
 
 type Key = (number | string)[];
 
 interface Row {
   key: Key;
-  /** All columns, as JSON: every PostgreSQL writes and reads that alike, to the last digit of a time. */
+  /** All columns as JSON, which represents values without loss on every PostgreSQL version. */
   content: string;
 }
 
-/** In an order in which a row's references are there before it. The graph's tables are the graph's to carry. */
+/** Ordered so that referenced rows are copied first. Without the tables of the embedded graph: see graph.ts. */
 const TABLES: readonly Table[] = [
-  { name: 'accounts', key: [sql`id`], first: [0] },
-  { name: 'posts', key: [sql`id`], first: [0] },
-  { name: 'outbox', key: [sql`id`], first: [0] },
-  { name: 'idempotency_keys', key: [sql`account_id`, sql`key collate "C"`], first: [0, ''] },
-  { name: 'sessions', key: [sql`account_id`, sql`id collate "C"`], first: [0, ''] },
+  { name: 'accounts', key: [sql`id`], minKey: [0] },
+  { name: 'posts', key: [sql`id`], minKey: [0] },
+  { name: 'outbox', key: [sql`id`], minKey: [0] },
+  { name: 'idempotency_keys', key: [sql`account_id`, sql`key collate "C"`], minKey: [0, ''] },
+  { name: 'sessions', key: [sql`account_id`, sql`id collate "C"`], minKey: [0, ''] },
 ];
 
-/** A row has some 40 KB at most. */
-const PAGE = 500;
+/** A row has up to about 40 KB. */
+const ROWS_PER_PAGE = 500;
 
-/** What counts the ids of its table. */
 const SEQUENCES = ['accounts_id_seq', 'posts_id_seq', 'outbox_id_seq'];
 
-/** Whether there is nothing in this PostgreSQL that a move could get mixed up with, its tables made or not. */
+/** Returns whether the tables are empty or do not exist. */
 export async function isEmpty(db: Database): Promise<boolean> {
   for (const name of [...TABLES.map(({ name }) => name), 'graph_likes', 'graph_friendships']) {
     const { rows: tables } = await sql`select where to_regclass(${name}) is not null`.execute(db);
@@ -46,8 +45,8 @@ export async function isEmpty(db: Database): Promise<boolean> {
   return true;
 }
 
-/** Copies what is not there yet. A page goes whole or not at all, so the last row there is where an earlier try has ended. */
-export async function carryRows(source: Database, target: Database, progress: Progress): Promise<void> {
+/** Copies missing rows. Each page is inserted atomically, so the last row of the target is where an earlier run stopped. */
+export async function copyRows(source: Database, target: Database, progress: Progress): Promise<void> {
   for (const table of TABLES) {
     const total = await count(source, table);
     let done = await count(target, table);
@@ -67,36 +66,48 @@ export async function carryRows(source: Database, target: Database, progress: Pr
   }
 }
 
-export async function compareRows(source: Database, target: Database, progress: Progress, found: Found): Promise<void> {
+export async function compareRows(
+  source: Database,
+  target: Database,
+  progress: Progress,
+  onDifference: OnDifference,
+): Promise<void> {
   for (const table of TABLES) {
     const total = await count(source, table);
     let done = 0;
-    let after: Key | undefined = table.first;
+    let after: Key | undefined = table.minKey;
     while (after) {
       progress(`comparing ${table.name}`, done, total);
       const page: Row[] = await readPage(source, table, after);
-      const end: Key | undefined = page.length === PAGE ? page.at(-1)?.key : undefined;
-      comparePages(table, page, await readPage(target, table, after, end), found);
+      const end: Key | undefined = page.length === ROWS_PER_PAGE ? page.at(-1)?.key : undefined;
+      comparePages(table, page, await readPage(target, table, after, end), onDifference);
       after = end;
       done += page.length;
     }
     progress(`comparing ${table.name}`, done, total);
   }
   for (const name of SEQUENCES) {
-    const [ours, theirs] = await Promise.all([readSequence(source, name), readSequence(target, name)]);
-    if (ours.last_value !== theirs.last_value || ours.is_called !== theirs.is_called) found(`${name} differs`);
+    const [expected, actual] = await Promise.all([readSequence(source, name), readSequence(target, name)]);
+    if (expected.last_value !== actual.last_value || expected.is_called !== actual.is_called) {
+      onDifference(`${name} differs`);
+    }
   }
 }
 
-function comparePages({ name }: Table, ours: readonly Row[], theirs: readonly Row[], found: Found): void {
-  const contents = new Map(theirs.map(({ key, content }) => [key.join(' '), content]));
-  for (const { key, content } of ours) {
+function comparePages(
+  { name }: Table,
+  sourceRows: readonly Row[],
+  targetRows: readonly Row[],
+  onDifference: OnDifference,
+): void {
+  const contents = new Map(targetRows.map(({ key, content }) => [key.join(' '), content]));
+  for (const { key, content } of sourceRows) {
     const row = key.join(' ');
-    const there = contents.get(row);
-    if (there !== content) found(`${name} ${row} ${there === undefined ? 'is missing' : 'differs'}`);
+    const actual = contents.get(row);
+    if (actual !== content) onDifference(`${name} ${row} ${actual === undefined ? 'is missing' : 'differs'}`);
     contents.delete(row);
   }
-  for (const row of contents.keys()) found(`${name} ${row} is too much`);
+  for (const row of contents.keys()) onDifference(`${name} ${row} is unexpected`);
 }
 
 async function count(db: Database, { name }: Table): Promise<number> {
@@ -104,23 +115,23 @@ async function count(db: Database, { name }: Table): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-async function lastKey(db: Database, { name, key, first }: Table): Promise<Key> {
+async function lastKey(db: Database, { name, key, minKey }: Table): Promise<Key> {
   const { rows } = await sql<{ key: Key }>`
     select jsonb_build_array(${sql.join(key)}) as key from ${sql.table(name)}
     order by ${sql.join(key.map((column) => sql`${column} desc`))} limit 1`.execute(db);
-  return rows[0]?.key ?? first;
+  return rows[0]?.key ?? minKey;
 }
 
-/** The next rows after a key; given an end, those up to it, of which there may be more than a page in a target gone wrong. */
-async function readPage(db: Database, { name, key, first }: Table, after: Key, end?: Key): Promise<Row[]> {
+/** Returns the next page of rows after a key. With `end`, up to that key and up to twice as many, to find unexpected rows. */
+async function readPage(db: Database, { name, key, minKey }: Table, after: Key, end?: Key): Promise<Row[]> {
   const columns = sql.join(key);
   return db.transaction().execute(async (trx) => {
     await sql`set local time zone 'UTC'`.execute(trx);
     const { rows } = await sql<Row>`
       select jsonb_build_array(${columns}) as key, to_jsonb(t)::text as content
       from ${sql.table(name)} t
-      where (${columns}) > (${sql.join(after)}) and (${end === undefined} or (${columns}) <= (${sql.join(end ?? first)}))
-      order by ${columns} limit ${end ? 2 * PAGE : PAGE}`.execute(trx);
+      where (${columns}) > (${sql.join(after)}) and (${end === undefined} or (${columns}) <= (${sql.join(end ?? minKey)}))
+      order by ${columns} limit ${end ? 2 * ROWS_PER_PAGE : ROWS_PER_PAGE}`.execute(trx);
     return rows;
   });
 }

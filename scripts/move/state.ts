@@ -6,95 +6,105 @@ import type { InstallationTable } from '../../db/schema.js';
 import * as graph from './graph.js';
 import * as images from './images.js';
 import * as rows from './rows.js';
-import type { Side, Sides } from './sides.js';
+import type { MoveStores, StoreSet } from './stores.js';
+
+/*
+ * A move is recorded in the table `installation` of both databases and in the claims of the stores, so that it can be
+ * interrupted anywhere and no service starts on half-filled stores:
+ *
+ *   1. `checkPreconditions` only reads, except for the migrations that a start of the service would run as well.
+ *   2. `beginMove` sets `moving` on the target (or `changing`, if both use the same PostgreSQL) and claims the target's
+ *      stores with a temporary marker.
+ *   3. The data is copied and compared.
+ *   4. `finishMove` sets `moved_to` on the source, releases its stores, claims the target's stores, and clears the flags of
+ *      the target last. Only then does a service start on the target.
+ */
 
 type Installation = Selectable<InstallationTable>;
 
 const ROLES = ['graph', 'images'] as const;
 type Role = (typeof ROLES)[number];
 
-const NAMES = { graph: 'social graph', images: 'image store' };
+const STORE_NAMES = { graph: 'social graph', images: 'image store' };
 
-/** The mark of a store that is being filled: no service takes it for its own. */
-const fillingFor = (id: string) => `moving ${id}`;
+/** Returns the claim of a store that is being filled. No service accepts it. */
+const fillingMarker = (id: string) => `moving ${id}`;
 
 /**
- * Looks whether the source belongs together, and the target is empty or was left half-filled from this very source. Writes
- * nothing but what a start on the source would.
+ * Checks that the source stores belong together, and that the target is empty or partly filled from the same source.
  *
- * @returns the installation that is to be moved, or undefined when the target is what it lives in already
- * @throws StoresDisagree
+ * @returns the id of the installation to move, or undefined if it was already moved to the target
+ * @throws StoresDisagreeError
  */
-export async function examine({ source, target, same }: Sides): Promise<string | undefined> {
-  const ours = await readSource(source);
-  const theirs = same.postgres ? ours : await readInstallation(target.db);
-  const { id } = ours;
-  const handedOver = same.postgres || ours.moved_to === target.place;
-  if (handedOver && (await serves(target, theirs, id))) return undefined;
-  if (ours.moving) throw new StoresDisagreeError('The source is being filled itself: finish that move first');
-  const resumed = same.postgres ? ours.changing : theirs?.id === id && theirs.moving;
-  if (!same.postgres) {
-    if (ours.changing) throw new StoresDisagreeError('The source is in the middle of another move: finish that first');
-    if (ours.moved_to !== null && !resumed)
-      throw new StoresDisagreeError(`The source was moved to ${ours.moved_to} before`);
-    if (!resumed && (theirs?.moving || !(await rows.isEmpty(target.db)))) {
+export async function checkPreconditions({ source, target, shared }: MoveStores): Promise<string | undefined> {
+  const from = await readSource(source);
+  const to = shared.postgres ? from : await readInstallation(target.db);
+  const { id } = from;
+  const switchedOver = shared.postgres || from.moved_to === target.location;
+  if (switchedOver && (await isInstalledOn(target, to, id))) return undefined;
+  if (from.moving) throw new StoresDisagreeError('The source is being filled by another move: finish that first');
+  const resumed = shared.postgres ? from.changing : to?.id === id && to.moving;
+  if (!shared.postgres) {
+    if (from.changing) throw new StoresDisagreeError('Another move from the source is incomplete: finish that first');
+    if (from.moved_to !== null && !resumed) throw new StoresDisagreeError(`The source was moved to ${from.moved_to}`);
+    if (!resumed && (to?.moving || !(await rows.isEmpty(target.db)))) {
       throw new StoresDisagreeError('The PostgreSQL of the target is not empty');
     }
   }
   for (const role of ROLES) {
-    await examineSource(role, source, ours, resumed);
-    if (!same[role]) await examineTarget(role, target, { id, resumed, former: same.postgres ? undefined : theirs?.id });
+    await checkSource(role, source, from, resumed);
+    if (!shared[role]) await checkTarget(role, target, { id, resumed, formerId: shared.postgres ? undefined : to?.id });
   }
   return id;
 }
 
-/** Whether a service that is started on these stores is this installation. */
-async function serves(side: Side, installation: Installation | undefined, id: string): Promise<boolean> {
+/** Returns whether a service could start on these stores as this installation. */
+async function isInstalledOn(stores: StoreSet, installation: Installation | undefined, id: string): Promise<boolean> {
   if (installation?.id !== id || installation.moved_to !== null) return false;
   if (installation.moving || installation.changing) return false;
   for (const role of ROLES) {
-    const store = side[role];
+    const store = stores[role];
     if (installation[role] !== store.kind || (await store.claimedBy()) !== id) return false;
   }
   return true;
 }
 
-async function examineSource(role: Role, side: Side, ours: Installation, resumed: boolean): Promise<void> {
-  const { kind } = side[role];
-  const owner = await side[role].claimedBy();
-  // Towards the end of a move the mark is taken off.
-  if (ours[role] === kind && (owner === ours.id || (resumed && owner === undefined))) return;
+async function checkSource(role: Role, stores: StoreSet, installation: Installation, resumed: boolean): Promise<void> {
+  const { kind } = stores[role];
+  const owner = await stores[role].claimedBy();
+  // `finishMove` releases the store before the move is complete.
+  if (installation[role] === kind && (owner === installation.id || (resumed && owner === undefined))) return;
   throw new StoresDisagreeError(
-    `The ${NAMES[role]} of the source (${kind}) is not the one that its PostgreSQL belongs to`,
+    `The ${STORE_NAMES[role]} of the source (${kind}) is not the one that its PostgreSQL belongs to`,
   );
 }
 
 interface Expected {
   id: string;
   resumed: boolean;
-  /** Whose the target was, if a service was ever started on it. */
-  former: string | undefined;
+  /** The id of the installation that last used the target, if any. */
+  formerId: string | undefined;
 }
 
-async function examineTarget(role: Role, side: Side, { id, resumed, former }: Expected): Promise<void> {
-  const { kind } = side[role];
-  // It is part of PostgreSQL, and either empty with it or left from when it served this installation: that is mended.
+async function checkTarget(role: Role, stores: StoreSet, { id, resumed, formerId }: Expected): Promise<void> {
+  const { kind } = stores[role];
+  // An embedded graph is part of the database. Edges left from an earlier use by this installation are replaced.
   if (kind === 'embedded') return;
-  const owner = await side[role].claimedBy();
-  if (owner === fillingFor(id) || (resumed && owner === id)) return;
-  if (owner !== undefined && owner !== former) {
-    throw new StoresDisagreeError(`The ${NAMES[role]} of the target (${kind}) belongs to another PostgreSQL`);
+  const owner = await stores[role].claimedBy();
+  if (owner === fillingMarker(id) || (resumed && owner === id)) return;
+  if (owner !== undefined && owner !== formerId) {
+    throw new StoresDisagreeError(`The ${STORE_NAMES[role]} of the target (${kind}) belongs to another PostgreSQL`);
   }
-  const empty = role === 'graph' ? await graph.isEmpty(side.graph) : await images.isEmpty(side.images);
-  if (!empty) throw new StoresDisagreeError(`The ${NAMES[role]} of the target (${kind}) is not empty`);
+  const empty = role === 'graph' ? await graph.isEmpty(stores.graph) : await images.isEmpty(stores.images);
+  if (!empty) throw new StoresDisagreeError(`The ${STORE_NAMES[role]} of the target (${kind}) is not empty`);
 }
 
-/** From here on until the end no service starts on the target. */
-export async function begin(id: string, { target, same }: Sides): Promise<void> {
-  if (!same.postgres) await migratePostgres(target.db);
-  for (const role of ROLES) if (!same[role]) await mark(target[role], fillingFor(id));
-  if (!same.graph) await target.graph.migrate();
-  const state = same.postgres ? { changing: true } : { id, moving: true, ...kindsOf(target) };
+/** Marks the target as being filled. */
+export async function beginMove(id: string, { target, shared }: MoveStores): Promise<void> {
+  if (!shared.postgres) await migratePostgres(target.db);
+  for (const role of ROLES) if (!shared[role]) await claimStore(target[role], fillingMarker(id));
+  if (!shared.graph) await target.graph.migrate();
+  const state = shared.postgres ? { changing: true } : { id, moving: true, ...kindsOf(target) };
   await target.db
     .insertInto('installation')
     .values(state)
@@ -102,27 +112,27 @@ export async function begin(id: string, { target, same }: Sides): Promise<void> 
     .execute();
 }
 
-/** Hands the installation over. The last write is the one that lets a service start on the target. */
-export async function finish(id: string, { source, target, same }: Sides): Promise<void> {
-  if (!same.postgres) await source.db.updateTable('installation').set({ moved_to: target.place }).execute();
-  for (const role of ROLES) if (!same[role]) await source[role].release();
-  for (const role of ROLES) await mark(target[role], id);
+/** Switches over to the target. The last write lets a service start on it. */
+export async function finishMove(id: string, { source, target, shared }: MoveStores): Promise<void> {
+  if (!shared.postgres) await source.db.updateTable('installation').set({ moved_to: target.location }).execute();
+  for (const role of ROLES) if (!shared[role]) await source[role].release();
+  for (const role of ROLES) await claimStore(target[role], id);
   await target.db
     .updateTable('installation')
     .set({ ...kindsOf(target), moving: false, changing: false })
     .execute();
 }
 
-async function mark(store: Side[Role], owner: string): Promise<void> {
-  await store.claim(owner, await store.claimedBy());
+async function claimStore(store: StoreSet[Role], id: string): Promise<void> {
+  await store.claim(id, await store.claimedBy());
 }
 
-const kindsOf = (side: Side) => ({ graph: side.graph.kind, images: side.images.kind });
+const kindsOf = (stores: StoreSet) => ({ graph: stores.graph.kind, images: stores.images.kind });
 
-async function readSource({ db, graph, images }: Side): Promise<Installation> {
-  if (await rows.isEmpty(db)) throw new StoresDisagreeError('There is nothing in the source');
+async function readSource({ db, graph, images }: StoreSet): Promise<Installation> {
+  if (await rows.isEmpty(db)) throw new StoresDisagreeError('The source is empty');
   await migratePostgres(db);
-  // Stores that are older than their marks are marked as a start would do it.
+  // Older stores are not claimed yet. Claim them as a start of the service would.
   const installation = await readInstallation(db);
   if (!installation?.graph) await migrate({ maintenanceDb: db, graph, images });
   return db.selectFrom('installation').selectAll().executeTakeFirstOrThrow();

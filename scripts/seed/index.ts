@@ -2,42 +2,43 @@ import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { findAccounts } from '../../db/accounts.js';
 import { migrate } from '../../db/migrate.js';
-import { onceAvailable, openBareStores } from '../../db/stores.js';
+import { openBareStores, retryUntilAvailable } from '../../db/stores.js';
 import { ConfigError, readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
 import { passwordProblems } from '../../handlers/policy/passwords.js';
 import { hashPassword } from '../../handlers/security/password-hashing.js';
 import { explain } from '../explain.js';
-import { inPairs } from '../pairs.js';
-import { openProgress } from '../progress.js';
+import { insertDashes } from '../insert-dashes.js';
+import { createProgressDisplay } from '../progress.js';
 import { type Population, problemsOf, seed } from './seed.js';
 
 const USAGE = `npm run seed -- --accounts N [--posts N] [--likes N] [--friends N] [--private PERCENT]
                 [--popular-post LIKES] [--popular-person FRIENDS] [--seed N] [--password PASSWORD]
 
-Fills the stores that the environment names with made-up people, beside whatever is there. --likes is the number of all likes,
---friends that of each account. Everybody has the same password, which is made and printed unless it is given.`;
+Adds generated accounts, posts and relations to the stores in the environment variables. --likes is the total number of likes,
+--friends the number of friends of each account. All accounts get the same password: the given one, or a random one that is
+printed.`;
 
-const WHOLE = /^\d{1,9}$/;
+const WHOLE_NUMBER = /^\d{1,9}$/;
 
 function readArguments(): { population: Population; password: string | undefined } {
-  const number = { type: 'string', default: '0' } as const;
+  const numberOption = { type: 'string', default: '0' } as const;
   const { values } = parseArgs({
     options: {
-      accounts: number,
-      posts: number,
-      likes: number,
-      friends: number,
-      private: number,
-      'popular-post': number,
-      'popular-person': number,
+      accounts: numberOption,
+      posts: numberOption,
+      likes: numberOption,
+      friends: numberOption,
+      private: numberOption,
+      'popular-post': numberOption,
+      'popular-person': numberOption,
       seed: { type: 'string', default: '1' },
       password: { type: 'string' },
     },
   });
   const { password, ...numbers } = values;
   for (const [name, value] of Object.entries(numbers)) {
-    if (!WHOLE.test(value)) throw new ConfigError(`--${name}: "${value}" is not a whole number below 1000000000`);
+    if (!WHOLE_NUMBER.test(value)) throw new ConfigError(`--${name}: "${value}" is not an integer from 0 to 999999999`);
   }
   const population = {
     accounts: Number(numbers.accounts),
@@ -55,22 +56,22 @@ function readArguments(): { population: Population; password: string | undefined
   return { population, password };
 }
 
-const madePassword = () => `Seed!${inPairs(randomBytes(9).toString('hex'))}`;
+const generatePassword = () => `Seed!${insertDashes(randomBytes(9).toString('hex'))}`;
 
 async function main(): Promise<void> {
-  const { population, password = madePassword() } = readArguments();
+  const { population, password = generatePassword() } = readArguments();
   const config = readConfig(process.env);
   const stores = await openBareStores(config.stores, createLogger(config.logLevel, process.stderr));
-  const progress = openProgress();
+  const progress = createProgressDisplay();
   const start = performance.now();
   try {
-    await onceAvailable(() => migrate(stores));
-    const made = await seed(stores, population, await hashPassword(password), progress.show);
+    await retryUntilAvailable(() => migrate(stores));
+    const seeded = await seed(stores, population, await hashPassword(password), progress.show);
     progress.end();
-    const [first] = await findAccounts(stores.db, made.accounts.slice(0, 1));
+    const [first] = await findAccounts(stores.db, seeded.accounts.slice(0, 1));
     const seconds = ((performance.now() - start) / 1000).toFixed(1);
-    console.log(`Made ${made.accounts.length} accounts and ${made.posts.length} posts in ${seconds} s.`);
-    console.log(`One of them: ${first?.email}, password ${password}`);
+    console.log(`Created ${seeded.accounts.length} accounts and ${seeded.posts.length} posts in ${seconds} s.`);
+    console.log(`Example account: ${first?.email}, password ${password}`);
   } finally {
     progress.end();
     await stores.close();

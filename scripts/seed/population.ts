@@ -1,32 +1,32 @@
-/** What is to be made. The first account is never private, since the popular ones are its own. */
+/** The data to generate. The first account is never private, because it owns the popular post and friend list. */
 export interface Population {
   accounts: number;
   posts: number;
-  /** In all, spread over the posts. */
+  /** The total number, spread over the posts. */
   likes: number;
-  /** Of each account. */
+  /** The number of friends of each account. */
   friends: number;
-  /** How many of a hundred accounts are private. */
+  /** The percentage of private accounts. */
   privatePercent: number;
-  /** How many like the newest post, besides; it is the first account's. */
+  /** The number of additional likes of the newest post, which belongs to the first account. */
   popularPost: number;
-  /** How many friends the first account has, besides. */
+  /** The number of additional friends of the first account. */
   popularPerson: number;
   seed: number;
 }
 
-/** Why there can be no such population; nothing when there can. */
-export function problemsOf(wanted: Population): string[] {
-  const { accounts, posts, likes, friends, privatePercent, popularPost, popularPerson } = wanted;
+/** Returns the reasons why a population is impossible. */
+export function problemsOf(population: Population): string[] {
+  const { accounts, posts, likes, friends, privatePercent, popularPost, popularPerson } = population;
   const problems: [boolean, string][] = [
-    [posts > 0 && accounts === 0, 'posts need an account'],
-    [privatePercent > 100, 'no more than 100 percent of the accounts can be private'],
-    [friends > Math.max(0, accounts - 1), 'nobody can have more friends than there are other accounts'],
-    [friends % 2 === 1 && accounts % 2 === 1, 'an odd number of friends for each needs an even number of accounts'],
-    [likes > posts * accounts, 'there can be no more likes than every account for every post'],
-    [popularPost > accounts, 'a popular post needs as many accounts as likes'],
+    [posts > 0 && accounts === 0, 'posts need at least one account'],
+    [privatePercent > 100, 'the percentage of private accounts must not exceed 100'],
+    [friends > Math.max(0, accounts - 1), 'no account can have more friends than there are other accounts'],
+    [friends % 2 === 1 && accounts % 2 === 1, 'an odd number of friends needs an even number of accounts'],
+    [likes > posts * accounts, 'likes must not exceed the number of accounts times the number of posts'],
+    [popularPost > accounts, 'a popular post needs at least as many accounts as likes'],
     [popularPost > 0 && posts === 0, 'a popular post needs a post'],
-    [popularPerson > Math.max(0, accounts - 1), 'a popular person needs as many other accounts as friends'],
+    [popularPerson > Math.max(0, accounts - 1), 'a popular person needs at least as many other accounts as friends'],
   ];
-  return problems.flatMap(([broken, problem]) => (broken ? [problem] : []));
+  return problems.flatMap(([applies, problem]) => (applies ? [problem] : []));
 }

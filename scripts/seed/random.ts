@@ -1,7 +1,7 @@
-/** A whole number from 0 to below `end`. */
+/** Returns an integer from 0 to `end - 1`. */
 export type Random = (end: number) => number;
 
-/** The same numbers for the same seed: Mulberry32, which is quick and even enough for made-up people. */
+/** Returns a seeded pseudorandom generator (Mulberry32). */
 export function randomFrom(seed: number): Random {
   let state = seed | 0;
   return (end) => {

@@ -1,29 +1,29 @@
 import type { Edges } from '../../db/graph/index.js';
 import type { BareStores } from '../../db/stores.js';
-import type { Progress } from '../../db/support/progress.js';
+import type { Progress } from '../progress.js';
+import { friendPairs, likePairs, type Pair } from './edges.js';
 import type { Population } from './population.js';
-import { addAccounts, addPosts, settle } from './rows.js';
-import { friendPairs, likePairs, type Pair } from './ties.js';
+import { addAccounts, addPosts, vacuumAnalyze } from './rows.js';
 
 export { type Population, problemsOf } from './population.js';
 
-/** The ids of what was made, in the order in which it was. */
+/** The ids of the created rows, in order of creation. */
 export interface Seeded {
   accounts: number[];
   posts: number[];
 }
 
-/** How many nodes or ties one transaction of the graph makes. */
-const BATCH = 5000;
+/** The number of nodes or edges per graph transaction. */
+const ITEMS_PER_TRANSACTION = 5000;
 
-const NO_TIES: Edges = { friendships: [], requests: [], likes: [] };
+const NO_EDGES: Edges = { friendships: [], requests: [], likes: [] };
 
 /**
- * Makes people, posts and ties beside whatever is there, many at a time: without the locks and the outbox of a request, since
- * nobody knows of them yet. The same population on empty stores makes the same. Ended half-way, it leaves rows without nodes,
- * which a repair mends.
+ * Adds accounts, posts and edges in batches. It needs neither the locks nor the outbox of a request, because no client uses
+ * the new data yet. On empty stores, equal populations produce equal data. If interrupted, it leaves rows without nodes,
+ * which `npm run verify -- --repair` repairs.
  *
- * @param passwordHash everybody's
+ * @param passwordHash the password hash of every account
  */
 export async function seed(
   { maintenanceDb, graph }: Pick<BareStores, 'maintenanceDb' | 'graph'>,
@@ -32,37 +32,37 @@ export async function seed(
   progress: Progress,
 ): Promise<Seeded> {
   const { accounts, posts, likes, friends, popularPost, popularPerson } = population;
-  const people = await addAccounts(maintenanceDb, population, passwordHash, (done) =>
+  const accountIds = await addAccounts(maintenanceDb, population, passwordHash, (done) =>
     progress('accounts', done, accounts),
   );
-  const written = await addPosts(maintenanceDb, population, people, (done) => progress('posts', done, posts));
+  const postIds = await addPosts(maintenanceDb, population, accountIds, (done) => progress('posts', done, posts));
   const { snapshot } = graph;
-  for (const batch of batches(people, people.length, 'people', progress)) {
+  for (const batch of batches(accountIds, accountIds.length, 'people', progress)) {
     await snapshot.ensureNodes({ people: batch, posts: [] });
   }
-  for (const batch of batches(written, written.length, 'nodes of posts', progress)) {
+  for (const batch of batches(postIds, postIds.length, 'nodes of posts', progress)) {
     await snapshot.ensureNodes({ people: [], posts: batch });
   }
   const id = (ids: readonly number[], index: number) => ids[index] ?? 0;
   const friendships = (accounts * friends) / 2 + popularPerson;
   for (const batch of batches(friendPairs(population), friendships, 'friendships', progress)) {
-    const both = batch.flatMap(([one, other]): Pair[] => [
-      [one, other],
-      [other, one],
+    const bothDirections = batch.flatMap(([a, b]): Pair[] => [
+      [a, b],
+      [b, a],
     ]);
     await snapshot.addEdges({
-      ...NO_TIES,
-      friendships: both.map(([one, other]) => ({ person: id(people, one), friend: id(people, other) })),
+      ...NO_EDGES,
+      friendships: bothDirections.map(([a, b]) => ({ person: id(accountIds, a), friend: id(accountIds, b) })),
     });
   }
   for (const batch of batches(likePairs(population), likes + popularPost, 'likes', progress)) {
     await snapshot.addEdges({
-      ...NO_TIES,
-      likes: batch.map(([person, post]) => ({ person: id(people, person), post: id(written, post) })),
+      ...NO_EDGES,
+      likes: batch.map(([person, post]) => ({ person: id(accountIds, person), post: id(postIds, post) })),
     });
   }
-  await settle(maintenanceDb);
-  return { accounts: people, posts: written };
+  await vacuumAnalyze(maintenanceDb);
+  return { accounts: accountIds, posts: postIds };
 }
 
 function* batches<Item>(items: Iterable<Item>, total: number, step: string, progress: Progress): Generator<Item[]> {
@@ -70,7 +70,7 @@ function* batches<Item>(items: Iterable<Item>, total: number, step: string, prog
   let done = 0;
   for (const item of items) {
     batch.push(item);
-    if (batch.length < BATCH) continue;
+    if (batch.length < ITEMS_PER_TRANSACTION) continue;
     progress(step, done, total);
     yield batch;
     done += batch.length;

@@ -15,14 +15,14 @@ const TEXT = words(
   'a and the of in on with we they it was is had saw found made took walked along under over between street river market garden bread coffee letter music light rain wind boat train window friend evening morning again never always almost slowly quietly together',
 );
 
-const one = (random: Random, from: readonly string[]) => from[random(from.length)] ?? '';
-const some = (random: Random, from: readonly string[], count: number) =>
-  Array.from({ length: count }, () => one(random, from)).join(' ');
+const pickWord = (random: Random, from: readonly string[]) => from[random(from.length)] ?? '';
+const pickWords = (random: Random, from: readonly string[], count: number) =>
+  Array.from({ length: count }, () => pickWord(random, from)).join(' ');
 
 export function fullName(random: Random): string {
-  return `${one(random, FIRST)} ${one(random, LAST)}`;
+  return `${pickWord(random, FIRST)} ${pickWord(random, LAST)}`;
 }
 
-export const title = (random: Random): string => some(random, TITLE, 2 + random(3));
+export const title = (random: Random): string => pickWords(random, TITLE, 2 + random(3));
 
-export const text = (random: Random): string => `${some(random, TEXT, 10 + random(30))}.`;
+export const text = (random: Random): string => `${pickWords(random, TEXT, 10 + random(30))}.`;

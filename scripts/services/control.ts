@@ -1,131 +1,130 @@
 import { mkdirSync, statSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
-import { ServicesError } from './errors.js';
-import { alone, folder } from './folder.js';
-import { end, type Launch, lives, type ProcessIdentity, signal, startDetached } from './processes.js';
-import { tail } from './say.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CommandError } from '../command-error.js';
+import { folder, withFolderLock } from './folder.js';
+import { isAlive, type Launch, type ProcessIdentity, signal, startDetached, terminate } from './processes.js';
+import { tail } from './progress.js';
 import { servers } from './servers.js';
 import { readState, SERVER_NAMES, type ServerName, type State, writeState } from './state.js';
 
-/** What a server gets to answer, in milliseconds. */
-const PATIENCE = 90_000;
+const START_TIMEOUT_MS = 90_000;
 
-/** Between two questions, in milliseconds. */
-const LOOK = 200;
+const POLL_INTERVAL_MS = 200;
 
-/** What one question gets, in milliseconds: a paused server takes connections and says nothing. */
-const QUESTION = 5000;
+/** The timeout of one readiness check. A paused server accepts connections but never responds. */
+const PROBE_TIMEOUT_MS = 5000;
 
-class EndedEarly extends ServicesError {}
+/** The server process exited before it was ready. */
+class ServerExitedError extends CommandError {}
 
-/** Starts a server that `up` has started before, the same way and at the same address, and waits until it answers. */
+/** Restarts a server that `up` has started before, with the same command and address, and waits until it is ready. */
 export function startServer(name: ServerName): Promise<void> {
-  return alone(async () => {
-    const state = knownState();
+  return withFolderLock(async () => {
+    const state = requireState();
     const running = state.servers[name];
-    if (!running) throw new ServicesError(`${name} was never up: npm run services -- up`);
-    if (!(await answersStill(state, name))) await launch(state, name, running.version, running.launch);
+    if (!running) throw new CommandError(`${name} was never started: npm run services -- up`);
+    if (!(await waitIfRunning(state, name))) await launch(state, name, running.version, running.launch);
   });
 }
 
-/** Ends a server in good order and keeps its data. */
+/** Stops a server gracefully and keeps its data. */
 export function stopServer(name: ServerName): Promise<void> {
-  return alone(() => stop(knownState(), name));
+  return withFolderLock(() => stop(requireState(), name));
 }
 
-/** The process of a server that is up, to be paused or killed. */
+/** Returns the process of a running server, for tests that pause or kill it. */
 export function serverProcess(name: ServerName): ProcessIdentity {
-  const running = knownState().servers[name];
-  if (!running || !lives(running)) throw new ServicesError(`${name} is not up`);
+  const running = requireState().servers[name];
+  if (!running || !isAlive(running)) throw new CommandError(`${name} is not running`);
   return { pid: running.pid, started: running.started };
 }
 
-/** Those whose processes live. */
-export function living(): ServerName[] {
+/** Returns the servers whose processes are running. */
+export function runningServers(): ServerName[] {
   const state = readState();
   return SERVER_NAMES.filter((name) => {
     const running = state?.servers[name];
-    return running !== undefined && lives(running);
+    return running !== undefined && isAlive(running);
   });
 }
 
-/** Whether a server answers now. */
-export async function isAnswering(state: State, name: ServerName): Promise<boolean> {
-  return ask(state, name).then(
+/** Returns whether a server responds now. */
+export async function isReady(state: State, name: ServerName): Promise<boolean> {
+  return probe(state, name).then(
     () => true,
     () => false,
   );
 }
 
-export function knownState(): State {
+export function requireState(): State {
   const state = readState();
-  if (!state) throw new ServicesError(`Nothing was ever started in ${folder()}: npm run services -- up`);
+  if (!state) throw new CommandError(`No servers were ever started in ${folder()}: npm run services -- up`);
   return state;
 }
 
-/** Starts a server and waits until it answers. It is noted before, so that it is never lost. */
-export async function launch(state: State, name: ServerName, version: string, how: Launch): Promise<void> {
+/** Starts a server and waits until it is ready. Saves its process id first, so that `down` can always stop it. */
+export async function launch(state: State, name: ServerName, version: string, launch: Launch): Promise<void> {
   mkdirSync(folder('logs'), { recursive: true });
   const log = folder('logs', `${name}.log`);
-  for (const deadline = Date.now() + PATIENCE; ; await pause(LOOK)) {
-    const logged = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
-    const running = { ...startDetached(how, log), version, launch: how };
+  for (const deadline = Date.now() + START_TIMEOUT_MS; ; await sleep(POLL_INTERVAL_MS)) {
+    const logOffset = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
+    const running = { ...startDetached(launch, log), version, launch };
     state.servers[name] = running;
     writeState(state);
     try {
-      return await untilItAnswers(state, name, running, logged);
+      return await waitUntilReady(state, name, running, logOffset);
     } catch (error) {
-      const later = error instanceof EndedEarly && servers[name].tryLater?.test(error.message);
-      if (!later || Date.now() > deadline) throw error;
+      const canRetry = error instanceof ServerExitedError && servers[name].retryOn?.test(error.message);
+      if (!canRetry || Date.now() > deadline) throw error;
     }
   }
 }
 
-/** Waits until a server answers that is up. False when it is not, or has been killed a moment ago. */
-export async function answersStill(state: State, name: ServerName): Promise<boolean> {
+/** Waits until a running server is ready. Returns false if it is not running or exits meanwhile. */
+export async function waitIfRunning(state: State, name: ServerName): Promise<boolean> {
   const running = state.servers[name];
-  if (!running || !lives(running)) return false;
-  // One that a test has paused and not woken.
+  if (!running || !isAlive(running)) return false;
+  // A test may have paused it.
   signal(running, 'SIGCONT');
   try {
-    await untilItAnswers(state, name, running);
+    await waitUntilReady(state, name, running);
     return true;
   } catch (error) {
-    if (error instanceof EndedEarly) return false;
+    if (error instanceof ServerExitedError) return false;
     throw error;
   }
 }
 
 export async function stop(state: State, name: ServerName): Promise<void> {
   const running = state.servers[name];
-  if (running) await end(running, servers[name].stopSignal);
+  if (running) await terminate(running, servers[name].stopSignal);
 }
 
-/** @throws ServicesError with the end of its log, from the byte `logged` on */
-async function untilItAnswers(state: State, name: ServerName, running: ProcessIdentity, logged = 0): Promise<void> {
+/** @throws CommandError with the end of the log, from the byte `logOffset` on */
+async function waitUntilReady(state: State, name: ServerName, running: ProcessIdentity, logOffset = 0): Promise<void> {
   let reason = '';
-  const log = () => tail(folder('logs', `${name}.log`), logged);
-  for (const deadline = Date.now() + PATIENCE; Date.now() < deadline; await pause(LOOK)) {
-    if (!lives(running)) throw new EndedEarly(`${name} has ended before it answered.\n${log()}`);
+  const log = () => tail(folder('logs', `${name}.log`), logOffset);
+  for (const deadline = Date.now() + START_TIMEOUT_MS; Date.now() < deadline; await sleep(POLL_INTERVAL_MS)) {
+    if (!isAlive(running)) throw new ServerExitedError(`${name} exited before it was ready.\n${log()}`);
     try {
-      return await ask(state, name);
+      return await probe(state, name);
     } catch (error) {
       reason = error instanceof Error ? error.message : String(error);
     }
   }
-  throw new ServicesError(`${name} does not answer within ${PATIENCE / 1000} s: ${reason}\n${log()}`);
+  throw new CommandError(`${name} is not ready after ${START_TIMEOUT_MS / 1000} s: ${reason}\n${log()}`);
 }
 
-async function ask(state: State, name: ServerName): Promise<void> {
+async function probe(state: State, name: ServerName): Promise<void> {
   const port = state.ports[name];
-  if (port === undefined) throw new Error('it has no port');
-  const late = new AbortController();
+  if (port === undefined) throw new Error('no port assigned');
+  const timer = new AbortController();
   try {
     await Promise.race([
-      servers[name].answers(state, port),
-      pause(QUESTION, undefined, { signal: late.signal }).then(() => Promise.reject(new Error('no answer'))),
+      servers[name].checkReady(state, port),
+      sleep(PROBE_TIMEOUT_MS, undefined, { signal: timer.signal }).then(() => Promise.reject(new Error('no response'))),
     ]);
   } finally {
-    late.abort();
+    timer.abort();
   }
 }

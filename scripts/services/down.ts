@@ -1,22 +1,22 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { stop } from './control.js';
-import { alone, folder } from './folder.js';
-import { lives } from './processes.js';
-import { say } from './say.js';
+import { folder, withFolderLock } from './folder.js';
+import { isAlive } from './processes.js';
+import { printProgress } from './progress.js';
 import { readState, SERVER_NAMES, type ServerName } from './state.js';
 
-/** Stops servers and keeps their data; with `purge` everything in the folder is deleted. */
+/** Stops servers and keeps their data; `purge` deletes the folder. */
 export async function down(names: readonly ServerName[] = SERVER_NAMES, purge = false): Promise<void> {
   if (!existsSync(folder())) return;
-  await alone(async () => {
+  await withFolderLock(async () => {
     const state = readState();
     await Promise.all(
       names.map(async (name) => {
         const running = state?.servers[name];
-        if (!state || !running || !lives(running)) return;
+        if (!state || !running || !isAlive(running)) return;
         await stop(state, name);
-        say(name, 'stopped');
+        printProgress(name, 'stopped');
       }),
     );
     if (purge) await rm(folder(), { recursive: true });

@@ -1,9 +1,9 @@
 import { closeSync, mkdirSync, openSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { waitForLock } from 'fs-native-extensions';
-import { ServicesError } from './errors.js';
+import { CommandError } from '../command-error.js';
 
-/** The one folder that holds everything fetched and written: `SERVICES_DIR`, or `.services` in the working directory. */
+/** Returns a path in the folder for all downloads and data: `SERVICES_DIR`, or `.services` in the working directory. */
 export function folder(...path: string[]): string {
   return join(resolve(process.env.SERVICES_DIR || '.services'), ...path);
 }
@@ -11,19 +11,16 @@ export function folder(...path: string[]): string {
 const LOCK = 'lock';
 
 /**
- * Runs one change of the folder at a time, whoever asks for it. The lock is the operating system's and ends with the
- * process.
+ * Runs one change of the folder at a time, across processes. The operating system releases the lock when the process ends.
  *
- * @throws ServicesError when the folder holds what is not ours
+ * @throws CommandError when the folder contains other files
  */
-export async function alone<T>(change: () => Promise<T>): Promise<T> {
+export async function withFolderLock<T>(change: () => Promise<T>): Promise<T> {
   mkdirSync(folder(), { recursive: true });
-  const found = readdirSync(folder());
-  // `down --purge` deletes the folder, so that it had better be ours from the start.
-  if (found.length > 0 && !found.includes(LOCK)) {
-    throw new ServicesError(
-      `${folder()} holds other things: SERVICES_DIR must name a folder that is empty or not there`,
-    );
+  const entries = readdirSync(folder());
+  // `down --purge` deletes the folder, so never adopt one with other files.
+  if (entries.length > 0 && !entries.includes(LOCK)) {
+    throw new CommandError(`${folder()} contains other files: SERVICES_DIR must be an empty or new folder`);
   }
   const lock = openSync(folder(LOCK), 'a');
   try {

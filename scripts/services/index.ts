@@ -1,33 +1,34 @@
 import { parseArgs } from 'node:util';
+import { CommandError } from '../command-error.js';
+import { explain } from '../explain.js';
 import { startServer, stopServer } from './control.js';
 import { down } from './down.js';
-import { ServicesError } from './errors.js';
 import { run } from './run.js';
 import { SERVER_NAMES, type ServerName } from './state.js';
 import { status } from './status.js';
 import { up } from './up.js';
-import { exports } from './variables.js';
+import { exportStatements } from './variables.js';
 
 const USAGE = `npm run services -- COMMAND
 
-  up             starts what is not up, and prints the variables:  eval "$(npm run -s services -- up)"
-  down           stops everything; --purge deletes the folder as well
-  status         says what is up; exit code 1 unless everything is
-  run -- CMD…    runs a command with the variables set, and stops afterwards what it has started
+  up             starts servers that are not running and prints the variables:  eval "$(npm run -s services -- up)"
+  down           stops all servers; --purge also deletes the folder
+  status         lists the servers; exits with 1 unless all are running
+  run -- CMD…    runs a command with the variables set, then stops the servers that it started
   stop NAME      stops one server: ${SERVER_NAMES.join(', ')}
   start NAME     starts it again
 
-Everything is kept in .services, or in the folder that SERVICES_DIR names.`;
+Downloads and data are in .services, or in the folder SERVICES_DIR.`;
 
-/** Answers the exit code. */
+/** Returns the exit code. */
 async function main(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { purge: { type: 'boolean' } } });
   const [command, ...rest] = positionals;
-  // What nobody else may read is made so; the rest is read by the user PostgreSQL runs as.
+  // As root, PostgreSQL runs as another user, who must be able to read the files. Secrets get their own modes.
   process.umask(0o022);
   switch (command) {
     case 'up':
-      console.log(exports(await up()));
+      console.log(exportStatements(await up()));
       return 0;
     case 'down':
       await down(SERVER_NAMES, values.purge);
@@ -50,15 +51,8 @@ async function main(args: string[]): Promise<number> {
 
 function serverName(given: string | undefined): ServerName {
   const name = SERVER_NAMES.find((each) => each === given);
-  if (!name) throw new ServicesError(`One of ${SERVER_NAMES.join(', ')} is needed, not ${given ?? 'nothing'}`);
+  if (!name) throw new CommandError(`Expected one of ${SERVER_NAMES.join(', ')}, not ${given ?? 'nothing'}`);
   return name;
-}
-
-/** Wrong arguments and what can be mended are said in their own words; all else is a fault, and keeps its stack. */
-function explain(error: unknown): unknown {
-  const badArguments =
-    error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS_');
-  return error instanceof ServicesError || badArguments ? error.message : error;
 }
 
 process.exit(

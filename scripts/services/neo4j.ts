@@ -3,24 +3,24 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import neo4jDriver, { type Driver, Neo4jError } from 'neo4j-driver';
-import { makeOnce } from '../tools/once.js';
+import { createDirectoryOnce } from '../tools/once.js';
 import { folder } from './folder.js';
 import type { Server } from './server.js';
 import { run, tool } from './tools.js';
 
 const version = () => process.env.SERVICES_NEO4J_VERSION || '5.26.30';
-const isFive = () => version().startsWith('5.');
-/** Neo4j 5 runs on Java 17, later ones on 21. */
-const leastJava = () => (isFive() ? 17 : 21);
-/** As Maven chooses it. */
+const isVersion5 = () => version().startsWith('5.');
+/** Neo4j 5 needs Java 17, later versions need 21. */
+const minJavaVersion = () => (isVersion5() ? 17 : 21);
+/** Selected like Maven does. */
 const java = () => (process.env.JAVA_HOME ? join(process.env.JAVA_HOME, 'bin', 'java') : 'java');
 const jars = () => folder('neo4j', version());
 
-/** What a new store has. */
-const FIRST_PASSWORD = 'neo4j';
+/** The password of a new store. */
+const INITIAL_PASSWORD = 'neo4j';
 
-/** What Neo4j's own start script opens of Java to it. */
-const OPENED = ['java.nio', 'java.io', 'sun.nio.ch'].map((name) => `--add-opens=java.base/${name}=ALL-UNNAMED`);
+/** The JVM options of Neo4j's own start script. */
+const ADD_OPENS = ['java.nio', 'java.io', 'sun.nio.ch'].map((name) => `--add-opens=java.base/${name}=ALL-UNNAMED`);
 
 export const neo4j: Server = {
   title: 'Neo4j',
@@ -28,17 +28,19 @@ export const neo4j: Server = {
 
   tools: () => [
     {
-      name: `java ${leastJava()} or later`,
-      there: javaVersion() >= leastJava(),
-      install: `apt-get install default-jre-headless, brew install openjdk, or https://adoptium.net; JAVA_HOME names one of several`,
+      name: `java ${minJavaVersion()} or later`,
+      available: javaVersion() >= minJavaVersion(),
+      install: `apt-get install default-jre-headless, brew install openjdk, or https://adoptium.net; set JAVA_HOME if there are several`,
     },
-    ...(neo4j.fetched() ? [] : [tool('mvn', 'apt-get install maven, brew install maven, or https://maven.apache.org')]),
+    ...(neo4j.isFetched()
+      ? []
+      : [tool('mvn', 'apt-get install maven, brew install maven, or https://maven.apache.org')]),
   ],
 
-  fetched: () => existsSync(jars()),
+  isFetched: () => existsSync(jars()),
 
   fetch: () =>
-    makeOnce(jars(), async (partial) => {
+    createDirectoryOnce(jars(), async (partial) => {
       const pom = folder('neo4j', 'pom.xml');
       await writeFile(pom, projectFile());
       const goal = 'dependency:copy-dependencies';
@@ -52,13 +54,13 @@ export const neo4j: Server = {
     const home = folder('data', `neo4j-${version()}`);
     await mkdir(join(home, 'conf'), { recursive: true, mode: 0o700 });
     await writeFile(join(home, 'conf', 'neo4j.conf'), configuration(port));
-    const main = isFive() ? 'CommunityEntryPoint' : 'Neo4jCommunity';
+    const main = isVersion5() ? 'CommunityEntryPoint' : 'Neo4jCommunity';
     return {
       command: java(),
       args: [
         '-Xms512m',
         '-Xmx512m',
-        ...OPENED,
+        ...ADD_OPENS,
         '-cp',
         join(jars(), '*'),
         `org.neo4j.server.${main}`,
@@ -70,16 +72,16 @@ export const neo4j: Server = {
     };
   },
 
-  async answers({ passwords }, port) {
+  async checkReady({ passwords }, port) {
     try {
-      await ask(port, passwords.neo4j, async (driver) => {
+      await withDriver(port, passwords.neo4j, async (driver) => {
         await driver.executeQuery('RETURN 1', {}, { database: 'neo4j' });
       });
     } catch (error) {
       if (!(error instanceof Neo4jError && error.code === 'Neo.ClientError.Security.Unauthorized')) throw error;
-      await ask(port, FIRST_PASSWORD, async (driver) => {
-        const change = 'ALTER CURRENT USER SET PASSWORD FROM $first TO $own';
-        const parameters = { first: FIRST_PASSWORD, own: passwords.neo4j };
+      await withDriver(port, INITIAL_PASSWORD, async (driver) => {
+        const change = 'ALTER CURRENT USER SET PASSWORD FROM $initial TO $own';
+        const parameters = { initial: INITIAL_PASSWORD, own: passwords.neo4j };
         await driver.executeQuery(change, parameters, { database: 'system' });
       });
     }
@@ -91,7 +93,7 @@ function javaVersion(): number {
   return Number(/version "(\d+)/.exec(stderr ?? '')?.[1] ?? 0);
 }
 
-/** The database, and what speaks Bolt: each leaves the other out. */
+/** Returns a Maven project with the database and the Bolt server, which are separate artifacts. */
 function projectFile(): string {
   const dependency = (group: string, name: string) =>
     `<dependency><groupId>${group}</groupId><artifactId>${name}</artifactId><version>${version()}</version></dependency>`;
@@ -106,7 +108,7 @@ function projectFile(): string {
 `;
 }
 
-/** On loopback, small, silent, and without the five seconds that a stop otherwise waits for Bolt's threads. */
+/** Returns a configuration for loopback and little memory. The quiet period of 0 saves five seconds at each stop. */
 function configuration(port: number): string {
   return `server.default_listen_address=127.0.0.1
 server.bolt.listen_address=127.0.0.1:${port}
@@ -120,7 +122,7 @@ internal.dbms.bolt.netty_server_shutdown_quiet_period=0
 `;
 }
 
-async function ask(port: number, password: string, question: (driver: Driver) => Promise<void>): Promise<void> {
+async function withDriver(port: number, password: string, use: (driver: Driver) => Promise<void>): Promise<void> {
   const driver = neo4jDriver.driver(`bolt://127.0.0.1:${port}`, neo4jDriver.auth.basic('neo4j', password), {
     connectionTimeout: 3000,
     connectionAcquisitionTimeout: 3000,
@@ -128,7 +130,7 @@ async function ask(port: number, password: string, question: (driver: Driver) =>
     telemetryDisabled: true,
   });
   try {
-    await question(driver);
+    await use(driver);
   } finally {
     await driver.close();
   }

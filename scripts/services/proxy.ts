@@ -5,12 +5,12 @@ import type { Server } from './server.js';
 const VERSION = 'v2.5.0';
 const program = goProgram('proxy', 'github.com/Shopify/toxiproxy/v2/cmd/server', VERSION);
 
-/** It begins without proxies: tests make theirs through its HTTP API. */
+/** Starts without proxies. Tests create theirs through its HTTP API. */
 export const proxy: Server = {
   title: 'toxiproxy',
   stopSignal: 'SIGTERM',
   tools: program.tools,
-  fetched: program.fetched,
+  isFetched: program.isFetched,
   fetch: program.fetch,
   version: () => VERSION,
 
@@ -20,8 +20,8 @@ export const proxy: Server = {
     cwd: folder(),
   }),
 
-  async answers(_state, port) {
+  async checkReady(_state, port) {
     const response = await fetch(`http://127.0.0.1:${port}/version`, { signal: AbortSignal.timeout(3000) });
-    if (!response.ok) throw new Error(`it answers ${response.status}`);
+    if (!response.ok) throw new Error(`status ${response.status}`);
   },
 };

@@ -2,15 +2,15 @@ import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { Redis } from 'ioredis';
-import { makeOnce } from '../tools/once.js';
-import { ServicesError } from './errors.js';
+import { CommandError } from '../command-error.js';
+import { createDirectoryOnce } from '../tools/once.js';
 import { folder } from './folder.js';
 import type { Server } from './server.js';
-import { find, outputOf, run, tool } from './tools.js';
+import { findCommand, outputOf, run, tool } from './tools.js';
 
-/** Debian's packages, unpacked here; nothing is installed. */
+/** Debian packages are unpacked here and not installed. */
 const unpacked = () => folder('redis', 'debian');
-const installed = () => find('redis-server') ?? find('valkey-server');
+const installed = () => findCommand('redis-server') ?? findCommand('valkey-server');
 const binary = () => installed() ?? join(unpacked(), 'usr/bin/redis-server');
 const libraries = () => (installed() ? {} : { LD_LIBRARY_PATH: libraryPath(unpacked()) });
 
@@ -19,20 +19,20 @@ export const redis: Server = {
   stopSignal: 'SIGTERM',
 
   tools() {
-    if (redis.fetched()) return [];
+    if (redis.isFetched()) return [];
     const install = 'apt-get install redis-server, or brew install redis';
     const name = 'redis-server, or apt-get and dpkg-deb to fetch it';
-    return [{ name, there: ['apt-get', 'dpkg-deb'].every((each) => tool(each, '').there), install }];
+    return [{ name, available: ['apt-get', 'dpkg-deb'].every((name) => tool(name, '').available), install }];
   },
 
-  fetched: () => installed() !== undefined || existsSync(unpacked()),
+  isFetched: () => installed() !== undefined || existsSync(unpacked()),
 
   fetch: () =>
-    makeOnce(unpacked(), async (partial) => {
+    createDirectoryOnce(unpacked(), async (partial) => {
       await download(partial).catch(async (error) => {
         if (process.getuid?.() !== 0)
-          throw new ServicesError(`redis: ${error.message}\nTry it after: sudo apt-get update`);
-        // Old lists name packages that are gone. This refreshes them, and installs nothing.
+          throw new CommandError(`redis: ${error.message}\nTry again after: sudo apt-get update`);
+        // Outdated package lists refer to removed packages. This refreshes the lists and installs nothing.
         await run('redis', 'apt-get', ['update']);
         await download(partial);
       });
@@ -48,14 +48,14 @@ export const redis: Server = {
   async prepare({ passwords }, port) {
     const data = folder('data', 'redis');
     await mkdir(data, { recursive: true, mode: 0o700 });
-    // In a file, since everybody sees arguments.
+    // Other users can see the arguments of a process, so the password is in a file.
     const file = join(data, 'redis.conf');
     const settings = [
       'bind 127.0.0.1',
       `port ${port}`,
       `dir "${data}"`,
       `requirepass ${passwords.redis}`,
-      // So that every test can have one.
+      // One for each test.
       'databases 10000',
       'save ""',
       'appendonly no',
@@ -64,7 +64,7 @@ export const redis: Server = {
     return { command: binary(), args: [file], cwd: data, env: libraries() };
   },
 
-  async answers({ passwords }, port) {
+  async checkReady({ passwords }, port) {
     const client = new Redis({
       host: '127.0.0.1',
       port,
@@ -75,7 +75,7 @@ export const redis: Server = {
       retryStrategy: () => null,
       maxRetriesPerRequest: 0,
     });
-    // The command fails as well.
+    // If the connection fails, the command fails too.
     client.on('error', () => {});
     try {
       await client.connect();
@@ -86,14 +86,14 @@ export const redis: Server = {
   },
 };
 
-/** redis-server and whatever it needs that this system lacks. */
+/** Downloads redis-server and its missing dependencies. */
 async function download(directory: string): Promise<void> {
   const plan = outputOf('apt-get', ['install', '--simulate', '--no-install-recommends', 'redis-server']);
   const packages = [...plan.matchAll(/^Inst (\S+)/gm)].map(([, name = '']) => name);
   await run('redis', 'apt-get', ['download', ...packages], { cwd: directory });
 }
 
-/** Every directory that holds a library. */
+/** Returns all directories that contain shared libraries. */
 function libraryPath(root: string): string {
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((path) => /\.so(\.\d+)*$/.test(path));
   return [...new Set(files.map((path) => join(root, dirname(path))))].join(delimiter);

@@ -14,7 +14,7 @@ export const s3: Server = {
   title: 'versitygw',
   stopSignal: 'SIGTERM',
   tools: program.tools,
-  fetched: program.fetched,
+  isFetched: program.isFetched,
   fetch: program.fetch,
   version: () => VERSION,
 
@@ -40,7 +40,7 @@ export const s3: Server = {
     };
   },
 
-  async answers({ s3: credentials }, port) {
+  async checkReady({ s3: credentials }, port) {
     const client = new S3Client({
       endpoint: `http://127.0.0.1:${port}`,
       region: REGION,

@@ -2,23 +2,23 @@ import type { Launch } from './processes.js';
 import type { State } from './state.js';
 import type { Tool } from './tools.js';
 
-/** One file for each real server, named after it. */
+/** How to fetch, configure and check one server. Each implementation is in a file of the same name. */
 export interface Server {
   title: string;
-  /** What ends it in good order, with clients connected. */
+  /** The signal for a graceful stop while clients are connected. */
   stopSignal: NodeJS.Signals;
-  /** In its log when it could not start yet, and may a moment later. */
-  tryLater?: RegExp;
-  /** Throws a ServicesError that says why it cannot run here, before anything is fetched. */
+  /** Matches its log if a failed start should be retried. */
+  retryOn?: RegExp;
+  /** @throws CommandError if it cannot run on this machine. Called before anything is fetched. */
   check?(): void;
-  /** What it takes to fetch it, unless it is fetched, and to run it. */
+  /** The programs needed to run it and, if necessary, to fetch it. */
   tools(): Tool[];
-  fetched(): boolean;
+  isFetched(): boolean;
   fetch(): Promise<void>;
-  /** Known once it is fetched. */
+  /** Requires that it is fetched. */
   version(): string;
-  /** Lays out data and configuration. */
+  /** Creates data directory and configuration. */
   prepare(state: State, port: number): Promise<Launch>;
-  /** Throws unless it serves a real request. What it lacks at first, a bucket say, is made here. */
-  answers(state: State, port: number): Promise<void>;
+  /** Throws unless it serves a request. Also completes the first start, such as creating the bucket. */
+  checkReady(state: State, port: number): Promise<void>;
 }

@@ -7,26 +7,26 @@ export const SERVER_NAMES = ['postgres', 'neo4j', 's3', 'redis', 'proxy'] as con
 
 export type ServerName = (typeof SERVER_NAMES)[number];
 
-export interface Running extends ProcessIdentity {
+export interface RunningServer extends ProcessIdentity {
   version: string;
-  /** How it was started, so that it can be started again the same way. */
+  /** The command, for a restart. */
   launch: Launch;
 }
 
 export interface State {
-  /** Where this state was written: a copy of the folder must not take the original's processes for its own. */
+  /** The original folder. In a copy of it, the state is ignored, because the processes belong to the original. */
   folder: string;
   ports: Partial<Record<ServerName, number>>;
   passwords: { postgres: string; neo4j: string; redis: string };
   s3: { accessKeyId: string; secretAccessKey: string };
   /** `kid:secret`. */
   tokenKeys: string;
-  servers: Partial<Record<ServerName, Running>>;
+  servers: Partial<Record<ServerName, RunningServer>>;
 }
 
 const FILE = 'state.json';
 
-/** Undefined before the first `up`, and in a copy of a folder. */
+/** Returns undefined before the first `up` and in a copy of a folder. */
 export function readState(): State | undefined {
   let text: string;
   try {

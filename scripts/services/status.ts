@@ -1,22 +1,22 @@
 import { table } from '../table.js';
-import { isAnswering, knownState } from './control.js';
-import { lives, memoryOf } from './processes.js';
+import { isReady, requireState } from './control.js';
+import { isAlive, memoryOf } from './processes.js';
 import { servers } from './servers.js';
 import { SERVER_NAMES } from './state.js';
 
-/** Prints a table, and answers whether everything is up. */
+/** Prints a table. Returns whether all servers are up. */
 export async function status(): Promise<boolean> {
-  const state = knownState();
+  const state = requireState();
   const rows = await Promise.all(
     SERVER_NAMES.map(async (name) => {
       const running = state.servers[name];
-      const alive = running !== undefined && lives(running);
+      const alive = running !== undefined && isAlive(running);
       return {
         name,
         version: `${servers[name].title} ${running?.version ?? ''}`.trim(),
         address: `127.0.0.1:${state.ports[name] ?? ''}`,
         pid: alive ? String(running.pid) : '',
-        state: !alive ? 'down' : (await isAnswering(state, name)) ? 'up' : 'does not answer',
+        state: !alive ? 'down' : (await isReady(state, name)) ? 'up' : 'no response',
         memory: alive ? `${Math.round(memoryOf(running) / 2 ** 20)} MiB` : '',
       };
     }),

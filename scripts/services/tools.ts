@@ -2,25 +2,25 @@ import { type ExecFileSyncOptions, execFileSync, spawn } from 'node:child_proces
 import { accessSync, constants, createWriteStream, mkdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { ServicesError } from './errors.js';
+import { CommandError } from '../command-error.js';
 import { folder } from './folder.js';
-import { say, since, tail } from './say.js';
+import { formatElapsed, printProgress, tail } from './progress.js';
 
-/** A program that must be there. */
+/** A required program. */
 export interface Tool {
   name: string;
-  there: boolean;
-  /** Where to get it. */
+  available: boolean;
+  /** How to install it. */
   install: string;
 }
 
-/** Where a command is, as the shell would find it. */
-export function find(command: string): string | undefined {
-  const places = (process.env.PATH ?? '').split(delimiter).filter((directory) => directory !== '');
-  return places.map((directory) => join(directory, command)).find(executable);
+/** Returns the path of a command from PATH. */
+export function findCommand(command: string): string | undefined {
+  const directories = (process.env.PATH ?? '').split(delimiter).filter((directory) => directory !== '');
+  return directories.map((directory) => join(directory, command)).find(isExecutable);
 }
 
-function executable(path: string): boolean {
+function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return true;
@@ -30,31 +30,35 @@ function executable(path: string): boolean {
 }
 
 export function tool(name: string, install: string): Tool {
-  return { name, there: find(name) !== undefined, install };
+  return { name, available: findCommand(name) !== undefined, install };
 }
 
-/** What a command prints, standard error included where it alone is used. */
+/** Runs a command and returns its standard output. */
 export function outputOf(command: string, args: string[], options: ExecFileSyncOptions = {}): string {
   return execFileSync(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options }).toString();
 }
 
-interface Run {
+interface RunOptions {
   cwd?: string;
   env?: Record<string, string>;
   user?: { uid: number; gid: number };
 }
 
-/** Between two signs of life of a command that takes long, in milliseconds. */
-const SIGN_OF_LIFE = 5000;
+const PROGRESS_INTERVAL_MS = 5000;
 
 /**
- * Runs a command to its end, with its output in a log and its last line shown now and then.
+ * Runs a command, writes its output to a log, and regularly prints its last line.
  *
- * @throws ServicesError with the end of that log when it fails
+ * @throws CommandError with the end of the log if the command fails
  */
-export async function run(who: string, command: string, args: string[], { cwd, env, user }: Run = {}): Promise<void> {
+export async function run(
+  name: string,
+  command: string,
+  args: string[],
+  { cwd, env, user }: RunOptions = {},
+): Promise<void> {
   mkdirSync(folder('logs'), { recursive: true });
-  const path = folder('logs', `${who}-setup.log`);
+  const path = folder('logs', `${name}-setup.log`);
   const log = createWriteStream(path, { flags: 'w' });
   const child = spawn(command, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -62,22 +66,25 @@ export async function run(who: string, command: string, args: string[], { cwd, e
     ...(cwd !== undefined && { cwd }),
     ...user,
   });
-  let last = '';
+  let lastLine = '';
   for (const stream of [child.stdout, child.stderr]) {
     createInterface(stream).on('line', (line) => {
       log.write(`${line}\n`);
-      if (line.trim()) last = line.trim();
+      if (line.trim()) lastLine = line.trim();
     });
   }
   const start = performance.now();
-  const sign = setInterval(() => say(who, `… ${since(start)}: ${last.slice(0, 90)}`), SIGN_OF_LIFE);
+  const progressTimer = setInterval(
+    () => printProgress(name, `… ${formatElapsed(start)}: ${lastLine.slice(0, 90)}`),
+    PROGRESS_INTERVAL_MS,
+  );
   try {
     const outcome = await new Promise<number | string | null>((resolve, reject) => {
       child.once('error', reject).once('close', (code, signal) => resolve(code ?? signal));
     });
     await new Promise((done) => log.end(done));
-    if (outcome !== 0) throw new ServicesError(`${who}: ${command} failed (${outcome}).\n${tail(path)}`);
+    if (outcome !== 0) throw new CommandError(`${name}: ${command} failed (${outcome}).\n${tail(path)}`);
   } finally {
-    clearInterval(sign);
+    clearInterval(progressTimer);
   }
 }

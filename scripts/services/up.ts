@@ -1,94 +1,93 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import pLimit from 'p-limit';
-import { answersStill, launch, stop } from './control.js';
-import { ServicesError } from './errors.js';
-import { alone, folder } from './folder.js';
+import { CommandError } from '../command-error.js';
+import { launch, stop, waitIfRunning } from './control.js';
+import { folder, withFolderLock } from './folder.js';
 import { freePort, isFree } from './ports.js';
-import { lives } from './processes.js';
-import { say, since } from './say.js';
+import { isAlive } from './processes.js';
+import { formatElapsed, printProgress } from './progress.js';
 import { servers } from './servers.js';
 import { newState, readState, SERVER_NAMES, type ServerName, type State, writeState } from './state.js';
 
-/** So many are fetched at once. */
-const fetching = pLimit(2);
+const fetchLimit = pLimit(2);
 
-/** Brings up what is not up, and waits until everything answers. */
+/** Starts all servers that are not running, and waits until all are ready. */
 export function up(): Promise<State> {
-  return alone(async () => {
-    check();
-    const state = readState() ?? (await begin());
-    await all(fetchServer);
+  return withFolderLock(async () => {
+    checkRequirements();
+    const state = readState() ?? (await createState());
+    await forEachServer(fetchServer);
     const down = SERVER_NAMES.filter((name) => !isUp(state, name));
-    for (const name of down) await settlePort(state, name);
+    for (const name of down) await assignPort(state, name);
     writeState(state);
-    await all((name) => bringUp(state, name));
+    await forEachServer((name) => startIfDown(state, name));
     return state;
   });
 }
 
-/** Says what is needed, and throws before anything is done when some of it is missing. */
-function check(): void {
+/** Prints the required programs. Throws a CommandError if some are missing. */
+function checkRequirements(): void {
   if (!['linux', 'darwin'].includes(process.platform)) {
-    throw new ServicesError('The real servers run on Linux and macOS; on Windows, in WSL.');
+    throw new CommandError('The servers need Linux, macOS, or WSL on Windows.');
   }
   const tools = new Map(SERVER_NAMES.flatMap((name) => servers[name].tools()).map((tool) => [tool.name, tool]));
-  say('needs', ['node', ...tools.keys()].join(', '));
-  const missing = [...tools.values()].filter(({ there }) => !there);
+  printProgress('requires', ['node', ...tools.keys()].join(', '));
+  const missing = [...tools.values()].filter(({ available }) => !available);
   if (missing.length > 0) {
-    throw new ServicesError(missing.map(({ name, install }) => `Missing: ${name} (${install})`).join('\n'));
+    throw new CommandError(missing.map(({ name, install }) => `Missing: ${name} (${install})`).join('\n'));
   }
   for (const name of SERVER_NAMES) servers[name].check?.();
 }
 
-/** A first start. In a copy of a folder, what was fetched is of use; its data may have been copied in mid-write. */
-async function begin(): Promise<State> {
-  if (existsSync(folder('data'))) say('up', 'this folder is a copy: its data is dropped');
+/** Creates the state for a first start. A copied folder keeps its downloads, but its data may be inconsistent. */
+async function createState(): Promise<State> {
+  if (existsSync(folder('data'))) printProgress('up', 'this folder is a copy: deleting its data');
   await rm(folder('data'), { recursive: true, force: true });
   return newState();
 }
 
-/** Does something for every server, and then says everything that has failed. */
-async function all(action: (name: ServerName) => Promise<void>): Promise<void> {
+/** Runs an action for all servers in parallel, and throws one error with all failures. */
+async function forEachServer(action: (name: ServerName) => Promise<void>): Promise<void> {
   const outcomes = await Promise.allSettled(SERVER_NAMES.map(action));
   const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
-  const faults = failures.filter((failure) => !(failure instanceof ServicesError));
-  if (faults.length > 0) throw faults[0];
-  if (failures.length > 0) throw new ServicesError(failures.map(({ message }) => message).join('\n\n'));
+  const unexpected = failures.filter((failure) => !(failure instanceof CommandError));
+  if (unexpected.length > 0) throw unexpected[0];
+  if (failures.length > 0) throw new CommandError(failures.map(({ message }) => message).join('\n\n'));
 }
 
 function fetchServer(name: ServerName): Promise<void> {
-  return fetching(async () => {
+  return fetchLimit(async () => {
     const server = servers[name];
-    if (server.fetched()) return;
+    if (server.isFetched()) return;
     const start = performance.now();
-    say(name, `fetching ${server.title}`);
+    printProgress(name, `fetching ${server.title}`);
     await server.fetch();
-    say(name, `fetched in ${since(start)}`);
+    printProgress(name, `fetched in ${formatElapsed(start)}`);
   });
 }
 
-/** It lives and is of the version asked for. */
+/** Returns whether a server is running in the requested version. */
 function isUp(state: State, name: ServerName): boolean {
   const running = state.servers[name];
-  return running !== undefined && lives(running) && running.version === servers[name].version();
+  return running !== undefined && isAlive(running) && running.version === servers[name].version();
 }
 
-/** A server keeps its port, unless somebody else has taken it. */
-async function settlePort(state: State, name: ServerName): Promise<void> {
+/** Stops a server and assigns a new port if another process uses its port. */
+async function assignPort(state: State, name: ServerName): Promise<void> {
   await stop(state, name);
   const port = state.ports[name];
   if (port === undefined || !(await isFree(port))) state.ports[name] = await freePort();
 }
 
-async function bringUp(state: State, name: ServerName): Promise<void> {
-  if (await answersStill(state, name)) return;
+async function startIfDown(state: State, name: ServerName): Promise<void> {
+  if (await waitIfRunning(state, name)) return;
   const server = servers[name];
   const port = state.ports[name];
   if (port === undefined) throw new Error(`${name} has no port`);
   const start = performance.now();
   const version = server.version();
-  say(name, `starting ${server.title} ${version}`);
+  printProgress(name, `starting ${server.title} ${version}`);
   await launch(state, name, version, await server.prepare(state, port));
-  say(name, `answers on 127.0.0.1:${port} after ${since(start)}`);
+  printProgress(name, `ready on 127.0.0.1:${port} after ${formatElapsed(start)}`);
 }

@@ -1,7 +1,7 @@
 import { BUCKET, REGION } from './s3.js';
 import type { State } from './state.js';
 
-/** What the service and its tests are configured by. */
+/** Returns the environment variables for the service and its tests. */
 export function variables({ folder, ports, passwords, s3, tokenKeys }: State): Record<string, string> {
   return {
     DATABASE_URL: `postgres://postgres:${passwords.postgres}@127.0.0.1:${ports.postgres}/postgres`,
@@ -16,13 +16,13 @@ export function variables({ folder, ports, passwords, s3, tokenKeys }: State): R
     REDIS_URL: `redis://:${passwords.redis}@127.0.0.1:${ports.redis}`,
     TOKEN_KEYS: tokenKeys,
     TOXIPROXY_URL: `http://127.0.0.1:${ports.proxy}`,
-    // Where tests find the servers, to stop and start them.
+    // Lets tests stop and start the servers.
     SERVICES_DIR: folder,
   };
 }
 
-/** For `eval` in a shell. */
-export function exports(state: State): string {
+/** Returns `export` statements for `eval` in a shell. */
+export function exportStatements(state: State): string {
   return Object.entries(variables(state))
     .map(([name, value]) => `export ${name}='${value.replaceAll("'", "'\\''")}'`)
     .join('\n');

@@ -1,8 +1,8 @@
-import type { Inspection } from './inspection.js';
-import { pages } from './pages.js';
+import type { CheckContext } from './context.js';
+import { paginate } from './pages.js';
 
-/** One statement sees both, and an account goes with its posts in one transaction. */
-export async function checkAuthors({ stores, findings, progress, pageSize }: Inspection): Promise<void> {
+/** Needs no second check: one statement reads both tables, and an account is deleted with its posts in one transaction. */
+export async function checkAuthors({ stores, findings, progress, pageSize }: CheckContext): Promise<void> {
   const orphans = (after: number, limit: number) =>
     stores.maintenanceDb
       .selectFrom('posts')
@@ -13,7 +13,7 @@ export async function checkAuthors({ stores, findings, progress, pageSize }: Ins
       .orderBy('posts.id')
       .limit(limit)
       .execute();
-  for await (const posts of pages(orphans, pageSize, ({ id }) => id)) {
+  for await (const posts of paginate(orphans, pageSize, ({ id }) => id)) {
     findings.add(
       'postHasAuthor',
       posts.map(({ id, author_id }) => `post ${id} of account ${author_id}`),

@@ -1,25 +1,25 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/postgres/index.js';
-import { type Numbered, raiseSequence, sequenceOf } from '../../db/postgres/sequences.js';
-import type { Inspection } from './inspection.js';
+import { raiseSequence, sequenceOf, type TableWithIds } from '../../db/postgres/sequences.js';
+import type { CheckContext } from './context.js';
 
 /**
- * A sequence behind an id that is in use would give it out again, and the likes and friendships of the old one with it.
- * The ids in use are read first: a sequence only moves on.
+ * Checks that each sequence is ahead of all ids in use. A reused id would inherit the likes and friendships of the old one.
+ * The ids in use are read first, because a sequence only increases.
  */
-export async function checkIds({ stores, findings, repair }: Inspection): Promise<void> {
+export async function checkIds({ stores, findings, repair }: CheckContext): Promise<void> {
   const { db, maintenanceDb, graph } = stores;
   const { person, post } = await graph.highestIds();
   for (const [table, inGraph] of [['accounts', person] as const, ['posts', post] as const]) {
-    const used = Math.max(inGraph, await highestId(maintenanceDb, table));
-    const last = await lastGiven(maintenanceDb, table);
-    if (last >= used) continue;
-    if (repair) await db.transaction().execute((trx) => raiseSequence(trx, table, used));
-    findings.add('idsAreNew', [`${table}: ${last} was given out last, and ${used} is in use`], repair ? 1 : 0);
+    const highest = Math.max(inGraph, await highestId(maintenanceDb, table));
+    const last = await lastIssuedId(maintenanceDb, table);
+    if (last >= highest) continue;
+    if (repair) await db.transaction().execute((trx) => raiseSequence(trx, table, highest));
+    findings.add('idsAreNew', [`${table}: the last issued id is ${last}, but ${highest} is in use`], repair ? 1 : 0);
   }
 }
 
-async function highestId(db: Database, table: Numbered): Promise<number> {
+async function highestId(db: Database, table: TableWithIds): Promise<number> {
   const row = await db
     .selectFrom(table)
     .select(({ fn }) => fn.max('id').as('id'))
@@ -27,7 +27,7 @@ async function highestId(db: Database, table: Numbered): Promise<number> {
   return row?.id ?? 0;
 }
 
-async function lastGiven(db: Database, table: Numbered): Promise<number> {
+async function lastIssuedId(db: Database, table: TableWithIds): Promise<number> {
   const { rows } = await sql<{ last: number }>`
     select case when is_called then last_value else last_value - 1 end as last from ${sequenceOf(table)}`.execute(db);
   return rows[0]?.last ?? 0;

@@ -2,43 +2,42 @@ import { sql } from 'kysely';
 import pLimit from 'p-limit';
 import type { ImageStore } from '../../db/images/index.js';
 import type { Database } from '../../db/postgres/index.js';
-import type { Inspection } from './inspection.js';
-import { chunks, pages } from './pages.js';
+import type { CheckContext } from './context.js';
+import { chunks, paginate } from './pages.js';
 
-/** The names that the service gives: see `withPendingImage`. What goes by another is not the service's to remove. */
+/** The names that `withPendingImage` assigns. Files with other names are never removed. */
 const IMAGE_NAME = /^[0-9a-f]{32}\.[a-z0-9]+$/;
 
-/** How many images are asked for at once. */
-const AT_ONCE = 16;
+const CONCURRENT_READS = 16;
 
 /**
- * The bytes are there only while an entry or a row names them, and a row takes an image over from its entry, or gives it
- * back, in one transaction. So what was listed before neither named it, and is there after, is nobody's: names are not
- * given twice.
+ * Finds images that no row references. While an image is stored, a row or an outbox entry references it, and the reference
+ * moves between the two in one transaction. So an image that is listed, then referenced by neither, and then still stored is
+ * an orphan. Names are never reused.
  */
-export async function checkStoredImages({ stores, findings, repair, progress, pageSize }: Inspection): Promise<void> {
+export async function checkStoredImages({ stores, findings, repair, progress, pageSize }: CheckContext): Promise<void> {
   const { maintenanceDb, images } = stores;
   for await (const names of chunks(images.list(), pageSize)) {
     findings.add(
       'onlyImages',
       names.filter((name) => !IMAGE_NAME.test(name)),
     );
-    const suspects = await withoutRow(
+    const suspects = await filterUnreferenced(
       maintenanceDb,
       names.filter((name) => IMAGE_NAME.test(name)),
     );
-    const missing = new Set(await notStored(images, suspects));
-    const orphans = suspects.filter((name) => !missing.has(name));
+    const removed = new Set(await filterMissing(images, suspects));
+    const orphans = suspects.filter((name) => !removed.has(name));
     if (orphans.length > 0) {
-      const mended = await repair?.settle(orphans.map((key) => ({ kind: 'image', key })));
-      findings.add('imageHasRow', orphans, mended);
+      const repaired = await repair?.reconcile(orphans.map((key) => ({ kind: 'image', key })));
+      findings.add('imageHasRow', orphans, repaired);
     }
     progress.advance(names.length);
   }
 }
 
-/** Which of these neither a row nor an entry in the outbox names, at one moment. */
-async function withoutRow(db: Database, names: readonly string[]): Promise<string[]> {
+/** Returns the names that neither a row nor an outbox entry references, as of one snapshot. */
+async function filterUnreferenced(db: Database, names: readonly string[]): Promise<string[]> {
   if (names.length === 0) return [];
   const { rows } = await sql<{ name: string }>`
     select stored.name from unnest(${names}::text[]) as stored (name)
@@ -48,56 +47,60 @@ async function withoutRow(db: Database, names: readonly string[]): Promise<strin
   return rows.map(({ name }) => name);
 }
 
-async function notStored(images: ImageStore, names: readonly string[]): Promise<string[]> {
-  const limit = pLimit(AT_ONCE);
-  const answers = await limit.map(names, async (name) => {
+async function filterMissing(images: ImageStore, names: readonly string[]): Promise<string[]> {
+  const limit = pLimit(CONCURRENT_READS);
+  const results = await limit.map(names, async (name) => {
     const image = await images.get(name);
     image?.stream.destroy();
     return image ? [] : [name];
   });
-  return answers.flat();
+  return results.flat();
 }
 
-interface Owner {
+interface ImageRow {
   id: number;
   image: string;
+  /** Whether a row of the other table references the same image. */
   shared: boolean;
 }
 
-/** The rows of one table, by the images that they name. */
-interface Owners {
+/** The rows of one table that reference an image. */
+interface ImageRows {
   kind: 'account' | 'post';
-  read(db: Database, after: number, limit: number): Promise<Owner[]>;
-  /** Which of these still name what they named. */
-  stillNaming(db: Database, owners: readonly Owner[]): Promise<number[]>;
+  read(db: Database, after: number, limit: number): Promise<ImageRow[]>;
+  /** Returns the ids of those rows that still reference the same image. */
+  filterUnchanged(db: Database, rows: readonly ImageRow[]): Promise<number[]>;
 }
 
-export const PICTURES: Owners = owners('account', 'accounts', 'picture', 'posts', 'image');
-export const POST_IMAGES: Owners = owners('post', 'posts', 'image', 'accounts', 'picture');
+export const PICTURES: ImageRows = imageRows('account', 'accounts', 'picture', 'posts', 'image');
+export const POST_IMAGES: ImageRows = imageRows('post', 'posts', 'image', 'accounts', 'picture');
 
 /**
- * The bytes are written before a row names them, and go after it has ceased to. So a row that names an image before and
- * after it was not there has lost it: names are not given twice.
+ * Finds rows whose image is missing. An image is stored before a row references it and removed after it no longer does. So if
+ * a row references the same image before and after a failed read, the image is lost. Names are never reused.
  */
-export async function checkNamedImages(inspection: Inspection, { kind, read, stillNaming }: Owners): Promise<void> {
-  const { stores, findings, progress, pageSize } = inspection;
+export async function checkNamedImages(
+  context: CheckContext,
+  { kind, read, filterUnchanged }: ImageRows,
+): Promise<void> {
+  const { stores, findings, progress, pageSize } = context;
   const { maintenanceDb, images } = stores;
   const readPage = (after: number, limit: number) => read(maintenanceDb, after, limit);
-  for await (const rows of pages(readPage, pageSize, ({ id }) => id)) {
+  for await (const rows of paginate(readPage, pageSize, ({ id }) => id)) {
     const missing = new Set(
-      await notStored(
+      await filterMissing(
         images,
         rows.map(({ image }) => image),
       ),
     );
     const suspects = rows.filter(({ image }) => missing.has(image));
-    const still = new Set(await stillNaming(maintenanceDb, suspects));
-    const lost = suspects.filter(({ id }) => still.has(id));
+    const unchanged = new Set(await filterUnchanged(maintenanceDb, suspects));
+    const lost = suspects.filter(({ id }) => unchanged.has(id));
     findings.add(
       'rowHasImage',
       lost.map(({ id, image }) => `${kind} ${id}: ${image}`),
     );
-    // Each table's names are unique, so what is shared is shared with the other one, and told once.
+    // Names are unique within a table. Report an image that both tables reference once.
     const shared = kind === 'post' ? rows.filter((row) => row.shared) : [];
     findings.add(
       'imageHasOneRow',
@@ -107,33 +110,33 @@ export async function checkNamedImages(inspection: Inspection, { kind, read, sti
   }
 }
 
-function owners(
-  kind: Owners['kind'],
+function imageRows(
+  kind: ImageRows['kind'],
   table: 'accounts' | 'posts',
   column: 'picture' | 'image',
   otherTable: 'accounts' | 'posts',
   otherColumn: 'picture' | 'image',
-): Owners {
-  const [rows, name] = [sql.table(table), sql.ref(column)];
+): ImageRows {
+  const [ownTable, image] = [sql.table(table), sql.ref(column)];
   return {
     kind,
     async read(db, after, limit) {
-      const found = await sql<Owner>`
-        select id, ${name} as image,
+      const result = await sql<ImageRow>`
+        select id, ${image} as image,
           exists (select from ${sql.table(otherTable)} as other
-                  where other.${sql.ref(otherColumn)} = own.${name}) as shared
-        from ${rows} as own
-        where ${name} is not null and id > ${after}
+                  where other.${sql.ref(otherColumn)} = own.${image}) as shared
+        from ${ownTable} as own
+        where ${image} is not null and id > ${after}
         order by id limit ${limit}`.execute(db);
-      return found.rows;
+      return result.rows;
     },
-    async stillNaming(db, owners) {
-      if (owners.length === 0) return [];
-      const found = await sql<{ id: number }>`
-        select own.id from ${rows} as own
-        join unnest(${owners.map(({ id }) => id)}::int8[], ${owners.map(({ image }) => image)}::text[])
-          as before (id, name) on before.id = own.id and before.name = own.${name}`.execute(db);
-      return found.rows.map(({ id }) => id);
+    async filterUnchanged(db, rows) {
+      if (rows.length === 0) return [];
+      const result = await sql<{ id: number }>`
+        select own.id from ${ownTable} as own
+        join unnest(${rows.map(({ id }) => id)}::int8[], ${rows.map(({ image }) => image)}::text[])
+          as before (id, name) on before.id = own.id and before.name = own.${image}`.execute(db);
+      return result.rows.map(({ id }) => id);
     },
   };
 }

@@ -3,23 +3,23 @@ import { openBareStores } from '../../db/stores.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
 import { explain } from '../explain.js';
-import { openBar } from '../progress.js';
+import { createProgressBar } from '../progress.js';
 import { table } from '../table.js';
-import { type Finding, type Progress, type Verdict, verify, type Waiting } from './verify.js';
+import { type CheckProgress, type Finding, type PendingEntries, type VerifyResult, verify } from './verify.js';
 
-/** The process's exit code. */
-const AGREE = 0;
-const DISAGREE = 1;
-const UNREADABLE = 2;
+/** Exit codes. */
+const EXIT_AGREE = 0;
+const EXIT_DISAGREE = 1;
+const EXIT_ERROR = 2;
 
-/** From how many things on progress is shown even where nobody watches it. */
-const LARGE = 100_000;
+/** From this number of expected items, progress is shown even if standard error is not a terminal. */
+const PROGRESS_THRESHOLD = 100_000;
 
-function progressBar(): Progress {
-  let bar: ReturnType<typeof openBar> | undefined;
+function progressBar(): CheckProgress {
+  let bar: ReturnType<typeof createProgressBar> | undefined;
   return {
     begin(subject, expected) {
-      if (process.stderr.isTTY || expected >= LARGE) bar = openBar(subject, expected);
+      if (process.stderr.isTTY || expected >= PROGRESS_THRESHOLD) bar = createProgressBar(subject, expected);
     },
     advance(by) {
       bar?.increment(by);
@@ -31,68 +31,67 @@ function progressBar(): Progress {
   };
 }
 
-const left = ({ found, mended }: Finding) => found - mended;
+const unresolved = ({ found, repaired }: Finding) => found - repaired;
 const isNote = ({ rule }: Finding) => rule.note === true;
 
-function print({ findings, waiting }: Verdict, repair: boolean): void {
+function print({ findings, pending }: VerifyResult, repair: boolean): void {
   console.log(table(findings.map((finding) => rowOf(finding, repair))));
-  console.log(`\n${waiting.length > 0 ? table(waiting.map(waitingRow)) : 'Nothing waits in the outbox.'}\n`);
-  for (const { rule, mended } of findings)
-    if (mended > 0) console.log(`Mended: ${rule.says}: ${rule.remedy} (${mended}).`);
-  for (const finding of findings.filter(left)) console.log(remark(finding, repair));
+  console.log(`\n${pending.length > 0 ? table(pending.map(pendingRow)) : 'The outbox is empty.'}\n`);
+  for (const { rule, repaired } of findings)
+    if (repaired > 0) console.log(`Repaired: ${rule.title}: ${rule.remedy} (${repaired}).`);
+  for (const finding of findings.filter(unresolved)) console.log(describeUnresolved(finding, repair));
   console.log(conclusion(findings));
 }
 
 function rowOf(finding: Finding, repair: boolean): Record<string, string> {
-  const { rule, found, mended, examples } = finding;
+  const { rule, found, repaired, examples } = finding;
   return {
-    rule: rule.says,
-    holds: verdictOf(finding),
+    rule: rule.title,
+    holds: statusOf(finding),
     found: String(found),
-    ...(repair && { mended: String(mended) }),
+    ...(repair && { repaired: String(repaired) }),
     examples: `${examples.join('; ')}${found > examples.length ? '; …' : ''}`,
   };
 }
 
-function verdictOf(finding: Finding): string {
+function statusOf(finding: Finding): string {
   if (finding.found === 0) return 'yes';
   if (isNote(finding)) return 'note';
-  return left(finding) > 0 ? 'NO' : 'mended';
+  return unresolved(finding) > 0 ? 'NO' : 'repaired';
 }
 
-function waitingRow({ kind, for: what, count, attempts, since }: Waiting): Record<string, string> {
+function pendingRow({ kind, stage, count, attempts, since }: PendingEntries): Record<string, string> {
   return {
     'in the outbox': kind,
-    'waits for': what,
+    'waits for': stage,
     entries: String(count),
     'most attempts': String(attempts),
     since,
   };
 }
 
-function remark(finding: Finding, repair: boolean): string {
+function describeUnresolved(finding: Finding, repair: boolean): string {
   const { rule } = finding;
-  const advice =
-    rule.advice ?? (repair ? 'it waits in the outbox for another try' : 'npm run verify -- --repair mends it');
-  return `${isNote(finding) ? 'Note' : 'Left'}: ${rule.says}: ${left(finding)} not so; ${advice}.`;
+  const advice = rule.advice ?? (repair ? 'the outbox will retry it' : 'repair with npm run verify -- --repair');
+  return `${isNote(finding) ? 'Note' : 'Unresolved'}: ${rule.title} (${unresolved(finding)} left): ${advice}.`;
 }
 
 function conclusion(findings: readonly Finding[]): string {
-  const broken = findings.filter((finding) => left(finding) > 0 && !isNote(finding));
+  const broken = findings.filter((finding) => unresolved(finding) > 0 && !isNote(finding));
   if (broken.length === 0) return 'The stores agree.';
-  return `The stores disagree: ${broken.length} of ${findings.length} rules do not hold.`;
+  return `The stores disagree: ${broken.length} of ${findings.length} rules are violated.`;
 }
 
 async function run(): Promise<number> {
   const { values } = parseArgs({ options: { repair: { type: 'boolean', default: false } } });
   const config = readConfig(process.env);
-  // Standard output is for the tables.
+  // Logs go to standard error, standard output is for the tables.
   const log = createLogger(config.logLevel, process.stderr);
   const stores = await openBareStores(config.stores, log);
   try {
-    const verdict = await verify(stores, { repair: values.repair, log, progress: progressBar() });
-    print(verdict, values.repair);
-    return verdict.findings.some((finding) => left(finding) > 0 && !isNote(finding)) ? DISAGREE : AGREE;
+    const result = await verify(stores, { repair: values.repair, log, progress: progressBar() });
+    print(result, values.repair);
+    return result.findings.some((finding) => unresolved(finding) > 0 && !isNote(finding)) ? EXIT_DISAGREE : EXIT_AGREE;
   } finally {
     await stores.close();
   }
@@ -100,5 +99,5 @@ async function run(): Promise<number> {
 
 process.exitCode = await run().catch((error) => {
   console.error(explain(error));
-  return UNREADABLE;
+  return EXIT_ERROR;
 });

@@ -2,25 +2,25 @@ import { sql } from 'kysely';
 import { NOW } from '../../db/postgres/clock.js';
 import type { Database } from '../../db/postgres/index.js';
 import type { OutboxTable } from '../../db/schema.js';
-import type { Inspection } from './inspection.js';
-import { pages } from './pages.js';
+import type { CheckContext } from './context.js';
+import { paginate } from './pages.js';
 
-/** What waits in the outbox, which is no disagreement: a store is about to follow, or an upload is under way. */
-export interface Waiting {
+/** Pending outbox entries of one kind. They are no disagreement: a delivery or an upload is in progress. */
+export interface PendingEntries {
   kind: OutboxTable['kind'];
-  for: 'delivery' | 'second delivery' | 'its row';
+  stage: 'delivery' | 'second delivery' | 'its row';
   count: number;
-  /** The most that any of them has been tried in vain. */
+  /** The highest number of failed attempts. */
   attempts: number;
-  /** When the oldest was entered. */
+  /** The time when the oldest was added, in ISO 8601. */
   since: string;
 }
 
 const OVERDUE = sql<boolean>`due_at < ${NOW} - interval '5 minutes'`;
 
-const HOPELESS = 10;
+const MIN_FAILED_ATTEMPTS = 10;
 
-export async function checkOutbox({ stores, findings, repair, pageSize }: Inspection): Promise<void> {
+export async function checkOutbox({ stores, findings, repair, pageSize }: CheckContext): Promise<void> {
   const entries = (condition: typeof OVERDUE) => (after: number, limit: number) =>
     stores.maintenanceDb
       .selectFrom('outbox')
@@ -30,15 +30,15 @@ export async function checkOutbox({ stores, findings, repair, pageSize }: Inspec
       .orderBy('id')
       .limit(limit)
       .execute();
-  for await (const late of pages(entries(OVERDUE), pageSize, ({ id }) => id)) {
-    const delivered = await repair?.deliver(late.map(({ id }) => id));
+  for await (const overdue of paginate(entries(OVERDUE), pageSize, ({ id }) => id)) {
+    const delivered = await repair?.deliver(overdue.map(({ id }) => id));
     findings.add(
       'onTime',
-      late.map(({ kind, key, created_at }) => `${kind} ${key} since ${created_at}`),
+      overdue.map(({ kind, key, created_at }) => `${kind} ${key} since ${created_at}`),
       delivered,
     );
   }
-  for await (const failing of pages(entries(sql`attempts >= ${HOPELESS}`), pageSize, ({ id }) => id)) {
+  for await (const failing of paginate(entries(sql`attempts >= ${MIN_FAILED_ATTEMPTS}`), pageSize, ({ id }) => id)) {
     findings.add(
       'deliverable',
       failing.map(({ kind, key, attempts }) => `${kind} ${key}, ${attempts} times`),
@@ -46,10 +46,10 @@ export async function checkOutbox({ stores, findings, repair, pageSize }: Inspec
   }
 }
 
-/** An image that is not due was entered before its bytes: its upload is under way, or has been cut off. */
-export async function readWaiting(db: Database): Promise<Waiting[]> {
-  const { rows } = await sql<Waiting>`
-    select kind, stage as for, count(*) as count, max(attempts) as attempts, min(created_at) as since
+/** An image entry that is not due yet was added before the upload, which is in progress or was aborted. */
+export async function countPendingEntries(db: Database): Promise<PendingEntries[]> {
+  const { rows } = await sql<PendingEntries>`
+    select kind, stage, count(*) as count, max(attempts) as attempts, min(created_at) as since
     from (
       select *, case
         when delivered then 'second delivery'

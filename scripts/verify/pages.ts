@@ -1,13 +1,13 @@
-/** Below every id, those included that should not be there. */
-const START = Number.MIN_SAFE_INTEGER;
+/** Lower than every id, including invalid ones. */
+const BELOW_ALL_IDS = Number.MIN_SAFE_INTEGER;
 
-/** Reads all there is, a page at a time, each after the last id of the one before. */
-export async function* pages<Item>(
+/** Yields all items in pages, each starting after the last id of the previous one. */
+export async function* paginate<Item>(
   read: (after: number, limit: number) => Promise<Item[]>,
   size: number,
   idOf: (item: Item) => number,
 ): AsyncGenerator<Item[]> {
-  let after = START;
+  let after = BELOW_ALL_IDS;
   for (;;) {
     const page = await read(after, size);
     const last = page.at(-1);
@@ -18,7 +18,7 @@ export async function* pages<Item>(
   }
 }
 
-/** Gathers a stream into lists of this many. */
+/** Groups a stream into arrays of `size` items. */
 export async function* chunks<Item>(items: AsyncIterable<Item>, size: number): AsyncGenerator<Item[]> {
   let chunk: Item[] = [];
   for await (const item of items) {

@@ -7,22 +7,21 @@ import type { BareStores } from '../../db/stores.js';
 import type { Log } from '../../db/support/log.js';
 
 /**
- * Mends by the outbox, as the service does: with the same locks, and by a look at the row as it is then. So it needs no
- * service to be running, and is in no running service's way.
+ * Repairs through the outbox, as the service does: with the same locks, and from the current rows. So it works with or
+ * without a running service.
  */
 export interface Repair {
-  /** Makes the other stores agree about these, and answers about how many they do. */
-  settle(things: readonly EntityReference[]): Promise<number>;
-  /** Delivers entries that are due, and answers how many were delivered. */
+  /** Updates the other stores from the rows of these entities. Returns for how many it succeeded. */
+  reconcile(entities: readonly EntityReference[]): Promise<number>;
+  /** Delivers due entries. Returns how many were delivered. */
   deliver(entries: readonly number[]): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** How many entries are under way at once. */
-const BATCH = 50;
+/** The number of entries that are delivered concurrently. */
+const DELIVERY_BATCH_SIZE = 50;
 
-/** Until entries that are still being delivered are looked at again, in milliseconds. */
-const PAUSE = 50;
+const POLL_INTERVAL_MS = 50;
 
 export function createRepair(
   stores: Pick<BareStores, 'db' | 'graphTransactions' | 'graph' | 'images'>,
@@ -31,29 +30,29 @@ export function createRepair(
   const { db } = stores;
   const outbox = createOutbox({ ...stores, log });
 
-  /** An entry that has been delivered is gone, or waits for its second time; one that has failed waits for its next try. */
+  /** A delivered entry is deleted or due later for its second delivery. A failed entry is due later for its next attempt. */
   async function deliverBatch(entries: readonly number[]): Promise<number> {
     let due = entries;
     while (due.length > 0) {
       await outbox.deliver(due);
       due = await entriesDue(db, entries);
-      // Somebody else may be at it.
-      if (due.length > 0) await sleep(PAUSE);
+      // Another process may be delivering them.
+      if (due.length > 0) await sleep(POLL_INTERVAL_MS);
     }
     return entries.length - (await countFailed(db, entries));
   }
 
   async function deliver(entries: readonly number[]): Promise<number> {
     let delivered = 0;
-    for (let start = 0; start < entries.length; start += BATCH) {
-      delivered += await deliverBatch(entries.slice(start, start + BATCH));
+    for (let start = 0; start < entries.length; start += DELIVERY_BATCH_SIZE) {
+      delivered += await deliverBatch(entries.slice(start, start + DELIVERY_BATCH_SIZE));
     }
     return delivered;
   }
 
   return {
     deliver,
-    settle: async (things) => deliver(await db.transaction().execute((trx) => enqueue(trx, things))),
+    reconcile: async (entities) => deliver(await db.transaction().execute((trx) => enqueue(trx, entities))),
     stop: () => outbox.stop(),
   };
 }

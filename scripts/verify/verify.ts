@@ -2,58 +2,58 @@ import { sql } from 'kysely';
 import type { Database } from '../../db/postgres/index.js';
 import type { Log } from '../../db/support/log.js';
 import { checkAuthors } from './authors.js';
-import { requireJoined } from './belonging.js';
+import type { CheckContext, CheckProgress } from './context.js';
+import { checkEdges } from './edges.js';
 import { checkIds } from './ids.js';
 import { checkNamedImages, checkStoredImages, PICTURES, POST_IMAGES } from './images.js';
-import type { Inspection, Progress } from './inspection.js';
+import { requireSameInstallation } from './installation.js';
 import { checkNodes, checkRows, PEOPLE, POSTS } from './nodes.js';
-import { checkOutbox, readWaiting, type Waiting } from './outbox.js';
+import { checkOutbox, countPendingEntries, type PendingEntries } from './outbox.js';
 import { createRepair } from './repair.js';
 import { createFindings, type Finding } from './rules.js';
 import { checkStoredBytes } from './stored-bytes.js';
-import { checkTies } from './ties.js';
 
-export type { Finding, Progress, Waiting };
+export type { CheckProgress, Finding, PendingEntries };
 
-export interface Verdict {
+export interface VerifyResult {
   findings: Finding[];
-  /** As it is at the end. */
-  waiting: Waiting[];
+  /** The outbox at the end of the run. */
+  pending: PendingEntries[];
 }
 
 interface Options {
-  /** Whether what can be mended is. */
+  /** Whether to repair violations where possible. */
   repair: boolean;
   log: Log;
-  progress?: Progress;
+  progress?: CheckProgress;
   pageSize?: number;
 }
 
 const PAGE_SIZE = 1000;
 
-const SILENT: Progress = { begin() {}, advance() {}, end() {} };
+const NO_PROGRESS: CheckProgress = { begin() {}, advance() {}, end() {} };
 
 /**
- * Looks at all that the stores hold, and says where they disagree; PostgreSQL's rows are the truth. The service may be
- * running: what looks wrong is looked at again before it counts, and what waits in the outbox is about to be right.
+ * Reads all stores and reports where they disagree with the rows in PostgreSQL, the source of truth. The service may be
+ * running: each suspect is checked again before it is reported, and pending outbox entries are not violations.
  *
- * @throws StoresDisagree when they are not each other's
- * @throws StoreUnavailable
+ * @throws StoresDisagreeError when the stores belong to different installations
+ * @throws StoreUnavailableError
  */
 export async function verify(
-  stores: Inspection['stores'],
-  { repair: mending, log, progress = SILENT, pageSize = PAGE_SIZE }: Options,
-): Promise<Verdict> {
-  await requireJoined(stores);
+  stores: CheckContext['stores'],
+  { repair: shouldRepair, log, progress = NO_PROGRESS, pageSize = PAGE_SIZE }: Options,
+): Promise<VerifyResult> {
+  await requireSameInstallation(stores);
   const findings = createFindings();
-  const repair = mending ? createRepair(stores, log) : undefined;
-  const inspection: Inspection = { stores, findings, repair, progress, pageSize };
+  const repair = shouldRepair ? createRepair(stores, log) : undefined;
+  const context: CheckContext = { stores, findings, repair, progress, pageSize };
   try {
     for (const { subject, expected, check } of steps(stores, await countRows(stores.maintenanceDb))) {
       progress.begin(subject, expected);
-      await check(inspection).finally(() => progress.end());
+      await check(context).finally(() => progress.end());
     }
-    return { findings: findings.all(), waiting: await readWaiting(stores.maintenanceDb) };
+    return { findings: findings.all(), pending: await countPendingEntries(stores.maintenanceDb) };
   } finally {
     await repair?.stop();
   }
@@ -61,29 +61,29 @@ export async function verify(
 
 interface Step {
   subject: string;
-  /** Roughly how many things there are to look at. */
+  /** The approximate number of items to check. */
   expected: number;
-  check(inspection: Inspection): Promise<void>;
+  check(context: CheckContext): Promise<void>;
 }
 
-/** In the order of the rules. Tables need no nodes of their own: a row without ties is not in the graph then. */
-function steps({ graph }: Inspection['stores'], rows: Rows): Step[] {
-  const nodesOfRows: Step[] = [
-    { subject: 'accounts', expected: rows.accounts, check: (inspection) => checkRows(inspection, PEOPLE) },
-    { subject: 'posts', expected: rows.posts, check: (inspection) => checkRows(inspection, POSTS) },
+/** Returns the checks in the order of the rules. The embedded graph has no nodes, only edges, so `checkRows` does not apply. */
+function steps({ graph }: CheckContext['stores'], rows: RowCounts): Step[] {
+  const rowChecks: Step[] = [
+    { subject: 'accounts', expected: rows.accounts, check: (context) => checkRows(context, PEOPLE) },
+    { subject: 'posts', expected: rows.posts, check: (context) => checkRows(context, POSTS) },
   ];
   return [
     { subject: 'ids', expected: 0, check: checkIds },
-    { subject: 'people in the graph', expected: rows.accounts, check: (inspection) => checkNodes(inspection, PEOPLE) },
-    { subject: 'posts in the graph', expected: rows.posts, check: (inspection) => checkNodes(inspection, POSTS) },
-    ...(graph.kind === 'embedded' ? [] : nodesOfRows),
-    { subject: 'ties of people', expected: rows.accounts, check: checkTies },
+    { subject: 'people in the graph', expected: rows.accounts, check: (context) => checkNodes(context, PEOPLE) },
+    { subject: 'posts in the graph', expected: rows.posts, check: (context) => checkNodes(context, POSTS) },
+    ...(graph.kind === 'embedded' ? [] : rowChecks),
+    { subject: 'relations of people', expected: rows.accounts, check: checkEdges },
     { subject: 'stored images', expected: rows.pictures + rows.images, check: checkStoredImages },
-    { subject: 'pictures', expected: rows.pictures, check: (inspection) => checkNamedImages(inspection, PICTURES) },
+    { subject: 'pictures', expected: rows.pictures, check: (context) => checkNamedImages(context, PICTURES) },
     {
       subject: 'images of posts',
       expected: rows.images,
-      check: (inspection) => checkNamedImages(inspection, POST_IMAGES),
+      check: (context) => checkNamedImages(context, POST_IMAGES),
     },
     { subject: 'authors', expected: 0, check: checkAuthors },
     { subject: 'stored bytes', expected: 0, check: checkStoredBytes },
@@ -91,15 +91,15 @@ function steps({ graph }: Inspection['stores'], rows: Rows): Step[] {
   ];
 }
 
-interface Rows {
+interface RowCounts {
   accounts: number;
   pictures: number;
   posts: number;
   images: number;
 }
 
-async function countRows(db: Database): Promise<Rows> {
-  const { rows } = await sql<Rows>`
+async function countRows(db: Database): Promise<RowCounts> {
+  const { rows } = await sql<RowCounts>`
     select * from
       (select count(*) as accounts, count(picture) as pictures from accounts) a,
       (select count(*) as posts, count(image) as images from posts) p`.execute(db);

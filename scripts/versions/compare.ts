@@ -1,23 +1,23 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { newlySecured } from './credentials.js';
-import { type Change, differences } from './oasdiff.js';
-import { wrongVersion } from './verdict.js';
+import { type Change, findChanges } from './oasdiff.js';
+import { versionProblem } from './verdict.js';
 
 export interface Comparison {
   released: string;
   current: string;
   changes: Change[];
-  /** What is wrong with the current version, if anything is. */
-  wrong: string | undefined;
+  /** Why the current version number is wrong, or undefined. */
+  problem: string | undefined;
 }
 
-/** Compares two documents: what has changed for clients, and whether the second one's version says as much. */
+/** Returns the changes between two OpenAPI documents that clients can notice, and checks the version number of the second. */
 export async function compare(releasedFile: string, currentFile: string): Promise<Comparison> {
   const [before, after] = await Promise.all(
     [releasedFile, currentFile].map(async (file) => parse(await readFile(file, 'utf8'))),
   );
-  const changes = [...(await differences(releasedFile, currentFile)), ...newlySecured(before, after)];
+  const changes = [...(await findChanges(releasedFile, currentFile)), ...newlySecured(before, after)];
   const [released, current] = [before.info.version, after.info.version];
-  return { released, current, changes, wrong: wrongVersion(released, current, changes) };
+  return { released, current, changes, problem: versionProblem(released, current, changes) };
 }

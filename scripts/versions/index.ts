@@ -1,13 +1,13 @@
 import { compare } from './compare.js';
 
-/** Compares `openapi.yaml`, or the file that is named, with the document as it was last released. */
+/** Compares `openapi.yaml`, or the given file, with the last released document. */
 const [file = 'openapi.yaml'] = process.argv.slice(2);
-const { released, current, changes, wrong } = await compare('scripts/versions/released.yaml', file);
+const { released, current, changes, problem } = await compare('scripts/versions/released.yaml', file);
 
 for (const { what, where } of changes.filter(({ breaking }) => breaking)) console.log(`breaking  ${where}: ${what}`);
-if (wrong === undefined) {
-  console.log(`${current} after ${released}, with ${changes.length} changes: announced as they have to be.`);
+if (problem === undefined) {
+  console.log(`${current} after ${released}, with ${changes.length} changes: the version number is correct.`);
 } else {
-  console.error(wrong);
+  console.error(problem);
   process.exitCode = 1;
 }

@@ -3,28 +3,29 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { toolsFolder } from '../tools/folder.js';
-import { GET_GO, installGoProgram } from '../tools/go.js';
+import { GO_INSTALL_HINT, installGoProgram } from '../tools/go.js';
 
 const VERSION = 'v1.33.0';
 const SOURCE = 'github.com/oasdiff/oasdiff';
 
-/** Of what is deprecated, how many days lie between the notice and the end, at least. */
-const NOTICE = 180;
+/** The minimum number of days between a deprecation and its sunset. */
+const DEPRECATION_NOTICE_DAYS = 180;
 
-/** What it may say at most, in bytes: a new header on every answer fills a megabyte. */
-const LONGEST = 256 * 1024 * 1024;
+/** A new header on every response produces about 1 MB of output. */
+const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
-/** One difference that a client can notice. */
+/** A change that clients can notice. */
 export interface Change {
   what: string;
-  /** The operation, or the part of the document outside of all operations. */
+  /** The operation, or a section of the document outside the operations. */
   where: string;
   breaking: boolean;
 }
 
-/** What oasdiff says of a change: 1 for information, 2 for a warning, 3 for an error. */
+/** A change as oasdiff reports it. */
 interface Finding {
   text: string;
+  /** 1 for information, 2 for a warning, 3 for an error. */
   level: number;
   operation?: string;
   path?: string;
@@ -33,10 +34,18 @@ interface Finding {
 
 const run = promisify(execFile);
 
-/** What is different for clients between two documents, by oasdiff, which is fetched and built the first time. */
-export async function differences(released: string, current: string): Promise<Change[]> {
-  const options = ['--format', 'json', '--allow-external-refs=false', '--deprecation-days-stable', String(NOTICE)];
-  const { stdout } = await run(await oasdiff(), ['changelog', ...options, released, current], { maxBuffer: LONGEST });
+/** Runs oasdiff on two documents. Fetches and builds it first if necessary. */
+export async function findChanges(released: string, current: string): Promise<Change[]> {
+  const options = [
+    '--format',
+    'json',
+    '--allow-external-refs=false',
+    '--deprecation-days-stable',
+    String(DEPRECATION_NOTICE_DAYS),
+  ];
+  const { stdout } = await run(await oasdiff(), ['changelog', ...options, released, current], {
+    maxBuffer: MAX_OUTPUT_BYTES,
+  });
   const findings: Finding[] = stdout.trim() === '' ? [] : JSON.parse(stdout);
   return findings.map(({ text, level, operation, path, section }) => ({
     what: text,
@@ -47,12 +56,13 @@ export async function differences(released: string, current: string): Promise<Ch
 
 const directory = toolsFolder('oasdiff', VERSION);
 
+/** Returns whether oasdiff was already built. */
 export const isFetched = (): boolean => existsSync(directory);
 
 async function oasdiff(): Promise<string> {
   if (!isFetched()) {
     await run('go', ['version']).catch(() => {
-      throw new Error(`Go is needed to build oasdiff: ${GET_GO}`);
+      throw new Error(`Go is needed to build oasdiff: ${GO_INSTALL_HINT}`);
     });
     await installGoProgram(directory, SOURCE, VERSION, (args, env) =>
       run('go', args, { env: { ...process.env, ...env } }),

@@ -1,27 +1,27 @@
 import type { Change } from './oasdiff.js';
 
-/** By how much a version has been raised, or has to be. */
-const RAISES = ['not', 'patch', 'minor', 'major'] as const;
+/** Version increments, from none to major. */
+const VERSION_BUMPS = ['none', 'patch', 'minor', 'major'] as const;
 
 /**
- * Whether a document's version says as much as has changed since the released one: the major number for what breaks
- * clients, at least the minor number for anything else that they can notice. Other words need no other number.
+ * Checks that the version number reflects the changes since the last release: a new major version for breaking changes, at
+ * least a new minor version for anything else that clients can notice.
  *
- * @returns what is wrong, or undefined
+ * @returns why the version is wrong, or undefined
  */
-export function wrongVersion(released: string, current: string, changes: readonly Change[]): string | undefined {
-  const raised = raise(parts(released), parts(current));
-  if (raised < 0) return `info.version is ${current}, lower than the released ${released}`;
+export function versionProblem(released: string, current: string, changes: readonly Change[]): string | undefined {
+  const bump = bumpBetween(parts(released), parts(current));
+  if (bump < 0) return `info.version is ${current}, lower than the released ${released}`;
   const needed = changes.some(({ breaking }) => breaking) ? 3 : changes.length > 0 ? 2 : 0;
-  if (raised >= needed) return undefined;
-  return `info.version is ${current} after ${released}: this needs another ${RAISES[needed]} number`;
+  if (bump >= needed) return undefined;
+  return `info.version is ${current}, released was ${released}: the changes need a new ${VERSION_BUMPS[needed]} version`;
 }
 
-/** The index in RAISES of the first part that is higher; -1 when it is lower. */
-function raise(released: readonly number[], current: readonly number[]): number {
+/** Returns the increment as an index into VERSION_BUMPS, or -1 if the current version is lower. */
+function bumpBetween(released: readonly number[], current: readonly number[]): number {
   const first = current.findIndex((part, index) => part !== released[index]);
   if (first < 0) return 0;
-  return (current[first] ?? 0) > (released[first] ?? 0) ? RAISES.length - 1 - first : -1;
+  return (current[first] ?? 0) > (released[first] ?? 0) ? VERSION_BUMPS.length - 1 - first : -1;
 }
 
 function parts(version: string): number[] {

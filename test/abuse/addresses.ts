@@ -1,12 +1,12 @@
 /*
- * Everybody has addresses of their own in 127.0.0.0/8, so that default rate limits apply to each as they would on a network.
- * Linux lets a client use any of them.
+ * Every client has its own addresses in 127.0.0.0/8, so that default rate limits apply as on a real network. On Linux a
+ * client can use any of them.
  */
 
-/** The one address of an attacker who has only one. */
+/** The address of attackers that use only one. */
 export const ATTACKER = '127.2.0.1';
 
-/** An endless supply of addresses, each of which serves `uses` requests. */
+/** Returns a generator of addresses, each of which is used for `uses` requests. */
 export function addresses(network: number, uses = 1): () => string {
   let count = 0;
   return () => {

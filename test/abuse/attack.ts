@@ -13,7 +13,7 @@ export interface Account {
   token: string;
 }
 
-/** What an attack has to work with. */
+/** The environment of an attack. */
 export interface Target extends Lifetime {
   service: AbusedService;
   environment: NodeJS.ProcessEnv;
@@ -21,7 +21,7 @@ export interface Target extends Lifetime {
   quick: boolean;
   /** Aborted when the attack has used up its time. */
   signal: AbortSignal;
-  /** Sends a request to the service; from an address that nobody else has, unless `sent` names one. */
+  /** Sends a request to the service, from a separate address unless `sent` names one. */
   send(method: string, path: string, sent?: Sent): ReturnType<typeof import('./client.js').send>;
   /** Registers an account and logs it in. */
   createAccount(): Promise<Account>;
@@ -29,11 +29,11 @@ export interface Target extends Lifetime {
   addSecret(...secrets: string[]): void;
 }
 
-/** A figure and the bound that it must keep. */
+/** A measured value with its upper bound. */
 export interface Figure {
   name: string;
   value: number;
-  /** Without one the figure is only reported. */
+  /** If omitted, the figure is only reported. */
   atMost?: number;
   unit?: string;
 }
@@ -41,21 +41,21 @@ export interface Figure {
 export interface Attack {
   /** The name of its file. */
   name: string;
-  /** What it does, in one line. */
+  /** A description in one line. */
   title: string;
-  /** Why it cannot run here, if it cannot. */
+  /** The reason to skip the attack. */
   skip?: string | false;
   variables?: NodeJS.ProcessEnv;
   start?: StartOptions;
   /** Fills the stores before the service starts. */
   fill?(environment: NodeJS.ProcessEnv, quick: boolean): Promise<void>;
-  /** Prepares accounts and posts, and returns what the honest client sends meanwhile. The first request is the one measured. */
+  /** Prepares accounts and posts. Returns the requests of the honest client; the latencies of the first one are reported. */
   prepare(target: Target): Promise<{ honest: HonestRequest[]; run(): Promise<Figure[]> }>;
-  /** The bounds that everything measured has to keep. */
-  judge(measured: Measured, quick: boolean): Figure[];
+  /** Returns the measured figures with their bounds. */
+  evaluate(measured: Measured, quick: boolean): Figure[];
 }
 
-/** What was measured during an attack. */
+/** The measurements of an attack. */
 export interface Measured {
   observation: Observation;
   /** Milliseconds of the first honest request. */
@@ -65,14 +65,14 @@ export interface Measured {
   errors: number;
   rssMiB: number;
   files: number;
-  /** Undefined when the service did not respond any more. */
+  /** Undefined if the service no longer responded. */
   loopDelayMs: number | undefined;
   alive: boolean;
 }
 
 export const isInside = ({ value, atMost }: Figure): boolean => atMost === undefined || value <= atMost;
 
-/** What most honest clients do: look who they are, twenty times a second. */
+/** Returns a request for the current account, sent twenty times a second. */
 export const currentAccount = (token: string): HonestRequest => ({
   name: 'me',
   method: 'GET',
@@ -81,7 +81,7 @@ export const currentAccount = (token: string): HonestRequest => ({
   everyMs: 50,
 });
 
-/** A login twice a second. The service may refuse one for the time being. */
+/** Returns a login, sent twice a second. The service may respond with 503. */
 export const logins = ({ email, password }: Account): HonestRequest => ({
   name: 'login',
   method: 'POST',
@@ -108,12 +108,12 @@ export const memory = ({ rssMiB }: Measured, atMost: number): Figure => ({
   unit: 'MiB',
 });
 
-/** The share of slow requests of one honest request among several. */
+/** Returns a latency percentile of one of the honest requests. */
 export const percentileOf = ({ observation }: Measured, name: string, share: number, atMost: number): Figure =>
   figureMs(`${name} p${share * 100}`, percentile(observation.latencies[name] ?? [], share), atMost);
 
 const figureMs = (name: string, value: number, atMost: number): Figure => ({ name, value, atMost, unit: 'ms' });
 
-/** A file that is a PNG by its signature, has nothing that a reader of PNG could follow, and no metadata. */
+/** Returns a file with a PNG signature, without valid chunks or metadata. */
 export const imageOf = (bytes: number): Blob =>
   new Blob([new Uint8Array(samples.png.subarray(0, 8)), new Uint8Array(bytes - 8)], { type: 'image/png' });

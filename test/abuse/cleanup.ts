@@ -1,4 +1,4 @@
-/** Collects what has to end, and ends it in reverse order. Test helpers take it in place of a test. */
+/** Runs teardown functions in reverse order. Test helpers accept it in place of a test. */
 export class Cleanup {
   readonly #ends: (() => unknown)[] = [];
 
@@ -6,7 +6,7 @@ export class Cleanup {
     this.#ends.push(end);
   }
 
-  /** Ends everything, even when one of the steps fails, and throws the first failure afterwards. */
+  /** Runs all functions even if one fails, then throws the first failure. */
   async run(): Promise<void> {
     const failures: unknown[] = [];
     for (let end = this.#ends.pop(); end; end = this.#ends.pop()) {

@@ -1,18 +1,18 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 
-/** What a request sends besides its method and path. */
+/** Options of a request. */
 export interface Sent {
-  /** The address that the request comes from; any of 127.0.0.0/8. */
+  /** The local address, any of 127.0.0.0/8. */
   from?: string;
   token?: string;
   json?: unknown;
   form?: Record<string, string | Blob>;
-  /** A body as it stands, its type among the headers. */
+  /** A raw body; its type is set in `headers`. */
   body?: string;
   headers?: Record<string, string>;
   /** Destroys the connection. */
   signal?: AbortSignal;
-  /** A connection for this request alone. */
+  /** Uses a separate connection for this request. */
   newConnection?: boolean;
 }
 
@@ -20,11 +20,10 @@ export interface Received {
   status: number;
   headers: IncomingHttpHeaders;
   bytes: Buffer;
-  // biome-ignore lint/suspicious/noExplicitAny: a script knows what it requested.
+  // biome-ignore lint/suspicious/noExplicitAny: callers know the type of their response.
   body: any;
 }
 
-/** How long a response may take, in milliseconds. */
 export const RESPONSE_TIMEOUT_MS = 30_000;
 
 const agent = new Agent({ keepAlive: true });
@@ -69,7 +68,7 @@ export async function send(url: string, method: string, path: string, sent: Sent
   });
 }
 
-/** The status of the response, or 0 when none came. */
+/** Returns the status of the response, or 0 if there is none. */
 export const statusOf = (response: Promise<Received>): Promise<number> =>
   response.then(
     ({ status }) => status,

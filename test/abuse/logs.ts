@@ -1,14 +1,14 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-/** What no log may hold, whatever it belongs to: hashes as Argon2 writes them, signed tokens, authorization headers. */
+/** Patterns that no log may contain: Argon2 hashes, signed tokens, authorization headers. */
 const PATTERNS: Record<string, RegExp> = {
   'a password hash': /\$argon2i?d?\$/,
   'a token': /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]+/,
   'a credential header': /\bBearer [\w-]{8,}/,
 };
 
-/** Returns what secrets a log holds, never the secrets themselves. */
+/** Returns the kinds of secrets that a log contains, or their first four characters. */
 export async function secretsIn(logPath: string, secrets: ReadonlySet<string>): Promise<string[]> {
   const found = new Set<string>();
   for await (const line of createInterface({ input: createReadStream(logPath), crlfDelay: Number.POSITIVE_INFINITY })) {

@@ -5,7 +5,7 @@ import { Exposition } from '../support/prometheus.js';
 import type { Sent } from './client.js';
 import type { AbusedService } from './service.js';
 
-/** A request that an honest client sends again and again while the attack runs. */
+/** A request that an honest client repeats while the attack runs. */
 export interface HonestRequest {
   name: string;
   method: string;
@@ -13,7 +13,7 @@ export interface HonestRequest {
   sent?: Omit<Sent, 'signal' | 'from'>;
   everyMs: number;
   bucket?: 'strict' | 'general';
-  /** The statuses that are no error; 200 if omitted. */
+  /** The successful statuses; 200 if omitted. */
   expected?: readonly number[];
 }
 
@@ -23,18 +23,18 @@ export interface ObserverJob {
   requests: readonly HonestRequest[];
 }
 
-/** What was seen during an attack. */
+/** The observations of the honest client during an attack. */
 export interface Observation {
   /** Milliseconds, by the name of the honest request. */
   latencies: Record<string, number[]>;
-  /** How often each unexpected status, or error code, occurred. */
+  /** Counts of unexpected statuses and error codes. */
   errors: Record<string, number>;
-  /** The highest values of the service's process. `files` stays 0 where the system does not tell. */
+  /** The highest values of the service process. `files` is 0 on systems without /proc. */
   rssBytes: number;
   files: number;
 }
 
-/** Starts an honest client beside a service and returns a function that ends it and returns what it saw. */
+/** Starts an honest client. Returns a function that stops it and returns its observations. */
 export async function observe(
   lifetime: Lifetime,
   { url, pid }: AbusedService,
@@ -51,10 +51,10 @@ export async function observe(
   };
 }
 
-/** How long metrics may take, in milliseconds: after an attack the service may still be busy. */
+/** Generous, since the service may still be busy after an attack. */
 const METRICS_TIMEOUT_MS = 20_000;
 
-/** The longest delay of the event loop since the last call, in milliseconds; undefined if the service does not respond. */
+/** Returns the longest event loop delay since the last call, or undefined if the service does not respond. */
 export async function eventLoopDelayMs({ opsUrl }: AbusedService): Promise<number | undefined> {
   const metrics = await readMetrics(opsUrl);
   const seconds = metrics?.value('nodejs_eventloop_lag_max_seconds');

@@ -6,17 +6,17 @@ import { send } from './client.js';
 import type { HonestRequest, Observation, ObserverJob } from './observe.js';
 
 /*
- * Runs as a worker thread, so that the attacker's work does not delay its clock. Requests start at fixed times, whether or
- * not the earlier ones have a response: a service that stands still makes all of them slow, not just one.
+ * The honest client. It runs in a worker thread, so that the attacker does not delay its timers. It is an open-loop load
+ * generator: requests start at fixed times, so that a stalled service delays all of them, not only one.
  */
 
-/** Each address stays below the limits of its bucket. */
+/** Keeps each address below the limit of its bucket. */
 const REQUESTS_PER_ADDRESS = { strict: 15, general: 200 };
 const SAMPLE_INTERVAL_MS = 100;
 
 const { url, pid, requests } = workerData as ObserverJob;
 const observation: Observation = { latencies: {}, errors: {}, rssBytes: 0, files: 0 };
-const underWay = new Set<Promise<void>>();
+const pending = new Set<Promise<void>>();
 
 async function sendHonestRequest(honest: HonestRequest, from: string): Promise<void> {
   const { name, method, path, sent, expected = [200] } = honest;
@@ -33,8 +33,8 @@ async function sendHonestRequest(honest: HonestRequest, from: string): Promise<v
 const timers = requests.map((honest, index) => {
   const nextAddress = addresses(16 + index, REQUESTS_PER_ADDRESS[honest.bucket ?? 'general']);
   return setInterval(() => {
-    const running = sendHonestRequest(honest, nextAddress()).finally(() => underWay.delete(running));
-    underWay.add(running);
+    const running = sendHonestRequest(honest, nextAddress()).finally(() => pending.delete(running));
+    pending.add(running);
   }, honest.everyMs);
 });
 
@@ -44,13 +44,13 @@ const sampler = setInterval(async () => {
   try {
     observation.files = Math.max(observation.files, readdirSync(`/proc/${pid}/fd`).length);
   } catch {
-    // Only Linux has this folder, and only while the process lives.
+    // The folder exists only on Linux and while the process runs.
   }
 }, SAMPLE_INTERVAL_MS);
 
 parentPort?.once('message', async () => {
   for (const timer of timers) clearInterval(timer);
-  await Promise.all(underWay);
+  await Promise.all(pending);
   clearInterval(sampler);
   parentPort?.postMessage(observation);
   parentPort?.close();

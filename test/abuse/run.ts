@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { percentile } from '../../scripts/bench/statistics.js';
 import { table } from '../../scripts/table.js';
-import { freshStores, lendGraph, onServices } from '../support/stores.js';
+import { claimGraphFor, freshStores, onServices } from '../support/stores.js';
 import { addresses } from './addresses.js';
 import { type Account, type Attack, type Figure, isInside, type Measured, type Target } from './attack.js';
 import { attacks } from './attacks/index.js';
@@ -18,14 +18,14 @@ import { startAbusedService } from './service.js';
 import { runTiming } from './timing-row.js';
 
 /*
- * Attacks a service of its own in each known way, measures an honest client meanwhile, and prints a table.
+ * Runs each attack against its own service, measures an honest client meanwhile, and prints a table.
  *
  *   npm run test:abuse                     all attacks
  *   npm run test:abuse -- --quick          the same, shorter
  *   npm run test:abuse -- --only PATTERN   the attacks whose names match this regular expression
- *   npm run test:abuse -- --attempts 1     without a second attempt for those outside their bounds
+ *   npm run test:abuse -- --attempts 1     no second attempt for attacks outside their bounds
  *
- * The exit code is 1 when one is outside its bounds. Stores are embedded ones, or those that the variables name, as in tests.
+ * The exit code is 1 if an attack is outside its bounds. The stores are chosen by the same variables as in tests.
  */
 
 const { values } = parseArgs({
@@ -37,12 +37,11 @@ const { values } = parseArgs({
 });
 const only = new RegExp(values.only, 'i');
 
-/** How long one attack may take, in milliseconds. */
 const ATTACK_TIMEOUT_MS = 60_000;
-/** How long figures are taken before and after an attack, in milliseconds. */
-const SETTLE_MS = 500;
+/** The time of measurement before and after an attack. */
+const MARGIN_MS = 500;
 
-/** What a row of the table says. */
+/** One row of the table. */
 interface Outcome {
   attack: string;
   measured?: Measured;
@@ -50,7 +49,7 @@ interface Outcome {
   skipped?: string;
 }
 
-/** What every log must not hold, and how many logs held something. */
+/** Secrets found in logs, and the number of logs searched. */
 const leaks: string[] = [];
 let logsSearched = 0;
 
@@ -60,24 +59,24 @@ async function runAttack(attack: Attack): Promise<Outcome> {
   if (attack.skip) return { attack: attack.name, figures: [], skipped: attack.skip };
   const cleanup = new Cleanup();
   const timeout = new AbortController();
-  // Every request of an attack listens for its end.
+  // Every request of an attack adds a listener.
   setMaxListeners(0, timeout.signal);
   const timer = setTimeout(() => timeout.abort(), ATTACK_TIMEOUT_MS);
   try {
     const secrets = new Set<string>();
     const environment = { ...(await freshStores(cleanup)), ...attack.variables };
-    // The one graph that all tests share belongs to whoever uses it next.
-    if (attack.fill) await lendGraph(environment);
+    // All tests share one graph, which each of them claims.
+    if (attack.fill) await claimGraphFor(environment);
     await attack.fill?.(environment, values.quick);
     const service = await startAbusedService(cleanup, environment, attack.start);
     const target = targetOf(cleanup, service, environment, timeout.signal, secrets);
     const { honest, run } = await attack.prepare(target);
     const endObservation = await observe(cleanup, service, honest);
-    await sleep(SETTLE_MS);
+    await sleep(MARGIN_MS);
     // Reading the metric starts its next period.
     await eventLoopDelayMs(service);
     const own = await run();
-    await sleep(SETTLE_MS);
+    await sleep(MARGIN_MS);
     const observation = await endObservation();
     const measured = measuredOf(observation, Object.keys(observation.latencies), honest[0]?.name ?? '');
     measured.loopDelayMs = await eventLoopDelayMs(service);
@@ -89,12 +88,11 @@ async function runAttack(attack: Attack): Promise<Outcome> {
     const figures = [
       { name: 'process died', value: Number(!measured.alive), atMost: 0 },
       { name: 'timed out', value: Number(timeout.signal.aborted), atMost: 0 },
-      ...attack.judge(measured, values.quick),
+      ...attack.evaluate(measured, values.quick),
       ...own,
     ];
     return { attack: attack.name, measured, figures };
   } catch (error) {
-    // The other attacks go on.
     console.error(error);
     return { attack: attack.name, figures: [{ name: 'could not run', value: 1, atMost: 0 }] };
   } finally {
@@ -143,7 +141,7 @@ function targetOf(
   };
 }
 
-/** The keys that sign tokens. */
+/** Returns the signing keys of the service. */
 async function tokenSecrets({ TOKEN_KEYS, DATA_DIR = '' }: NodeJS.ProcessEnv): Promise<string[]> {
   const path = join(DATA_DIR, 'token-keys');
   const keys = TOKEN_KEYS ?? (existsSync(path) ? await readFile(path, 'utf8') : '');
@@ -196,7 +194,7 @@ function rowOf(outcome: Outcome): Record<string, string> {
   };
 }
 
-/** Figures that have a column of their own, and bounds that every attack has. */
+/** Figures with their own column, and bounds that all attacks share. */
 const MEASURED = new Set(['p50', 'p99', 'max', 'errors', 'RSS', 'loop delay']);
 const ALWAYS = new Set(['process died', 'timed out', 'could not run']);
 
@@ -214,12 +212,12 @@ function describe(outcome: Outcome): string {
 
 const outcomes: Outcome[] = [];
 
-/** A busy machine makes figures worse, never better: what is too slow by itself is so twice. */
+/** Runs an attack, again if it is outside its bounds, since a busy machine only makes figures worse. */
 async function attempt(title: string, run: () => Promise<Outcome>): Promise<void> {
   console.log(title);
   let outcome = await run();
   for (let count = 2; isOutside(outcome) && count <= Number(values.attempts); count++) {
-    console.log(`  ${describe(outcome)}; once more`);
+    console.log(`  ${describe(outcome)}; retrying`);
     outcome = await run();
   }
   console.log(`  ${describe(outcome)}`);
@@ -231,7 +229,7 @@ for (const attack of attacks.filter(({ name }) => only.test(name))) {
   await attempt(`${attack.name}: ${attack.title}`, () => runAttack(attack));
 }
 if (only.test('timing'))
-  await attempt('timing: whether response times tell a hidden post from a missing one', () => runTiming(values.quick));
+  await attempt('timing: response times of hidden and missing posts', () => runTiming(values.quick));
 if (logsSearched > 0) {
   outcomes.push({
     attack: 'secrets in logs',
@@ -240,7 +238,7 @@ if (logsSearched > 0) {
       { name: 'logs at trace', value: logsSearched },
     ],
   });
-  for (const leak of leaks) console.log(`in the log of ${leak}`);
+  for (const leak of leaks) console.log(`secret in the log of ${leak}`);
 }
 if (outcomes.length === 0) {
   console.error(`No attack matches ${values.only}: ${attacks.map(({ name }) => name).join(', ')}, timing.`);

@@ -6,16 +6,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Lifetime } from '../support/lifetime.js';
 import { script } from '../support/processes.js';
-import { lendGraph, temporaryDirectory } from '../support/stores.js';
+import { claimGraphFor, temporaryDirectory } from '../support/stores.js';
 
-/** A service under attack, in a process of its own, which writes its log to a file. */
+/** A service under attack, in a separate process that logs to a file. */
 export interface AbusedService {
   url: string;
   opsUrl: string;
   pid: number;
   logPath: string;
   logBytes(): Promise<number>;
-  /** Whether the process still runs. */
+  /** Returns whether the process is running. */
   alive(): boolean;
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
@@ -31,7 +31,7 @@ const POLL_INTERVAL_MS = 25;
 
 const running = new Set<ChildProcess>();
 
-/** Ends a child, with its own children, when this process ends. The child has to lead a process group (`detached`). */
+/** Kills a child and its children when this process exits. The child must be the leader of a process group (`detached`). */
 export function endWithThisProcess(child: ChildProcess): void {
   running.add(child);
   child.once('close', () => running.delete(child));
@@ -42,23 +42,23 @@ process.once('exit', () => {
     try {
       if (pid !== undefined) process.kill(-pid, 'SIGKILL');
     } catch {
-      // It has ended meanwhile.
+      // It has already exited.
     }
   }
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130));
 
-/** Starts the service as `npm start` does and waits until it listens. `environment` names its stores. */
+/** Starts the service like `npm start` and waits until it listens. */
 export async function startAbusedService(
   lifetime: Lifetime,
   environment: NodeJS.ProcessEnv,
   { nodeArguments = [], openFilesMax }: StartOptions = {},
 ): Promise<AbusedService> {
-  await lendGraph(environment);
+  await claimGraphFor(environment);
   const logPath = join(await temporaryDirectory(lifetime), 'log');
   const output = openSync(logPath, 'w');
   const node = [process.execPath, '--max-semi-space-size=64', ...nodeArguments, script('start')];
-  // A process can lower its own limit only by a shell.
+  // Node.js cannot set resource limits, a shell can.
   const command =
     openFilesMax === undefined ? node : ['sh', '-c', `ulimit -n ${openFilesMax}; exec "$@"`, 'sh', ...node];
   const child = spawn(command[0] ?? '', command.slice(1), {

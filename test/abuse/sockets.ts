@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import type { Target } from './attack.js';
 
-/** Opens a connection for bytes that no HTTP client would send. It ends with the attack, and its errors count as closing. */
+/** Opens a raw connection. It is destroyed when the attack ends; errors only close it. */
 export function openSocket({ service, signal }: Target, { from }: { from: string }): Socket {
   const { hostname, port } = new URL(service.url);
   const socket = connect({ host: hostname, port: Number(port), localAddress: from });

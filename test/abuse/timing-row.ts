@@ -5,16 +5,15 @@ import { fileURLToPath } from 'node:url';
 import type { Figure } from './attack.js';
 import { endWithThisProcess } from './service.js';
 
-/** How long the command may take, in milliseconds. */
 const TIMEOUT_MS = 600_000;
 
-/** With 250 pairs chance alone reaches the bound less than once in a thousand runs. */
+/** With 250 pairs, fewer than one run in a thousand fails by chance. */
 const PAIRS = { quick: 250, full: 500 };
 
-/** Runs the command that compares response times of hidden and missing posts; it prints them and judges by its exit code. */
+/** Runs `timing.ts` as a command. Its exit code is the result. */
 export async function runTiming(quick: boolean): Promise<{ attack: string; figures: Figure[]; skipped?: string }> {
   const path = fileURLToPath(new URL('./timing.js', import.meta.url));
-  if (!existsSync(path)) return { attack: 'timing', figures: [], skipped: 'there is no such command' };
+  if (!existsSync(path)) return { attack: 'timing', figures: [], skipped: 'timing.js does not exist' };
   const child = spawn(process.execPath, [path, '--pairs', String(quick ? PAIRS.quick : PAIRS.full)], {
     stdio: ['ignore', 'inherit', 'inherit'],
     detached: true,
@@ -23,5 +22,5 @@ export async function runTiming(quick: boolean): Promise<{ attack: string; figur
   const timer = setTimeout(() => child.pid && process.kill(-child.pid, 'SIGKILL'), TIMEOUT_MS);
   const [code] = await once(child, 'close');
   clearTimeout(timer);
-  return { attack: 'timing', figures: [{ name: 'told apart', value: Number(code !== 0), atMost: 0 }] };
+  return { attack: 'timing', figures: [{ name: 'distinguishable', value: Number(code !== 0), atMost: 0 }] };
 }

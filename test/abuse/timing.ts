@@ -8,17 +8,17 @@ import { PASSWORD } from '../support/service.js';
 import { freshStores } from '../support/stores.js';
 
 /**
- * Measures whether response time tells a hidden post from a missing one: `node .build/test/abuse/timing.js [--pairs 500]`.
+ * Measures whether response times distinguish hidden posts from missing ones: `node .build/test/abuse/timing.js [--pairs 500]`.
  *
- * For each operation it prints the AUC of the two distributions: the chance that a hidden post takes longer than a missing
- * one. 0.5 means that time tells nothing. The exit code is 1 when one is as far from 0.5 as BOUND or farther.
+ * For each operation it prints the AUC of the two distributions: the probability that a hidden post takes longer than a
+ * missing one. 0.5 means that they are indistinguishable. The exit code is 1 if an AUC is at least MAX_AUC, or as far below 0.5.
  */
-const BOUND = 0.6;
+const MAX_AUC = 0.6;
 
-/** Posts of each kind: as many that pages and caches treat them alike, and no single one stands out. */
+/** The number of posts of each kind, large enough to average out caches and page layout. */
 const POSTS = 20;
 
-/** As large as a text can be: 40 KB, which PostgreSQL stores out of line. */
+/** The longest text: 40 KB, which PostgreSQL stores out of line (TOAST). */
 const TEXT = Array.from({ length: 10_000 }, () => String.fromCodePoint(0x1f300 + Math.floor(Math.random() * 200))).join(
   '',
 );
@@ -27,7 +27,7 @@ const { values } = parseArgs({ options: { pairs: { type: 'string', default: '500
 const pairs = Number(values.pairs);
 
 const endings: (() => unknown)[] = [];
-/** All that the helpers of the tests need of a test. */
+/** Stands in for a test in the test helpers. */
 const owner = { teardown: (end: () => unknown) => endings.unshift(end) } as unknown as Test;
 
 interface Target {
@@ -47,8 +47,8 @@ const OPERATIONS: Record<string, (target: Target) => { method: string; path: str
 async function measure(): Promise<boolean> {
   const { url } = await startProcess(owner, await freshStores(owner));
 
-  // biome-ignore lint/suspicious/noExplicitAny: what is asked is known here.
-  const ask = async (method: string, path: string, token?: string, body?: object): Promise<any> => {
+  // biome-ignore lint/suspicious/noExplicitAny: callers know the type of the response.
+  const send = async (method: string, path: string, token?: string, body?: object): Promise<any> => {
     const isForm = body instanceof FormData;
     const response = await fetch(url + path, {
       method,
@@ -68,24 +68,24 @@ async function measure(): Promise<boolean> {
   };
   const user = async (name: string): Promise<string> => {
     const email = `${name}@people.example`;
-    await ask('POST', '/auth/register', undefined, { name, username: name, email, password: PASSWORD });
-    return (await ask('POST', '/auth/login', undefined, { email, password: PASSWORD })).token;
+    await send('POST', '/auth/register', undefined, { name, username: name, email, password: PASSWORD });
+    return (await send('POST', '/auth/login', undefined, { email, password: PASSWORD })).token;
   };
 
   const author = await user('author');
   const publish = async (): Promise<Target> => {
     const image = new Blob([samples.png], { type: 'image/png' });
-    const post = await ask('POST', '/posts/create', author, formOf({ title: 'A title', text: TEXT, image }));
+    const post = await send('POST', '/posts/create', author, formOf({ title: 'A title', text: TEXT, image }));
     return { id: post.id, image: post.image.split('/').at(-1) };
   };
   const [hidden, missing]: [Target[], Target[]] = [[], []];
   for (let made = 0; made < POSTS; made += 1) {
     hidden.push(await publish());
     const deleted = await publish();
-    await ask('DELETE', `/posts/delete?id=${deleted.id}`, author);
+    await send('DELETE', `/posts/delete?id=${deleted.id}`, author);
     missing.push({ id: deleted.id, image: `${randomBytes(16).toString('hex')}.png` });
   }
-  await ask('PUT', '/profiles/me', author, formOf({ private: 'true' }));
+  await send('PUT', '/profiles/me', author, formOf({ private: 'true' }));
   const stranger = await user('stranger');
 
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -96,31 +96,31 @@ async function measure(): Promise<boolean> {
     new Promise<number>((resolve, reject) => {
       const headers = { Authorization: `Bearer ${stranger}`, ...(hasForm && formHeaders) };
       const started = performance.now();
-      const asked = request(url + path, { method, agent, headers }, (response) => {
+      const outgoing = request(url + path, { method, agent, headers }, (response) => {
         const elapsed = performance.now() - started;
         if (response.statusCode !== 404) reject(new Error(`${method} ${path}: ${response.statusCode}`));
         response.resume().on('end', () => resolve(elapsed));
       });
-      asked.on('error', reject).end(hasForm && form);
+      outgoing.on('error', reject).end(hasForm && form);
     });
 
   let passed = true;
   for (const [name, requestFor] of Object.entries(OPERATIONS)) {
     const times: { hidden: number[]; missing: number[] } = { hidden: [], missing: [] };
     for (let pair = -50; pair < pairs; pair += 1) {
-      const turn = [
+      const kinds = [
         ['hidden', hidden],
         ['missing', missing],
       ] as const;
-      for (const [kind, targets] of Math.random() < 0.5 ? turn : turn.toReversed()) {
+      for (const [kind, targets] of Math.random() < 0.5 ? kinds : kinds.toReversed()) {
         const target = targets[Math.floor(Math.random() * targets.length)] as Target;
         const milliseconds = await time(requestFor(target));
-        // The first ones warm up whatever is cold.
+        // The first 50 pairs are warm-up.
         if (pair >= 0) times[kind].push(milliseconds);
       }
     }
     const auc = areaUnderCurve(times.hidden, times.missing);
-    const isInside = Math.abs(auc - 0.5) < BOUND - 0.5;
+    const isInside = Math.abs(auc - 0.5) < MAX_AUC - 0.5;
     passed &&= isInside;
     const [slow, fast] = [medianOf(times.hidden), medianOf(times.missing)].map((ms) => ms.toFixed(2));
     console.log(
@@ -130,7 +130,7 @@ async function measure(): Promise<boolean> {
   return passed;
 }
 
-/** The share of pairs in which the first is larger; a tie counts half. */
+/** Returns the share of pairs in which the first is larger; equal values count half. */
 function areaUnderCurve(ones: readonly number[], others: readonly number[]): number {
   let larger = 0;
   for (const one of ones) for (const other of others) larger += one > other ? 1 : one === other ? 0.5 : 0;

@@ -5,10 +5,10 @@ import t, { type Test } from 'tap';
 import { launchBrowser, needsBrowser } from '../support/browser.js';
 import { PASSWORD, startTestService } from '../support/service.js';
 
-/** Exists in the page, where part of this file runs. */
+/** Available in the page, where part of this file runs. */
 declare const Image: new () => { src: string; onload?: () => void; onerror?: () => void };
 
-/** Serves a page on another site than the service: `localhost` and `127.0.0.1` are different sites. */
+/** Serves a page on another site: `localhost` and `127.0.0.1` are different sites. */
 async function hostilePage(t: Test): Promise<string> {
   const server = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end('<p>Hello</p>'));
   server.listen(0, 'localhost');
@@ -27,7 +27,7 @@ t.test('a hostile page does not use up the limits of its visitors', needsBrowser
   const page = await browser.newPage();
   await page.goto(await hostilePage(t));
 
-  const attacked = await page.evaluate(async (url) => {
+  const sentPosts = await page.evaluate(async (url) => {
     const image = (index: number) =>
       new Promise<void>((resolve) => {
         const img = new Image();
@@ -40,11 +40,11 @@ t.test('a hostile page does not use up the limits of its visitors', needsBrowser
     await Promise.all(Array.from({ length: 300 }, (_, index) => image(index)));
     return posts.filter(({ status }) => status === 'fulfilled').length;
   }, service.url);
-  t.equal(attacked, 20, 'the browser has sent them');
+  t.equal(sentPosts, 20, 'the browser has sent the requests');
 
   const remaining = ({ headers }: { headers: Headers }) => Number(headers.get('x-ratelimit-remaining'));
   const login = await service.send('POST', '/auth/login', { json: { email, password: PASSWORD } });
-  t.same([login.status, remaining(login)], [200, 19], 'the login of the visitor alone has counted');
+  t.same([login.status, remaining(login)], [200, 19], 'only the visitor’s login has counted');
   const me = await service.send('GET', '/auth/me', { token });
   t.same([me.status, remaining(me)], [200, 299]);
   const crossSite = await service.send('GET', '/posts', { headers: { 'Sec-Fetch-Site': 'cross-site' } });

@@ -13,8 +13,8 @@ async function explore() {
   const browser = await launchBrowser(t);
   const tagOf = await readTags(service.url);
   const tags = [...new Set(Object.values(tagOf))];
-  /** All that no page should have done: the last test looks. */
-  const complaints: string[] = [];
+  /** Errors and forbidden requests of all pages, which the last test checks. */
+  const violations: string[] = [];
 
   async function newPage(t: Test, options: BrowserContextOptions = {}): Promise<Page> {
     const context = await browser.newContext(options);
@@ -26,12 +26,12 @@ async function explore() {
     const page = await newPage(t, options);
     page.on('request', (request) => {
       const { protocol, origin, href } = new URL(request.url());
-      if (protocol.startsWith('http') && origin !== service.url) complaints.push(`a request to ${href}`);
+      if (protocol.startsWith('http') && origin !== service.url) violations.push(`a request to ${href}`);
     });
     page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type())) complaints.push(`the console says ${message.text()}`);
+      if (['error', 'warning'].includes(message.type())) violations.push(`console: ${message.text()}`);
     });
-    page.on('pageerror', (error) => complaints.push(`a script fails: ${error.message}`));
+    page.on('pageerror', (error) => violations.push(`script error: ${error.message}`));
     await page.goto(`${service.url}/docs`);
     await page.locator('.opblock').first().waitFor();
     return page;
@@ -46,18 +46,18 @@ async function explore() {
     return operation;
   }
 
-  /** Fills in an operation's form, presses Execute, and answers what the page then shows. */
+  /** Fills in an operation's form, presses Execute, and returns the displayed response. */
   async function execute(page: Page, id: string, fill?: (form: Locator) => Promise<unknown>) {
     const operation = await unfold(page, id);
     await fill?.(operation);
     await operation.locator('.execute').click();
-    const answer = operation.locator('.live-responses-table .response');
-    await answer.waitFor();
-    const status = Number(await answer.locator('.response-col_status').textContent());
-    return { status, answer };
+    const response = operation.locator('.live-responses-table .response');
+    await response.waitFor();
+    const status = Number(await response.locator('.response-col_status').textContent());
+    return { status, response };
   }
 
-  /** Enters a token, and answers among how many kinds of credentials there was to choose. */
+  /** Enters a token, and returns the number of credential kinds offered. */
   async function authorize(page: Page, token: string): Promise<number> {
     await page.locator('.auth-wrapper .authorize').click();
     const dialog = page.locator('.dialog-ux');
@@ -72,10 +72,10 @@ async function explore() {
   const parameter = (form: Locator, name: string) =>
     form.locator(`[data-param-name="${name}"] input, [data-property-name="${name}"] input`);
   const json = (value: object) => (form: Locator) => form.locator('textarea').fill(JSON.stringify(value));
-  const bodyOf = async (answer: Locator) =>
-    JSON.parse((await answer.locator('.highlight-code code').textContent()) ?? '');
+  const bodyOf = async (response: Locator) =>
+    JSON.parse((await response.locator('.highlight-code code').textContent()) ?? '');
 
-  t.test('the explorer shows every operation of the contract, and its bar leads to each tag', async (t) => {
+  t.test('shows every operation of the contract, and links to each tag', async (t) => {
     const page = await open(t);
     for (const { id } of contract) t.equal(await block(page, id).count(), 1, id);
     t.equal(await page.locator('.opblock').count(), contract.length);
@@ -86,7 +86,7 @@ async function explore() {
     }
   });
 
-  t.test('its policy lets nothing run in the page or style it but what the service serves', async (t) => {
+  t.test('allows only scripts and styles that the service serves', async (t) => {
     const { headers } = await service.send('GET', '/docs');
     const policy = headers.get('content-security-policy')?.split('; ') ?? [];
     for (const rule of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'"]) {
@@ -100,7 +100,7 @@ async function explore() {
     t.match(title, 'API explorer');
   });
 
-  t.test('somebody can register, log in and go on by the cookie, all in the page', async (t) => {
+  t.test('a user can register, log in and continue with the cookie', async (t) => {
     const page = await open(t);
     const email = 'explorer@people.example';
     const newcomer = { name: 'Ex Plorer', username: 'explorer', email, password: PASSWORD };
@@ -108,26 +108,26 @@ async function explore() {
     t.equal((await execute(page, 'login', json({ email, password: PASSWORD }))).status, 200);
     const me = await execute(page, 'getCurrentAccount');
     t.equal(me.status, 200);
-    t.match(await bodyOf(me.answer), { username: 'explorer', email });
+    t.match(await bodyOf(me.response), { username: 'explorer', email });
 
     const created = await execute(page, 'createPost');
-    t.equal(created.status, 201, 'a file that is not chosen is not sent');
-    t.match(await bodyOf(created.answer), { author_username: 'explorer', image: null });
+    t.equal(created.status, 201, 'an empty file input is not sent');
+    t.match(await bodyOf(created.response), { author_username: 'explorer', image: null });
 
     const updated = await execute(page, 'updateProfile', (form) =>
       form.locator('[data-property-name="private"] select').selectOption('true'),
     );
     t.equal(updated.status, 200);
-    t.match(await bodyOf(updated.answer), { name: 'Ex Plorer', private: true }, 'nothing else has changed');
+    t.match(await bodyOf(updated.response), { name: 'Ex Plorer', private: true }, 'nothing else has changed');
   });
 
-  t.test('on a phone, a newcomer authorizes by the token, and posts, sees and likes an image', async (t) => {
+  t.test('on a phone a user can authorize with a token, and post, view and like an image', async (t) => {
     const page = await open(t, { viewport: { width: 390, height: 844 } });
     const credentials = { email: 'rider@people.example', password: PASSWORD };
     const registered = await execute(page, 'register', json({ name: 'Rider', username: 'rider', ...credentials }));
     t.equal(registered.status, 201);
     const login = await execute(page, 'login', json(credentials));
-    const { token } = await bodyOf(login.answer);
+    const { token } = await bodyOf(login.response);
     await page.context().clearCookies();
     t.equal(await authorize(page, token), 1, 'a cookie cannot be entered');
 
@@ -138,25 +138,25 @@ async function explore() {
         .setInputFiles({ name: 'way.png', mimeType: 'image/png', buffer: samples.png });
     });
     t.equal(created.status, 201);
-    const post = await bodyOf(created.answer);
+    const post = await bodyOf(created.response);
 
     const image = await execute(page, 'getPostImage', (form) =>
       parameter(form, 'filename').fill(post.image.replace('/posts/image/', '')),
     );
-    await image.answer.locator('img').waitFor();
+    await image.response.locator('img').waitFor();
     const width = `document.querySelector('#operations-posts-getPostImage img').naturalWidth`;
     t.equal(await page.evaluate(width), 1);
 
     t.equal((await execute(page, 'likePost', (form) => parameter(form, 'id').fill(`${post.id}`))).status, 200);
     const read = await execute(page, 'getPost', (form) => parameter(form, 'id').fill(`${post.id}`));
-    t.match(await bodyOf(read.answer), { title: 'Seen on the way', like_count: 1, liked_by_me: true });
+    t.match(await bodyOf(read.response), { title: 'Seen on the way', like_count: 1, liked_by_me: true });
     const stored = 'localStorage.length + sessionStorage.length + document.cookie.length';
-    t.equal(await page.evaluate(stored), 0, 'the page keeps the token nowhere');
+    t.equal(await page.evaluate(stored), 0, 'the page does not store the token');
     t.equal((await execute(page, 'logout')).status, 200);
     t.equal((await service.send('GET', '/auth/verify', { token })).status, 401);
   });
 
-  t.test('it fits a narrow screen, and follows the colour scheme', async (t) => {
+  t.test('fits a narrow screen and follows the color scheme', async (t) => {
     const page = await open(t, { viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
     for (const id of ['register', 'createPost', 'updateProfile', 'listPosts']) await unfold(page, id);
     t.equal(await page.evaluate('document.documentElement.scrollWidth'), 390);
@@ -172,17 +172,17 @@ async function explore() {
     await until(page, `${background} !== '${dark}'`);
   });
 
-  t.test('in all this the explorer asked no other host, broke no policy and had no error', async (t) => {
-    t.same(complaints, []);
+  t.test('no page requested another host, violated the policy or had an error', async (t) => {
+    t.same(violations, []);
   });
 }
 
-/** Looks frame by frame until it is so. Playwright's own `waitForFunction` evaluates text, which the page's policy forbids. */
+/** Polls an expression every frame until it holds. The page's policy forbids Playwright's `waitForFunction`, which uses eval. */
 async function until(page: Page, expression: string): Promise<void> {
   while (!(await page.evaluate(expression))) await page.evaluate('new Promise(requestAnimationFrame)');
 }
 
-/** Each operation's tag: the two make its address in the page. */
+/** Returns the tag of each operation, which is part of its anchor in the page. */
 async function readTags(url: string): Promise<Record<string, string>> {
   const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, { operationId?: string; tags?: [string] }>>;

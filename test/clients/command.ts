@@ -8,20 +8,20 @@ export interface Outcome {
 
 export interface Place {
   cwd: string;
-  /** What is set beyond the variables of this process. */
+  /** Added to the environment of this process. */
   env?: NodeJS.ProcessEnv;
 }
 
-const TEN_MINUTES = 600_000;
+const COMMAND_TIMEOUT_MS = 600_000;
 
-/** Runs a command to its end, and answers what it has printed. */
+/** Runs a command to its end. Returns its output, standard error included. */
 export async function run([program = '', ...args]: readonly string[], { cwd, env }: Place): Promise<Outcome> {
   const start = performance.now();
   const child = spawn(program, args, {
     cwd,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: TEN_MINUTES,
+    timeout: COMMAND_TIMEOUT_MS,
     killSignal: 'SIGKILL',
   });
   let output = '';

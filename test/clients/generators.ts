@@ -3,23 +3,23 @@ import { delimiter } from 'node:path';
 import { go, java, type Language, others, python, sources, typescript } from './languages.js';
 
 export interface Client {
-  /** Its folder within its language's. */
+  /** Its folder, in the folder of its language. */
   name: string;
   language: Language;
-  /** What generates it, with versions. */
+  /** The generator with its version. */
   generator: string;
-  /** As somebody would type it, in a folder with `openapi.yaml` and an empty folder `client`. */
+  /** Runs in a folder with `openapi.yaml` and an empty folder `client`. */
   command: string;
-  /** What has to be told to it besides, or what is missing. */
+  /** Required options and limitations. */
   remarks: string;
-  /** In place of the language's own. */
+  /** Replaces the commands of the language. */
   compile?: string[][];
   env?: NodeJS.ProcessEnv;
 }
 
 function pinned(manifest: string, pattern: RegExp): string {
   const found = pattern.exec(readFileSync(sources(manifest), 'utf8'))?.[1];
-  if (found === undefined) throw new Error(`${manifest} pins nothing like ${pattern}`);
+  if (found === undefined) throw new Error(`${manifest} has no version that matches ${pattern}`);
   return found;
 }
 
@@ -31,8 +31,8 @@ const fromMaven = `openapi-generator ${pinned('openapi-generator/pom.xml', /-cli
 const openapiGenerator = (name: string, options: string[] = []) =>
   ['openapi-generator generate -g', name, '-i openapi.yaml -o client', ...options].join(' ');
 
-const MORE_FIELDS = 'disallowAdditionalPropertiesIfNotPresent=false';
-const MORE_FIELDS_REMARK = 'without `disallow…` it refuses an answer that has one field more than today';
+const ALLOW_UNKNOWN_FIELDS = 'disallowAdditionalPropertiesIfNotPresent=false';
+const ALLOW_UNKNOWN_FIELDS_REMARK = 'without `disallow…` it rejects responses with unknown fields';
 
 export const clients: Client[] = [
   {
@@ -41,7 +41,7 @@ export const clients: Client[] = [
     generator: `${fromNpm('openapi-typescript')}, ${fromNpm('openapi-fetch')}`,
     command: 'node generate.mjs',
     remarks:
-      '`generate.mjs` says that a file is a `Blob`; a call says by `bodySerializer` how a form is made, and by `parseAs: "blob"` that bytes come',
+      '`generate.mjs` maps files to `Blob`; a call needs `bodySerializer` for a form and `parseAs: "blob"` for bytes',
   },
   {
     name: 'hey-api',
@@ -55,14 +55,14 @@ export const clients: Client[] = [
     language: typescript,
     generator: fromNpm('orval'),
     command: 'orval --config orval.config.mjs',
-    remarks: 'a `mutator`, `request.ts`, knows the base address and reads an answer by its type',
+    remarks: 'a `mutator`, `request.ts`, sets the base URL and parses responses by media type',
   },
   {
     name: 'orval-axios',
     language: typescript,
     generator: `${fromNpm('orval')}, ${fromNpm('axios')}`,
     command: 'orval --config orval.config.mjs',
-    remarks: 'in Node, not in a browser, a download takes `{ adapter: "fetch" }`; its errors come as a `Blob` too',
+    remarks: 'in Node, a download needs `{ adapter: "fetch" }`; its errors are a `Blob` too',
   },
   {
     name: 'typescript-fetch',
@@ -77,14 +77,14 @@ export const clients: Client[] = [
     generator: fromPyPi('openapi-python-client'),
     command:
       'openapi-python-client generate --path openapi.yaml --output-path client --overwrite --meta none --config config.yaml',
-    remarks: '`content_type_overrides` in `config.yaml`, or bytes are dropped',
+    remarks: 'needs `content_type_overrides` in `config.yaml`, otherwise bytes are dropped',
   },
   {
     name: 'openapi-generator',
     language: python,
     generator: fromMaven,
     command: openapiGenerator('python'),
-    remarks: 'typed, though not in the strict way; checks bounds before it sends',
+    remarks: 'typed, but not strictly; validates bounds before sending',
     compile: [
       ['mypy', '--config-file', '../mypy.ini', 'main.py'],
       ['mypy', '--config-file', 'client/pyproject.toml', 'client/openapi_client'],
@@ -96,24 +96,24 @@ export const clients: Client[] = [
     language: go,
     generator: fromGo('oapi-codegen'),
     command: 'go tool oapi-codegen -generate types,client -package client -o client/client.go openapi.yaml',
-    remarks: 'a form is made by hand, with `mime/multipart`',
+    remarks: 'forms are built by hand with `mime/multipart`',
   },
   {
     name: 'openapi-generator',
     language: go,
     generator: fromMaven,
     command: openapiGenerator('go', [
-      `--additional-properties=packageName=client,withGoMod=false,${MORE_FIELDS}`,
+      `--additional-properties=packageName=client,withGoMod=false,${ALLOW_UNKNOWN_FIELDS}`,
       '--global-property=apiTests=false',
     ]),
-    remarks: `the options fit it into a module of yours; ${MORE_FIELDS_REMARK}`,
+    remarks: `the options place it in an existing module; ${ALLOW_UNKNOWN_FIELDS_REMARK}`,
   },
   {
     name: 'openapi-generator',
     language: java,
     generator: fromMaven,
-    command: openapiGenerator('java', [`--additional-properties=${MORE_FIELDS}`]),
-    remarks: MORE_FIELDS_REMARK,
+    command: openapiGenerator('java', [`--additional-properties=${ALLOW_UNKNOWN_FIELDS}`]),
+    remarks: ALLOW_UNKNOWN_FIELDS_REMARK,
   },
   ...['kotlin', 'swift6', 'rust', 'csharp'].map((name) => ({
     name,

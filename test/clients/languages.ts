@@ -1,49 +1,49 @@
 import { cp } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { toolsFolder } from '../../scripts/tools/folder.js';
-import { madeOnce } from '../support/tools.js';
+import { buildOnce } from '../support/tools.js';
 import { venv } from '../support/venv.js';
 import { run } from './command.js';
 
-/** How the clients of a language are made and used. Commands run in the client's own folder. */
+/** How the clients of a language are generated, compiled and run. Commands run in the folder of the client. */
 export interface Language {
-  /** Its folder, here and among the tools. */
+  /** Its folder, in this directory and in the tools folder. */
   name: string;
-  /** Fetches what is needed, the first time. */
+  /** Installs its dependencies unless they are present. */
   fetch(): Promise<unknown>;
-  /** In PATH before all others. */
+  /** Prepended to PATH. */
   programs: string[];
   compile: string[][];
-  play: string[];
+  scenarioCommand: string[];
   env?: NodeJS.ProcessEnv;
 }
 
-/** What is committed. */
+/** Returns a path of committed files. */
 export const sources = (...path: string[]) => join('test', 'clients', ...path);
 
-/** Where it is copied to, and where clients are generated and compiled. */
-export const workshop = (...path: string[]) => toolsFolder('clients', ...path);
+/** Returns a path of the working copy, where clients are generated and compiled. */
+export const workingCopy = (...path: string[]) => toolsFolder('clients', ...path);
 
 async function mustRun(command: string[], cwd: string): Promise<void> {
   const { ok, output } = await run(command, { cwd });
-  if (!ok) throw new Error(`${command.join(' ')} fails:\n${output}`);
+  if (!ok) throw new Error(`${command.join(' ')} failed:\n${output}`);
 }
 
-const packages = workshop('typescript', 'node_modules');
+const packages = workingCopy('typescript', 'node_modules');
 
 export const typescript: Language = {
   name: 'typescript',
   fetch: () => {
     const manifests = ['package.json', 'package-lock.json'].map((name) => sources('typescript', name));
-    return madeOnce(join('clients', 'typescript'), manifests, async (directory) => {
+    return buildOnce(join('clients', 'typescript'), manifests, async (directory) => {
       for (const manifest of manifests) await cp(manifest, join(directory, basename(manifest)));
       await mustRun(['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund'], directory);
     });
   },
-  // Some generators want a newer Node than clients are compiled and run on. Where npm has none, this one has to do.
+  // Some generators need a newer Node.js, from npm where it has a build for this platform.
   programs: [join(packages, `node-${process.platform}-${process.arch}`, 'bin'), join(packages, '.bin')],
   compile: [[process.execPath, join(packages, 'typescript', 'bin', 'tsc'), '--project', '.']],
-  play: [process.execPath, '--import', import.meta.resolve('tsx'), 'main.ts'],
+  scenarioCommand: [process.execPath, '--import', import.meta.resolve('tsx'), 'main.ts'],
 };
 
 const environment = toolsFolder('venv', 'clients', 'bin');
@@ -56,8 +56,8 @@ export const python: Language = {
     ['mypy', '--config-file', '../mypy.ini', 'main.py'],
     ['mypy', '--config-file', '../mypy.ini', 'client'],
   ],
-  play: ['python', 'main.py'],
-  // Where the scenario is.
+  scenarioCommand: ['python', 'main.py'],
+  // The folder of the scenario.
   env: { PYTHONPATH: '..', MYPYPATH: '..' },
 };
 
@@ -69,32 +69,38 @@ export const go: Language = {
     ['go', 'vet', './...'],
     ['go', 'build', '-o', 'play', '.'],
   ],
-  play: ['./play'],
+  scenarioCommand: ['./play'],
 };
 
-/** A Java that runs for seconds takes half the time when it does not compile its code well. */
-const SHORT_LIVED = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
+/** Halves the time of short runs: no optimizing compiler. */
+const SHORT_RUN_OPTIONS = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
 
 export const java: Language = {
   name: 'java',
   fetch: () => Promise.resolve(),
   programs: [],
   compile: [['mvn', '-B', 'compile']],
-  play: ['mvn', '-B', 'exec:java'],
-  env: { MAVEN_OPTS: SHORT_LIVED.join(' ') },
+  scenarioCommand: ['mvn', '-B', 'exec:java'],
+  env: { MAVEN_OPTS: SHORT_RUN_OPTIONS.join(' ') },
 };
 
-/** Generated, and looked at by people. */
-export const others: Language = { name: 'others', fetch: () => Promise.resolve(), programs: [], compile: [], play: [] };
+/** Generated only. */
+export const others: Language = {
+  name: 'others',
+  fetch: () => Promise.resolve(),
+  programs: [],
+  compile: [],
+  scenarioCommand: [],
+};
 
 const JAR = 'openapi-generator-cli.jar';
 
-/** The generator for many languages, and how it is called. */
+/** Installs openapi-generator. Returns the command that runs it. */
 export async function openapiGenerator(): Promise<string[]> {
   const manifest = sources('openapi-generator', 'pom.xml');
-  const directory = await madeOnce('openapi-generator', [manifest], (made) => {
+  const directory = await buildOnce('openapi-generator', [manifest], (made) => {
     const options = ['-DexcludeTransitive=true', '-Dmdep.stripVersion=true', `-DoutputDirectory=${made}`];
     return mustRun(['mvn', '-B', '-f', manifest, 'dependency:copy-dependencies', ...options], '.');
   });
-  return ['java', ...SHORT_LIVED, '-jar', join(directory, JAR)];
+  return ['java', ...SHORT_RUN_OPTIONS, '-jar', join(directory, JAR)];
 }

@@ -2,16 +2,16 @@ import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { delimiter } from 'node:path';
 import { type Outcome, run } from './command.js';
 import type { Client } from './generators.js';
-import { type Language, openapiGenerator, others, sources, workshop } from './languages.js';
+import { type Language, openapiGenerator, others, sources, workingCopy } from './languages.js';
 
-/** Copies what is committed for a language to where its clients are made, without what was generated there before. */
+/** Installs the dependencies of a language and copies its committed files, without earlier generated clients. */
 export async function prepare(language: Language, clients: readonly Client[]): Promise<void> {
   await language.fetch();
-  for (const { name } of clients) await rm(workshop(language.name, name), { recursive: true, force: true });
-  if (language !== others) await cp(sources(language.name), workshop(language.name), { recursive: true });
+  for (const { name } of clients) await rm(workingCopy(language.name, name), { recursive: true, force: true });
+  if (language !== others) await cp(sources(language.name), workingCopy(language.name), { recursive: true });
 }
 
-const folderOf = ({ language, name }: Client) => workshop(language.name, name);
+const folderOf = ({ language, name }: Client) => workingCopy(language.name, name);
 
 const placeOf = (client: Client, variables: NodeJS.ProcessEnv = {}) => ({
   cwd: folderOf(client),
@@ -22,7 +22,7 @@ const placeOf = (client: Client, variables: NodeJS.ProcessEnv = {}) => ({
   },
 });
 
-/** Generates a client from a document. */
+/** Generates a client from an OpenAPI document. */
 export async function generate(client: Client, document: string): Promise<Outcome> {
   const { cwd, env } = placeOf(client);
   await mkdir(`${cwd}/client`, { recursive: true });
@@ -32,7 +32,7 @@ export async function generate(client: Client, document: string): Promise<Outcom
   return run([...words, ...args], { cwd, env });
 }
 
-/** Compiles it together with the scenario; the first command that fails is the last. */
+/** Compiles a client together with the scenario. Stops at the first command that fails. */
 export async function compile(client: Client): Promise<Outcome> {
   const outcome: Outcome = { ok: true, output: '', seconds: 0 };
   for (const command of client.compile ?? client.language.compile) {
@@ -44,7 +44,7 @@ export async function compile(client: Client): Promise<Outcome> {
   return outcome;
 }
 
-/** What the scenario prints, one line for each step that has gone well. */
+/** Lines that the scenario prints, one for each successful step. */
 const STEPS = [
   'register',
   'log in',
@@ -60,9 +60,9 @@ const STEPS = [
   'delete the accounts',
 ];
 
-/** Plays the scenario. It has gone well only if every step has said so. */
-export async function play(client: Client, variables: NodeJS.ProcessEnv): Promise<Outcome> {
-  const outcome = await run(client.language.play, placeOf(client, variables));
+/** Runs the scenario. It succeeds only if every step has printed its line. */
+export async function runScenario(client: Client, variables: NodeJS.ProcessEnv): Promise<Outcome> {
+  const outcome = await run(client.language.scenarioCommand, placeOf(client, variables));
   const printed = outcome.output.split('\n').map((line) => line.replaceAll('\u001b[0m', ''));
   const done = STEPS.filter((step) => printed.includes(step));
   return { ...outcome, ok: outcome.ok && done.length === STEPS.length };

@@ -8,50 +8,50 @@ export interface Result {
   client: Client;
   generated?: Outcome;
   compiled?: Outcome;
-  played?: Outcome;
+  ran?: Outcome;
 }
 
 const cell = (outcome: Outcome | undefined) =>
   outcome === undefined ? '' : `${outcome.ok ? 'ok' : 'FAILED'} ${outcome.seconds.toFixed(1)} s`;
 
-/** For the terminal. */
+/** Returns the table for the terminal. */
 export const resultTable = (results: readonly Result[]): string =>
   table(
-    results.map(({ client, generated, compiled, played }) => ({
+    results.map(({ client, generated, compiled, ran }) => ({
       client: nameOf(client),
       generator: client.generator,
       generates: cell(generated),
       compiles: cell(compiled),
-      plays: cell(played),
+      runs: cell(ran),
       options: client.remarks,
     })),
   );
 
 const yes = (outcome: Outcome | undefined) => (outcome === undefined ? '' : outcome.ok ? 'yes' : '**no**');
 
-/** For the page of the clients. */
-export function pageTable(results: readonly Result[]): string {
-  const rows = results.map(({ client, generated, compiled, played }) => [
+/** Returns the table of the README. */
+export function readmeTable(results: readonly Result[]): string {
+  const rows = results.map(({ client, generated, compiled, ran }) => [
     client.language === others ? client.name : nameOf(client),
     client.generator,
     `\`${client.command}\``,
     yes(generated),
     yes(compiled),
-    yes(played),
+    yes(ran),
     client.remarks,
   ]);
-  const head = ['Client', 'Generator', 'Command', 'Generates', 'Compiles', 'Plays', 'Remarks'];
+  const head = ['Client', 'Generator', 'Command', 'Generates', 'Compiles', 'Runs', 'Remarks'];
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 }
 
 const PAGE = 'test/clients/README.md';
 const BETWEEN = /(?<=<!-- clients -->\n).*?(?=<!-- \/clients -->)/s;
 
-export async function tableInPage(): Promise<string> {
+export async function tableInReadme(): Promise<string> {
   return BETWEEN.exec(await readFile(PAGE, 'utf8'))?.[0] ?? '';
 }
 
-export async function writeIntoPage(text: string): Promise<void> {
+export async function writeIntoReadme(text: string): Promise<void> {
   await writeFile(
     PAGE,
     (await readFile(PAGE, 'utf8')).replace(BETWEEN, () => text),

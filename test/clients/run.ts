@@ -8,15 +8,15 @@ import { freshStores, temporaryDirectory } from '../support/stores.js';
 import type { Outcome } from './command.js';
 import { type Client, clients, nameOf } from './generators.js';
 import { others } from './languages.js';
-import { compile, generate, play, prepare } from './make.js';
-import { pageTable, type Result, resultTable, tableInPage, writeIntoPage } from './report.js';
+import { compile, generate, prepare, runScenario } from './make.js';
+import { type Result, readmeTable, resultTable, tableInReadme, writeIntoReadme } from './report.js';
 
 /*
- * From the document as a service serves it, generates a client with every generator, compiles it, and plays one scenario with
- * it against that service.
+ * Generates a client with every generator, from the document that a service serves, compiles it, and runs one scenario
+ * against that service.
  *
- *   npm run test:clients -- --only typescript go/oapi-codegen    these languages or clients alone
- *   npm run test:clients -- --write                              puts the result into test/clients/README.md
+ *   npm run test:clients -- --only typescript go/oapi-codegen    only these languages or clients
+ *   npm run test:clients -- --write                              writes the result into test/clients/README.md
  */
 
 t.setTimeout(0);
@@ -29,7 +29,7 @@ const only = [...(values.only ?? []), ...positionals];
 const matches = (client: Client, name: string) => nameOf(client) === name || client.language.name === name;
 const unknown = only.filter((name) => !clients.some((client) => matches(client, name)));
 if (unknown.length > 0) {
-  console.error(`There is no client ${unknown.join(', ')}, but: ${clients.map(nameOf).join(', ')}`);
+  console.error(`Unknown client ${unknown.join(', ')}. Known: ${clients.map(nameOf).join(', ')}`);
   process.exit(1);
 }
 const chosen = clients.filter((client) => only.length === 0 || only.some((name) => matches(client, name)));
@@ -46,11 +46,11 @@ const variables = {
 await writeFile(variables.PICTURE, samples.png);
 await writeFile(variables.IMAGE, samples.jpeg);
 
-/** How much of what a failed command has printed is shown, in characters. */
-const TAIL = 6000;
+/** The printed part of a failed command's output. */
+const MAX_OUTPUT_CHARACTERS = 6000;
 
-function note(t: Test, step: string, outcome: Outcome): Outcome {
-  t.ok(outcome.ok, step, outcome.ok ? {} : { output: outcome.output.slice(-TAIL) });
+function record(t: Test, step: string, outcome: Outcome): Outcome {
+  t.ok(outcome.ok, step, outcome.ok ? {} : { output: outcome.output.slice(-MAX_OUTPUT_CHARACTERS) });
   return outcome;
 }
 
@@ -63,18 +63,22 @@ for (const language of new Set(chosen.map((client) => client.language))) {
     await t.test(nameOf(client), async (t) => {
       const result: Result = { client };
       results.push(result);
-      result.generated = note(t, 'generates', await generate(client, document));
+      result.generated = record(t, 'generates', await generate(client, document));
       if (!result.generated.ok || language === others) return;
-      result.compiled = note(t, 'compiles', await compile(client));
+      result.compiled = record(t, 'compiles', await compile(client));
       if (!result.compiled.ok) return;
-      result.played = note(t, 'plays', await play(client, variables));
+      result.ran = record(t, 'runs', await runScenario(client, variables));
     });
   }
 }
 
-await t.test('test/clients/README.md says the same; -- --write puts it there', { skip: only.length > 0 }, async (t) => {
-  if (values.write) await writeIntoPage(pageTable(results));
-  t.equal(await tableInPage(), pageTable(results));
-});
+await t.test(
+  'test/clients/README.md is up to date; update it with -- --write',
+  { skip: only.length > 0 },
+  async (t) => {
+    if (values.write) await writeIntoReadme(readmeTable(results));
+    t.equal(await tableInReadme(), readmeTable(results));
+  },
+);
 
 t.comment(resultTable(results));

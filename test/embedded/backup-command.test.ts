@@ -18,7 +18,7 @@ import { createSender } from '../support/requests.js';
 import { createPost, PASSWORD, startTestService } from '../support/service.js';
 import { freshDataDirectory, onServices, temporaryDirectory } from '../support/stores.js';
 
-const skip = onServices && 'concerns the embedded stores alone';
+const skip = onServices && 'applies only to embedded stores';
 
 const image = () => new Blob([samples.png], { type: 'image/png' });
 
@@ -28,32 +28,32 @@ interface KnownPost {
   image: string;
 }
 
-/** A user and clients of theirs, who create, like and delete posts until they are stopped. */
+/** Starts clients of one user that create, like and delete posts until they are stopped. */
 async function load(t: Test, { url }: ServiceProcess) {
-  const ask = createSender(t, url);
-  const email = 'ada@people.example';
-  await ask('POST', '/auth/register', { json: { name: 'Ada', username: 'ada', email, password: PASSWORD } });
-  const { token } = (await ask('POST', '/auth/login', { json: { email, password: PASSWORD } })).body;
-  /** Posts whose creation was acknowledged, and that no request to delete them was sent for. */
+  const send = createSender(t, url);
+  const email = 'user@people.example';
+  await send('POST', '/auth/register', { json: { name: 'Test User', username: 'user', email, password: PASSWORD } });
+  const { token } = (await send('POST', '/auth/login', { json: { email, password: PASSWORD } })).body;
+  /** Posts whose creation was acknowledged and whose deletion has not been requested. */
   const posts = new Set<KnownPost>();
   let created = 0;
-  let going = true;
+  let isRunning = true;
   const clients = Array.from({ length: 4 }, async (_, client) => {
-    const own: KnownPost[] = [];
-    while (going) {
+    const ownPosts: KnownPost[] = [];
+    while (isRunning) {
       try {
         const form = { title: `post ${client} ${created}`, text: 'text', image: image() };
-        const { status, body } = await ask('POST', '/posts/create', { token, form });
+        const { status, body } = await send('POST', '/posts/create', { token, form });
         if (status !== 201) continue;
         created += 1;
         posts.add(body);
-        if (created % 2 === 0) own.push(body);
-        await ask('POST', `/posts/like?id=${body.id}`, { token });
-        const [oldest] = own;
-        if (oldest && own.length > 5) {
-          own.shift();
+        if (created % 2 === 0) ownPosts.push(body);
+        await send('POST', `/posts/like?id=${body.id}`, { token });
+        const [oldest] = ownPosts;
+        if (oldest && ownPosts.length > 5) {
+          ownPosts.shift();
           posts.delete(oldest);
-          await ask('DELETE', `/posts/delete?id=${oldest.id}`, { token });
+          await send('DELETE', `/posts/delete?id=${oldest.id}`, { token });
         }
       } catch {
         return;
@@ -67,7 +67,7 @@ async function load(t: Test, { url }: ServiceProcess) {
       for (const goal = created + count; created < goal; ) await sleep(10);
     },
     async stop() {
-      going = false;
+      isRunning = false;
       await Promise.all(clients);
     },
   };
@@ -90,88 +90,84 @@ async function killAt(child: ServiceProcess['child'], path: string, bytes: numbe
   child.kill('SIGKILL');
 }
 
-t.test(
-  'a backup taken under load, restored, is a service with all that was acknowledged before',
-  { skip },
-  async (t) => {
-    const dataDir = await freshDataDirectory(t);
-    const service = await startProcess(t, { DATA_DIR: dataDir });
-    const { token, posts, until, stop } = await load(t, service);
-    await until(20);
-    const file = join(await temporaryDirectory(t), 'backup.tar');
-    const acknowledged = [...posts];
-    const { code, output } = await runCommand(t, ['backup', '--to', file], { DATA_DIR: dataDir });
-    const remaining = acknowledged.filter((post) => posts.has(post));
-    t.equal(code, 0, output);
-    await until(8);
-    await stop();
-    await service.end('SIGKILL');
-    t.equal((await stat(file)).mode & 0o777, 0o600, 'only its owner may read it');
+t.test('a restored backup that was taken under load has every acknowledged write', { skip }, async (t) => {
+  const dataDir = await freshDataDirectory(t);
+  const service = await startProcess(t, { DATA_DIR: dataDir });
+  const { token, posts, until, stop } = await load(t, service);
+  await until(20);
+  const file = join(await temporaryDirectory(t), 'backup.tar');
+  const acknowledged = [...posts];
+  const { code, output } = await runCommand(t, ['backup', '--to', file], { DATA_DIR: dataDir });
+  const remaining = acknowledged.filter((post) => posts.has(post));
+  t.equal(code, 0, output);
+  await until(8);
+  await stop();
+  await service.end('SIGKILL');
+  t.equal((await stat(file)).mode & 0o777, 0o600, 'only its owner may read it');
 
-    const restored = join(await temporaryDirectory(t), 'restored');
-    const restore = await runCommand(t, ['restore', '--from', file], { DATA_DIR: restored });
-    t.equal(restore.code, 0, restore.output);
-    const again = await startProcess(t, { DATA_DIR: restored });
-    const ask = createSender(t, again.url);
-    for (const { id, title, image } of remaining) {
-      t.match(await ask('GET', `/posts/${id}`, { token }), { status: 200, body: { title, image } });
-      t.ok((await ask('GET', image, { token })).bytes.equals(samples.png), 'its image is whole');
-    }
-    t.ok(remaining.length > 0);
-    t.equal(
-      (await ask('POST', '/posts/create', { token, form: { title: 'T', text: 'T', image: image() } })).status,
-      201,
-    );
-    t.equal(await again.end('SIGTERM'), 0);
-    const verify = await runCommand(t, ['verify'], { DATA_DIR: restored });
-    t.equal(verify.code, 0, verify.output);
-  },
-);
+  const restored = join(await temporaryDirectory(t), 'restored');
+  const restore = await runCommand(t, ['restore', '--from', file], { DATA_DIR: restored });
+  t.equal(restore.code, 0, restore.output);
+  const again = await startProcess(t, { DATA_DIR: restored });
+  const send = createSender(t, again.url);
+  for (const { id, title, image } of remaining) {
+    t.match(await send('GET', `/posts/${id}`, { token }), { status: 200, body: { title, image } });
+    t.ok((await send('GET', image, { token })).bytes.equals(samples.png), 'its image is complete');
+  }
+  t.ok(remaining.length > 0);
+  t.equal(
+    (await send('POST', '/posts/create', { token, form: { title: 'T', text: 'T', image: image() } })).status,
+    201,
+  );
+  t.equal(await again.end('SIGTERM'), 0);
+  const verify = await runCommand(t, ['verify/index'], { DATA_DIR: restored });
+  t.equal(verify.code, 0, verify.output);
+});
 
-t.test(
-  'an image that is deleted while images are copied is in the backup, and is removed afterwards',
-  { skip },
-  async (t) => {
-    const service = await startTestService(t);
-    const { embedded, images } = service.stores;
-    if (!embedded) throw new Error('the stores are embedded');
-    const ada = await service.createUser();
-    const { id, image: path } = await createPost(ada, { image: image() });
-    const name = path?.split('/').at(-1) ?? '';
-    const file = join(await temporaryDirectory(t), 'backup.tar');
-    const output = await open(file, 'w');
-    let deleted = false;
-    for await (const chunk of embedded.backup()) {
-      await output.write(chunk);
-      if (deleted || !Buffer.from(chunk).includes('START WAL LOCATION')) continue;
-      // The database's copy has the row.
-      t.equal((await ada.send('DELETE', `/posts/delete?id=${id}`)).status, 200);
-      deleted = true;
-    }
-    await output.close();
-    t.ok(deleted);
-    const archived: string[] = [];
-    await list({ file, onReadEntry: (entry) => void archived.push(entry.path) });
-    t.ok(archived.includes(`images/${name}`));
-    for (;;) {
-      const left = await images.get(name);
-      left?.stream.destroy();
-      if (!left) break;
-      await sleep(50);
-    }
-  },
-);
+t.test('an image that is deleted during a backup is in the backup, and removed afterwards', { skip }, async (t) => {
+  const service = await startTestService(t);
+  const { embedded, images } = service.stores;
+  if (!embedded) throw new Error('the stores are embedded');
+  const user = await service.createUser();
+  const { id, image: path } = await createPost(user, { image: image() });
+  const name = path?.split('/').at(-1) ?? '';
+  const file = join(await temporaryDirectory(t), 'backup.tar');
+  const output = await open(file, 'w');
+  let deleted = false;
+  for await (const chunk of embedded.backup()) {
+    await output.write(chunk);
+    if (deleted || !Buffer.from(chunk).includes('START WAL LOCATION')) continue;
+    // The copy of the database has the row.
+    t.equal((await user.send('DELETE', `/posts/delete?id=${id}`)).status, 200);
+    deleted = true;
+  }
+  await output.close();
+  t.ok(deleted);
+  const archived: string[] = [];
+  await list({ file, onReadEntry: (entry) => void archived.push(entry.path) });
+  t.ok(archived.includes(`images/${name}`));
+  for (;;) {
+    const left = await images.get(name);
+    left?.stream.destroy();
+    if (!left) break;
+    await sleep(50);
+  }
+});
 
-t.test('without a service, the command copies by itself', { skip }, async (t) => {
+t.test('the command works without a running service', { skip }, async (t) => {
   const dataDir = await freshDataDirectory(t);
   const file = join(await temporaryDirectory(t), 'backup.tar');
   t.equal((await runCommand(t, ['backup', '--to', file], { DATA_DIR: dataDir })).code, 0);
   const restored = await temporaryDirectory(t);
-  t.equal((await runCommand(t, ['restore', '--from', file], { DATA_DIR: restored })).code, 0, 'an empty one will do');
-  t.equal((await runCommand(t, ['verify'], { DATA_DIR: restored })).code, 0);
+  t.equal(
+    (await runCommand(t, ['restore', '--from', file], { DATA_DIR: restored })).code,
+    0,
+    'an empty directory is accepted',
+  );
+  t.equal((await runCommand(t, ['verify/index'], { DATA_DIR: restored })).code, 0);
 });
 
-t.test('a backup that is interrupted leaves no file of its name, and the next one is whole', { skip }, async (t) => {
+t.test('an interrupted backup leaves no backup file, and the next one succeeds', { skip }, async (t) => {
   const dataDir = await freshDataDirectory(t);
   const file = join(await temporaryDirectory(t), 'backup.tar');
   const service = await startProcess(t, { DATA_DIR: dataDir });
@@ -206,33 +202,36 @@ t.test('restoring', { skip }, async (t) => {
   await addBulk(source);
   t.equal((await runCommand(t, ['backup', '--to', file], { DATA_DIR: source })).code, 0);
 
-  await t.test('kill -9 in the middle: nothing starts there, and it can be run again', async (t) => {
-    const restored = await temporaryDirectory(t);
-    const { child } = spawnNode(t, [script('restore'), '--from', file], { DATA_DIR: restored });
-    const ended = once(child, 'close');
-    await killAt(child, join(restored, 'restoring', 'postgres', 'PG_VERSION'), 1);
-    t.same(await ended, [null, 'SIGKILL']);
-    const unfinished = `${restored} has an unfinished restore: run npm run restore again\n`;
-    t.same(await startAndFail(t, { DATA_DIR: restored }), { code: 1, output: unfinished });
-    t.equal((await runCommand(t, ['restore', '--from', file], { DATA_DIR: restored })).code, 0);
-    t.notOk(existsSync(join(restored, 'restoring')));
-    t.equal(await (await startProcess(t, { DATA_DIR: restored })).end('SIGTERM'), 0);
-  });
+  await t.test(
+    'after kill -9 during a restore the service does not start, and the restore can be repeated',
+    async (t) => {
+      const restored = await temporaryDirectory(t);
+      const { child } = spawnNode(t, [script('restore'), '--from', file], { DATA_DIR: restored });
+      const ended = once(child, 'close');
+      await killAt(child, join(restored, 'restoring', 'postgres', 'PG_VERSION'), 1);
+      t.same(await ended, [null, 'SIGKILL']);
+      const unfinished = `${restored} has an unfinished restore: run npm run restore again\n`;
+      t.same(await startAndFail(t, { DATA_DIR: restored }), { code: 1, output: unfinished });
+      t.equal((await runCommand(t, ['restore', '--from', file], { DATA_DIR: restored })).code, 0);
+      t.notOk(existsSync(join(restored, 'restoring')));
+      t.equal(await (await startProcess(t, { DATA_DIR: restored })).end('SIGTERM'), 0);
+    },
+  );
 
-  await t.test('what is there already is left alone', async (t) => {
+  await t.test('refuses a directory that is not empty', async (t) => {
     const before = await readdir(source);
-    const refused = { code: 1, output: `${source} is not empty: a backup is restored into a new DATA_DIR\n` };
+    const refused = { code: 1, output: `${source} is not empty: restore the backup into a new DATA_DIR\n` };
     t.same(await runCommand(t, ['restore', '--from', file], { DATA_DIR: source }), refused);
     t.same(await readdir(source), before);
   });
 
-  await t.test('an archive that is cut short or changed is refused before anything is written', async (t) => {
+  await t.test('rejects a truncated or changed archive before anything is written', async (t) => {
     const { size } = await stat(file);
     const restored = join(await temporaryDirectory(t), 'restored');
     const refuses = async (what: string) => {
       const { code, output } = await runCommand(t, ['restore', '--from', file], { DATA_DIR: restored });
       t.equal(code, 1, what);
-      t.match(output, /^\S+ is not a whole backup: .+\n$/, what);
+      t.match(output, /^\S+ is not a complete backup: .+\n$/, what);
       t.notOk(existsSync(restored), what);
     };
     const bytes = await open(file, 'r+');
@@ -254,15 +253,15 @@ t.test('restoring', { skip }, async (t) => {
   });
 });
 
-t.test('with real servers the commands say what to use', async (t) => {
+t.test('with servers the commands name the alternative', async (t) => {
   const variables = {
-    DATABASE_URL: 'postgres://somebody:hush@127.0.0.1:1/nowhere',
+    DATABASE_URL: 'postgres://user:hush@127.0.0.1:1/nowhere',
     TOKEN_KEYS: 'one:4c1d9e7b03f86a52e0b7d4916fc3a825',
     DATA_DIR: await temporaryDirectory(t),
   };
   t.same(await runCommand(t, ['backup', '--to', 'x'], variables), {
     code: 1,
-    output: 'DATABASE_URL is set: back up that server by its own means, such as pg_dump\n',
+    output: 'DATABASE_URL is set: back up that server with its own tools, such as pg_dump\n',
   });
   t.match(await runCommand(t, ['restore', '--from', 'x'], variables), {
     code: 1,

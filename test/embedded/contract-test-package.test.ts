@@ -23,7 +23,7 @@ t.test('the packed contract tests run in an empty folder, without a network', as
   const service = await startTestService(t);
   const folder = await temporaryDirectory(t);
   await copyFile(tarball, join(folder, basename(tarball)));
-  // An empty cache has none of the packages that a checkout uses.
+  // An empty cache shows that the package needs no others.
   const env = { PATH: process.env.PATH, npm_config_cache: await temporaryDirectory(t), npm_config_offline: 'true' };
   const rules = ['auth.me', 'likes.like', 'document.getCurrentAccount'].flatMap((id) => ['--only', id]);
   const parameters = ['--yes', `./${basename(tarball)}`, '--base-url', service.url, ...rules, '--junit', 'report.xml'];

@@ -14,13 +14,13 @@ import { StoreUnavailableError } from '../../db/support/errors.js';
 import { recordFileOperations } from '../support/file-operations.js';
 import { startAndFail } from '../support/processes.js';
 import { createPost, startTestService } from '../support/service.js';
-import { freshDataDirectory, onServices, quiet, temporaryDirectory } from '../support/stores.js';
+import { freshDataDirectory, onServices, silentLog, temporaryDirectory } from '../support/stores.js';
 
 const onEmbedded = { skip: onServices && 'real servers have no embedded PostgreSQL' };
 
 const onLinux = { skip: onEmbedded.skip || (process.platform !== 'linux' && 'open files have no path elsewhere') };
 
-/** The threads that were started in this process, the last one last. */
+/** The worker threads of this process, in the order in which they started. */
 const threads: Worker[] = [];
 subscribe('worker_threads', (message) => threads.push((message as { worker: Worker }).worker));
 
@@ -28,12 +28,12 @@ const endThread = () => threads.at(-1)?.terminate();
 
 async function openFresh(t: Test) {
   const directory = join(await freshDataDirectory(t), 'postgres');
-  const postgres = await openEmbeddedPostgres(directory, quiet);
+  const postgres = await openEmbeddedPostgres(directory, silentLog);
   t.teardown(postgres.close);
   return postgres;
 }
 
-/** Waits until a statement succeeds again. Whatever else fails than the store is a failure of the test. */
+/** Repeats a statement until the store is available. Throws any other error. */
 async function untilAvailable(attempt: () => Promise<unknown>): Promise<void> {
   for (;;) {
     try {
@@ -46,7 +46,7 @@ async function untilAvailable(attempt: () => Promise<unknown>): Promise<void> {
   }
 }
 
-t.test('forces every commit to the disk, by settings that PostgreSQL confirms', onEmbedded, async (t) => {
+t.test('PostgreSQL is configured to sync every commit', onEmbedded, async (t) => {
   const { db } = await openFresh(t);
   const { rows } = await sql<{ name: string; setting: string }>`
     select name, setting from pg_settings
@@ -59,7 +59,7 @@ t.test('forces every commit to the disk, by settings that PostgreSQL confirms', 
   });
 });
 
-t.test('syncs the log at each commit, and directories after files were created there', onLinux, async (t) => {
+t.test('syncs the log at each commit, and directories after files are created', onLinux, async (t) => {
   const directory = join(await freshDataDirectory(t), 'postgres');
   const operations = await recordFileOperations(t, directory);
   const pglite = await openCluster({ directory, create: false });
@@ -83,7 +83,7 @@ t.test('syncs the log at each commit, and directories after files were created t
   t.ok(operations.includes('sync global/pg_control'));
 });
 
-t.test('syncs a new database as a whole before it has its name', onLinux, async (t) => {
+t.test('syncs a new database completely before it is renamed', onLinux, async (t) => {
   const root = await temporaryDirectory(t);
   const operations = await recordFileOperations(t, root);
   const pglite = await openCluster({ directory: join(root, 'postgres'), create: true });
@@ -102,7 +102,7 @@ t.test('syncs a new database as a whole before it has its name', onLinux, async 
   t.equal(operations[renamed + 1], 'sync');
 });
 
-t.test('a long statement does not block the thread that serves requests', onEmbedded, async (t) => {
+t.test('a long statement does not block the event loop', onEmbedded, async (t) => {
   const { db } = await openFresh(t);
   let [ended, turns] = [false, 0];
   const statement = sql`select count(*) from generate_series(1, 500000)`.execute(db).finally(() => {
@@ -137,7 +137,7 @@ t.test('an error in a statement leaves the connection usable', onEmbedded, async
   t.same((await sql`select ${'\ufeffé'}::text as text`.execute(db)).rows, [{ text: '\ufeffé' }]);
 });
 
-t.test('a large result arrives whole', onEmbedded, async (t) => {
+t.test('a large result arrives completely', onEmbedded, async (t) => {
   const { db } = await openFresh(t);
   const { rows } = await sql<{ n: number; text: string }>`
     select n, repeat('x', 10000) as text from generate_series(1, 1000) as n`.execute(db);
@@ -145,7 +145,7 @@ t.test('a large result arrives whole', onEmbedded, async (t) => {
   t.ok(rows.every(({ n, text }, index) => n === index + 1 && text.length === 10_000));
 });
 
-t.test('when its thread ends, statements fail as unavailable and another thread takes over', onEmbedded, async (t) => {
+t.test('statements fail as unavailable when the thread ends, and another thread takes over', onEmbedded, async (t) => {
   const { db } = await openFresh(t);
   const transaction = db.transaction().execute(async (trx) => {
     await sql`create table never (id int)`.execute(trx);
@@ -154,16 +154,20 @@ t.test('when its thread ends, statements fail as unavailable and another thread 
   });
   await t.rejects(transaction, StoreUnavailableError);
   await untilAvailable(() => sql`select 1`.execute(db));
-  t.same((await sql`select to_regclass('never') as found`.execute(db)).rows, [{ found: null }], 'nothing half done');
+  t.same(
+    (await sql`select to_regclass('never') as found`.execute(db)).rows,
+    [{ found: null }],
+    'the transaction was rolled back',
+  );
 });
 
-t.test('a thread that PostgreSQL itself has ended is replaced', onEmbedded, async (t) => {
+t.test('replaces a thread in which PostgreSQL has exited', onEmbedded, async (t) => {
   const { db } = await openFresh(t);
   await sql`create table kept (id int)`.execute(db);
   const before = threads.length;
   const { port1, port2 } = new MessageChannel();
   threads.at(-1)?.postMessage({ kind: 'connect', port: port2 }, [port2]);
-  // No message of the protocol begins like this: PostgreSQL exits.
+  // PostgreSQL exits on this invalid message.
   port1.postMessage(new Uint8Array([1, 0, 0, 0, 4]));
   await once(port1, 'close');
   await untilAvailable(() => sql`insert into kept values (1)`.execute(db));
@@ -171,7 +175,7 @@ t.test('a thread that PostgreSQL itself has ended is replaced', onEmbedded, asyn
   t.equal(threads.length, before + 1);
 });
 
-t.test('writes that were acknowledged outlive their thread, and others return 503', onEmbedded, async (t) => {
+t.test('acknowledged writes survive the end of the thread, and others return 503', onEmbedded, async (t) => {
   const service = await startTestService(t);
   const user = await service.createUser();
   const acknowledged = new Map<number, string>();
@@ -201,14 +205,14 @@ t.test('writes that were acknowledged outlive their thread, and others return 50
   t.equal(new Set(titles.values()).size, rows.length, 'no post was created twice');
 });
 
-t.test('/readyz tells of a database that is unavailable, and no new one takes its place', onEmbedded, async (t) => {
+t.test('/readyz reports an unavailable database, and no new one is created', onEmbedded, async (t) => {
   const service = await startTestService(t);
   const user = await service.createUser();
   const post = await createPost(user);
   const directory = join(service.environment.DATA_DIR ?? '', 'postgres');
   const ready = async () => (await fetch(`${service.opsUrl}/readyz`)).status;
   t.equal(await ready(), 200);
-  await rename(directory, `${directory}.away`);
+  await rename(directory, `${directory}.unavailable`);
   await endThread();
   t.equal(await ready(), 503);
   const refused = await service.send('GET', '/posts', { token: user.token });
@@ -217,12 +221,12 @@ t.test('/readyz tells of a database that is unavailable, and no new one takes it
   for (const path of ['/docs', '/openapi.json']) t.equal((await fetch(service.url + path)).status, 200, path);
   while (!service.logged().includes('could not be started')) await sleep(10);
   t.notOk(existsSync(directory));
-  await rename(`${directory}.away`, directory);
+  await rename(`${directory}.unavailable`, directory);
   while ((await ready()) !== 200) await sleep(10);
   t.same((await user.send('GET', '/posts')).body, [post]);
 });
 
-/** Each file below a directory, by its path, with a hash of its content. */
+/** Returns a hash of each file below a directory, by path. */
 async function snapshot(root: string): Promise<Record<string, string>> {
   const files: Record<string, string> = {};
   for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
@@ -236,31 +240,31 @@ async function snapshot(root: string): Promise<Record<string, string>> {
   return files;
 }
 
-/** What may be wrong with a directory of the database, and what the start says about it. */
-const DAMAGES: Record<string, { damage(postgres: string): Promise<unknown>; says: RegExp }> = {
+/** Damages of a database directory, each with the resulting error message. */
+const DAMAGES: Record<string, { damage(postgres: string): Promise<unknown>; message: RegExp }> = {
   'an empty directory': {
     damage: (postgres) => rm(postgres, { recursive: true }).then(() => mkdir(postgres)),
-    says: /PG_VERSION is missing/,
+    message: /PG_VERSION is missing/,
   },
   'a file in its place': {
     damage: (postgres) => rm(postgres, { recursive: true }).then(() => writeFile(postgres, 'a file')),
-    says: /no such directory/,
+    message: /no such directory/,
   },
-  'no PG_VERSION': { damage: (postgres) => rm(join(postgres, 'PG_VERSION')), says: /PG_VERSION is missing/ },
+  'no PG_VERSION': { damage: (postgres) => rm(join(postgres, 'PG_VERSION')), message: /PG_VERSION is missing/ },
   'another version': {
     damage: (postgres) => writeFile(join(postgres, 'PG_VERSION'), '16\n'),
-    says: /PG_VERSION says "16", and this is PostgreSQL 18/,
+    message: /PG_VERSION is "16", but this is PostgreSQL 18/,
   },
   'a pg_control cut off': {
     damage: (postgres) => truncate(join(postgres, 'global/pg_control'), 100),
-    says: /pg_control/,
+    message: /pg_control/,
   },
   'a pg_control with other bytes': {
     damage: (postgres) => writeFile(join(postgres, 'global/pg_control'), randomBytes(8192)),
-    says: /pg_control|control file|database files are incompatible/,
+    message: /pg_control|control file|database files are incompatible/,
   },
-  'no pg_control': { damage: (postgres) => rm(join(postgres, 'global/pg_control')), says: /pg_control/ },
-  'no write-ahead log': { damage: removeLog, says: /checkpoint record/ },
+  'no pg_control': { damage: (postgres) => rm(join(postgres, 'global/pg_control')), message: /pg_control/ },
+  'no write-ahead log': { damage: removeLog, message: /checkpoint record/ },
 };
 
 async function removeLog(postgres: string): Promise<void> {
@@ -268,8 +272,8 @@ async function removeLog(postgres: string): Promise<void> {
   for (const name of await readdir(log)) if (/^[0-9A-F]{24}$/.test(name)) await rm(join(log, name));
 }
 
-for (const [name, { damage, says }] of Object.entries(DAMAGES)) {
-  t.test(`a start on a damaged directory says so in one line and changes nothing: ${name}`, onEmbedded, async (t) => {
+for (const [name, { damage, message }] of Object.entries(DAMAGES)) {
+  t.test(`a start on a damaged directory fails with one line and changes nothing: ${name}`, onEmbedded, async (t) => {
     const DATA_DIR = await freshDataDirectory(t);
     const postgres = join(DATA_DIR, 'postgres');
     await damage(postgres);
@@ -277,7 +281,7 @@ for (const [name, { damage, says }] of Object.entries(DAMAGES)) {
     const { code, output } = await startAndFail(t, { DATA_DIR });
     t.equal(code, 1);
     t.match(output, /^The database in [^\n]+ cannot be opened: [^\n]+ restore a backup [^\n]+\n$/);
-    t.match(output, says);
+    t.match(output, message);
     if (name === 'a file in its place') t.equal(await readFile(postgres, 'utf8'), 'a file');
     else t.same(await snapshot(postgres), before);
   });

@@ -11,13 +11,13 @@ import { freshDataDirectory, onServices, temporaryDirectory } from '../support/s
 
 const MEBIBYTE = 2 ** 20;
 
-/** Why no file system can be mounted here, if so. */
-function whyNotMounted(): string | false {
-  if (onServices) return 'concerns the embedded stores alone';
+/** Returns the reason why no file system can be mounted, or false. */
+function reasonToSkip(): string | false {
+  if (onServices) return 'applies only to embedded stores';
   if (process.platform !== 'linux') return 'only Linux has tmpfs';
   if (process.getuid?.() !== 0) return 'only root may mount a file system';
   try {
-    // Root in a container may not.
+    // Root in a container may lack the capability.
     execFileSync('unshare', ['--mount', 'true'], { stdio: 'ignore' });
     return false;
   } catch {
@@ -25,7 +25,7 @@ function whyNotMounted(): string | false {
   }
 }
 
-/** A data directory on a file system of 256 MiB, which can be filled. */
+/** Creates a data directory on a file system of 256 MiB that can be filled. */
 async function smallDisk(t: Test) {
   const root = await temporaryDirectory(t);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256m', 'tmpfs', root]);
@@ -36,7 +36,7 @@ async function smallDisk(t: Test) {
   const filler = join(root, 'filler');
   return {
     dataDir,
-    /** Leaves so much room. */
+    /** Fills the disk up to this much free space. */
     async fill(mebibytes: number) {
       await rm(filler, { force: true });
       const { bavail, bsize } = await statfs(root);
@@ -46,37 +46,37 @@ async function smallDisk(t: Test) {
   };
 }
 
-t.test('a full disk', { skip: whyNotMounted() }, async (t) => {
+t.test('a full disk', { skip: reasonToSkip() }, async (t) => {
   const { dataDir, fill, free } = await smallDisk(t);
   const environment = { DATA_DIR: dataDir };
   let service = await startProcess(t, environment);
-  let ask = createSender(t, service.url);
+  let send = createSender(t, service.url);
   const startAgain = async () => {
     service = await startProcess(t, environment);
-    ask = createSender(t, service.url);
+    send = createSender(t, service.url);
   };
-  const email = 'ada@people.example';
+  const email = 'user@people.example';
   const credentials = { json: { email, password: PASSWORD } };
-  await ask('POST', '/auth/register', { json: { name: 'Ada', username: 'ada', email, password: PASSWORD } });
-  const { token } = (await ask('POST', '/auth/login', credentials)).body;
+  await send('POST', '/auth/register', { json: { name: 'Test User', username: 'user', email, password: PASSWORD } });
+  const { token } = (await send('POST', '/auth/login', credentials)).body;
   const create = (image = false) => {
     const form = { title: 'T', text: 'T', ...(image && { image: new Blob([samples.png], { type: 'image/png' }) }) };
-    return ask('POST', '/posts/create', { token, form });
+    return send('POST', '/posts/create', { token, form });
   };
   const acknowledged: number[] = [];
   /** Creates posts until one has this status. */
   async function createUntil(status: number): Promise<TestResponse> {
     for (let attempt = 0; attempt < 1000; attempt += 1) {
-      const answer = await create();
-      if (answer.status === 201) acknowledged.push(answer.body.id);
-      t.ok([201, 503].includes(answer.status), String(answer.status));
-      if (answer.status === status) return answer;
+      const response = await create();
+      if (response.status === 201) acknowledged.push(response.body.id);
+      t.ok([201, 503].includes(response.status), String(response.status));
+      if (response.status === status) return response;
       await sleep(20);
     }
     throw new Error(`no request returned ${status}`);
   }
   async function servesReads(t: Test): Promise<void> {
-    const { status, body } = await ask('GET', '/posts?limit=100', { token });
+    const { status, body } = await send('GET', '/posts?limit=100', { token });
     t.equal(status, 200);
     t.same(body.map(({ id }: { id: number }) => id).sort(), [...acknowledged].sort());
   }
@@ -89,37 +89,37 @@ t.test('a full disk', { skip: whyNotMounted() }, async (t) => {
     t.match(refused.headers.get('retry-after'), /^\d+$/);
     const writes = {
       'a post with an image': () => create(true),
-      'a like': () => ask('POST', `/posts/like?id=${first}`, { token }),
-      'a login': () => ask('POST', '/auth/login', credentials),
-      'a logout': () => ask('POST', '/auth/logout', { token }),
-      'a change of the profile': () => ask('PUT', '/profiles/me', { token, form: { name: 'Eve' } }),
+      'a like': () => send('POST', `/posts/like?id=${first}`, { token }),
+      'a login': () => send('POST', '/auth/login', credentials),
+      'a logout': () => send('POST', '/auth/logout', { token }),
+      'a change of the profile': () => send('PUT', '/profiles/me', { token, form: { name: 'Eve' } }),
     };
-    for (const [write, send] of Object.entries(writes)) t.equal((await send()).status, 503, write);
+    for (const [write, sendWrite] of Object.entries(writes)) t.equal((await sendWrite()).status, 503, write);
     const uploads = await readdir(join(dataDir, 'uploads'), { recursive: true });
     t.same(
       uploads.filter((name) => name.endsWith('.upload')),
       [],
-      'no upload is left',
+      'no upload remains',
     );
     await servesReads(t);
   });
 
-  await t.test('kill -9 and a start: the same', async (t) => {
+  await t.test('after kill -9 and a restart reads are served and writes return 503', async (t) => {
     await service.end('SIGKILL');
     await startAgain();
     await servesReads(t);
     await createUntil(503);
   });
 
-  await t.test('room again: writes are accepted without a restart', async (t) => {
+  await t.test('accepts writes once there is space, without a restart', async (t) => {
     await free();
     await createUntil(201);
     t.equal((await create(true)).status, 201);
-    acknowledged.push((await ask('GET', '/posts?limit=1', { token })).body[0].id);
+    acknowledged.push((await send('GET', '/posts?limit=1', { token })).body[0].id);
     await servesReads(t);
   });
 
-  await t.test('no room at all, from one moment to the next: nothing is lost, and it recovers', async (t) => {
+  await t.test('loses nothing when the disk fills up suddenly, and recovers', async (t) => {
     const filling = fill(0);
     await createUntil(503);
     await filling;
@@ -129,12 +129,12 @@ t.test('a full disk', { skip: whyNotMounted() }, async (t) => {
     await servesReads(t);
   });
 
-  await t.test('without room for a start, one line says what to do', async (t) => {
+  await t.test('without space for a start, one line says what to do', async (t) => {
     await service.end('SIGKILL');
     await fill(8);
     const { code, output } = await startAndFail(t, environment);
     t.equal(code, 1);
-    t.match(output, /^The disk of \S+ is full: \d+ MiB are free, and a start needs 32 MiB\. Make room .*\n$/);
+    t.match(output, /^The disk of \S+ is full: \d+ MiB are free, and a start needs 32 MiB\. Free some space .*\n$/);
     await free();
     await startAgain();
     await servesReads(t);
@@ -142,6 +142,6 @@ t.test('a full disk', { skip: whyNotMounted() }, async (t) => {
   });
 
   t.equal(await service.end('SIGTERM'), 0);
-  const verify = await runCommand(t, ['verify'], environment);
+  const verify = await runCommand(t, ['verify/index'], environment);
   t.equal(verify.code, 0, verify.output);
 });

@@ -7,7 +7,7 @@ import t from 'tap';
 import { cleanImage } from '../../handlers/policy/image-metadata/index.js';
 import { detectImageType } from '../../handlers/policy/image-types.js';
 
-// Files made and read back by the tools that people use, as a second opinion on what metadata is.
+// Common tools create and inspect the files, independently of the service's own parsers.
 const tools = ['exiftool', 'convert', 'identify', 'cwebp', 'gif2webp', 'webpmux', 'avifenc'];
 const missing = tools.filter((tool) => !isInstalled(tool));
 const skip = missing.length > 0 && `needs ${missing.join(', ')}`;
@@ -27,10 +27,10 @@ const at = (name: string) => join(folder, name);
 const run = (tool: string, ...args: string[]) =>
   execFileSync(tool, args, { cwd: folder, maxBuffer: 64 * 1024 * 1024, stdio: ['ignore', 'pipe', 'ignore'] });
 
-/** No metadata may hold this word afterwards. */
+/** A word that must not be in the file after cleaning. */
 const SECRET = 'Identifying';
 
-/** An ICC profile of three primaries with the gamma of 2.2, as small as readers accept. */
+/** Returns a minimal ICC profile with three primaries and a gamma of 2.2. */
 function colourProfile(): Buffer {
   const xyz = (...values: number[]) => {
     const tag = Buffer.alloc(20);
@@ -119,7 +119,7 @@ const JPEG_EXTRAS = [
   '-EXIF:ThumbnailImage<=thumbnail.jpg',
 ];
 
-/** Each makes a file with metadata and returns its name, and what to put behind it. */
+/** Each function creates a file with metadata, and returns its name and an optional trailer. */
 const files: Record<string, () => Promise<[name: string, trailer?: Buffer]>> = {
   'a JPEG with a video behind it': async () => {
     const name = await tagged('basis.jpg', 'full.jpg', ...JPEG_EXTRAS);
@@ -166,10 +166,10 @@ const pixelsOf = (name: string) =>
 const shownAs = (name: string) => String(run('identify', '-format', '%T %wx%h %[orientation] %[colorspace]\n', name));
 const profileOf = (name: string) => run('exiftool', '-b', '-icc_profile', name);
 
-/** A time of zero, in headers that must have one. */
+/** The zero of mandatory time fields. */
 const NO_TIME = '0000:00:00 00:00:00';
 
-/** What exiftool finds, but for what it says of the file itself. */
+/** Returns the metadata that exiftool finds, without properties of the file itself. */
 function metadataOf(name: string): Record<string, unknown> {
   const [all] = JSON.parse(String(run('exiftool', '-json', '-a', '-u', '-G1', '-ee', name)));
   return Object.fromEntries(
@@ -179,36 +179,40 @@ function metadataOf(name: string): Record<string, unknown> {
   );
 }
 
-t.test('removes what exiftool finds and keeps the pixels that ImageMagick decodes', { skip }, async (t) => {
-  await makeBasis();
-  for (const [what, make] of Object.entries(files)) {
-    await t.test(what, async (t) => {
-      const [name, trailer] = await make();
-      const path = at(name);
-      // Some decoders do not take a file with a trailer.
-      const [pixels, shown, profile] = [pixelsOf(name), shownAs(name), profileOf(name)];
-      await appendFile(path, trailer ?? '');
-      const before = await readFile(path);
-      t.ok(before.includes(SECRET), 'it was there');
+t.test(
+  'removes the metadata that exiftool finds, and keeps the pixels that ImageMagick decodes',
+  { skip },
+  async (t) => {
+    await makeBasis();
+    for (const [what, make] of Object.entries(files)) {
+      await t.test(what, async (t) => {
+        const [name, trailer] = await make();
+        const path = at(name);
+        // Some decoders reject a file with a trailer.
+        const [pixels, shown, profile] = [pixelsOf(name), shownAs(name), profileOf(name)];
+        await appendFile(path, trailer ?? '');
+        const before = await readFile(path);
+        t.ok(before.includes(SECRET), 'the file contains the secret');
 
-      const mediaType = String(detectImageType(before)?.mediaType);
-      const size = await cleanImage({ path, size: before.length, mediaType }, { stripMetadata: true });
-      t.equal(size, (await stat(path)).size);
-      t.ok(size <= before.length);
-      t.notOk((await readFile(path)).includes(SECRET));
-      const left = metadataOf(name);
-      t.notMatch(JSON.stringify(left), new RegExp(SECRET));
-      const identifying = /GPS|Serial|Artist|Creat|Author|Comment|Date|Thumbnail|Trailer|IPTC|XMP|Photoshop|MPF/;
-      t.same(
-        Object.keys(left).filter((tag) => identifying.test(tag)),
-        [],
-        JSON.stringify(left),
-      );
-      t.equal(pixelsOf(name), pixels, 'the pixels');
-      t.equal(shownAs(name), shown, 'orientation, frames and colours');
-      t.ok(profileOf(name).equals(profile), 'the colour profile');
-      const exif = Object.keys(left).filter((tag) => /^(IFD|Exif)/.test(tag));
-      t.same(exif, name === 'full.gif' ? [] : ['IFD0:Orientation'], 'of Exif, orientation alone stays');
-    });
-  }
-});
+        const mediaType = String(detectImageType(before)?.mediaType);
+        const size = await cleanImage({ path, size: before.length, mediaType }, { stripMetadata: true });
+        t.equal(size, (await stat(path)).size);
+        t.ok(size <= before.length);
+        t.notOk((await readFile(path)).includes(SECRET));
+        const left = metadataOf(name);
+        t.notMatch(JSON.stringify(left), new RegExp(SECRET));
+        const identifying = /GPS|Serial|Artist|Creat|Author|Comment|Date|Thumbnail|Trailer|IPTC|XMP|Photoshop|MPF/;
+        t.same(
+          Object.keys(left).filter((tag) => identifying.test(tag)),
+          [],
+          JSON.stringify(left),
+        );
+        t.equal(pixelsOf(name), pixels, 'the pixels');
+        t.equal(shownAs(name), shown, 'orientation, frames and colours');
+        t.ok(profileOf(name).equals(profile), 'the colour profile');
+        const exif = Object.keys(left).filter((tag) => /^(IFD|Exif)/.test(tag));
+        t.same(exif, name === 'full.gif' ? [] : ['IFD0:Orientation'], 'only the orientation is kept of Exif');
+      });
+    }
+  },
+);

@@ -10,7 +10,7 @@ import { input } from '../mutants/input.js';
 import type { Mutant } from '../mutants/mutant.js';
 import { posts } from '../mutants/posts.js';
 import { sessions } from '../mutants/sessions.js';
-import { sight } from '../mutants/sight.js';
+import { sight } from '../mutants/visibility.js';
 import { checkContract } from '../support/contract-run.js';
 import { startProcess } from '../support/processes.js';
 import { escapeRegExp } from '../support/regexp.js';
@@ -18,14 +18,14 @@ import { freshDataDirectory, onServices } from '../support/stores.js';
 
 const mutants = [...sight, ...sessions, ...friends, ...posts, ...input];
 
-/** Rules that request the operations which the mutants of the document concern. */
+/** Rules that request the operations that mutants of the document concern. */
 const REQUESTS = ['auth.me.fields', 'sessions.list.current'];
 
-/** How many services run at a time. */
-const AT_ONCE = 2;
+/** The number of services that run at the same time. */
+const CONCURRENCY = 2;
 
-/** A copy of the service, with this breach in it, that can be started from anywhere. */
-async function breached(t: Test, { file, find, replace }: Mutant): Promise<string> {
+/** Creates a copy of the service with a mutant applied, and returns its start script. */
+async function buildMutant(t: Test, { file, find, replace }: Mutant): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'mutant-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   for (const part of ['db', 'generated', 'handlers', 'scripts']) {
@@ -35,22 +35,23 @@ async function breached(t: Test, { file, find, replace }: Mutant): Promise<strin
   for (const name of ['node_modules', 'package.json', 'openapi.yaml', 'generated']) {
     await symlink(resolve(name), join(folder, name));
   }
-  const parts = (await readFile(file, 'utf8')).split(asWrapped(find));
-  if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} places, not one, that read: ${find}`);
+  const parts = (await readFile(file, 'utf8')).split(ignoringLineBreaks(find));
+  if (parts.length !== 2)
+    throw new Error(`${file} must contain this text once, not ${parts.length - 1} times: ${find}`);
   const { code } = await transform(parts.join(replace), { loader: 'ts', format: 'esm', target: 'node20' });
   await writeFile(join(folder, '.build', file.replace(/ts$/, 'js')), code);
   return join(folder, '.build', 'scripts', 'start.js');
 }
 
-/** Matches a text wherever lines are broken in it. */
-const asWrapped = (text: string) => new RegExp(escapeRegExp(text).replace(/\s+/g, '\\s*'));
+/** Returns a pattern for a text that ignores white space and line breaks. */
+const ignoringLineBreaks = (text: string) => new RegExp(escapeRegExp(text).replace(/\s+/g, '\\s*'));
 
-const skip = onServices && 'breaches show on embedded stores alike, where npm run test:embedded looks for them';
+const skip = onServices && 'npm run test:embedded runs the mutants on embedded stores';
 
-const turn = pLimit(AT_ONCE);
-t.jobs = AT_ONCE;
+const limit = pLimit(CONCURRENCY);
+t.jobs = CONCURRENCY;
 
-t.test('there are mutants of every kind, and each names rules that exist', async (t) => {
+t.test('every mutant names existing rules', async (t) => {
   const ids = new Set(allRules.map(({ id }) => id));
   t.ok(mutants.length >= 24);
   for (const { breach, caughtBy } of mutants)
@@ -63,8 +64,8 @@ t.test('there are mutants of every kind, and each names rules that exist', async
 
 for (const mutant of mutants) {
   t.test(`caught: ${mutant.breach}`, { buffered: true, skip }, (t) =>
-    turn(async () => {
-      const entry = await breached(t, mutant);
+    limit(async () => {
+      const entry = await buildMutant(t, mutant);
       const { url, end } = await startProcess(t, { DATA_DIR: await freshDataDirectory(t) }, [], entry);
       // The document is checked against the responses to the requests of other rules.
       const selected = new Set([...mutant.caughtBy, ...REQUESTS]);

@@ -1,8 +1,8 @@
 import type { ContractOperation } from '../../scripts/contract-test/document.js';
 import { samples } from '../../scripts/contract-test/images.js';
+import type { Fixture } from './fixture.js';
 import type { Random } from './random.js';
 import { attackerOf, json, text } from './values.js';
-import type { World } from './world.js';
 
 interface Body {
   type: string;
@@ -34,14 +34,14 @@ const BROKEN_JSON = [
   '{"a":"\u0000"}',
 ];
 
-/** A JSON body: the operation's example with changed fields, or something else. */
-export function jsonBody(random: Random, world: World, operation: ContractOperation | undefined): Body {
+/** Returns a JSON body: the operation's example with changed fields, or malformed or arbitrary JSON. */
+export function jsonBody(random: Random, fixture: Fixture, operation: ContractOperation | undefined): Body {
   const type = random.chance(0.97) ? 'application/json' : random.pick(JSON_TYPES);
   if (random.chance(0.05)) return { type, body: Buffer.from(random.pick(BROKEN_JSON)) };
   if (random.chance(0.01)) return { type, body: Buffer.from('[{"a":'.repeat(1 + random.below(10_000))) };
   if (random.chance(0.01)) return { type, body: Buffer.from(JSON.stringify('x'.repeat(random.below(100_000)))) };
   if (random.chance(0.03)) return { type, body: Buffer.from(JSON.stringify(json(random))) };
-  const fields = fieldsOf(random, world, operation).map(
+  const fields = fieldsOf(random, fixture, operation).map(
     ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`,
   );
   if (random.chance(0.03) && fields[0] !== undefined) fields.push(fields[0]);
@@ -50,11 +50,11 @@ export function jsonBody(random: Random, world: World, operation: ContractOperat
   return { type, body };
 }
 
-/** Names and values: those of an example, some of them dropped, changed or added. */
-function fieldsOf(random: Random, world: World, operation: ContractOperation | undefined): [string, unknown][] {
+/** Returns the fields of an example, some of them dropped, changed or added. */
+function fieldsOf(random: Random, fixture: Fixture, operation: ContractOperation | undefined): [string, unknown][] {
   const examples = Object.values(operation?.requestBody?.examples ?? {});
   const example = examples.length > 0 ? random.pick(examples).value : {};
-  const { email, username, password } = attackerOf(random, world);
+  const { email, username, password } = attackerOf(random, fixture);
   const known: Record<string, string> = { email, username, password, current_password: password };
   const fields = Object.entries(example)
     .filter(() => random.chance(0.95))
@@ -84,10 +84,10 @@ const PART_TYPES = [
   'multipart/mixed; boundary=b',
 ];
 
-/** A form: the operation's example with changed fields, often an image, and at times broken parts. */
-export function formBody(random: Random, world: World, operation: ContractOperation): Body {
+/** Returns a form: the operation's example with changed fields, often with an image, sometimes with malformed parts. */
+export function formBody(random: Random, fixture: Fixture, operation: ContractOperation): Body {
   const boundary = random.chance(0.97) ? 'fuzz-boundary' : random.pick(['', '-', 'a b', 'x'.repeat(80), '"']);
-  const parts: Buffer[] = fieldsOf(random, world, operation)
+  const parts: Buffer[] = fieldsOf(random, fixture, operation)
     .filter(([name]) => name !== 'image')
     .map(([name, value]) =>
       part(random, name, Buffer.from(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))),
@@ -136,7 +136,7 @@ function imagePart(random: Random): Buffer {
   return Buffer.concat([Buffer.from(`${typed}\r\n\r\n`), bytes, Buffer.from('\r\n')]);
 }
 
-/** A tiny image of some kind, half of the time with bytes changed, cut or repeated. */
+/** Returns a tiny image, in half of the cases with bytes changed, truncated or repeated. */
 function imageBytes(random: Random): Buffer {
   let bytes: Buffer = Buffer.from(random.pick(Object.values(samples)));
   if (random.chance(0.5)) return bytes;

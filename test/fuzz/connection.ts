@@ -1,17 +1,16 @@
 import { connect, type Socket } from 'node:net';
 import { type RawResponse, readResponse } from './response.js';
 
-/** How long a response may take, in milliseconds. */
 const RESPONSE_TIMEOUT_MS = 20_000;
-/** How long a request that may be incomplete is left without a response, and how long its connection may take to close. */
-const SILENCE_MS = 150;
+/** The pause after which an incomplete request counts as unanswered; then the connection may take this long to close. */
+const IDLE_MS = 150;
 const CLOSE_TIMEOUT_MS = 3_000;
 
 export class NoResponseError extends Error {
   readonly code = 'no_response';
 }
 
-/** A connection that sends one request after the other, and connects again when it has been closed. */
+/** A connection that sends one request at a time, and reconnects if it was closed. */
 export class Connection {
   readonly #host: string;
   readonly #port: number;
@@ -29,7 +28,7 @@ export class Connection {
     try {
       return await this.#exchange(bytes, method);
     } catch (error) {
-      // A kept connection may be closed at the very moment it is used.
+      // The server may close an idle connection while a request is being sent.
       if (!(error instanceof NoResponseError) || !reused) throw error;
       return this.#exchange(bytes, method);
     }
@@ -40,7 +39,7 @@ export class Connection {
     this.#socket = socket;
     return new Promise((resolve, reject) => {
       let received: Buffer = Buffer.alloc(0);
-      const finish = (keep: boolean, settle: () => void) => {
+      const finish = (keep: boolean, complete: () => void) => {
         clearTimeout(timer);
         socket.removeAllListeners();
         socket.on('error', () => undefined);
@@ -48,7 +47,7 @@ export class Connection {
           socket.destroy();
           this.#socket = undefined;
         }
-        settle();
+        complete();
       };
       const timer = setTimeout(
         () => finish(false, () => reject(new NoResponseError(`no response in ${RESPONSE_TIMEOUT_MS} ms`))),
@@ -66,7 +65,9 @@ export class Connection {
         }
       });
       socket.on('error', () => undefined);
-      socket.once('close', () => finish(false, () => reject(new NoResponseError('closed without a whole response'))));
+      socket.once('close', () =>
+        finish(false, () => reject(new NoResponseError('closed without a complete response'))),
+      );
       socket.write(bytes);
     });
   }
@@ -77,7 +78,7 @@ export class Connection {
   }
 }
 
-/** Sends bytes that may be no HTTP at all, on a connection of their own, and returns everything that comes back. */
+/** Sends bytes, which need not be valid HTTP, on a new connection, and returns all bytes received. */
 export function sendRaw(url: string, bytes: Buffer): Promise<Buffer> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).setNoDelay();
@@ -94,7 +95,7 @@ export function sendRaw(url: string, bytes: Buffer): Promise<Buffer> {
           socket.end();
           wait();
         },
-        ended ? CLOSE_TIMEOUT_MS : SILENCE_MS,
+        ended ? CLOSE_TIMEOUT_MS : IDLE_MS,
       );
     };
     socket.on('data', (chunk) => {

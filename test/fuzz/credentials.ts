@@ -1,17 +1,17 @@
+import type { Fixture } from './fixture.js';
 import type { Random } from './random.js';
 import { attackerOf, text } from './values.js';
-import type { World } from './world.js';
 
-/** Most requests carry good credentials, or nothing behind them is reached. */
-const GOOD_SHARE = 0.85;
+/** Most requests have valid credentials, otherwise little code behind authentication would run. */
+const VALID_SHARE = 0.85;
 
-/** Header lines that authenticate the request, or fail to. */
-export function credentials(random: Random, world: World): string[] {
-  const { token } = attackerOf(random, world);
-  if (random.chance(GOOD_SHARE)) {
+/** Returns header lines with valid or invalid credentials. */
+export function credentials(random: Random, fixture: Fixture): string[] {
+  const { token } = attackerOf(random, fixture);
+  if (random.chance(VALID_SHARE)) {
     return [random.chance(0.8) ? `Authorization: Bearer ${token}` : `Cookie: fc_session_token=${token}`];
   }
-  const forged = forge(random, world, token);
+  const forged = forge(random, fixture, token);
   return random.pick([
     [],
     [`Authorization: Bearer ${forged}`],
@@ -28,8 +28,8 @@ export function credentials(random: Random, world: World): string[] {
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** A token that must not be accepted: its claims, its algorithm or its signature are not the service's. */
-function forge(random: Random, { hidden }: World, token: string): string {
+/** Returns a token with forged claims, algorithm or signature, which must not be accepted. */
+function forge(random: Random, { hidden }: Fixture, token: string): string {
   const [head = '', payload = '', signature = ''] = token.split('.');
   const claims = JSON.parse(Buffer.from(payload || 'e30', 'base64url').toString());
   const victim = { ...claims, sub: String(hidden.accountId), jti: hidden.sessionId };

@@ -1,8 +1,8 @@
-/** Seeded choices. The same seed and index make the same choices. */
+/** Random choices, reproducible by seed and index. */
 export interface Random {
-  /** A number from 0 up to, not including, 1. */
+  /** Returns a number from 0 to 1, exclusive. */
   next(): number;
-  /** A whole number from 0 up to, not including, `below`. */
+  /** Returns an integer from 0 to `below` - 1. */
   below(below: number): number;
   chance(share: number): boolean;
   pick<Item>(items: readonly Item[]): Item;
@@ -10,7 +10,7 @@ export interface Random {
 
 export function randomFor(seed: string, index: number): Random {
   let state = hash(`${seed}:${index}`);
-  // Mulberry32: small, and good enough to choose inputs.
+  // Mulberry32
   const next = () => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
@@ -24,7 +24,7 @@ export function randomFor(seed: string, index: number): Random {
     chance: (share) => next() < share,
     pick<Item>(items: readonly Item[]): Item {
       const item = items[below(items.length)];
-      if (item === undefined) throw new Error('there is nothing to pick from');
+      if (item === undefined) throw new Error('cannot pick from an empty list');
       return item;
     },
   };

@@ -1,21 +1,21 @@
 import { type ContractOperation, contract } from '../../scripts/contract-test/document.js';
 import { formBody, jsonBody } from './bodies.js';
 import { credentials } from './credentials.js';
+import type { Fixture } from './fixture.js';
 import type { Random } from './random.js';
 import { accountId, anyId, filename, postId, sessionId, text } from './values.js';
-import type { World } from './world.js';
 
 /** A request as bytes. */
 export interface FuzzRequest {
   bytes: Buffer;
   method: string;
-  /** Without the query. */
+  /** The path without the query. */
   path: string;
-  /** Whether the bytes are one complete HTTP request, so that exactly one response is due. */
+  /** Whether the bytes are one complete HTTP request, which must have exactly one response. */
   complete: boolean;
 }
 
-/** The shares of operations that end an attacker's session or cost a password hash. All others have equal shares of the rest. */
+/** The shares of operations that end an attacker's session or hash a password. All others share the rest equally. */
 const SHARES: Record<string, number> = {
   logout: 0.001,
   deleteOtherSessions: 0.004,
@@ -42,7 +42,7 @@ const PATHS = [
   '/favicon.ico',
 ];
 
-const USUAL = contract.filter(({ id }) => !(id in SHARES));
+const OTHER_OPERATIONS = contract.filter(({ id }) => !(id in SHARES));
 
 function pickOperation(random: Random): ContractOperation {
   let left = random.next();
@@ -50,25 +50,25 @@ function pickOperation(random: Random): ContractOperation {
     left -= SHARES[operation.id] ?? 0;
     if (left < 0) return operation;
   }
-  return random.pick(USUAL);
+  return random.pick(OTHER_OPERATIONS);
 }
 
-/** Makes a request: of an operation with whatever input, and now and then of bytes that are no HTTP. */
-export function makeRequest(random: Random, world: World): FuzzRequest {
-  const request = compose(random, world, pickOperation(random));
+/** Returns a request of a random operation with random input, sometimes with mutated bytes. */
+export function randomRequest(random: Random, fixture: Fixture): FuzzRequest {
+  const request = compose(random, fixture, pickOperation(random));
   if (!random.chance(MUTATED_SHARE)) return request;
   return { ...request, bytes: mutate(random, request.bytes), complete: false };
 }
 
-function compose(random: Random, world: World, operation: ContractOperation): FuzzRequest {
+function compose(random: Random, fixture: Fixture, operation: ContractOperation): FuzzRequest {
   const method = random.chance(0.05) ? random.pick(METHODS) : operation.method;
-  const path = random.chance(0.03) ? random.pick(PATHS) : fillPath(random, world, operation.path);
+  const path = random.chance(0.03) ? random.pick(PATHS) : fillPath(random, fixture, operation.path);
   const headers = [`Host: ${random.chance(0.02) ? random.pick(['', 'a b', 'evil.example', '[::1]', 'x:99999']) : 'x'}`];
-  headers.push(...credentials(random, world), ...extraHeaders(random));
-  const { type, body } = bodyOf(random, world, operation);
+  headers.push(...credentials(random, fixture), ...extraHeaders(random));
+  const { type, body } = bodyOf(random, fixture, operation);
   if (type !== undefined) headers.push(`Content-Type: ${type}`);
   const framed = frame(random, body, headers);
-  const target = `${path}${query(random, world, operation)}`;
+  const target = `${path}${query(random, fixture, operation)}`;
   const head = `${method} ${encodeTarget(target)} HTTP/1.1\r\n${headers.map(encodeHeader).join('\r\n')}\r\n\r\n`;
   return {
     bytes: Buffer.concat([Buffer.from(head, 'latin1'), framed]),
@@ -78,18 +78,18 @@ function compose(random: Random, world: World, operation: ContractOperation): Fu
   };
 }
 
-function fillPath(random: Random, world: World, path: string): string {
+function fillPath(random: Random, fixture: Fixture, path: string): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
-    if (name === 'filename') return filename(random, world);
-    if (path.startsWith('/auth/sessions')) return sessionId(random, world);
-    return path.startsWith('/posts') ? postId(random, world) : accountId(random, world);
+    if (name === 'filename') return filename(random, fixture);
+    if (path.startsWith('/auth/sessions')) return sessionId(random, fixture);
+    return path.startsWith('/posts') ? postId(random, fixture) : accountId(random, fixture);
   });
 }
 
-function query(random: Random, world: World, operation: ContractOperation): string {
+function query(random: Random, fixture: Fixture, operation: ContractOperation): string {
   const pairs = operation.query
     .filter(({ required }) => random.chance(required ? 0.97 : 0.5))
-    .map(({ name }) => `${name}=${queryValue(random, world, operation, name)}`);
+    .map(({ name }) => `${name}=${queryValue(random, fixture, operation, name)}`);
   if (random.chance(0.05))
     pairs.push(`${encodeURIComponent(wellFormed(text(random)))}=${encodeURIComponent(wellFormed(text(random)))}`);
   if (random.chance(0.03) && pairs[0] !== undefined) pairs.push(pairs[0]);
@@ -98,10 +98,10 @@ function query(random: Random, world: World, operation: ContractOperation): stri
   return pairs.length > 0 ? `?${pairs.join(random.chance(0.98) ? '&' : ';')}` : '';
 }
 
-function queryValue(random: Random, world: World, operation: ContractOperation, name: string): string {
+function queryValue(random: Random, fixture: Fixture, operation: ContractOperation, name: string): string {
   if (name === 'limit') return random.chance(0.7) ? String(1 + random.below(100)) : anyId(random);
   if (name === 'offset') return random.chance(0.7) ? String(random.below(500)) : anyId(random);
-  return operation.path.startsWith('/posts') ? postId(random, world) : accountId(random, world);
+  return operation.path.startsWith('/posts') ? postId(random, fixture) : accountId(random, fixture);
 }
 
 function extraHeaders(random: Random): string[] {
@@ -139,19 +139,19 @@ function extraHeaders(random: Random): string[] {
   ];
 }
 
-function bodyOf(random: Random, world: World, operation: ContractOperation): { type?: string; body?: Buffer } {
+function bodyOf(random: Random, fixture: Fixture, operation: ContractOperation): { type?: string; body?: Buffer } {
   if (!operation.requestBody) {
     if (!random.chance(0.1)) return {};
     return random.chance(0.5)
       ? { type: 'application/json', body: Buffer.from('{}') }
-      : jsonBody(random, world, contract[0]);
+      : jsonBody(random, fixture, contract[0]);
   }
   if (random.chance(0.02)) return {};
   const isJson = operation.requestBody.mediaType === 'application/json';
-  return isJson === random.chance(0.95) ? jsonBody(random, world, operation) : formBody(random, world, operation);
+  return isJson === random.chance(0.95) ? jsonBody(random, fixture, operation) : formBody(random, fixture, operation);
 }
 
-/** Adds the header that says where the body ends, and returns the body in that framing. */
+/** Adds a framing header and returns the framed body. */
 function frame(random: Random, body: Buffer | undefined, headers: string[]): Buffer {
   if (body === undefined) {
     if (random.chance(0.05)) headers.push('Content-Length: 0');
@@ -173,11 +173,11 @@ function frame(random: Random, body: Buffer | undefined, headers: string[]): Buf
 
 const wellFormed = (value: string) => value.toWellFormed();
 
-/** What a request line cannot hold is percent-encoded; what is encoded already stays. */
+/** Percent-encodes the characters that a request line cannot contain; existing escapes stay. */
 const encodeTarget = (target: string) =>
   target.replace(/[^\x21-\x7e]/gu, (character) => encodeURIComponent(wellFormed(character))).replace(/#/g, '%23');
 
-/** A header is latin1 without control characters; line breaks would make it two. */
+/** Removes characters that a header cannot contain. */
 const encodeHeader = (header: string) => header.replace(/[\x00-\x08\x0a-\x1f\x7f]|[^\x00-\xff]/gu, '');
 
 const FRAGMENTS = [
@@ -210,11 +210,11 @@ const FRAGMENTS = [
   'CONNECT x:1 HTTP/1.1\r\n\r\n',
 ];
 
-/** Changes bytes anywhere: flips, cuts, repeats, inserts. */
+/** Changes, cuts, repeats or inserts bytes at random positions. */
 function mutate(random: Random, original: Buffer): Buffer {
   let bytes: Buffer = Buffer.from(original);
   for (let count = 1 + random.below(4); count > 0; count--) {
-    // Heads are short and bodies are long: both deserve changes.
+    // Headers are much shorter than bodies, so half of the changes go there.
     const at = random.below(random.chance(0.5) ? Math.min(bytes.length, 200) + 1 : bytes.length + 1);
     const length = 1 + random.below(20);
     const [before, after] = [bytes.subarray(0, at), bytes.subarray(at)];

@@ -1,9 +1,9 @@
-/** One HTTP/1.1 response, read strictly. */
+/** An HTTP/1.1 response, parsed strictly. */
 export interface RawResponse {
   status: number;
   headers: Headers;
   bytes: Buffer;
-  /** Where the next response begins. */
+  /** The offset of the next response. */
   end: number;
 }
 
@@ -16,7 +16,7 @@ const STATUS_LINE = /^HTTP\/1\.1 (\d{3})(?: [^\r\n]*)?$/;
 const FIELD = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*([^\r\n\0]*?)[ \t]*$/;
 
 /**
- * Reads the first response in these bytes, interim ones left out. Returns undefined while it is not complete.
+ * Parses the first final response, skipping interim ones. Returns undefined if it is incomplete.
  *
  * @throws MalformedResponseError
  */
@@ -36,7 +36,7 @@ export function readResponse(received: Buffer, method: string, start = 0): RawRe
     return { status, headers, bytes: Buffer.alloc(0), end: bodyStart };
   }
   if (headers.get('transfer-encoding') === 'chunked') return readChunks(received, bodyStart, status, headers);
-  const length = headers.get('content-length') ?? malformed('neither Content-Length nor chunks');
+  const length = headers.get('content-length') ?? malformed('neither Content-Length nor Transfer-Encoding');
   if (!/^\d+$/.test(length)) malformed(`Content-Length: ${length}`);
   const end = bodyStart + Number(length);
   return received.length < end ? undefined : { status, headers, bytes: received.subarray(bodyStart, end), end };

@@ -11,19 +11,19 @@ import { startAbusedService } from '../abuse/service.js';
 import { script } from '../support/processes.js';
 import { freshStores } from '../support/stores.js';
 import { Connection, sendRaw } from './connection.js';
+import { createFixture, OWNER_PASSWORD } from './fixture.js';
 import { randomFor } from './random.js';
-import { type FuzzRequest, makeRequest } from './requests.js';
+import { type FuzzRequest, randomRequest } from './requests.js';
 import type { RawResponse } from './response.js';
-import { createWorld, OWNER_PASSWORD } from './world.js';
 
 /*
- * Sends random requests to a service of its own: operations with whatever input, and bytes that are no HTTP. Looks for
- * responses of 5xx, crashes, breaches of the contract and anything that a private account hides, and afterwards whether that
- * account is unchanged and the stores agree.
+ * Fuzzer: sends random operations with random input, and bytes that are not valid HTTP, to its own service. Reports 5xx
+ * responses, crashes, violations of the contract and data of a private account. At the end it checks that this account is
+ * unchanged and that the stores are consistent.
  *
- *   npm run test:fuzz                            a few thousand requests
+ *   npm run test:fuzz                            4000 requests
  *   npm run test:fuzz -- --requests 1000000      a long run
- *   npm run test:fuzz -- --seconds 600 --requests 1000000     whichever ends first
+ *   npm run test:fuzz -- --seconds 600 --requests 1000000     stops at the first of both limits
  *   SEED=… npm run test:fuzz -- --from 4711 --requests 1      one request of an earlier run
  */
 
@@ -39,23 +39,23 @@ const seed = process.env.SEED || Math.random().toString(36).slice(2);
 const [first, count] = [Number(values.from), Number(values.requests)];
 console.log(`SEED=${seed}, requests ${first} to ${first + count - 1}`);
 
-const REFRESH_EVERY = 500;
+const REFRESH_EVERY_REQUESTS = 500;
 const REPORT_INTERVAL_MS = 30_000;
 const RSS_MAX_MIB = 1_024;
-/** Findings of one kind that are printed. */
+/** The number of printed findings of each kind. */
 const PRINTED_MAX = 3;
 
 const cleanup = new Cleanup();
 const environment = await freshStores(cleanup);
-// What is slow on a busy machine is not wrong.
-const patience = { DATABASE_TIMEOUT: '30000', NEO4J_TIMEOUT: '30000', S3_TIMEOUT: '30000' };
+// Long timeouts: slow stores on a busy machine are no finding.
+const timeouts = { DATABASE_TIMEOUT: '30000', NEO4J_TIMEOUT: '30000', S3_TIMEOUT: '30000' };
 const limits = {
   RATE_LIMIT_MAX: '1000000000',
   RATE_LIMIT_STRICT_MAX: '1000000000',
   ACCOUNT_FAILED_PASSWORDS_MAX: '1000000000',
 };
-const service = await startAbusedService(cleanup, { ...patience, ...limits, LOG_LEVEL: 'warn', ...environment });
-const { world, marker, refresh, snapshot } = await createWorld(service.url, seed);
+const service = await startAbusedService(cleanup, { ...timeouts, ...limits, LOG_LEVEL: 'warn', ...environment });
+const { fixture, marker, refresh, snapshot } = await createFixture(service.url, seed);
 const before = await snapshot();
 
 const findings = new Map<string, number>();
@@ -75,12 +75,12 @@ function report(kind: string, index?: number, request?: FuzzRequest, response?: 
     console.log(`  response ${typeof response === 'string' ? response : printable(response)}`);
 }
 
-/** What no response to an attacker may hold. */
+/** Reports secrets and data of the private account. */
 function checkHidden(index: number, request: FuzzRequest, received: Buffer): void {
   if (received.includes(marker) || received.includes(OWNER_PASSWORD))
-    report('something hidden in a response', index, request, received);
+    report('hidden data in a response', index, request, received);
   if (received.includes('$argon2id$v=19$m=19456,t=2,p=1$') && !request.bytes.includes('argon2')) {
-    // A text that the fuzzer posts begins like a hash; one of the service has a longer salt.
+    // The fuzzer's own texts contain a hash with a short salt.
     if (/\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{20}/.test(received.toString('latin1'))) {
       report('a password hash in a response', index, request, received);
     }
@@ -94,7 +94,7 @@ function checkStatus(index: number, request: FuzzRequest, status: number, header
 
 function checkContract(index: number, request: FuzzRequest, response: RawResponse): void {
   const { method, path } = request;
-  // What is undecodable, or too large to be read, belongs to no operation.
+  // Undecodable paths and oversized headers are refused before routing.
   if (path.includes('%') || response.status === 431) return;
   const operation = operationFor(method === 'HEAD' ? 'GET' : method, path);
   if (!operation) return;
@@ -102,12 +102,12 @@ function checkContract(index: number, request: FuzzRequest, response: RawRespons
   const body = isJson ? JSON.parse(response.bytes.toString()) : undefined;
   const found = (method === 'HEAD' ? headViolations : violations)(operation, { ...response, body });
   if (found[0] !== undefined) {
-    report(`breach of the contract by ${operation.id}: ${found[0].slice(0, 120)}`, index, request, response.bytes);
+    report(`contract violation by ${operation.id}: ${found[0].slice(0, 120)}`, index, request, response.bytes);
   }
 }
 
 async function tryRequest(index: number, connection: Connection): Promise<void> {
-  const request = makeRequest(randomFor(seed, index), world);
+  const request = randomRequest(randomFor(seed, index), fixture);
   if (!request.complete) {
     const received = await sendRaw(service.url, request.bytes);
     checkHidden(index, request, received);
@@ -136,7 +136,7 @@ async function work(): Promise<void> {
   while (next < first + count && performance.now() < deadline && service.alive()) {
     const index = next;
     next += 1;
-    if (index % REFRESH_EVERY === 0) {
+    if (index % REFRESH_EVERY_REQUESTS === 0) {
       refreshing = refresh();
     }
     await refreshing;
@@ -167,9 +167,9 @@ console.log(
 if (service.alive()) {
   rssMiB = Math.max(rssMiB, (await pidusage(service.pid)).memory / 2 ** 20);
   if (rssMiB > RSS_MAX_MIB) report(`RSS of ${Math.round(rssMiB)} MiB`);
-  if ((await snapshot()) !== before) report('the private account is changed');
-  if ((await service.stop('SIGTERM')) !== 0) report('the service does not stop');
-  const verify = spawn(process.execPath, [script('verify')], {
+  if ((await snapshot()) !== before) report('the private account has changed');
+  if ((await service.stop('SIGTERM')) !== 0) report('the service did not exit with 0');
+  const verify = spawn(process.execPath, [script('verify/index')], {
     env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -178,13 +178,13 @@ if (service.alive()) {
     verdict += chunk;
   });
   const [code] = await once(verify, 'close');
-  if (code !== 0) report('the stores disagree', undefined, undefined, verdict);
+  if (code !== 0) report('the stores are inconsistent', undefined, undefined, verdict);
 } else {
   report('the service died', undefined, undefined, (await readFile(service.logPath, 'utf8')).slice(-4_000));
 }
 for (const leak of await secretsIn(service.logPath, new Set([marker, OWNER_PASSWORD]))) report(`${leak} in the log`);
 await cleanup.run();
 
-if (findings.size === 0) console.log(`Nothing found. RSS ${Math.round(rssMiB)} MiB, the stores agree.`);
+if (findings.size === 0) console.log(`Nothing found. RSS ${Math.round(rssMiB)} MiB, the stores are consistent.`);
 else for (const [kind, number] of findings) console.log(`${number} × ${kind}`);
 process.exit(findings.size === 0 ? 0 : 1);

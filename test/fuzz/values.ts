@@ -1,5 +1,5 @@
+import type { Fixture } from './fixture.js';
 import type { Random } from './random.js';
-import type { World } from './world.js';
 
 const IDS = [
   '0',
@@ -124,9 +124,9 @@ const UUIDS = [
   'a'.repeat(500),
 ];
 
-export const attackerOf = (random: Random, { attackers }: World) => random.pick(attackers);
+export const attackerOf = (random: Random, { attackers }: Fixture) => random.pick(attackers);
 
-export function postId(random: Random, { hidden, open }: World): string {
+export function postId(random: Random, { hidden, open }: Fixture): string {
   const kind = random.below(10);
   if (kind < 3) return String(random.pick(hidden.postIds));
   if (kind < 5) return String(open.postId);
@@ -134,15 +134,15 @@ export function postId(random: Random, { hidden, open }: World): string {
   return random.pick(IDS);
 }
 
-export function accountId(random: Random, world: World): string {
+export function accountId(random: Random, fixture: Fixture): string {
   const kind = random.below(10);
-  if (kind < 2) return String(world.hidden.accountId);
-  if (kind < 4) return String(world.open.accountId);
-  if (kind < 8) return String(attackerOf(random, world).id);
+  if (kind < 2) return String(fixture.hidden.accountId);
+  if (kind < 4) return String(fixture.open.accountId);
+  if (kind < 8) return String(attackerOf(random, fixture).id);
   return random.pick(IDS);
 }
 
-export function filename(random: Random, { hidden, open }: World): string {
+export function filename(random: Random, { hidden, open }: Fixture): string {
   const kind = random.below(10);
   if (kind < 4) return random.pick(hidden.filenames);
   if (kind < 6) return open.filename;
@@ -150,16 +150,16 @@ export function filename(random: Random, { hidden, open }: World): string {
   return random.pick(FILENAMES);
 }
 
-export function sessionId(random: Random, world: World): string {
+export function sessionId(random: Random, fixture: Fixture): string {
   const kind = random.below(10);
-  if (kind < 3) return world.hidden.sessionId;
-  if (kind < 4) return attackerOf(random, world).sessionId;
+  if (kind < 3) return fixture.hidden.sessionId;
+  if (kind < 4) return attackerOf(random, fixture).sessionId;
   return random.pick(UUIDS);
 }
 
 export const anyId = (random: Random) => random.pick(IDS);
 
-/** A text, at times made of several or of random characters. */
+/** Returns a text: one of the list, two of them, or random characters. */
 export function text(random: Random): string {
   const kind = random.below(10);
   if (kind < 6) return random.pick(TEXTS);
@@ -168,10 +168,10 @@ export function text(random: Random): string {
   return Array.from({ length }, () => String.fromCodePoint(codePoint(random))).join('');
 }
 
-/** From every plane, mostly ASCII; unpaired surrogates too. */
+/** Returns a code point of any plane, mostly ASCII, possibly a surrogate. */
 const codePoint = (random: Random) => random.pick([random.below(0x80), random.below(0x800), random.below(0x110000)]);
 
-/** Values of every JSON type. */
+/** Returns a value of a random JSON type. */
 export function json(random: Random, depth = 0): unknown {
   switch (random.below(depth > 3 ? 7 : 9)) {
     case 0:

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import t from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
-import { atOnce, openRaces } from '../support/races.js';
+import { openRaces, sendTwiceConcurrently } from '../support/races.js';
 import { PASSWORD } from '../support/service.js';
 import type { TestUser } from '../support/users.js';
 
-const { racer, ask, run, everyStores } = await openRaces(t);
-const { db } = everyStores[0];
+const { createUser, send, run, allStores } = await openRaces(t);
+const { db } = allStores[0];
 
 const NEW_PASSWORDS = ['Bright-Lantern-58!', 'Silver-Orchard-91!'] as const;
 const picture = (kind: 'png' | 'jpeg') => new Blob([samples[kind]], { type: `image/${kind}` });
@@ -18,13 +18,14 @@ const sessionsOf = async ({ id }: TestUser) =>
 const isAlive = async ({ send }: TestUser) => (await send('GET', '/auth/me')).status === 200;
 
 const register = (username: string, email: string) => () =>
-  ask('POST', '/auth/register', { json: { name: 'Some Body', username, email, password: PASSWORD } });
-const login = (email: string, password: string = PASSWORD) => ask('POST', '/auth/login', { json: { email, password } });
-const update = (person: TestUser, form: Record<string, string | Blob>) => () =>
-  person.send('PUT', '/profiles/me', { form });
-const changePassword = (person: TestUser, password: string) => update(person, { password, current_password: PASSWORD });
+  send('POST', '/auth/register', { json: { name: 'Some Body', username, email, password: PASSWORD } });
+const login = (email: string, password: string = PASSWORD) =>
+  send('POST', '/auth/login', { json: { email, password } });
+const update = (user: TestUser, form: Record<string, string | Blob>) => () =>
+  user.send('PUT', '/profiles/me', { form });
+const changePassword = (user: TestUser, password: string) => update(user, { password, current_password: PASSWORD });
 
-t.test('of registrations by one username, in any case of letters, one succeeds', async (t) => {
+t.test('of concurrent registrations of one username, in any case, one succeeds', async (t) => {
   await run(t, async (round) => {
     const [lower, upper] = [`same${round}`, `SAME${round}`];
     const statuses = await Promise.all([
@@ -37,7 +38,7 @@ t.test('of registrations by one username, in any case of letters, one succeeds',
   });
 });
 
-t.test('of registrations by one email one succeeds', async (t) => {
+t.test('of concurrent registrations of one email one succeeds', async (t) => {
   await run(t, async (round) => {
     const email = `same${round}@email.example`;
     const statuses = await Promise.all([
@@ -50,19 +51,19 @@ t.test('of registrations by one email one succeeds', async (t) => {
   });
 });
 
-t.test('of two who take one name at once one gets it', async (t) => {
+t.test('of two concurrent changes to one username one succeeds', async (t) => {
   await run(t, async (round) => {
-    const [ada, bob] = [await racer(), await racer()];
+    const [ada, bob] = [await createUser(), await createUser()];
     const username = `wanted${round}`;
-    const answers = await Promise.all([update(ada, { username })(), update(bob, { username })()]);
-    t.same(answers.map(({ status }) => status).sort(), [200, 409]);
+    const responses = await Promise.all([update(ada, { username })(), update(bob, { username })()]);
+    t.same(responses.map(({ status }) => status).sort(), [200, 409]);
     t.equal(await accountsWhere('username_key', username.toUpperCase()), 1);
   });
 });
 
-t.test('two who swap their names at once both keep their own', async (t) => {
+t.test('two accounts cannot swap usernames concurrently', async (t) => {
   await run(t, async () => {
-    const [ada, bob] = [await racer(), await racer()];
+    const [ada, bob] = [await createUser(), await createUser()];
     const statuses = await Promise.all([
       update(ada, { username: bob.username })(),
       update(bob, { username: ada.username })(),
@@ -74,9 +75,9 @@ t.test('two who swap their names at once both keep their own', async (t) => {
   });
 });
 
-t.test('of password changes by one old password one succeeds, and ends every session', async (t) => {
+t.test('of concurrent password changes one succeeds, and ends every session', async (t) => {
   await run(t, async () => {
-    const ada = await racer();
+    const ada = await createUser();
     const [first, second] = await Promise.all(NEW_PASSWORDS.map((password) => changePassword(ada, password)()));
     t.same([first?.status, second?.status].sort(), [200, 401]);
     const [valid, other] = first?.status === 200 ? NEW_PASSWORDS : NEW_PASSWORDS.toReversed();
@@ -89,9 +90,9 @@ t.test('of password changes by one old password one succeeds, and ends every ses
   });
 });
 
-t.test('no login by the old password survives its change', async (t) => {
+t.test('no login with the old password survives a password change', async (t) => {
   const round = async () => {
-    const ada = await racer({ strong: true });
+    const ada = await createUser({ strong: true });
     const [changed, ...logins] = await Promise.all([
       changePassword(ada, NEW_PASSWORDS[0])(),
       ...Array.from({ length: 6 }, () => login(ada.email)),
@@ -100,16 +101,16 @@ t.test('no login by the old password survives its change', async (t) => {
     t.equal(await sessionsOf(ada), 0, 'no session is left');
     for (const { status, body } of logins) {
       t.match(String(status), /^(200|401)$/);
-      if (status === 200) t.notOk(await isAlive({ ...ada, send: (m, p) => ask(m, p, { token: body.token }) }));
+      if (status === 200) t.notOk(await isAlive({ ...ada, send: (m, p) => send(m, p, { token: body.token }) }));
     }
   };
-  // Passwords are hashed at their full cost here: more rounds at the same time would fill the queue of hashes.
+  // Passwords are hashed at full cost here; more concurrent rounds would fill the hash queue.
   await run(t, round, { inFlight: 2 });
 });
 
-t.test('a password change and a logout at once leave no session', async (t) => {
+t.test('a concurrent password change and logout leave no session', async (t) => {
   await run(t, async () => {
-    const ada = await racer();
+    const ada = await createUser();
     const phone = await ada.newSession();
     const [changed, ...logouts] = await Promise.all([
       changePassword(ada, NEW_PASSWORDS[0])(),
@@ -122,17 +123,17 @@ t.test('a password change and a logout at once leave no session', async (t) => {
   });
 });
 
-t.test('of two logouts one succeeds', async (t) => {
+t.test('of two concurrent logouts one succeeds', async (t) => {
   await run(t, async () => {
-    const ada = await racer();
-    t.same(await atOnce(() => ada.send('POST', '/auth/logout')), [200, 401]);
+    const ada = await createUser();
+    t.same(await sendTwiceConcurrently(() => ada.send('POST', '/auth/logout')), [200, 401]);
     t.equal(await sessionsOf(ada), 0);
   });
 });
 
-t.test('sessions that are used and ended at once get in nobody’s way', async (t) => {
+t.test('concurrent use and deletion of sessions do not cause errors', async (t) => {
   await run(t, async () => {
-    const ada = await racer();
+    const ada = await createUser();
     const devices = await Promise.all(Array.from({ length: 12 }, () => ada.newSession()));
     await sql`update sessions set last_used_at = now() - interval '1 hour' where account_id = ${ada.id}`.execute(db);
     const [changed, ended] = await Promise.all([
@@ -145,18 +146,24 @@ t.test('sessions that are used and ended at once get in nobody’s way', async (
   });
 });
 
-t.test('of two pictures set at once one is stored', async (t) => {
+t.test('of two concurrent profile pictures one is stored', async (t) => {
   await run(t, async () => {
-    const ada = await racer();
-    const statuses = await atOnce(update(ada, { image: picture('png') }), update(ada, { image: picture('jpeg') }));
+    const ada = await createUser();
+    const statuses = await sendTwiceConcurrently(
+      update(ada, { image: picture('png') }),
+      update(ada, { image: picture('jpeg') }),
+    );
     t.same(statuses, [200, 200, 200, 200]);
   });
 });
 
-t.test('a picture that is set and removed at once is stored whole or not at all', async (t) => {
+t.test('concurrently setting and removing a picture leaves it complete or absent', async (t) => {
   await run(t, async () => {
-    const ada = await racer();
-    const statuses = await atOnce(update(ada, { image: picture('png') }), update(ada, { remove_image: 'true' }));
+    const ada = await createUser();
+    const statuses = await sendTwiceConcurrently(
+      update(ada, { image: picture('png') }),
+      update(ada, { remove_image: 'true' }),
+    );
     t.same(statuses, [200, 200, 200, 200]);
   });
 });

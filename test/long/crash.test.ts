@@ -10,7 +10,7 @@ import { freshStores, openTestStores } from '../support/stores.js';
 const ROUNDS = 4;
 const CLIENTS = 8;
 
-/** Seeded, so that a failure can be replayed: mulberry32. */
+/** Returns a seeded generator of integers below a bound (mulberry32), so that a failure can be repeated. */
 function randomBy(seed: number) {
   let state = seed;
   return (below: number) => {
@@ -25,17 +25,17 @@ interface KnownPost {
   id: number;
   title: string;
   image: string | null;
-  /** False from when its deletion was asked for: without an answer it may be there or not. */
+  /** False while a change is in progress: without a response, its outcome is unknown. */
   certain: boolean;
 }
 
-t.test('kill -9 at any moment: what was acknowledged is there, and nothing half-done stays', async (t) => {
+t.test('after kill -9 everything acknowledged is present and no write is incomplete', async (t) => {
   const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
   t.comment(`SEED=${seed}`);
   const random = randomBy(seed);
   const environment = await freshStores(t);
   const known: KnownPost[] = [];
-  /** Requests to create a post whose response has not arrived, by the post's title. */
+  /** Creations without a response, by title. */
   const unanswered = new Map<string, RequestOptions>();
   let acknowledged = 0;
 
@@ -47,8 +47,8 @@ t.test('kill -9 at any moment: what was acknowledged is there, and nothing half-
 
   const image = () => new Blob([samples.png], { type: 'image/png' });
 
-  /** One step of one client. Throws when the answer is lost. */
-  async function step(ask: (method: string, path: string, more?: object) => Promise<TestResponse>, own: KnownPost[]) {
+  /** Sends one random request. Throws if the response is lost. */
+  async function step(send: (method: string, path: string, more?: object) => Promise<TestResponse>, own: KnownPost[]) {
     const post = own[random(own.length || 1)];
     const choice = random(6);
     if (!post || choice < 3) {
@@ -56,7 +56,7 @@ t.test('kill -9 at any moment: what was acknowledged is there, and nothing half-
       const form = { title, text: 'text', ...(choice > 0 && { image: image() }) };
       const create = { form, headers: { 'Idempotency-Key': title.replaceAll(' ', '-') } };
       unanswered.set(title, create);
-      const { body } = await ask('POST', '/posts/create', create);
+      const { body } = await send('POST', '/posts/create', create);
       unanswered.delete(title);
       const created = { id: body.id, title, image: body.image, certain: true };
       own.push(created);
@@ -64,13 +64,13 @@ t.test('kill -9 at any moment: what was acknowledged is there, and nothing half-
     } else if (choice === 3) {
       post.certain = false;
       const title = `edit ${acknowledged} ${random(1e9)}`;
-      const { body } = await ask('PUT', `/posts/edit?id=${post.id}`, { form: { title, image: image() } });
+      const { body } = await send('PUT', `/posts/edit?id=${post.id}`, { form: { title, image: image() } });
       Object.assign(post, { title, image: body.image, certain: true });
     } else if (choice === 4) {
-      await ask('POST', `/posts/like?id=${post.id}`);
+      await send('POST', `/posts/like?id=${post.id}`);
     } else {
       post.certain = false;
-      await ask('DELETE', `/posts/delete?id=${post.id}`);
+      await send('DELETE', `/posts/delete?id=${post.id}`);
       known.splice(known.indexOf(post), 1);
       own.splice(own.indexOf(post), 1);
     }
@@ -78,14 +78,14 @@ t.test('kill -9 at any moment: what was acknowledged is there, and nothing half-
   }
 
   for (let round = 0; round < ROUNDS; round += 1) {
-    const ask = createSender(t, service.url);
+    const send = createSender(t, service.url);
     const goal = acknowledged + 20 + random(60);
     let killed = false;
     const client = async () => {
       const own: KnownPost[] = [];
       while (!killed) {
         try {
-          await step((method, path, more) => ask(method, path, { token, ...more }), own);
+          await step((method, path, more) => send(method, path, { token, ...more }), own);
         } catch {
           return;
         }
@@ -108,7 +108,7 @@ t.test('kill -9 at any moment: what was acknowledged is there, and nothing half-
       t.same([status, body?.title, body?.image], [200, post.title, post.image], `post ${post.id} is as acknowledged`);
       if (post.image) {
         const picture = await again('GET', post.image, { token });
-        t.ok(picture.bytes.equals(samples.png), `the image of post ${post.id} is whole`);
+        t.ok(picture.bytes.equals(samples.png), `the image of post ${post.id} is complete`);
       }
     }
   }
@@ -126,19 +126,19 @@ t.test('kill -9 at any moment: what was acknowledged is there, and nothing half-
   t.same(
     [...named].filter((name) => !stored.has(name)),
     [],
-    'every image that a row names is stored',
+    'every image of a row is stored',
   );
   const orphans = [...stored].filter((name) => !named.has(name) && !waiting.has(name));
-  t.same(orphans, [], 'every stored image is a row’s, or waits in the outbox to be removed');
+  t.same(orphans, [], 'every stored image belongs to a row or awaits removal in the outbox');
   const { snapshot } = stores.graph;
   const { likes } = await snapshot.edgesOf(await snapshot.personIds(0, 1000));
   const alive = new Set(rows.map(({ id }) => id));
   const dead = likes.filter(({ post }) => !alive.has(post) && !waiting.has(String(post)));
-  t.same(dead, [], 'no like outlives its post');
+  t.same(dead, [], 'no deleted post has likes');
   const { directory } = stores;
   t.same(
     await readdir(join(directory.uploads, '..')),
     [basename(directory.uploads), `${basename(directory.uploads)}.lock`, 'lock'].sort(),
   );
-  t.same(await readdir(directory.uploads), [], 'nothing of an upload is left');
+  t.same(await readdir(directory.uploads), [], 'no partial upload is left');
 });

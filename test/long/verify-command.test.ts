@@ -4,14 +4,14 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { openBareStores, type Stores } from '../../db/stores.js';
 import { readConfig } from '../../handlers/config/index.js';
-import { lendGraph, onServices, openTestStores, quiet, temporaryDirectory } from '../support/stores.js';
-import { emptyStores, openQuietly, population } from '../support/verifying.js';
+import { createFixtures, emptyStores, openStoresWithoutRelay } from '../support/inconsistencies.js';
+import { claimGraphFor, onServices, openTestStores, silentLog, temporaryDirectory } from '../support/stores.js';
 
 const environment = await emptyStores(t);
 
-/** Runs the command as npm does. */
+/** Runs `npm run verify`. */
 const command = async (options: string[] = [], variables = environment) => {
-  await lendGraph(variables);
+  await claimGraphFor(variables);
   const run = promisify(execFile)(process.execPath, ['.build/scripts/verify/index.js', ...options], {
     env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', ...variables },
   });
@@ -21,29 +21,29 @@ const command = async (options: string[] = [], variables = environment) => {
   );
 };
 const change = async (changes: (stores: Stores) => Promise<unknown>) => {
-  const stores = await openQuietly(t, environment);
+  const stores = await openStoresWithoutRelay(t, environment);
   await changes(stores);
   await stores.close();
 };
 
-// Real stores are joined when a service first opens them.
+// The first start claims the stores.
 await change(async () => undefined);
 
-t.test('ends well on stores that agree', async (t) => {
+t.test('exits with 0 on consistent stores', async (t) => {
   const { code, stdout, stderr } = await command();
   t.equal(code, 0);
   t.match(stdout, /^rule +holds +found +examples\n/);
   t.match(stdout, /^Every Person node has its account +yes +0$/m);
-  t.match(stdout, /^Nothing waits in the outbox\.$/m);
+  t.match(stdout, /^The outbox is empty\.$/m);
   t.match(stdout, /^The stores agree\.$/m);
   t.equal(stderr, '');
 });
 
-t.test('says what is wrong, mends what it can, and says what is left', async (t) => {
+t.test('reports violations, repairs what it can, and reports the rest', async (t) => {
   let lost = { id: 0, image: '' };
   let orphan = '';
   await change(async (stores) => {
-    const { account, imaged, stored } = population(stores);
+    const { account, imaged, stored } = createFixtures(stores);
     lost = await imaged(await account());
     await stores.images.remove(lost.image);
     orphan = await stored();
@@ -52,16 +52,19 @@ t.test('says what is wrong, mends what it can, and says what is left', async (t)
   const seen = await command();
   t.equal(seen.code, 1);
   t.match(seen.stdout, new RegExp(`^Every stored image belongs to a row +NO +1 +${orphan}$`, 'm'));
-  t.match(seen.stdout, /^Left: Every stored image belongs to a row: 1 not so; npm run verify -- --repair mends it\.$/m);
-  t.match(seen.stdout, /^The image store holds images alone +note +1 +notes\.txt$/m);
-  t.match(seen.stdout, /^The stores disagree: 2 of 18 rules do not hold\.$/m);
+  t.match(
+    seen.stdout,
+    /^Unresolved: Every stored image belongs to a row \(1 left\): repair with npm run verify -- --repair\.$/m,
+  );
+  t.match(seen.stdout, /^The image store contains only images +note +1 +notes\.txt$/m);
+  t.match(seen.stdout, /^The stores disagree: 2 of 18 rules are violated\.$/m);
 
-  const mended = await command(['--repair']);
-  t.equal(mended.code, 1, 'something is left');
-  t.match(mended.stdout, new RegExp(`^Every stored image belongs to a row +mended +1 +1 +${orphan}$`, 'm'));
-  t.match(mended.stdout, /^Mended: Every stored image belongs to a row: bytes removed \(1\)\.$/m);
-  t.match(mended.stdout, new RegExp(`^Every row’s image is stored +NO +1 +0 +post ${lost.id}: ${lost.image}$`, 'm'));
-  t.match(mended.stdout, /^Left: Every row’s image is stored: 1 not so; restore the bytes from a backup/m);
+  const repaired = await command(['--repair']);
+  t.equal(repaired.code, 1, 'not everything was repaired');
+  t.match(repaired.stdout, new RegExp(`^Every stored image belongs to a row +repaired +1 +1 +${orphan}$`, 'm'));
+  t.match(repaired.stdout, /^Repaired: Every stored image belongs to a row: bytes removed \(1\)\.$/m);
+  t.match(repaired.stdout, new RegExp(`^Every row’s image is stored +NO +1 +0 +post ${lost.id}: ${lost.image}$`, 'm'));
+  t.match(repaired.stdout, /^Unresolved: Every row’s image is stored \(1 left\): restore the bytes from a backup/m);
 
   await change(async ({ db, images }) => {
     await db.updateTable('posts').set({ image: null }).execute();
@@ -70,11 +73,11 @@ t.test('says what is wrong, mends what it can, and says what is left', async (t)
   t.equal((await command(['--repair'])).code, 0);
 });
 
-t.test('touches nothing in stores that are not each other’s', async (t) => {
+t.test('changes nothing in stores of different installations', async (t) => {
   let id = '';
   let orphan = '';
   await change(async (stores) => {
-    orphan = await population(stores).stored();
+    orphan = await createFixtures(stores).stored();
     id = (await stores.db.selectFrom('installation').select('id').executeTakeFirstOrThrow()).id;
     await stores.db.updateTable('installation').set({ id: randomUUID() }).execute();
   });
@@ -82,37 +85,37 @@ t.test('touches nothing in stores that are not each other’s', async (t) => {
   t.same([code, stdout], [2, '']);
   t.match(stderr, /^The image store \(\w+\) is not the one that PostgreSQL belongs to \(\w+\)\n$/);
 
-  const { db, images, close } = await openBareStores(readConfig(environment).stores, quiet);
+  const { db, images, close } = await openBareStores(readConfig(environment).stores, silentLog);
   const there = await images.get(orphan);
-  t.ok(there, 'what nothing names is still there');
+  t.ok(there, 'the orphan is still stored');
   there?.stream.destroy();
   await images.remove(orphan);
   await db.updateTable('installation').set({ id }).execute();
   await close();
 });
 
-t.test('says in one line why it could not look', async (t) => {
+t.test('prints one line if it cannot run', async (t) => {
   const nothing = await command([], { DATA_DIR: await temporaryDirectory(t) });
   t.same(nothing, {
     code: 2,
     stdout: '',
-    stderr: 'These stores have never served: a start of the service sets them up\n',
+    stderr: 'These stores are not set up: start the service first\n',
   });
   const wrong = await command(['--mend']);
   t.same([wrong.code, wrong.stdout], [2, '']);
   t.match(wrong.stderr, /^Unknown option '--mend'.*\n$/);
-  const away = await command([], {
+  const unavailable = await command([], {
     DATA_DIR: await temporaryDirectory(t),
     DATABASE_URL: 'postgres://somebody:hush@127.0.0.1:1/nowhere',
     TOKEN_KEYS: 'one:4c1d9e7b03f86a52e0b7d4916fc3a825',
   });
-  t.same([away.code, away.stdout], [2, '']);
-  t.match(away.stderr, /The postgres store is not available.*\n$/);
-  t.notMatch(away.stderr, /hush/);
+  t.same([unavailable.code, unavailable.stdout], [2, '']);
+  t.match(unavailable.stderr, /The postgres store is not available.*\n$/);
+  t.notMatch(unavailable.stderr, /hush/);
 });
 
-const shared = onServices ? { skip: 'real stores are there for several processes' } : {};
-t.test('leaves a data directory to the service that uses it', shared, async (t) => {
+const shared = onServices ? { skip: 'real servers allow several processes' } : {};
+t.test('refuses a data directory that a service uses', shared, async (t) => {
   const stores = await openTestStores(t, environment);
   const { code, stdout, stderr } = await command();
   t.same([code, stdout], [2, '']);

@@ -6,25 +6,25 @@ import { lockShared } from '../../db/postgres/locks.js';
 import { deletePost } from '../../db/posts.js';
 import type { Stores } from '../../db/stores.js';
 import { samples } from '../../scripts/contract-test/images.js';
-import { type Verdict, verify } from '../../scripts/verify/verify.js';
-import { befriend, createPost, PASSWORD, type Person, startTestService } from '../support/service.js';
-import { quiet } from '../support/stores.js';
+import { type VerifyResult, verify } from '../../scripts/verify/verify.js';
 import {
-  broken,
+  createFixtures,
   emptyStores,
-  halves,
-  inspect,
-  NO_TIES,
-  nodes,
-  openQuietly,
-  population,
-  times,
-} from '../support/verifying.js';
+  findingsByRule,
+  NO_EDGES,
+  needsInconsistentEdges,
+  needsNodes,
+  openStoresWithoutRelay,
+  repeat,
+  verifyStores,
+} from '../support/inconsistencies.js';
+import { befriend, createPost, PASSWORD, startTestService, type TestUser } from '../support/service.js';
+import { silentLog } from '../support/stores.js';
 
-t.test('between two looks the service goes on', async (t) => {
-  const stores = await openQuietly(t);
+t.test('accepts changes between two reads', async (t) => {
+  const stores = await openStoresWithoutRelay(t);
   const { db, graph, images, outbox } = stores;
-  const { account, post, imaged, deleteAccount } = population(stores);
+  const { account, post, imaged, deleteAccount } = createFixtures(stores);
   const [ada, ben] = [await account(), await account()];
   const kept = await imaged(ada);
   const ghost = async () => {
@@ -37,64 +37,68 @@ t.test('between two looks the service goes on', async (t) => {
     return created ?? { id: 0, entries: [] };
   };
 
-  /** Makes something happen the first time, and has everybody wait for it. */
-  const once = (happening: () => Promise<unknown>) => {
-    let happened: Promise<unknown> | undefined;
+  /** Returns a function that runs an action on its first call, and waits for it on every call. */
+  const once = (action: () => Promise<unknown>) => {
+    let running: Promise<unknown> | undefined;
     return async () => {
-      happened ??= happening();
-      await happened;
+      running ??= action();
+      await running;
     };
   };
-  /** The same call, after which something happens, once. */
+  /** Wraps a function so that an action runs after its first call. */
   const followedBy = <Given extends unknown[], Result>(
     call: (...given: Given) => Promise<Result>,
-    happening: () => Promise<unknown>,
+    action: () => Promise<unknown>,
   ) => {
-    const happen = once(happening);
+    const runOnce = once(action);
     return async (...given: Given): Promise<Result> => {
       const result = await call(...given);
-      await happen();
+      await runOnce();
       return result;
     };
   };
-  const withInventory = (changes: Partial<typeof graph.snapshot>): Stores => ({
+  const withSnapshot = (changes: Partial<typeof graph.snapshot>): Stores => ({
     ...stores,
     graph: { ...graph, snapshot: { ...graph.snapshot, ...changes } },
   });
 
-  t.test('an account is deleted after its node was seen', async (t) => {
-    const gone = await account();
-    await graph.like([{ person: gone, post: kept.id }]);
-    const personIds = followedBy(graph.snapshot.personIds, () => deleteAccount(gone));
-    t.same(broken(await verify(withInventory({ personIds }), { repair: true, log: quiet })), {});
-    t.same(await db.selectFrom('accounts').select('id').where('id', '=', gone).execute(), [], 'it happened');
-  });
-
-  t.test('a post is deleted after its node was seen', async (t) => {
-    const gone = await post(ada);
-    await graph.like([{ person: ben, post: gone }]);
-    const postIds = followedBy(graph.snapshot.postIds, async () =>
-      outbox.deliver((await deletePost(db, ada, gone)) ?? []),
+  t.test('an account is deleted after its node was read', async (t) => {
+    const deleted = await account();
+    await graph.like([{ person: deleted, post: kept.id }]);
+    const personIds = followedBy(graph.snapshot.personIds, () => deleteAccount(deleted));
+    t.same(findingsByRule(await verify(withSnapshot({ personIds }), { repair: true, log: silentLog })), {});
+    t.same(
+      await db.selectFrom('accounts').select('id').where('id', '=', deleted).execute(),
+      [],
+      'the account was deleted',
     );
-    t.same(broken(await verify(withInventory({ postIds }), { repair: true, log: quiet })), {});
   });
 
-  t.test('a node is made after it was missed, and goes with its account before the next look', nodes, async (t) => {
+  t.test('a post is deleted after its node was read', async (t) => {
+    const deleted = await post(ada);
+    await graph.like([{ person: ben, post: deleted }]);
+    const postIds = followedBy(graph.snapshot.postIds, async () =>
+      outbox.deliver((await deletePost(db, ada, deleted)) ?? []),
+    );
+    t.same(findingsByRule(await verify(withSnapshot({ postIds }), { repair: true, log: silentLog })), {});
+  });
+
+  t.test('a missing node is created, or its account deleted, before the second read', needsNodes, async (t) => {
     for (const isDeleted of [false, true]) {
       const { id, entries } = await ghost();
-      let looks = 0;
+      let reads = 0;
       const personIds: typeof graph.snapshot.personIds = async (...page) => {
-        looks += 1;
-        // The first look is for nodes without accounts, the next two are for accounts without nodes.
-        if (looks === 3 && isDeleted) await deleteAccount(id);
+        reads += 1;
+        // The first read looks for nodes without accounts, the next two for accounts without nodes.
+        if (reads === 3 && isDeleted) await deleteAccount(id);
         const ids = await graph.snapshot.personIds(...page);
-        if (looks === 2) {
-          t.notOk(ids.includes(id), 'it was missed');
+        if (reads === 2) {
+          t.notOk(ids.includes(id), 'the node is missing');
           await outbox.deliver(entries);
         }
         return ids;
       };
-      t.same(broken(await verify(withInventory({ personIds }), { repair: true, log: quiet })), {});
+      t.same(findingsByRule(await verify(withSnapshot({ personIds }), { repair: true, log: silentLog })), {});
       if (!isDeleted) await deleteAccount(id);
     }
   });
@@ -108,7 +112,10 @@ t.test('between two looks the service goes on', async (t) => {
       }
     };
     const remove = once(async () => outbox.deliver((await deletePost(db, ada, id)) ?? []));
-    t.same(broken(await verify({ ...stores, images: { ...images, list } }, { repair: true, log: quiet })), {});
+    t.same(
+      findingsByRule(await verify({ ...stores, images: { ...images, list } }, { repair: true, log: silentLog })),
+      {},
+    );
   });
 
   t.test('an image is removed after its row was read', async (t) => {
@@ -118,55 +125,59 @@ t.test('between two looks the service goes on', async (t) => {
       await remove();
       return images.get(name);
     };
-    t.same(broken(await verify({ ...stores, images: { ...images, get } }, { repair: true, log: quiet })), {});
+    t.same(
+      findingsByRule(await verify({ ...stores, images: { ...images, get } }, { repair: true, log: silentLog })),
+      {},
+    );
   });
 
-  t.test('a friendship is made while its people are looked at', async (t) => {
+  t.test('a friendship is created while its endpoints are read', async (t) => {
     await graph.request(ada, ben);
-    // What a look sees that comes in the middle of the accept.
+    // The view of a read in the middle of an accept.
     const edgesOf = async (people: readonly number[]) => {
       await accept();
-      const ties = await graph.snapshot.edgesOf(people);
-      return { ...ties, friendships: ties.friendships.slice(1), requests: [{ from: ada, to: ben }] };
+      const edges = await graph.snapshot.edgesOf(people);
+      return { ...edges, friendships: edges.friendships.slice(1), requests: [{ from: ada, to: ben }] };
     };
     const accept = once(() => graph.accept(ben, ada));
-    t.same(broken(await verify(withInventory({ edgesOf }), { repair: true, log: quiet })), {});
+    t.same(findingsByRule(await verify(withSnapshot({ edgesOf }), { repair: true, log: silentLog })), {});
     t.same([await graph.friendsOf(ada), await graph.friendsOf(ben)], [[ben], [ada]]);
   });
 
-  t.test('whoever changes a tie is waited for', halves, async (t) => {
+  t.test('waits for transactions that change a relation', needsInconsistentEdges, async (t) => {
     const [lo, hi] = [await account(), await account()];
     const friendships = [
       { person: lo, friend: hi },
       { person: hi, friend: lo },
     ];
-    let verdict: Promise<Verdict> | undefined;
+    let verdict: Promise<VerifyResult> | undefined;
     await stores.graphTransactions.transaction().execute(async (trx) => {
       await lockShared(trx, { accounts: [lo, hi] });
-      await graph.snapshot.addEdges({ ...NO_TIES, friendships: friendships.slice(1) });
-      let isOver = false;
-      verdict = verify(stores, { repair: true, log: quiet }).finally(() => {
-        isOver = true;
+      await graph.snapshot.addEdges({ ...NO_EDGES, friendships: friendships.slice(1) });
+      let isDone = false;
+      verdict = verify(stores, { repair: true, log: silentLog }).finally(() => {
+        isDone = true;
       });
-      const isWaited = async () => (await sql`select from pg_locks where not granted`.execute(db)).rows.length > 0;
-      while (!isOver && !(await isWaited())) await new Promise((resolve) => setTimeout(resolve, 10));
-      await graph.snapshot.addEdges({ ...NO_TIES, friendships });
+      const isWaitingForLock = async () =>
+        (await sql`select from pg_locks where not granted`.execute(db)).rows.length > 0;
+      while (!isDone && !(await isWaitingForLock())) await new Promise((resolve) => setTimeout(resolve, 10));
+      await graph.snapshot.addEdges({ ...NO_EDGES, friendships });
     });
-    t.same(verdict && broken(await verdict), {});
+    t.same(verdict && findingsByRule(await verdict), {});
     t.same([await graph.friendsOf(lo), await graph.friendsOf(hi)], [[hi], [lo]]);
   });
 });
 
-t.test('a busy service is found in order, and a repair leaves it so', async (t) => {
+t.test('finds no violation under load, and a repair changes nothing', async (t) => {
   const service = await startTestService(t, await emptyStores(t));
   const image = () => new Blob([samples.png], { type: 'image/png' });
-  const met: Person[] = [];
+  const created: TestUser[] = [];
 
-  /** A life from registration to deletion, which leaves nothing behind. */
-  async function live(): Promise<void> {
+  /** Runs through the life cycle of an account, from registration to deletion. */
+  async function runLifecycle(): Promise<void> {
     const person = await service.createUser();
-    const others = met.slice(-3);
-    met.push(person);
+    const others = created.slice(-3);
+    created.push(person);
     await person.send('PUT', '/profiles/me', { form: { image: image() } });
     const [first, second] = [await createPost(person, { image: image() }), await createPost(person)];
     for (const other of others) {
@@ -182,18 +193,20 @@ t.test('a busy service is found in order, and a repair leaves it so', async (t) 
     await person.send('DELETE', '/profiles/me', { json: { password: PASSWORD } });
   }
 
-  const LIVES = { atOnce: 4, inTurn: 2 };
+  const LIFECYCLES = { concurrent: 4, sequential: 2 };
   let busy = true;
-  const lives = Promise.all(Array.from({ length: LIVES.atOnce }, () => times(LIVES.inTurn, live))).finally(() => {
+  const lifecycles = Promise.all(
+    Array.from({ length: LIFECYCLES.concurrent }, () => repeat(LIFECYCLES.sequential, runLifecycle)),
+  ).finally(() => {
     busy = false;
   });
   let rounds = 0;
   while (busy) {
     rounds += 1;
-    const verdict = await inspect(service.stores, rounds % 2 === 0);
-    t.same(broken(verdict), {}, `round ${rounds}`);
+    const verdict = await verifyStores(service.stores, rounds % 2 === 0);
+    t.same(findingsByRule(verdict), {}, `round ${rounds}`);
   }
-  await lives;
+  await lifecycles;
   t.ok(rounds > 2, `${rounds} rounds`);
-  t.same(broken(await inspect(service.stores)), {});
+  t.same(findingsByRule(await verifyStores(service.stores)), {});
 });

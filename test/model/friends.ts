@@ -1,76 +1,76 @@
 import type { OperationId } from '../../generated/types.js';
-import { somebody } from './accounts.js';
-import { change } from './cell.js';
-import { Sight } from './sight.js';
-import type { Operation, Turn } from './turn.js';
-import type { Person, Tie } from './world.js';
+import { anyUser } from './accounts.js';
+import type { Relation, User } from './model.js';
+import { change } from './state.js';
+import type { Operation, Step } from './step.js';
+import { ViewChecker } from './views.js';
 
-async function listFriends(turn: Turn): Promise<void> {
-  const { me, world } = turn;
-  const { answer, since } = await turn.ask('GET', '/friends', { needs: ['graph'] });
-  if (!answer) return;
-  const sight = new Sight(world, me, since);
-  const people = sight.people(answer.body, (person) => (person === me ? NEVER : world.friendship(me, person, since)));
-  for (const [index, person] of people.entries()) sight.profile(answer.body[index], person);
+async function listFriends(step: Step): Promise<void> {
+  const { me, model } = step;
+  const { response, since } = await step.send('GET', '/friends', { needs: ['graph'] });
+  if (!response) return;
+  const checker = new ViewChecker(model, me, since);
+  const users = checker.checkUsers(response.body, (user) => (user === me ? NEVER : model.friendship(me, user, since)));
+  for (const [index, user] of users.entries()) checker.checkProfile(response.body[index], user);
 }
 
-async function listFriendRequests(turn: Turn): Promise<void> {
-  const { me, world } = turn;
-  const { answer, since } = await turn.ask('GET', '/friends/requests', { needs: ['graph'] });
-  if (!answer) return;
-  const sight = new Sight(world, me, since);
-  const people = sight.people(answer.body, (person) => {
-    if (person === me) return NEVER;
-    const ties = world.tie(me, person).since(since);
-    const asked = ties.map(({ value }) => value === `asked by ${person.label}`);
-    return { possible: asked.includes(true), certain: !asked.includes(false) };
+async function listFriendRequests(step: Step): Promise<void> {
+  const { me, model } = step;
+  const { response, since } = await step.send('GET', '/friends/requests', { needs: ['graph'] });
+  if (!response) return;
+  const checker = new ViewChecker(model, me, since);
+  const users = checker.checkUsers(response.body, (user) => {
+    if (user === me) return NEVER;
+    const relations = model.relation(me, user).since(since);
+    const requested = relations.map(({ value }) => value === `requested by ${user.label}`);
+    return { possible: requested.includes(true), certain: !requested.includes(false) };
   });
-  for (const [index, person] of people.entries()) sight.profile(answer.body[index], person);
+  for (const [index, user] of users.entries()) checker.checkProfile(response.body[index], user);
 }
 
 const NEVER = { possible: false, certain: false };
 
-interface Step {
-  /** The tie from which it starts, and to which it leads. */
-  from(me: Person, other: Person): Tie;
-  to(me: Person, other: Person): Tie;
-  /** The answer in any other state. */
+interface Transition {
+  /** The relation before and after. */
+  from(me: User, other: User): Relation;
+  to(me: User, other: User): Relation;
+  /** The status in any other state. */
   otherwise: number;
-  path(me: Person, other: Person): string;
+  path(me: User, other: User): string;
 }
 
-const asked = (by: Person): Tie => `asked by ${by.label}`;
+const requestedBy = (by: User): Relation => `requested by ${by.label}`;
 
-/** A step from one state to another, of which nobody else takes one meanwhile between the same two people. */
-const step =
-  (method: string, { from, to, otherwise, path }: Step): Operation =>
-  async (turn) => {
-    const { me, world, stage } = turn;
-    const other = somebody(turn);
+/** Changes the relation of two users, unless another change between them is in progress. */
+const transition =
+  (method: string, { from, to, otherwise, path }: Transition): Operation =>
+  async (step) => {
+    const { me, model, fixture } = step;
+    const other = anyUser(step);
     if (!other || other === me || me.id === undefined) return;
-    const tie = world.tie(me, other);
-    if (!tie.settled || Date.now() < tie.openUntil) return;
-    const fits = tie.known === from(me, other);
-    await turn.write(
-      [change(tie, (now) => (fits ? to(me, other) : now))],
+    const relation = model.relation(me, other);
+    if (!relation.isWritable || Date.now() < relation.uncertainUntil) return;
+    const fits = relation.known === from(me, other);
+    await step.write(
+      [change(relation, (now) => (fits ? to(me, other) : now))],
       async () => {
-        const reply = await turn.ask(method, path(me, other), { needs: ['graph'] });
-        const there = other.profile.since(reply.since).map(({ value }) => value !== null);
+        const reply = await step.send(method, path(me, other), { needs: ['graph'] });
+        const exists = other.profile.since(reply.since).map(({ value }) => value !== null);
         const status = fits ? 200 : otherwise;
-        turn.expect(reply, ...(there.includes(true) ? [status] : []), ...(there.includes(false) ? [404] : []));
+        step.expect(reply, ...(exists.includes(true) ? [status] : []), ...(exists.includes(false) ? [404] : []));
         return reply;
       },
       fits ? { done: 200, refused: [404] } : { done: -1, refused: [404, otherwise] },
-      stage.maxCommitDelayMs,
+      fixture.maxCommitDelayMs,
     );
   };
 
-const ask: Omit<Step, 'path'> = { from: () => 'none', to: (me) => asked(me), otherwise: 409 };
+const sending: Omit<Transition, 'path'> = { from: () => 'none', to: (me) => requestedBy(me), otherwise: 409 };
 
-const sendFriendRequest = step('POST', { ...ask, path: (_, { id }) => `/friends/request?to=${id}` });
+const sendFriendRequest = transition('POST', { ...sending, path: (_, { id }) => `/friends/request?to=${id}` });
 
-const createRelationship = step('POST', {
-  ...ask,
+const createRelationship = transition('POST', {
+  ...sending,
   path: (me, { id }) => `/create_relationship?me=${me.id}&them=${id}`,
 });
 
@@ -79,25 +79,25 @@ export const friends = {
   listFriendRequests,
   sendFriendRequest,
   createRelationship,
-  acceptFriendRequest: step('POST', {
-    from: (_, other) => asked(other),
+  acceptFriendRequest: transition('POST', {
+    from: (_, other) => requestedBy(other),
     to: () => 'friends',
     otherwise: 404,
     path: (_, { id }) => `/friends/accept?from=${id}`,
   }),
-  declineFriendRequest: step('POST', {
-    from: (_, other) => asked(other),
+  declineFriendRequest: transition('POST', {
+    from: (_, other) => requestedBy(other),
     to: () => 'none',
     otherwise: 404,
     path: (_, { id }) => `/friends/decline?from=${id}`,
   }),
-  cancelFriendRequest: step('POST', {
-    from: (me) => asked(me),
+  cancelFriendRequest: transition('POST', {
+    from: (me) => requestedBy(me),
     to: () => 'none',
     otherwise: 404,
     path: (_, { id }) => `/friends/cancel?to=${id}`,
   }),
-  removeFriend: step('DELETE', {
+  removeFriend: transition('DELETE', {
     from: () => 'friends',
     to: () => 'none',
     otherwise: 404,

@@ -1,11 +1,11 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: what is looked for and put in its place is code.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the snippets are code.
 
 import type { Mutant } from './mutant.js';
 
-/** Friendships that come and go as they should not. */
+/** Friend requests and friendships. */
 export const friends: Mutant[] = [
   {
-    breach: 'a request to somebody who has asked makes the two friends',
+    breach: 'a request to a user who has already sent one creates a friendship',
     file: 'db/graph/embedded.ts',
     find: `conflict.columns(['lo', 'hi']).doNothing()`,
     replace:
@@ -13,21 +13,21 @@ export const friends: Mutant[] = [
     caughtBy: ['friends.request.crossed', 'relationships.create.is-a-request'],
   },
   {
-    breach: 'who has asked can accept in the other’s name',
+    breach: 'the sender of a request can accept it',
     file: 'db/graph/embedded.ts',
     find: `.where(friendshipOf(by, from)) .where('requester', '=', from)`,
     replace: '.where(friendshipOf(by, from))',
     caughtBy: ['friends.accept.own-request'],
   },
   {
-    breach: 'a friendship ends for a request that is declined',
+    breach: 'declining a request removes an existing friendship',
     file: 'db/graph/embedded.ts',
     find: 'removeWhen(by, from, sql`requester = ${from}`)',
     replace: 'removeWhen(by, from, sql`true`)',
     caughtBy: ['friends.friendship.no-request-left'],
   },
   {
-    breach: 'create_relationship makes two people friends at once',
+    breach: 'create_relationship creates a friendship without acceptance',
     file: 'handlers/relationships.ts',
     find: 'return sendRequest(context, me, them);',
     replace: `const sent = await sendRequest(context, me, them);
@@ -36,7 +36,7 @@ export const friends: Mutant[] = [
     caughtBy: ['relationships.create.is-a-request'],
   },
   {
-    breach: 'create_relationship acts for somebody else',
+    breach: 'create_relationship acts for another user',
     file: 'handlers/relationships.ts',
     find: 'if (me !== user.account.id)',
     replace: 'if (false)',

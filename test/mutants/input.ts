@@ -1,26 +1,26 @@
 import type { Mutant } from './mutant.js';
 
-/** Input that is taken, and answers that say less, than should be. */
+/** Input validation, limits and errors. */
 export const input: Mutant[] = [
   {
-    breach: 'undeclared fields are passed over instead of refused',
+    breach: 'undeclared fields are ignored',
     file: 'handlers/http/validate.ts',
     find: `keyword !== 'if'`,
     replace: 'keyword !== "if" && keyword !== "additionalProperties"',
     caughtBy: ['unknown.query.listPosts', 'unknown.body.login'],
   },
   {
-    breach: 'a body on a friend route is accepted',
+    breach: 'a body is accepted on friend routes',
     file: 'handlers/http/input.ts',
     find: 'operation.refusesEmptyObject || ',
     replace: '',
     caughtBy: ['bodies.none.listFriends'],
   },
   {
-    breach: 'a body that nobody has asked for is passed over',
+    breach: 'an undocumented body is ignored',
     file: 'handlers/http/input.ts',
-    find: `if (brought.kind === 'bad') return refuse(brought.message);`,
-    replace: `if (brought.kind === 'bad') return undefined;`,
+    find: `if (received.kind === 'bad') return refuse(received.message);`,
+    replace: `if (received.kind === 'bad') return undefined;`,
     caughtBy: ['bodies.none.listFriends'],
   },
   {
@@ -31,56 +31,56 @@ export const input: Mutant[] = [
     caughtBy: ['http.errors.lists-every-problem', 'passwords.policy.lists-every-problem'],
   },
   {
-    breach: 'answers do not tell the rate limit',
+    breach: 'responses lack the rate limit headers',
     file: 'handlers/http/limits.ts',
-    find: `'X-RateLimit-Limit': standing.max, 'X-RateLimit-Remaining': standing.remaining, 'X-RateLimit-Reset': standing.ttlInSeconds,`,
+    find: `'X-RateLimit-Limit': status.max, 'X-RateLimit-Remaining': status.remaining, 'X-RateLimit-Reset': status.ttlInSeconds,`,
     replace: '',
     caughtBy: ['limits.counted.getCurrentAccount', 'document.getCurrentAccount'],
   },
   {
-    breach: 'strict routes are counted with all others',
+    breach: 'strict routes count in the general bucket',
     file: 'handlers/http/server.ts',
     find: `operation?.rateLimit ?? 'general'`,
     replace: '"general"',
     caughtBy: ['limits.counted.login'],
   },
   {
-    breach: 'a method that an address lacks is 404',
+    breach: 'an unsupported method returns 404',
     file: 'handlers/http/methods.ts',
     find: 'throw methodNotAllowed(allow)',
     replace: 'throw Object.assign(new Error(), { statusCode: 404 })',
     caughtBy: ['http.methods.posts', 'http.methods.literal-paths'],
   },
   {
-    breach: 'disposable addresses are accepted',
+    breach: 'disposable email addresses are accepted',
     file: 'handlers/policy/emails.ts',
     find: 'labels.some(',
     replace: '[].some(',
     caughtBy: ['accounts.email.disposable', 'accounts.email.disposable-subdomain'],
   },
   {
-    breach: 'usernames that differ in case are two',
+    breach: 'usernames that differ only in case are both accepted',
     file: 'db/accounts.ts',
     find: 'return username .replace(',
     replace: 'return username; return username.replace(',
     caughtBy: ['accounts.username.unique-under-folding', 'profiles.update.names-in-use'],
   },
   {
-    breach: 'a password may be a common one',
+    breach: 'a common password is accepted',
     file: 'handlers/policy/passwords.ts',
     find: '[isCommon,',
     replace: '[() => false,',
     caughtBy: ['passwords.policy.common', 'passwords.policy.look-alikes'],
   },
   {
-    breach: 'a password may repeat a character',
+    breach: 'a password with three equal characters in a row is accepted',
     file: 'handlers/policy/passwords.ts',
     find: '/(.)\\1\\1/su',
     replace: '/(.)\\1\\1\\1/su',
     caughtBy: ['passwords.policy.triple-repeat'],
   },
   {
-    breach: 'a password may hold the username in another case',
+    breach: 'a password that contains the username in another case is accepted',
     file: 'handlers/policy/passwords.ts',
     find: 'key.includes(usernameKey(part))',
     replace: 'key.includes(part)',

@@ -3,7 +3,7 @@ export interface Mutant {
   /** What the service does wrong. */
   breach: string;
   file: string;
-  /** What stands there exactly once, however it is wrapped. */
+  /** Code that occurs exactly once; white space may differ. */
   find: string;
   replace: string;
   /** The ids of the contract test rules that must fail. */

@@ -4,20 +4,20 @@ import { createLogger } from '../../handlers/config/logger.js';
 import { startService } from '../../handlers/service.js';
 import { verify } from '../../scripts/verify/verify.js';
 import { randomFor } from '../fuzz/random.js';
-import { settled } from '../support/contents.js';
+import { drainOutbox } from '../support/contents.js';
 import type { TestResponse } from '../support/requests.js';
 import { PASSWORD } from '../support/service.js';
-import { quiet } from '../support/stores.js';
+import { silentLog } from '../support/stores.js';
 import type { Expected, Fact } from './facts.js';
-import { digest, noiseImage, senderTo } from './load.js';
+import { createThrowingSender, digest, noiseImage } from './load.js';
 import { LIMITS } from './record.js';
 
-type Send = ReturnType<typeof senderTo>;
+type Send = ReturnType<typeof createThrowingSender>;
 
 /**
- * Starts the service on what a power cut has left, and says what is wrong with it.
+ * Starts the service on the files that a power cut left behind. Returns a description of each fault.
  *
- * @param begin is told the name of each step
+ * @param begin called with the name of each step
  */
 export async function findFaults(
   dataDirectory: string,
@@ -41,21 +41,21 @@ export async function findFaults(
     return [`does not start: ${messageOf(error)}`];
   }
   const faults: string[] = [];
-  const part = async (name: string, look: () => Promise<string[]>) => {
+  const runStep = async (name: string, check: () => Promise<string[]>) => {
     begin(name);
-    faults.push(...(await look().catch((error) => [`${name}: ${messageOf(error)} ${log.slice(-500)}`])));
+    faults.push(...(await check().catch((error) => [`${name}: ${messageOf(error)} ${log.slice(-500)}`])));
   };
-  const send = senderTo(service.url);
-  await part('verify', async () => {
-    await settled(service.stores);
-    const { findings } = await verify(service.stores, { repair: false, log: quiet });
+  const send = createThrowingSender(service.url);
+  await runStep('verify', async () => {
+    await drainOutbox(service.stores);
+    const { findings } = await verify(service.stores, { repair: false, log: silentLog });
     return findings
       .filter(({ rule, found }) => found > 0 && !rule.note)
-      .map(({ rule, found, examples }) => `verify: ${rule.says}: ${found} not so: ${examples[0]}`);
+      .map(({ rule, found, examples }) => `verify: ${rule.title}: ${found} violations: ${examples[0]}`);
   });
-  await part('what was acknowledged', () => lookUp(send, expected));
-  await part('new requests', () => tryToWrite(send));
-  await part('stop', async () => {
+  await runStep('acknowledged facts', () => checkFacts(send, expected));
+  await runStep('new requests', () => checkWrites(send));
+  await runStep('stop', async () => {
     await service.stop();
     return [];
   });
@@ -64,14 +64,14 @@ export async function findFaults(
 
 const messageOf = (error: unknown) => `${error instanceof Error ? `${error.name}: ${error.message}` : error}`;
 
-/** Whether every fact is as a response has promised. */
-async function lookUp(send: Send, expected: readonly Expected[]): Promise<string[]> {
+/** Compares every fact with what the responses have promised. */
+async function checkFacts(send: Send, expected: readonly Expected[]): Promise<string[]> {
   const faults: string[] = [];
   const tokens = new Map<string, string>();
   const check = async (kind: Fact['kind'], find: (fact: never) => Promise<Fact['value'] | undefined>) => {
     for (const { fact, allowed } of expected.filter(({ fact }) => fact.kind === kind)) {
       const found = await find(fact as never);
-      // Undefined if no account is left that could see it.
+      // Undefined if no account can see it.
       if (found === undefined || allowed.some((value) => same(value, found))) continue;
       faults.push(
         `${describe(fact)}: found ${JSON.stringify(found)}, not ${allowed.map((value) => JSON.stringify(value)).join(' or ')}`,
@@ -109,9 +109,9 @@ async function lookUp(send: Send, expected: readonly Expected[]): Promise<string
     const { body } = await get(email, `/profiles/${id}`);
     return { name: body.name, private: body.private, picture: await imageAt(email, body.profile_link) };
   });
-  const [anyone = ''] = tokens.keys();
+  const [anyAccount = ''] = tokens.keys();
   await check('post', async ({ id, author }: Extract<Fact, { kind: 'post' }>) => {
-    const reader = tokens.has(author) ? author : anyone;
+    const reader = tokens.has(author) ? author : anyAccount;
     if (!reader) return undefined;
     const { status, body } = await get(reader, `/posts/${id}`);
     if (status === 404) return null;
@@ -125,9 +125,9 @@ async function lookUp(send: Send, expected: readonly Expected[]): Promise<string
   await check('friendship', async ({ from, to }: Extract<Fact, { kind: 'friendship' }>) => {
     if (!tokens.has(from) || !tokens.has(to)) return undefined;
     const { id } = (await get(from, '/auth/me')).body;
-    const lists = async (path: string) => (await get(to, path)).body.some((person: { id: number }) => person.id === id);
-    if (await lists('/friends')) return 'friends';
-    return (await lists('/friends/requests')) ? 'requested' : 'none';
+    const isListed = async (path: string) => (await get(to, path)).body.some((user: { id: number }) => user.id === id);
+    if (await isListed('/friends')) return 'friends';
+    return (await isListed('/friends/requests')) ? 'requested' : 'none';
   });
   await check('idempotency key', async (fact: Extract<Fact, { kind: 'idempotency key' }>) => {
     const { email, key, title, text } = fact;
@@ -141,14 +141,14 @@ async function lookUp(send: Send, expected: readonly Expected[]): Promise<string
 
 const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
-/** A fact without its secrets. */
+/** Returns a fact without secrets, for messages. */
 const describe = (fact: Fact) => {
   const { value, ...key } = fact;
   return JSON.stringify({ ...key, ...('token' in key && { token: '…' }), ...('text' in key && { text: '…' }) });
 };
 
-/** Whether the service goes on: ids that were given are not given again, and new rows can be written and read. */
-async function tryToWrite(send: Send): Promise<string[]> {
+/** Checks that new data can be written and read, which also shows that no id is reused. */
+async function checkWrites(send: Send): Promise<string[]> {
   const email = 'newcomer@people.example';
   const json = { name: 'New', username: 'newcomer', email, password: PASSWORD };
   const { status } = await send('POST', '/auth/register', { json });
@@ -159,6 +159,8 @@ async function tryToWrite(send: Send): Promise<string[]> {
   const liked = await send('POST', `/posts/like?id=${created.body.id}`, { token });
   const found = await send('GET', `/posts/${created.body.id}`, { token });
   const bytes = (await send('GET', created.body.image, { token })).bytes;
-  const whole = status === 201 && liked.status === 200 && found.body.like_count === 1 && bytes.equals(image);
-  return whole ? [] : [`new requests: ${status}, ${created.status}, ${liked.status}, ${JSON.stringify(found.body)}`];
+  const succeeded = status === 201 && liked.status === 200 && found.body.like_count === 1 && bytes.equals(image);
+  return succeeded
+    ? []
+    : [`new requests: ${status}, ${created.status}, ${liked.status}, ${JSON.stringify(found.body)}`];
 }

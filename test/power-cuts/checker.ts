@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import { findFaults } from './check.js';
 import { type CutOptions, cutOf } from './cuts.js';
 import { type CrashState, crash, replay } from './disk.js';
+import { writeContents } from './disk-contents.js';
 import { expectedAt } from './facts.js';
 import { dataDirectoryIn, readRecording } from './record.js';
-import { writeRemains } from './remains.js';
 
 /*
- * A process that checks one state after the other: its parent sends numbers, and it sends back what it has found. A state may
- * end or block it; its parent starts another one then.
+ * A worker process that checks crash states: the parent sends their numbers, and it sends back the outcomes. A bad state may
+ * crash or block the process; the parent then starts another one.
  */
 
 export interface CheckerOptions extends CutOptions {
   trace: string;
-  /** Where states are written. */
+  /** The directory to which states are written. */
   scratch: string;
 }
 
@@ -24,7 +24,7 @@ export interface Outcome {
   faults: string[];
   ms: number;
   expected: number;
-  state: Omit<CrashState, 'remains'>;
+  state: Omit<CrashState, 'contents'>;
 }
 
 const options: CheckerOptions = JSON.parse(process.argv[2] ?? '');
@@ -34,12 +34,12 @@ const history = replay(recording.operations, recording.root);
 async function check(number: number): Promise<Outcome> {
   const began = performance.now();
   const { title, ...cut } = cutOf(recording, options, number);
-  const { remains, ...state } = crash(history, cut);
+  const { contents, ...state } = crash(history, cut);
   const begin = (step: string) => process.send?.({ title, step });
   begin('write the state');
   const expected = expectedAt(recording.requests, cut.at);
   const root = await mkdtemp(join(options.scratch, `state-${number}-`));
-  await writeRemains(remains, root);
+  await writeContents(contents, root);
   const faults = await findFaults(dataDirectoryIn(root), expected, begin);
   await rm(root, { recursive: true });
   return { number, title, faults, ms: performance.now() - began, expected: expected.length, state };

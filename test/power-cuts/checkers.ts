@@ -5,10 +5,10 @@ import type { CheckerOptions, Outcome } from './checker.js';
 
 const CHECK_TIMEOUT_MS = 180_000;
 
-/** A checker is replaced after so many states: PGlite hardly gives back what memory it has taken. */
+/** A checker is replaced after this many states, since PGlite does not free its memory. */
 const STATES_MAX = 20;
 
-/** Checks the states of these numbers by as many processes as `jobs` says. */
+/** Checks the states with these numbers in `jobs` processes. */
 export async function checkAll(
   numbers: readonly number[],
   jobs: number,
@@ -24,7 +24,7 @@ export async function checkAll(
         if (number === undefined) break;
         const outcome = await checkBy(child, number);
         report(outcome);
-        // A service that could not start may still hold what it has opened.
+        // A service that failed to start may have left files or ports open.
         if (outcome.faults.length > 0) break;
       }
       child.kill('SIGKILL');
@@ -42,21 +42,21 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 async function startChecker(options: CheckerOptions): Promise<ChildProcess> {
   const child = fork(resolve('.build/test/power-cuts/checker.js'), [JSON.stringify(options)], {
     env: { PATH: process.env.PATH },
-    // WebAssembly is compiled once more for each state, and not used for long enough to be worth optimizing.
+    // WebAssembly is recompiled for each state, and does not run long enough to be worth optimizing.
     execArgv: ['--liftoff-only'],
-    // PGlite prints what PostgreSQL logs.
+    // PGlite prints the PostgreSQL log.
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   running.add(child);
   child.once('exit', () => running.delete(child));
   const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`a checker ended with ${code} before its first state: does the trace exist?`);
+    throw new Error(`a checker exited with ${code} before its first state; does the trace exist?`);
   });
   await Promise.race([once(child, 'message'), ended]);
   return child;
 }
 
-/** What ends or blocks the process is a fault of the state, too. */
+/** Checks a state. A crash or a timeout of the process counts as a fault of the state. */
 function checkBy(child: ChildProcess, number: number): Promise<Outcome> {
   const began = performance.now();
   let now = { title: 'not begun', step: 'begin' };
@@ -77,12 +77,12 @@ function checkBy(child: ChildProcess, number: number): Promise<Outcome> {
         state,
       });
     };
-    const onExit = (code: number | null, signal: string | null) => fail(`the process ended with ${code ?? signal}`);
+    const onExit = (code: number | null, signal: string | null) => fail(`the process exited with ${code ?? signal}`);
     const onMessage = (message: { outcome: Outcome } | { title: string; step: string }) => {
       if ('outcome' in message) finish(message.outcome);
       else now = message;
     };
-    const timer = setTimeout(() => fail(`no verdict after ${CHECK_TIMEOUT_MS / 1000} s`), CHECK_TIMEOUT_MS);
+    const timer = setTimeout(() => fail(`no outcome after ${CHECK_TIMEOUT_MS / 1000} s`), CHECK_TIMEOUT_MS);
     child.on('exit', onExit).on('message', onMessage);
     child.send(number);
   });

@@ -3,7 +3,7 @@ import type { Cut, Fate, Inode } from './disk.js';
 import type { Recording } from './record.js';
 import type { Operation } from './trace.js';
 
-/** Groups of files whose calls of `fsync` can be ignored, to show that each of them is needed. */
+/** Groups of files whose `fsync` calls can be ignored, to show that each of them is needed. */
 export const FSYNC_GROUPS = ['all', 'directories', 'images', 'wal', 'tables', 'keys'] as const;
 export type FsyncGroup = (typeof FSYNC_GROUPS)[number];
 
@@ -16,12 +16,12 @@ function groupOf({ isDirectory, path }: Inode): FsyncGroup {
 
 const KEPT: Fate = { entries: 'kept', content: 'kept' };
 
-export interface Sampled extends Cut {
-  /** What is cut, for people. */
+export interface SampledCut extends Cut {
+  /** A description of the cut. */
   title: string;
 }
 
-/** How often a phase is cut. A cut in the first start costs most: a cluster may have to be made again. */
+/** Relative frequencies of phases. Cuts in the first start take longest, since the cluster may have to be created again. */
 const WEIGHTS: Record<string, number> = {
   'first start': 3,
   'first requests': 2,
@@ -34,8 +34,8 @@ const WEIGHTS: Record<string, number> = {
   'start after a kill': 3,
 };
 
-/** What happens between the creation of the cluster and the end of the first start: migrations, keys, marks. */
-const CLUSTER_MADE = /\/postgres$/;
+/** The rename that completes the creation of the cluster. Migrations, keys and markers follow. */
+const CLUSTER_CREATED = /\/postgres$/;
 
 const CONTENT_FATES: Fate['content'][] = [
   'lost',
@@ -51,7 +51,7 @@ const CONTENT_FATES: Fate['content'][] = [
 ];
 const ENTRY_FATES: Fate['entries'][] = ['lost', 'lost', 'kept', { share: 0.5 }, { share: 0.9 }];
 
-/** `kill` loses nothing, as `kill -9` does: a control that has to hold whatever is forced to the disk. */
+/** `kill` loses nothing, like `kill -9`: a control that must pass even if `fsync` is ignored. */
 export const MODELS = ['strict', 'journal', 'kill'] as const;
 export type Model = (typeof MODELS)[number];
 
@@ -61,11 +61,11 @@ export interface CutOptions {
   ignored: readonly FsyncGroup[];
 }
 
-/** The cut of this number. The same recording, seed and number give the same. */
-export function cutOf(recording: Recording, { seed, model, ignored }: CutOptions, number: number): Sampled {
+/** Returns the cut with this number, reproducible by recording, seed and number. */
+export function cutOf(recording: Recording, { seed, model, ignored }: CutOptions, number: number): SampledCut {
   const random = randomFor(seed, number);
   const phase = pickPhase(recording, random);
-  const { at, where } = pickMoment(recording, phase, random);
+  const { at, where } = pickTime(recording, phase, random);
   const sampled = { entries: random.pick(ENTRY_FATES), content: random.pick(CONTENT_FATES) };
   const fate = model === 'kill' ? KEPT : sampled;
   const ignores = (group: FsyncGroup) => ignored.includes('all') || ignored.includes(group);
@@ -82,45 +82,45 @@ export function cutOf(recording: Recording, { seed, model, ignored }: CutOptions
 const nameOf = (fate: Fate['entries'] | Fate['content']) =>
   typeof fate === 'string' ? fate : `kept by ${fate.share}${'each' in fate ? ` of each ${fate.each}` : ''}`;
 
-interface Stretch {
+interface Interval {
   name: string;
   from: number;
   to: number;
 }
 
-/** Phases in order, the first start in two: making the cluster, and what follows. */
-function stretches({ phases, operations }: Recording): Stretch[] {
-  const made = operations.find((operation) => operation.kind === 'rename' && CLUSTER_MADE.test(operation.to));
+/** Returns the phases in order, with the first start split after the creation of the cluster. */
+function intervalsOf({ phases, operations }: Recording): Interval[] {
+  const created = operations.find((operation) => operation.kind === 'rename' && CLUSTER_CREATED.test(operation.to));
   return phases.flatMap(({ name, at }, index) => {
     const to = phases[index + 1]?.at ?? (operations.at(-1)?.end ?? at) + 1;
-    if (!made || made.end < at || made.end > to) return { name, from: at, to };
+    if (!created || created.end < at || created.end > to) return { name, from: at, to };
     return [
-      { name, from: at, to: made.start },
-      { name: 'migration', from: made.start, to },
+      { name, from: at, to: created.start },
+      { name: 'migration', from: created.start, to },
     ];
   });
 }
 
-function pickPhase(recording: Recording, random: Random): Stretch {
-  const all = stretches(recording).flatMap((stretch) =>
-    Array.from({ length: WEIGHTS[stretch.name] ?? 3 }, () => stretch),
+function pickPhase(recording: Recording, random: Random): Interval {
+  const all = intervalsOf(recording).flatMap((interval) =>
+    Array.from({ length: WEIGHTS[interval.name] ?? 3 }, () => interval),
   );
   return random.pick(all);
 }
 
-/** At a response, at an operation that is rare and tells, or at any; after it, or while it runs. */
-function pickMoment(
+/** Picks a response, a rare operation or any operation; the cut is after it or while it runs. */
+function pickTime(
   { operations, requests }: Recording,
-  { from, to }: Stretch,
+  { from, to }: Interval,
   random: Random,
 ): { at: number; where: string } {
   const within = ({ start }: { start: number }) => start >= from && start < to;
-  const answered = requests.filter(within);
+  const completed = requests.filter(within);
   const performed = operations.filter(within);
   const rare = performed.filter(({ kind }) => !['open', 'write'].includes(kind));
   const choice = random.next();
-  if (answered.length > 0 && choice < 0.4) {
-    const { what, end } = random.pick(answered);
+  if (completed.length > 0 && choice < 0.4) {
+    const { what, end } = random.pick(completed);
     return { at: end, where: `right after the response to ${what.replace(/\?.*/, '')}` };
   }
   const operation = random.pick(rare.length > 0 && choice < 0.7 ? rare : performed);

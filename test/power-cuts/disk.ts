@@ -2,23 +2,22 @@ import { dirname } from 'node:path';
 import type { Operation } from './trace.js';
 
 /*
- * What a disk may hold after a power cut, by the operations before it.
+ * A model of the possible disk contents after a power cut, given the operations before it.
  *
- * - The content of a file is durable up to the last `fsync` of that file that has returned. Each sector of 512 bytes changed
- *   after it holds what it held at any moment since then, independently of all others. Sectors are whole.
- * - A file's size follows the changes that are kept: a file may be too short, or hold zeros where data is lost.
+ * - The content of a file is durable up to the last completed `fsync` of that file. Each sector of 512 bytes that was changed
+ *   later has any of its contents since then, independently of other sectors. Sectors are never torn.
+ * - The size of a file follows the kept changes: a file may be too short, or contain zeros where data is lost.
  * - The entries of a directory (creations, renames, removals) are changes to that directory. A rename is atomic, as it is
  *   on journaling file systems, and durable with either of its directories.
  *
- * Two models of when entries are durable:
- * - `strict`, by POSIX: only by an `fsync` of the directory. Later changes are kept or lost independently of each other,
- *   except that those of one name keep their order.
- * - `journal`, as ext4, XFS and Btrfs do it: changes become durable in their order, and an `fsync` of a file makes those durable
- *   that have made or renamed it, and all before them.
+ * Two models of the durability of entries:
+ * - `strict` (POSIX): only an `fsync` of the directory makes entries durable. Later changes are kept or lost independently of
+ *   each other, except that changes of the same name keep their order.
+ * - `journal` (ext4, XFS, Btrfs): changes become durable in order, and an `fsync` of a file makes its creation and renames
+ *   durable, with all earlier changes.
  *
- * Stricter than real disks: writes that lie minutes apart may be kept in the wrong order, while the system writes back after
- * some 30 seconds. Weaker: a disk that acknowledges a flush and loses it, bit rot, and sectors that hold garbage are not
- * modelled; neither are metadata of files (modes, times).
+ * Stricter than real disks: writes minutes apart may be reordered, although systems write back after about 30 seconds.
+ * Not modeled: disks that lose acknowledged flushes, bit rot, sectors with garbage, and file metadata (modes, times).
  */
 
 export const SECTOR_BYTES = 512;
@@ -30,7 +29,7 @@ interface Sync {
   end: number;
 }
 
-/** A change of content: bytes that are written, or a new length. */
+/** Written bytes, or a new length if `data` is undefined. */
 interface ContentChange {
   start: number;
   end: number;
@@ -38,9 +37,9 @@ interface ContentChange {
   data: Buffer | undefined;
 }
 
-/** A file or directory, by whatever name. */
+/** A file or directory, independent of its names. */
 export interface Inode {
-  /** Where it was made. */
+  /** The path at which it was created. */
   path: string;
   isDirectory: boolean;
   changes: ContentChange[];
@@ -50,11 +49,11 @@ export interface Inode {
 interface NameChange {
   directory: Inode;
   name: string;
-  /** What the name stands for from now on. */
+  /** The new target; undefined removes the name. */
   inode: Inode | undefined;
 }
 
-/** Changes of names that happen together or not at all. */
+/** Name changes that happen atomically. */
 export interface EntryChange {
   start: number;
   end: number;
@@ -69,7 +68,11 @@ export interface History {
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);
 
-/** @param root exists, is empty, and outlives every power cut */
+/**
+ * Replays a trace into the history of each file and directory.
+ *
+ * @param root an existing, empty directory, which survives every power cut
+ */
 export function replay(operations: readonly Operation[], root: string): History {
   const make = (path: string, isDirectory: boolean): Inode => ({ path, isDirectory, changes: [], syncs: [] });
   const rootInode = make(root, true);
@@ -80,12 +83,12 @@ export function replay(operations: readonly Operation[], root: string): History 
 
   const inodeAt = (path: string): Inode => {
     const inode = tree.get(path);
-    if (!inode) throw new Error(`the trace is incomplete: it has made no ${path}`);
+    if (!inode) throw new Error(`the trace is incomplete: ${path} was not created`);
     return inode;
   };
   const fileOf = (file: string) => {
     const found = open.get(file);
-    if (!found) throw new Error(`the trace is incomplete: it has not opened ${file}`);
+    if (!found) throw new Error(`the trace is incomplete: ${file} was not opened`);
     return found;
   };
   const named = (path: string, inode: Inode | undefined): NameChange => ({
@@ -153,7 +156,7 @@ export function replay(operations: readonly Operation[], root: string): History 
         break;
       }
       case 'remove': {
-        // Children before their parents. Removing what is not there is allowed where it was forced.
+        // Children before their parents. A forced removal may be of a missing path.
         const paths = tree.has(operation.path) ? [...below(operation.path).sort().reverse(), operation.path] : [];
         for (const path of paths) {
           change(operation, `remove ${path}`, [named(path, undefined)]);
@@ -166,10 +169,10 @@ export function replay(operations: readonly Operation[], root: string): History 
   return { root: rootInode, entries };
 }
 
-/** What becomes of the changes that a power cut may lose. */
+/** The fate of changes that a power cut may lose. */
 export interface Fate {
   entries: 'lost' | 'kept' | { share: number };
-  /** Of the content of each file: all changes, each change, or each sector of each change by a coin of its own. */
+  /** With a share, the random choice is made for each file, each change, or each sector of a change. */
   content: 'lost' | 'kept' | { share: number; each: 'file' | 'change' | 'sector' };
 }
 
@@ -178,24 +181,24 @@ export interface Cut {
   model: EntryModel;
   fate: Fate;
   chance(share: number): boolean;
-  /** Which calls of `fsync` count. */
+  /** Returns whether `fsync` calls of this file are respected. */
   counts(inode: Inode): boolean;
 }
 
-/** What is left of one file or directory. */
-export type Remains = Map<string, Remains | Buffer>;
+/** The contents of a directory: files as bytes, directories as maps. */
+export type DiskContents = Map<string, DiskContents | Buffer>;
 
 export interface CrashState {
-  remains: Remains;
-  /** What a cut could have lost, and what it has. */
+  contents: DiskContents;
+  /** Entry changes that the cut could lose, and those that it lost. */
   volatileEntries: number;
   lostEntries: string[];
   volatileChanges: number;
-  /** Files that lack changes, by the paths where they were made. */
+  /** Files that lack changes, by their original paths. */
   staleFiles: string[];
 }
 
-/** Builds what the disk holds after this cut. */
+/** Returns the disk contents after this cut. */
 export function crash({ root, entries }: History, cut: Cut): CrashState {
   const before = entries.filter(({ start }) => start <= cut.at);
   const durable = durableEntries(before, cut);
@@ -211,23 +214,23 @@ export function crash({ root, entries }: History, cut: Cut): CrashState {
     }
   }
   const state: CrashState = {
-    remains: new Map(),
+    contents: new Map(),
     volatileEntries: durable.filter((is) => !is).length,
     lostEntries: before.filter((_, index) => !kept[index]).map(({ what }) => what),
     volatileChanges: 0,
     staleFiles: [],
   };
-  const build = (inode: Inode): Remains => {
-    const remains: Remains = new Map();
+  const build = (inode: Inode): DiskContents => {
+    const contents: DiskContents = new Map();
     for (const [name, child] of directories.get(inode) ?? [])
-      remains.set(name, child.isDirectory ? build(child) : contentOf(child, cut, state));
-    return remains;
+      contents.set(name, child.isDirectory ? build(child) : contentOf(child, cut, state));
+    return contents;
   };
-  state.remains = build(root);
+  state.contents = build(root);
   return state;
 }
 
-/** The syncs of a file or directory that have returned before the cut. */
+/** Returns the syncs of a file or directory that were completed before the cut. */
 const syncsOf = (inode: Inode, { at, counts }: Cut) => inode.syncs.filter(({ end }) => end <= at && counts(inode));
 
 function durableEntries(entries: readonly EntryChange[], cut: Cut): boolean[] {
@@ -244,16 +247,16 @@ function keptEntries(entries: readonly EntryChange[], durable: readonly boolean[
   if (fate === 'kept') return entries.map(() => true);
   if (fate === 'lost' && cut.model === 'journal') return [...durable];
   if (cut.model === 'journal') {
-    // In their order: all up to one of them.
+    // In order: a prefix of the volatile changes is kept.
     const first = durable.lastIndexOf(true) + 1;
     let last = first;
     const { share } = fate as { share: number };
-    const patience = 1 - (1 - share) / Math.max(1, (entries.length - first) / 4);
-    while (last < entries.length && cut.chance(patience)) last += 1;
+    const keepProbability = 1 - (1 - share) / Math.max(1, (entries.length - first) / 4);
+    while (last < entries.length && cut.chance(keepProbability)) last += 1;
     return entries.map((_, index) => index < last);
   }
   const kept = durable.map((is) => is || (fate !== 'lost' && cut.chance(fate.share)));
-  // A change of a name implies those of the same name before it.
+  // A kept change implies all earlier changes of the same name.
   const implied = new Map<Inode, Set<string>>();
   for (let index = entries.length - 1; index >= 0; index -= 1) {
     const { names } = entries[index] as EntryChange;
@@ -272,32 +275,32 @@ function contentOf(inode: Inode, cut: Cut, state: CrashState): Buffer {
   const synced = Math.max(0, ...syncsOf(inode, cut).map(({ start }) => start));
   const firstVolatile = changes.findIndex(({ end }) => end > synced);
   const durableCount = firstVolatile < 0 ? changes.length : firstVolatile;
-  const whole = new Content(Math.max(0, ...inode.changes.map(({ offset, data }) => offset + (data?.length ?? 0))));
-  for (const change of changes.slice(0, durableCount)) whole.apply(change);
-  const left = changes.slice(durableCount);
-  if (left.length === 0) return whole.bytes();
-  state.volatileChanges += left.length;
+  const complete = new Content(Math.max(0, ...inode.changes.map(({ offset, data }) => offset + (data?.length ?? 0))));
+  for (const change of changes.slice(0, durableCount)) complete.apply(change);
+  const volatile = changes.slice(durableCount);
+  if (volatile.length === 0) return complete.bytes();
+  state.volatileChanges += volatile.length;
   const { content: fate } = cut.fate;
   const share = typeof fate === 'object' && fate.each === 'file' ? Number(cut.chance(fate.share)) : undefined;
   if (fate === 'lost' || share === 0) {
     state.staleFiles.push(inode.path);
-    return whole.bytes();
+    return complete.bytes();
   }
   if (fate === 'kept' || share === 1) {
-    for (const change of left) whole.apply(change);
-    return whole.bytes();
+    for (const change of volatile) complete.apply(change);
+    return complete.bytes();
   }
-  const rest = whole.copy();
-  for (const change of left) {
-    whole.apply(change);
+  const partial = complete.copy();
+  for (const change of volatile) {
+    complete.apply(change);
     const all = cut.chance(fate.share);
-    rest.take(change, whole, fate.each === 'sector' ? () => cut.chance(fate.share) : () => all);
+    partial.take(change, complete, fate.each === 'sector' ? () => cut.chance(fate.share) : () => all);
   }
-  if (!rest.bytes().equals(whole.bytes())) state.staleFiles.push(inode.path);
-  return rest.bytes();
+  if (!partial.bytes().equals(complete.bytes())) state.staleFiles.push(inode.path);
+  return partial.bytes();
 }
 
-/** Bytes that grow, up to a capacity. */
+/** A growable buffer with a fixed capacity. */
 class Content {
   #bytes: Buffer;
   #size = 0;
@@ -322,8 +325,8 @@ class Content {
     if (data) this.#bytes.set(data, offset);
   }
 
-  /** Takes those sectors of a change over that `keep` names, as they are in `whole`, and its size if it keeps any. */
-  take({ offset, data }: ContentChange, whole: Content, keep: () => boolean): void {
+  /** Copies the sectors of a change for which `keep` returns true from `source`, and its size if there are any. */
+  take({ offset, data }: ContentChange, source: Content, keep: () => boolean): void {
     if (!data) {
       if (keep()) this.#resize(offset);
       return;
@@ -332,13 +335,13 @@ class Content {
     for (let at = offset - (offset % SECTOR_BYTES); at < end; at += SECTOR_BYTES) {
       if (!keep()) continue;
       this.#resize(Math.max(this.#size, end));
-      // The file may have been longer before a truncation that is lost.
-      this.#bytes.set(whole.bytes().subarray(at, Math.min(at + SECTOR_BYTES, this.#size)), at);
+      // The file may be longer than `source` if a truncation was lost.
+      this.#bytes.set(source.bytes().subarray(at, Math.min(at + SECTOR_BYTES, this.#size)), at);
     }
   }
 
   #resize(size: number): void {
-    // What is cut off does not come back.
+    // Truncated bytes must not reappear when the file grows again.
     if (size < this.#size) this.#bytes.fill(0, size, this.#size);
     this.#size = size;
   }

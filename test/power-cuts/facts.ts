@@ -1,9 +1,9 @@
 /*
- * What responses promise, as facts that can be looked up later: an account with its password, a session, a post. Each fact is
- * changed by one client only, which waits for one response before it sends the next request.
+ * Facts that responses promise and that can be checked later: an account with its password, a session, a post. Each fact is
+ * changed by only one client, which waits for each response before its next request.
  */
 
-/** `null` where there must be no such thing. */
+/** A `null` value means that the entity must not exist. */
 export type Fact =
   | { kind: 'account'; email: string; value: { password: string } | null }
   | { kind: 'session'; token: string; value: boolean }
@@ -13,15 +13,15 @@ export type Fact =
   | { kind: 'friendship'; from: string; to: string; value: 'none' | 'requested' | 'friends' }
   | { kind: 'idempotency key'; email: string; key: string; title: string; text: string; value: number };
 
-/** A request that was answered, and by that the facts which the response has promised. Times as in a trace. */
-export interface Answered {
+/** A request with the facts that its response promises. Times as in a trace. */
+export interface CompletedRequest {
   what: string;
   start: number;
   end: number;
   facts: Fact[];
 }
 
-/** What may be found: one of several values while a request that changes it has no response yet. */
+/** The allowed values of a fact: several while a request that changes it has no response. */
 export interface Expected {
   fact: Fact;
   allowed: Fact['value'][];
@@ -32,8 +32,8 @@ function keyOf(fact: Fact): string {
   return JSON.stringify(key);
 }
 
-/** What has to be found after a power cut at this time. Nothing is known of what no response has told of before. */
-export function expectedAt(requests: readonly Answered[], at: number): Expected[] {
+/** Returns the expected facts after a power cut at this time. Facts without an earlier response are unknown. */
+export function expectedAt(requests: readonly CompletedRequest[], at: number): Expected[] {
   const expected = new Map<string, Expected>();
   const begun = requests.filter(({ start }) => start <= at).sort((one, other) => one.start - other.start);
   for (const { end, facts } of begun) {

@@ -3,15 +3,15 @@ import { deflateSync } from 'node:zlib';
 import type { Random } from '../fuzz/random.js';
 import { pngChunk } from '../support/image-builders.js';
 import { createSender, type RequestOptions, type TestResponse } from '../support/requests.js';
-import type { Answered, Fact } from './facts.js';
+import type { CompletedRequest, Fact } from './facts.js';
 
-/** Now, by the clock of the trace. */
+/** Returns the current time by the clock of the trace, in nanoseconds. */
 export const now = () => Number(process.hrtime.bigint());
 
 export const digest = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest('base64url');
 
-/** Sends requests. Throws when a response breaks the contract. */
-export const senderTo = (url: string) =>
+/** Returns a function that sends requests and throws if a response violates the contract. */
+export const createThrowingSender = (url: string) =>
   createSender(
     {
       fail: (...why) => {
@@ -25,7 +25,7 @@ const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 
 const WIDTH = 99;
 
-/** A grey PNG of about this many random bytes, so that each of its sectors can be told from another file's. */
+/** Returns a grayscale PNG of about this many random bytes, so that no two files share a sector. */
 export function noiseImage(random: Random, bytes: number): Buffer {
   const height = Math.ceil(bytes / (WIDTH + 1));
   const rows = Buffer.from(Array.from({ length: height * (WIDTH + 1) }, () => random.below(256)));
@@ -40,7 +40,7 @@ export function noiseImage(random: Random, bytes: number): Buffer {
 
 const LETTERS = Array.from({ length: 4096 }, (_, index) => String.fromCodePoint(0x4e00 + index)).join('');
 
-/** Chinese characters, three bytes each, that hardly compress. */
+/** Returns a text of Chinese characters, three bytes each, that hardly compresses. */
 export function longText(random: Random, length: number): string {
   return Array.from({ length }, () => LETTERS[random.below(LETTERS.length)]).join('');
 }
@@ -52,13 +52,13 @@ interface Post {
   image: Buffer | null;
 }
 
-/** A user who sends one request after the other, and notes what each response has promised. */
+/** A sequential client of one user. It records the facts that each response promises. */
 export class Client {
   readonly posts: Post[] = [];
   readonly liked = new Set<number>();
   password = 'Quiet-Harbour-27!';
   token = '';
-  /** Sessions beside that of `token`. */
+  /** The tokens of additional sessions. */
   readonly devices: string[] = [];
   id = 0;
   profile = { name: 'Some Body', private: false, picture: null as string | null };
@@ -69,7 +69,7 @@ export class Client {
   constructor(
     readonly username: string,
     readonly random: Random,
-    readonly answered: Answered[],
+    readonly completed: CompletedRequest[],
     private url: string,
   ) {
     this.email = `${username}@people.example`;
@@ -82,18 +82,18 @@ export class Client {
   async send(
     method: string,
     path: string,
-    ask: RequestOptions,
-    promises: (answer: TestResponse) => Fact[],
+    options: RequestOptions,
+    factsOf: (response: TestResponse) => Fact[],
     statuses: number[] = [200, 201],
   ): Promise<TestResponse> {
     const start = now();
-    const answer = await senderTo(this.url)(method, path, { token: this.token, ...ask });
+    const response = await createThrowingSender(this.url)(method, path, { token: this.token, ...options });
     const end = now();
-    if (!statuses.includes(answer.status)) {
-      throw new Error(`${method} ${path} returned ${answer.status}: ${JSON.stringify(answer.body)}`);
+    if (!statuses.includes(response.status)) {
+      throw new Error(`${method} ${path} returned ${response.status}: ${JSON.stringify(response.body)}`);
     }
-    this.answered.push({ what: `${method} ${path}`, start, end, facts: promises(answer) });
-    return answer;
+    this.completed.push({ what: `${method} ${path}`, start, end, facts: factsOf(response) });
+    return response;
   }
 
   async register(): Promise<void> {
@@ -130,8 +130,8 @@ export class Client {
     const image = this.random.chance(0.5) ? this.#image() : null;
     const key = image ? undefined : `key-${this.#count}`;
     const form = { title, text, ...(image && { image: blob(image) }) };
-    const ask: RequestOptions = { form, ...(key && { headers: { 'Idempotency-Key': key } }) };
-    await this.send('POST', '/posts/create', ask, ({ body: { id } }) => {
+    const options: RequestOptions = { form, ...(key && { headers: { 'Idempotency-Key': key } }) };
+    await this.send('POST', '/posts/create', options, ({ body: { id } }) => {
       const post = { id, title, text, image };
       this.posts.push(post);
       const { email } = this;
@@ -170,7 +170,7 @@ export class Client {
     ]);
   }
 
-  /** A post that was deleted meanwhile has no like. */
+  /** Likes or unlikes a post of another client. A deleted post returns 404 and has no likes. */
   async toggleLike(author: Client): Promise<void> {
     const [id] = author.posts.length > 0 ? [this.random.pick(author.posts).id] : [];
     if (id === undefined) return;
@@ -189,8 +189,8 @@ export class Client {
     );
   }
 
-  /** Goes on with the friendship that this user has begun: none, requested, friends, none. */
-  async befriend(other: Client): Promise<void> {
+  /** Advances the friendship: none, requested, friends, none. */
+  async advanceFriendship(other: Client): Promise<void> {
     const steps = {
       none: { by: this, path: `/friends/request?to=${other.id}`, method: 'POST', value: 'requested' },
       requested: { by: other, path: `/friends/accept?from=${this.id}`, method: 'POST', value: 'friends' },
@@ -214,7 +214,7 @@ export class Client {
     });
   }
 
-  /** Ends all sessions. */
+  /** Changes the password, which ends all sessions, and logs in again. */
   async changePassword(): Promise<void> {
     const digits = [1, 3, 5, 9];
     const password = `Quiet-Harbour-${this.random.pick(digits)}7${this.random.pick(digits)}2!`;
@@ -246,7 +246,7 @@ export class Client {
     ]);
   }
 
-  /** Some request, by chance. `friend` changes neither password nor friends. */
+  /** Sends a random request. */
   async step(others: readonly Client[], friend: Client): Promise<void> {
     const { random, posts } = this;
     const choice = random.below(20);
@@ -254,7 +254,7 @@ export class Client {
     else if (choice < 9) await this.editPost(random.pick(posts));
     else if (choice < 10) await this.deletePost(random.pick(posts));
     else if (choice < 13) await this.toggleLike(random.pick(others));
-    else if (choice < 15) await this.befriend(friend);
+    else if (choice < 15) await this.advanceFriendship(friend);
     else if (choice < 17) await this.changeProfile();
     else if (choice < 18) await this.addDevice();
     else if (choice < 19) await this.logOut();

@@ -4,40 +4,39 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { randomFor } from '../fuzz/random.js';
-import type { Answered } from './facts.js';
+import type { CompletedRequest } from './facts.js';
 import { Client, longText, now } from './load.js';
 import { type Operation, readOperations } from './trace.js';
 
-/** From this time on, until the next phase. */
+/** A phase lasts from `at` to the beginning of the next one. */
 export interface Phase {
   name: string;
   at: number;
 }
 
-/** What was done to a service from its first start on, and what its stores did on the disk. */
+/** All requests to a service since its first start, and all disk operations of its stores. */
 export interface Recording {
-  /** What survives any power cut, as an empty directory. */
+  /** An empty directory, which itself survives any power cut. */
   root: string;
-  /** Below the root. */
   dataDirectory: string;
   phases: Phase[];
-  requests: Answered[];
+  requests: CompletedRequest[];
   operations: Operation[];
 }
 
-type Marks = Omit<Recording, 'operations'>;
+type Metadata = Omit<Recording, 'operations'>;
 
-const MARKS = 'marks.json';
+const METADATA_FILE = 'metadata.json';
 
 export async function readRecording(directory: string): Promise<Recording> {
-  const marks: Marks = JSON.parse(await readFile(join(directory, MARKS), 'utf8'));
-  return { ...marks, operations: readOperations(directory) };
+  const metadata: Metadata = JSON.parse(await readFile(join(directory, METADATA_FILE), 'utf8'));
+  return { ...metadata, operations: readOperations(directory) };
 }
 
-/** The directory that a service finds its data in, in a directory that is left by a power cut. */
+/** Returns the data directory of a service below a root. */
 export const dataDirectoryIn = (root: string) => join(root, 'data');
 
-/** Which limits do not count here. */
+/** Disables the rate limits. */
 export const LIMITS = {
   RATE_LIMIT_MAX: '1000000000',
   RATE_LIMIT_STRICT_MAX: '1000000000',
@@ -71,7 +70,7 @@ class RecordedService {
     });
     process.once('exit', () => child.kill('SIGKILL'));
     const exited = once(child, 'exit').then(([code]) => {
-      throw new Error(`the recorded service ended with ${code}`);
+      throw new Error(`the recorded service exited with ${code}`);
     });
     const [{ url }] = await Promise.race([once(child, 'message'), exited]);
     exited.catch(() => undefined);
@@ -94,15 +93,15 @@ class RecordedService {
 const CLIENTS = 4;
 
 /**
- * Runs a service on an empty directory through everything that writes: the first start, requests, checkpoints, a change of the
- * WAL segment, a stop, a kill and the starts after them.
+ * Runs a service on an empty directory through all phases that write: the first start, requests, checkpoints, a switch of the
+ * WAL segment, a stop, a kill, and the starts after them.
  *
- * @param directory for the trace; exists
- * @param root for the data of the service; exists and is empty
+ * @param directory an existing directory for the trace
+ * @param root an existing, empty directory for the data of the service
  */
 export async function record(directory: string, root: string, seed: string): Promise<Recording> {
   const phases: Phase[] = [];
-  const requests: Answered[] = [];
+  const requests: CompletedRequest[] = [];
   const begin = (name: string) => phases.push({ name, at: now() });
 
   begin('first start');
@@ -172,7 +171,7 @@ export async function record(directory: string, root: string, seed: string): Pro
   begin('stop');
   await service.end('SIGTERM');
 
-  const marks: Marks = { root, dataDirectory: dataDirectoryIn(root), phases, requests };
-  await writeFile(join(directory, MARKS), JSON.stringify(marks));
-  return { ...marks, operations: readOperations(directory) };
+  const metadata: Metadata = { root, dataDirectory: dataDirectoryIn(root), phases, requests };
+  await writeFile(join(directory, METADATA_FILE), JSON.stringify(metadata));
+  return { ...metadata, operations: readOperations(directory) };
 }

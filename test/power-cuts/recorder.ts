@@ -6,9 +6,9 @@ import { join, resolve, sep } from 'node:path';
 import { threadId } from 'node:worker_threads';
 
 /*
- * Preloaded into every thread of a service by `--import`: records each operation that changes a file or directory below
- * RECORD_BELOW, or forces one to the disk, into a file of RECORD_TO. What the service does not call is not recorded; that a
- * trace is complete is checked by replaying it.
+ * Preloaded into every thread of a service by `--import`. It patches `node:fs` to record every change and every fsync of files
+ * and directories below RECORD_BELOW, into a file in RECORD_TO. Only the functions that the service uses are patched; replaying
+ * the trace shows whether it is complete.
  */
 
 const { RECORD_BELOW = '', RECORD_TO = '' } = process.env;
@@ -23,14 +23,14 @@ function record(start: number, operation: Record<string, unknown>, data?: Buffer
   for (let done = 0; data && done < data.length; ) done += writeSync(log, data, done);
 }
 
-/** The path, if it is one to record. */
+/** Returns the absolute path if it is below RECORD_BELOW. */
 function recorded(path: unknown): string | undefined {
   if (typeof path !== 'string' && !(path instanceof URL) && !Buffer.isBuffer(path)) return undefined;
   const absolute = resolve(path instanceof URL ? path.pathname : String(path));
   return absolute === RECORD_BELOW || absolute.startsWith(RECORD_BELOW + sep) ? absolute : undefined;
 }
 
-/** This thread's open files, by descriptor. A descriptor is used by the thread that has opened it. */
+/** Open files of this thread by descriptor. Descriptors are not shared between threads. */
 const files = new Map<number, string>();
 let opened = 0;
 
@@ -41,7 +41,7 @@ function flagsOf(flags: string | number = 'r'): { create: boolean; truncate: boo
   return { create: /^[wa]/.test(flags), truncate: flags.startsWith('w') };
 }
 
-function noteOpen(start: number, fd: number, path: string, flags?: string | number): string {
+function recordOpen(start: number, fd: number, path: string, flags?: string | number): string {
   opened += 1;
   const file = `${process.pid}-${threadId}-${opened}`;
   files.set(fd, file);
@@ -58,25 +58,29 @@ const bytesOf = (data: unknown, encoding?: unknown): Buffer => {
 // biome-ignore lint/suspicious/noExplicitAny: stands for the many overloads of the functions of node:fs.
 type Call = (...args: any[]) => any;
 
-/** A call inside of another, of the same thread and without a pause, belongs to it. */
+/** Patched functions that synchronously call other patched functions are recorded only once. */
 let depth = 0;
 
-/** Replaces a function of an object. `note` is told what was called, and records it, once the call has succeeded. */
-function patch(target: object, name: string, note: (start: number, result: never, args: never, self: never) => void) {
+/** Replaces a function of an object. Calls `onSuccess`, which records the operation, when a call has succeeded. */
+function patch(
+  target: object,
+  name: string,
+  onSuccess: (start: number, result: never, args: never, self: never) => void,
+) {
   const functions = target as Record<string, Call>;
   const original = functions[name];
   if (!original) return;
   functions[name] = function (this: unknown, ...args: unknown[]) {
     if (depth > 0) return original.apply(this, args);
     const start = now();
-    const noted = <Result>(result: Result): Result => {
-      note(start, result as never, args as never, this as never);
+    const reported = <Result>(result: Result): Result => {
+      onSuccess(start, result as never, args as never, this as never);
       return result;
     };
     depth += 1;
     try {
       const result = original.apply(this, args);
-      return result instanceof Promise ? result.then(noted) : noted(result);
+      return result instanceof Promise ? result.then(reported) : reported(result);
     } finally {
       depth -= 1;
     }
@@ -107,7 +111,7 @@ for (const [target, suffix] of [
   patch(target, `truncate${suffix}`, truncatePath);
 }
 
-function noteWhole(start: number, path: string, data: Buffer, flag: unknown): void {
+function recordWrittenFile(start: number, path: string, data: Buffer, flag: unknown): void {
   opened += 1;
   const file = `${process.pid}-${threadId}-${opened}`;
   record(start, { kind: 'open', file, path, ...flagsOf(flag as string | undefined) });
@@ -118,13 +122,13 @@ const flagOf = (options: unknown) => (options as { flag?: string } | undefined)?
 patch(fs, 'openSync', (start, fd: number, [path, flags]: [string, number]) => {
   const absolute = recorded(path);
   if (absolute === undefined) files.delete(fd);
-  else noteOpen(start, fd, absolute, flags);
+  else recordOpen(start, fd, absolute, flags);
 });
 patch(fs, 'writeFileSync', (start, _: unknown, [path, data, options]: [string, string, object]) => {
   const absolute = recorded(path);
-  if (absolute !== undefined) noteWhole(start, absolute, bytesOf(data), flagOf(options));
+  if (absolute !== undefined) recordWrittenFile(start, absolute, bytesOf(data), flagOf(options));
 });
-/** What to note about an open file, where that is one to record. */
+/** Returns a handler that records an operation on an open file, unless the file is not recorded. */
 const onFile = (operation: (result: unknown, args: unknown[]) => [Record<string, unknown>, Buffer?]) => {
   return (start: number, result: unknown, args: unknown[]) => {
     const file = files.get(args[0] as number);
@@ -137,7 +141,7 @@ patch(
   fs,
   'writeSync',
   onFile((written, [, data, offset = 0, , position]) => {
-    if (typeof data === 'string') throw new Error('the recorder knows no writeSync of a string');
+    if (typeof data === 'string') throw new Error('the recorder does not support writeSync with a string');
     const bytes = bytesOf(data).subarray(Number(offset), Number(offset) + Number(written));
     return [{ kind: 'write', position: typeof position === 'number' ? position : null }, bytes];
   }),
@@ -153,18 +157,18 @@ for (const name of ['fsyncSync', 'fdatasyncSync'])
     name,
     onFile(() => [{ kind: 'sync' }]),
   );
-// The descriptor may be another file's as soon as it is closed.
+// A descriptor may be reused as soon as it is closed.
 const { closeSync } = fs;
 fs.closeSync = (fd) => {
   files.delete(fd);
   closeSync(fd);
 };
 
-// A FileHandle knows its file: a descriptor may be another's by the time that a promise resolves.
+// By FileHandle, since a descriptor may have been reused when a promise resolves.
 const handles = new WeakMap<object, string>();
 patch(promises, 'open', (start, handle: FileHandle, [path, flags]: [string, string]) => {
   const absolute = recorded(path);
-  if (absolute !== undefined) handles.set(handle, noteOpen(start, handle.fd, absolute, flags));
+  if (absolute !== undefined) handles.set(handle, recordOpen(start, handle.fd, absolute, flags));
 });
 
 const { writeFile } = promises;
@@ -174,20 +178,20 @@ promises.writeFile = async (path, data, options) => {
   const start = now();
   const chunks: Buffer[] = [];
   // A stream can be read only once.
-  const whole = typeof data === 'string' || ArrayBuffer.isView(data);
+  const isBuffered = typeof data === 'string' || ArrayBuffer.isView(data);
   async function* copied() {
     for await (const chunk of data as AsyncIterable<Buffer>) {
       chunks.push(Buffer.from(bytesOf(chunk)));
       yield chunk;
     }
   }
-  await writeFile(path, whole ? data : copied(), options);
-  noteWhole(start, absolute, whole ? bytesOf(data) : Buffer.concat(chunks), flagOf(options));
+  await writeFile(path, isBuffered ? data : copied(), options);
+  recordWrittenFile(start, absolute, isBuffered ? bytesOf(data) : Buffer.concat(chunks), flagOf(options));
 };
 
-const probe = await promises.open(process.execPath);
-const FileHandles = Object.getPrototypeOf(probe) as object;
-await probe.close();
+const handle = await promises.open(process.execPath);
+const FileHandles = Object.getPrototypeOf(handle) as object;
+await handle.close();
 const { close } = FileHandles as FileHandle;
 (FileHandles as FileHandle).close = function (this: FileHandle) {
   files.delete(this.fd);

@@ -8,23 +8,23 @@ import type { Outcome } from './checker.js';
 import { checkAll } from './checkers.js';
 import { FSYNC_GROUPS, MODELS } from './cuts.js';
 import { replay } from './disk.js';
+import { differences } from './disk-contents.js';
 import { record } from './record.js';
-import { differences } from './remains.js';
 
 /*
- * Cuts the power of a service on embedded stores, at some hundred moments, and looks whether it starts again, whether its
- * stores agree, and whether all is there that was acknowledged.
+ * Simulates power cuts of a service on embedded stores, and checks whether the service starts again, whether its stores are
+ * consistent, and whether everything acknowledged is still there.
  *
- * One service is run and recorded: every change of its files, every fsync, and every response. From that follow the states
- * that a power cut at any moment may leave on the disk (by which rules, `disk.ts` says). Each is written to a directory, and
- * a service is started on it. What is wrong with a state is printed with its number.
+ * One service is run and recorded: every change of its files, every fsync and every response. From the recording, the states
+ * that a power cut may leave on the disk are derived (see `disk.ts`). Each state is written to a directory, and a service is
+ * started on it. Faults are printed with the number of the state.
  *
  *   npm run test:power-cuts                                     40 states
- *   npm run test:power-cuts -- --states 500 --seed 7            more, as an earlier run has chosen them
- *   npm run test:power-cuts -- --trace DIRECTORY --only 17      one of them again, from a trace that was kept
- *   npm run test:power-cuts -- --ignore-fsync all               as if nothing had been forced to the disk: has to fail
+ *   npm run test:power-cuts -- --states 500 --seed 7            more states, from a known seed
+ *   npm run test:power-cuts -- --trace DIRECTORY --only 17      one state of a kept trace
+ *   npm run test:power-cuts -- --ignore-fsync all               ignores every fsync: must fail
  *
- * A run that finds something keeps its trace, since no two runs of a service write the same.
+ * A run that finds faults keeps its trace, since two runs of a service never write the same.
  */
 
 const { values } = parseArgs({
@@ -40,7 +40,7 @@ const { values } = parseArgs({
   },
 });
 
-/** The words of an argument, each of which has to be one of these. */
+/** Splits a comma-separated argument. Throws if an item is not allowed. */
 function wordsOf<Word extends string>(argument: string, allowed: readonly Word[]): Word[] {
   const words = argument.split(',').filter(Boolean) as Word[];
   if (words.every((word) => allowed.includes(word))) return words;
@@ -53,7 +53,7 @@ const numbers =
 
 const PRINTED_FAULTS_MAX = 5;
 
-// A data directory is copied hundreds of times: in memory, where that is possible.
+// Hundreds of data directories are written: in memory if possible.
 const memory = '/dev/shm';
 const scratch = await mkdtemp(join(existsSync(memory) ? memory : tmpdir(), 'power-cuts-'));
 process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
@@ -65,7 +65,7 @@ async function recordTrace(): Promise<void> {
   const began = performance.now();
   const { operations, requests } = await record(trace, root, values.seed);
   const missing = await differences(replay(operations, root), root);
-  if (missing.length > 0) throw new Error(`the trace is incomplete, played back it differs in ${missing.slice(0, 10)}`);
+  if (missing.length > 0) throw new Error(`the trace is incomplete: replayed, it differs in ${missing.slice(0, 10)}`);
   await rm(root, { recursive: true });
   const syncs = operations.filter(({ kind }) => kind === 'sync').length;
   const seconds = Math.round((performance.now() - began) / 1000);
@@ -85,7 +85,7 @@ function report(outcome: Outcome): void {
   for (const fault of faults.slice(0, PRINTED_FAULTS_MAX)) console.log(`  ${fault}`);
   const more = faults.length - PRINTED_FAULTS_MAX;
   if (more > 0) console.log(`  and ${more} more, of ${expected} facts`);
-  console.log(`  lost changes of names: ${last(state.lostEntries)}; stale files: ${last(state.staleFiles)}`);
+  console.log(`  lost directory entries: ${last(state.lostEntries)}; stale files: ${last(state.staleFiles)}`);
 }
 
 const mean = (numbers: number[]) => {
@@ -105,8 +105,8 @@ function summary(): string {
       states: String(of.length),
       failed: String(of.filter(({ faults }) => faults.length > 0).length),
       facts: mean(of.map(({ expected }) => expected)),
-      'names at stake': mean(of.map(({ state }) => state.volatileEntries)),
-      'writes at stake': mean(of.map(({ state }) => state.volatileChanges)),
+      'volatile entries': mean(of.map(({ state }) => state.volatileEntries)),
+      'volatile writes': mean(of.map(({ state }) => state.volatileChanges)),
       ms: mean(of.map(({ ms }) => ms)),
     })),
   );
@@ -121,14 +121,14 @@ const seconds = (performance.now() - began) / 1000;
 const failed = outcomes.filter(({ faults }) => faults.length > 0).sort((one, other) => one.number - other.number);
 console.log(`\n${summary()}\n`);
 console.log(
-  `${outcomes.length - failed.length} states hold, ${failed.length} do not; ${(seconds / outcomes.length).toFixed(1)} s each.`,
+  `${outcomes.length - failed.length} states passed, ${failed.length} failed; ${(seconds / outcomes.length).toFixed(1)} s each.`,
 );
 if (values.trace !== undefined || values['keep-trace'] || failed.length > 0) {
   const same = [
     `--trace ${trace} --seed ${values.seed} --model ${model}`,
     ...(ignored.length > 0 ? [`--ignore-fsync ${ignored}`] : []),
   ];
-  console.log(`Again: npm run test:power-cuts -- ${same.join(' ')} --only ${failed[0]?.number ?? 0}`);
+  console.log(`To repeat: npm run test:power-cuts -- ${same.join(' ')} --only ${failed[0]?.number ?? 0}`);
 } else {
   await rm(trace, { recursive: true });
 }

@@ -4,8 +4,8 @@ import { createLogger } from '../../handlers/config/logger.js';
 import { startService } from '../../handlers/service.js';
 
 /*
- * The service in a process of its own, as `scripts/start.ts` runs it, which also runs statements that its parent sends:
- * checkpoints, above all, which a short run would not come to by itself.
+ * Runs the service like `scripts/start.ts`, and also executes SQL statements from its parent, mainly checkpoints, which a
+ * short run would not trigger.
  */
 
 const config = readConfig(process.env);

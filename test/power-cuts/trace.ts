@@ -2,18 +2,18 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /*
- * What the recorder writes: one line of JSON for each operation, followed by `bytes` bytes of data. All threads and processes
- * of a machine share the clock of `process.hrtime`, so that the operations of several files can be put in order. Times are
- * nanoseconds; a number holds them exactly for 104 days of uptime.
+ * The trace format: one line of JSON for each operation, followed by `bytes` bytes of data. All threads and processes of a
+ * machine share the clock of `process.hrtime`, so the operations of several files can be ordered. Times are in nanoseconds,
+ * which a number represents exactly for 104 days of uptime.
  */
 
-/** When an operation was begun and when it had returned. */
+/** The times at which an operation began and returned. */
 interface Span {
   start: number;
   end: number;
 }
 
-/** Paths are absolute. `file` names what one `open` has returned, until it is closed. */
+/** Paths are absolute. `file` identifies an open file. */
 export type Operation = Span &
   (
     | { kind: 'open'; file: string; path: string; create: boolean; truncate: boolean }
@@ -28,7 +28,7 @@ export type Operation = Span &
 
 export type OperationKind = Operation['kind'];
 
-/** The operations of all threads in a trace directory, in the order in which they were begun. */
+/** Reads the operations of all threads in a trace directory, ordered by start time. */
 export function readOperations(directory: string): Operation[] {
   const operations: Operation[] = [];
   for (const name of readdirSync(directory).filter((name) => name.endsWith('.operations'))) {

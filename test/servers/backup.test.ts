@@ -12,13 +12,13 @@ import { samples } from '../../scripts/contract-test/images.js';
 import { startServer, stopServer } from '../../scripts/services/control.js';
 import { folder } from '../../scripts/services/folder.js';
 import { verify } from '../../scripts/verify/verify.js';
-import { agree } from '../support/agreement.js';
+import { expectConsistentStores } from '../support/consistency.js';
 import { befriend, startTestService, type TestService } from '../support/service.js';
-import { freshStores, onServices, quiet, temporaryDirectory } from '../support/stores.js';
+import { freshStores, onServices, silentLog, temporaryDirectory } from '../support/stores.js';
 
 const skip = !onServices && 'needs real servers: npm run test:services';
 
-/** Where the Neo4j of the tests keeps its databases. */
+/** Returns the data directory of the test Neo4j server. */
 const graphData = async () => {
   const home = (await readdir(folder('data'))).find((name) => name.startsWith('neo4j-')) ?? '';
   return folder('data', home, 'data');
@@ -26,7 +26,7 @@ const graphData = async () => {
 
 const TABLES = ['accounts', 'sessions', 'posts', 'outbox', 'installation'] as const;
 
-/** In one transaction, so that all tables are of one moment, as pg_dump reads them. */
+/** Reads all tables in one snapshot, as pg_dump does. */
 async function dumpTables({ maintenanceDb }: BareStores): Promise<Map<string, object[]>> {
   return maintenanceDb
     .transaction()
@@ -44,11 +44,11 @@ async function restoreTables({ maintenanceDb }: BareStores, tables: Map<string, 
     await sql`insert into ${sql.table(table)}
       select * from json_populate_recordset(null::${sql.table(table)}, ${json}::json)`.execute(maintenanceDb);
   }
-  // As pg_dump does it.
+  // pg_dump restores sequences too.
   await sql`select setval('posts_id_seq', (select max(id) from posts))`.execute(maintenanceDb);
 }
 
-/** Copies the images that are not there yet, and removes none. */
+/** Copies the images that have not been copied yet. */
 async function copyImages({ images }: { images: ImageStore }, directory: string): Promise<void> {
   await mkdir(directory, { recursive: true });
   for await (const name of images.list()) {
@@ -62,45 +62,45 @@ async function restoreImages({ images }: { images: ImageStore }, directory: stri
   for (const name of await readdir(directory)) await images.put(name, join(directory, name));
 }
 
-interface Known {
+interface KnownPost {
   id: number;
   image: string;
 }
 
-/** People who post, like, befriend and delete until they are told to stop; a store that is away stops nobody. */
+/** Starts users that post, like, befriend and delete until `stop`, also while a store is unavailable. */
 async function load(service: TestService) {
-  const people = await Promise.all(Array.from({ length: 4 }, () => service.createUser()));
-  const posts = new Set<Known>();
-  let going = true;
+  const users = await Promise.all(Array.from({ length: 4 }, () => service.createUser()));
+  const posts = new Set<KnownPost>();
+  let isRunning = true;
   let count = 0;
   let newestToDelete = Number.POSITIVE_INFINITY;
-  const live = people.map(async (person, index) => {
-    const own: Known[] = [];
-    for (let turn = 0; going; turn += 1) {
+  const clients = users.map(async (user, index) => {
+    const ownPosts: KnownPost[] = [];
+    for (let turn = 0; isRunning; turn += 1) {
       const form = { title: 'T', text: 'T', image: new Blob([samples.png], { type: 'image/png' }) };
-      const { status, body } = await person.send('POST', '/posts/create', { form });
+      const { status, body } = await user.send('POST', '/posts/create', { form });
       if (status === 201) {
         count += 1;
-        own.push(body);
+        ownPosts.push(body);
         posts.add(body);
       }
-      for (const post of posts) await person.send('POST', `/posts/like?id=${post.id}`);
-      const other = people[(index + 1) % people.length] ?? person;
-      if (turn % 3 === 0) await befriend(person, other);
-      if (turn % 3 === 2) await person.send('DELETE', `/friends/remove?id=${other.id}`);
-      const [old] = own;
-      if (old && own.length > 6 && old.id <= newestToDelete) {
-        own.shift();
+      for (const post of posts) await user.send('POST', `/posts/like?id=${post.id}`);
+      const other = users[(index + 1) % users.length] ?? user;
+      if (turn % 3 === 0) await befriend(user, other);
+      if (turn % 3 === 2) await user.send('DELETE', `/friends/remove?id=${other.id}`);
+      const [old] = ownPosts;
+      if (old && ownPosts.length > 6 && old.id <= newestToDelete) {
+        ownPosts.shift();
         posts.delete(old);
-        await person.send('DELETE', `/posts/delete?id=${old.id}`);
+        await user.send('DELETE', `/posts/delete?id=${old.id}`);
       }
     }
   });
   return {
-    people,
+    people: users,
     posts,
     made: () => count,
-    /** What is made from now on stays: an image that comes and goes while images are copied is in no copy. */
+    /** Keeps new posts: an image that is created and deleted while images are copied is in no copy. */
     keepNew: () => {
       newestToDelete = Math.max(...[...posts].map(({ id }) => id));
     },
@@ -108,18 +108,18 @@ async function load(service: TestService) {
       newestToDelete = Number.POSITIVE_INFINITY;
     },
     async stop() {
-      going = false;
-      await Promise.all(live);
+      isRunning = false;
+      await Promise.all(clients);
     },
   };
 }
 
-t.test('a backup taken under load, restored and repaired, is a whole service again', { skip }, async (t: Test) => {
+t.test('a backup taken under load can be restored and repaired', { skip }, async (t: Test) => {
   const service = await startTestService(t);
   const backup = await temporaryDirectory(t);
   const [images, graph] = [join(backup, 'images'), join(backup, 'graph')];
-  const { people, posts, made, keepNew, deleteAny, stop } = await load(service);
-  while (made() < 16) await sleep(20);
+  const { people: users, posts, made: createdCount, keepNew, deleteAny, stop } = await load(service);
+  while (createdCount() < 16) await sleep(20);
 
   keepNew();
   await copyImages(service.stores, images);
@@ -128,48 +128,52 @@ t.test('a backup taken under load, restored and repaired, is a whole service aga
   const dumped = new Set(posts);
   await copyImages(service.stores, images);
   deleteAny();
-  // The graph has likes of posts that come after the dump.
-  for (const before = made(); made() < before + 8; ) await sleep(20);
+  // The graph then has likes of posts created after the dump.
+  for (const before = createdCount(); createdCount() < before + 8; ) await sleep(20);
   await stopServer('neo4j');
   await cp(await graphData(), graph, { recursive: true });
   await startServer('neo4j');
-  // What comes after the backup is lost, but for what it leaves behind.
-  for (const before = made(); made() < before + 8; ) await sleep(20);
+  // Writes after the backup are lost.
+  for (const before = createdCount(); createdCount() < before + 8; ) await sleep(20);
   await stop();
   await service.stop();
 
-  // All is lost.
+  // Simulates the loss of all stores.
   const environment = await freshStores(t);
   await stopServer('neo4j');
   await rm(await graphData(), { recursive: true });
   await cp(graph, await graphData(), { recursive: true });
   await startServer('neo4j');
-  const bare = await openBareStores(readConfig(environment).stores, quiet);
+  const bare = await openBareStores(readConfig(environment).stores, silentLog);
   await restoreTables(bare, tables);
   await restoreImages(bare, images);
   const { id } = await bare.db.selectFrom('installation').select('id').executeTakeFirstOrThrow();
   await bare.images.claim(id);
-  const { findings } = await verify(bare, { repair: true, log: quiet });
-  for (const { rule, found, mended } of findings)
-    if (found > 0) t.comment(`${rule.says}: ${found} not so, ${mended} mended`);
+  const { findings } = await verify(bare, { repair: true, log: silentLog });
+  for (const { rule, found, repaired } of findings)
+    if (found > 0) t.comment(`${rule.title}: ${found} violations, ${repaired} repaired`);
   await bare.close();
 
-  const again = await startTestService(t, environment);
-  const [reader] = people;
-  const read = (path: string) => again.send('GET', path, { token: reader?.token ?? '' });
-  // One that was deleted while the tables were read may be in the backup or not.
-  const sure = acknowledged.filter((post) => dumped.has(post));
-  t.ok(sure.length >= 8);
-  for (const post of sure) {
+  const restoredService = await startTestService(t, environment);
+  const [reader] = users;
+  const read = (path: string) => restoredService.send('GET', path, { token: reader?.token ?? '' });
+  // A post that was deleted while the tables were read may be missing in the backup.
+  const certain = acknowledged.filter((post) => dumped.has(post));
+  t.ok(certain.length >= 8);
+  for (const post of certain) {
     t.match(await read(`/posts/${post.id}`), { status: 200, body: { image: post.image } });
-    t.ok((await read(post.image)).bytes.equals(samples.png), 'its image is whole');
+    t.ok((await read(post.image)).bytes.equals(samples.png), 'its image is complete');
   }
-  await agree(t, again.stores);
-  const { body } = await again.send('POST', '/posts/create', {
+  await expectConsistentStores(t, restoredService.stores);
+  const { body } = await restoredService.send('POST', '/posts/create', {
     token: reader?.token ?? '',
     form: { title: 'T', text: 'T' },
   });
-  const restored = await again.stores.db.selectFrom('posts').select('id').where('id', '<>', body.id).execute();
-  t.ok(restored.length > 0 && restored.every(({ id }) => id < body.id), 'a new post takes no old one’s id');
-  t.equal((await read(`/posts/${body.id}`)).body.like_count, 0, 'and inherits nothing');
+  const restored = await restoredService.stores.db
+    .selectFrom('posts')
+    .select('id')
+    .where('id', '<>', body.id)
+    .execute();
+  t.ok(restored.length > 0 && restored.every(({ id }) => id < body.id), 'a new post does not reuse an id');
+  t.equal((await read(`/posts/${body.id}`)).body.like_count, 0, 'a new post has no likes');
 });

@@ -2,39 +2,46 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
 import { needsProxy } from '../faults/toxiproxy.js';
-import { agree } from '../support/agreement.js';
-import { startProxy, type Proxy as Way } from '../support/proxy.js';
+import { expectConsistentStores } from '../support/consistency.js';
+import { startProxy, type Proxy as TcpProxy } from '../support/proxy.js';
 import type { TestResponse } from '../support/requests.js';
-import { befriend, createPost, PASSWORD, type Person, startTestService, type TestService } from '../support/service.js';
+import {
+  befriend,
+  createPost,
+  PASSWORD,
+  startTestService,
+  type TestService,
+  type TestUser,
+} from '../support/service.js';
 import { freshStores } from '../support/stores.js';
 
 const image = () => new Blob([samples.png], { type: 'image/png' });
 
-const DEVICE = 'A device whose login is lost';
-const TITLE = 'A post whose answer is lost';
+const DEVICE = 'A device whose login response is lost';
+const TITLE = 'A post whose response is lost';
 
 interface Write {
   name: string;
   uploads?: true;
-  /** What is sent to PostgreSQL with what it commits; `commit` unless that is a statement by itself. */
-  words?: string;
-  /** Arranges what the write needs, and answers the write, and whether it has happened. */
-  arrange(service: TestService): Promise<{ ask(): Promise<TestResponse>; happened(): Promise<boolean> }>;
+  /** Text of the committing message to the store. The default is `commit`, for an explicit transaction. */
+  trigger?: string;
+  /** Prepares the write. Returns functions that send it and that tell whether it has taken effect. */
+  arrange(service: TestService): Promise<{ send(): Promise<TestResponse>; happened(): Promise<boolean> }>;
 }
 
-const found = async (answer: Promise<TestResponse>) => (await answer).status === 200;
+const found = async (response: Promise<TestResponse>) => (await response).status === 200;
 
-function ofPost(
+function postWrite(
   name: string,
-  ask: (ada: Person, id: number) => Promise<TestResponse>,
+  send: (user: TestUser, id: number) => Promise<TestResponse>,
   seen: (post: TestResponse) => boolean,
 ): Write {
   return {
     name,
     async arrange(service) {
-      const ada = await service.createUser();
-      const { id } = await createPost(ada, { image: image() });
-      return { ask: () => ask(ada, id), happened: async () => seen(await ada.send('GET', `/posts/${id}`)) };
+      const user = await service.createUser();
+      const { id } = await createPost(user, { image: image() });
+      return { send: () => send(user, id), happened: async () => seen(await user.send('GET', `/posts/${id}`)) };
     },
   };
 }
@@ -43,39 +50,39 @@ const WRITES: Write[] = [
   {
     name: 'register',
     async arrange(service) {
-      const { username, email, ...somebody } = await service.createUser();
-      const json = { name: somebody.name, username: `x${username}`, email: `x${email}`, password: PASSWORD };
+      const { username, email, name } = await service.createUser();
+      const json = { name, username: `x${username}`, email: `x${email}`, password: PASSWORD };
       return {
-        ask: () => service.send('POST', '/auth/register', { json }),
+        send: () => service.send('POST', '/auth/register', { json }),
         happened: () => found(service.send('POST', '/auth/login', { json: { email: json.email, password: PASSWORD } })),
       };
     },
   },
   {
     name: 'login',
-    words: DEVICE,
+    trigger: DEVICE,
     async arrange(service) {
-      const ada = await service.createUser();
-      const sessions = async () => (await ada.send('GET', '/auth/sessions')).body.length;
+      const user = await service.createUser();
+      const sessions = async () => (await user.send('GET', '/auth/sessions')).body.length;
       const before = await sessions();
-      const json = { email: ada.email, password: PASSWORD };
+      const json = { email: user.email, password: PASSWORD };
       return {
-        ask: () => service.send('POST', '/auth/login', { json, headers: { 'User-Agent': DEVICE } }),
+        send: () => service.send('POST', '/auth/login', { json, headers: { 'User-Agent': DEVICE } }),
         happened: async () => (await sessions()) > before,
       };
     },
   },
   {
     name: 'a post with an image',
-    words: TITLE,
+    trigger: TITLE,
     uploads: true,
     async arrange(service) {
-      const ada = await service.createUser();
+      const user = await service.createUser();
       return {
-        ask: () => ada.send('POST', '/posts/create', { form: { title: TITLE, text: 'T', image: image() } }),
+        send: () => user.send('POST', '/posts/create', { form: { title: TITLE, text: 'T', image: image() } }),
         async happened() {
-          const [post] = (await ada.send('GET', '/posts/me')).body;
-          return post !== undefined && (await ada.send('GET', post.image)).bytes.equals(samples.png);
+          const [post] = (await user.send('GET', '/posts/me')).body;
+          return post !== undefined && (await user.send('GET', post.image)).bytes.equals(samples.png);
         },
       };
     },
@@ -83,47 +90,48 @@ const WRITES: Write[] = [
   {
     name: 'a post with an idempotency key',
     async arrange(service) {
-      const ada = await service.createUser();
+      const user = await service.createUser();
       const form = { title: 'T', text: 'T', image: image() };
-      const ask = () => ada.send('POST', '/posts/create', { form, headers: { 'Idempotency-Key': 'k' } });
+      const send = () => user.send('POST', '/posts/create', { form, headers: { 'Idempotency-Key': 'k' } });
       return {
-        ask,
+        send,
         async happened() {
-          const [post] = (await ada.send('GET', '/posts/me')).body;
-          const retry = await ask();
-          const posts = (await ada.send('GET', '/posts/me')).body;
+          const [post] = (await user.send('GET', '/posts/me')).body;
+          const retry = await send();
+          const posts = (await user.send('GET', '/posts/me')).body;
           return retry.status === 201 && posts.length === 1 && retry.body.id === post?.id;
         },
       };
     },
   },
-  ofPost(
+  postWrite(
     'an edit with an image',
-    (ada, id) => ada.send('PUT', `/posts/edit?id=${id}`, { form: { title: 'New', image: image() } }),
+    (user, id) => user.send('PUT', `/posts/edit?id=${id}`, { form: { title: 'New', image: image() } }),
     ({ body }) => body.title === 'New',
   ),
-  ofPost(
+  postWrite(
     'a deletion of a post',
-    (ada, id) => ada.send('DELETE', `/posts/delete?id=${id}`),
+    (user, id) => user.send('DELETE', `/posts/delete?id=${id}`),
     ({ status }) => status === 404,
   ),
-  ofPost(
+  postWrite(
     'a like',
-    (ada, id) => ada.send('POST', `/posts/like?id=${id}`),
+    (user, id) => user.send('POST', `/posts/like?id=${id}`),
     ({ body }) => body.liked_by_me && body.like_count === 1,
   ),
   {
     name: 'a change of the password',
     uploads: true,
     async arrange(service) {
-      const ada = await service.createUser();
+      const user = await service.createUser();
       const password = 'Other-Lantern-81!';
       return {
-        ask: () => ada.send('PUT', '/profiles/me', { form: { password, current_password: PASSWORD, image: image() } }),
+        send: () =>
+          user.send('PUT', '/profiles/me', { form: { password, current_password: PASSWORD, image: image() } }),
         async happened() {
-          const json = { email: ada.email, password };
+          const json = { email: user.email, password };
           const changed = await found(service.send('POST', '/auth/login', { json }));
-          return changed && (await ada.send('GET', '/auth/me')).status === 401;
+          return changed && (await user.send('GET', '/auth/me')).status === 401;
         },
       };
     },
@@ -131,56 +139,56 @@ const WRITES: Write[] = [
   {
     name: 'an accepted request',
     async arrange(service) {
-      const [ada, bob] = [await service.createUser(), await service.createUser()];
-      await ada.send('POST', `/friends/request?to=${bob.id}`);
+      const [user, other] = [await service.createUser(), await service.createUser()];
+      await user.send('POST', `/friends/request?to=${other.id}`);
       return {
-        ask: () => bob.send('POST', `/friends/accept?from=${ada.id}`),
-        happened: async () => (await ada.send('GET', '/friends')).body.length === 1,
+        send: () => other.send('POST', `/friends/accept?from=${user.id}`),
+        happened: async () => (await user.send('GET', '/friends')).body.length === 1,
       };
     },
   },
   {
     name: 'account deletion',
     async arrange(service) {
-      const [ada, bob] = [await service.createUser(), await service.createUser()];
-      await befriend(ada, bob);
-      const { id } = await createPost(ada, { image: image() });
-      await bob.send('POST', `/posts/like?id=${id}`);
+      const [user, other] = [await service.createUser(), await service.createUser()];
+      await befriend(user, other);
+      const { id } = await createPost(user, { image: image() });
+      await other.send('POST', `/posts/like?id=${id}`);
       return {
-        ask: () => ada.send('DELETE', '/profiles/me', { json: { password: PASSWORD } }),
-        happened: async () => (await bob.send('GET', `/profiles/${ada.id}`)).status === 404,
+        send: () => user.send('DELETE', '/profiles/me', { json: { password: PASSWORD } }),
+        happened: async () => (await other.send('GET', `/profiles/${user.id}`)).status === 404,
       };
     },
   },
 ];
 
-t.test('a store does what it is asked, and its answer is lost', needsProxy, async (t) => {
+t.test('writes whose response from a store is lost', needsProxy, async (t) => {
   const environment = await freshStores(t);
   const postgres = await startProxy(t, environment.DATABASE_URL ?? '');
   const s3 = await startProxy(t, environment.S3_ENDPOINT ?? '');
   const service = await startTestService(t, { ...environment, DATABASE_URL: postgres.url, S3_ENDPOINT: s3.url });
 
-  async function lose(t: Test, { arrange }: Write, proxy: Way, words: string) {
-    const { ask, happened } = await arrange(service);
-    // The relay must have no commits of its own just then.
+  async function loseResponse(t: Test, { arrange }: Write, proxy: TcpProxy, trigger: string) {
+    const { send, happened } = await arrange(service);
+    // The relay must not commit at the same time.
     await service.stores.db.deleteFrom('outbox').where('delivered', '=', true).execute();
-    const cut = proxy.cutAnswerTo(words);
-    const [answer] = await Promise.all([ask(), cut]);
-    t.equal(answer.status, 503);
+    const cut = proxy.cutResponseTo(trigger);
+    const [response] = await Promise.all([send(), cut]);
+    t.equal(response.status, 503);
     while ((await fetch(`${service.opsUrl}/readyz`)).status !== 200) await sleep(50);
     const has = await happened();
-    await agree(t, service.stores);
+    await expectConsistentStores(t, service.stores);
     return has;
   }
 
   for (const write of WRITES) {
     t.test(`PostgreSQL commits ${write.name}`, async (t) => {
-      t.ok(await lose(t, write, postgres, write.words ?? 'commit'), 'it has happened, and whole');
+      t.ok(await loseResponse(t, write, postgres, write.trigger ?? 'commit'), 'the write has taken effect completely');
     });
   }
   for (const write of WRITES.filter(({ uploads }) => uploads)) {
     t.test(`S3 stores the bytes of ${write.name}`, async (t) => {
-      t.notOk(await lose(t, write, s3, 'PUT /'), 'nothing has happened, and nobody’s bytes are gone');
+      t.notOk(await loseResponse(t, write, s3, 'PUT /'), 'the write has had no effect, and no image is lost');
     });
   }
 });

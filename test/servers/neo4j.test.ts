@@ -2,105 +2,109 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { countLikes } from '../support/contents.js';
 import { freshIds, needsNeo4j, openTestGraph } from '../support/neo4j-graph.js';
-import { inGraph } from '../support/stores.js';
+import { queryGraph } from '../support/stores.js';
 
 t.test('the graph in Neo4j', needsNeo4j, async (t) => {
   const ids = freshIds(t);
-  /** As two processes have it. */
+  /** Two connections, like those of two processes. */
   const graph = openTestGraph(t);
-  const other = openTestGraph(t);
+  const otherGraph = openTestGraph(t);
   await graph.migrate();
 
-  const people = () => [ids.next(), ids.next()] as const;
-  const rounds = async (times: number, round: () => Promise<void>) => {
+  const twoIds = () => [ids.next(), ids.next()] as const;
+  const repeat = async (times: number, round: () => Promise<void>) => {
     for (let done = 0; done < times; done += 1) await round();
   };
   const bothWays = (a: number, b: number) => [
     { person: a, friend: b },
     { person: b, friend: a },
   ];
-  const byPerson = <Tie extends { person: number }>(ties: Tie[]) => ties.toSorted((a, b) => a.person - b.person);
-  const likesOf = async (posts: number[], people: number[]) => {
-    const { likes } = await graph.relationsBetween(people, [], posts);
+  const byPerson = <Tie extends { person: number }>(edges: Tie[]) => edges.toSorted((a, b) => a.person - b.person);
+  const likesOf = async (posts: number[], twoIds: number[]) => {
+    const { likes } = await graph.relationsBetween(twoIds, [], posts);
     return posts.map((post) => likes.get(post) ?? { count: 0, likers: [] });
   };
-  const friendsAmong = async (people: number[], others: number[]) =>
-    (await graph.relationsBetween(people, others, [])).friendships;
-  const count = async (pattern: string, id: number) => Number((await inGraph(pattern, { id }))[0]?.count);
+  const friendsAmong = async (twoIds: number[], others: number[]) =>
+    (await graph.relationsBetween(twoIds, others, [])).friendships;
+  const count = async (pattern: string, id: number) => Number((await queryGraph(pattern, { id }))[0]?.count);
 
-  t.test('likes are counted, found and taken back, each once', async (t) => {
-    const [ada, bob] = people();
+  t.test('likes are idempotent, counted and removable', async (t) => {
+    const [user, other] = twoIds();
     const [post, another, unknown] = [ids.next(), ids.next(), ids.next()];
     const likes = [
-      { person: bob, post },
-      { person: ada, post: another },
-      { person: ada, post },
+      { person: other, post },
+      { person: user, post: another },
+      { person: user, post },
     ];
-    await graph.like([...likes, { person: ada, post }]);
-    await graph.like([{ person: ada, post }]);
+    await graph.like([...likes, { person: user, post }]);
+    await graph.like([{ person: user, post }]);
     t.strictSame(await countLikes(graph, [unknown, post, another, post]), [0, 2, 1, 2], 'in the order of the posts');
-    t.strictSame(await likesOf([unknown, another, post], [ada, unknown]), [
+    t.strictSame(await likesOf([unknown, another, post], [user, unknown]), [
       { count: 0, likers: [] },
-      { count: 1, likers: [ada] },
-      { count: 2, likers: [ada] },
+      { count: 1, likers: [user] },
+      { count: 2, likers: [user] },
     ]);
-    t.strictSame(new Set((await likesOf([post], [ada, bob]))[0]?.likers), new Set([ada, bob]));
+    t.strictSame(new Set((await likesOf([post], [user, other]))[0]?.likers), new Set([user, other]));
     await graph.unlike([
-      { person: ada, post },
-      { person: ada, post },
-      { person: bob, post: unknown },
+      { person: user, post },
+      { person: user, post },
+      { person: other, post: unknown },
     ]);
-    t.strictSame(await likesOf([post], [ada, bob]), [{ count: 1, likers: [bob] }]);
+    t.strictSame(await likesOf([post], [user, other]), [{ count: 1, likers: [other] }]);
   });
 
-  t.test('who likes a post that thousands like is found among them', async (t) => {
-    const [ada, bob] = people();
+  t.test('finds the likers of a post with thousands of likes', async (t) => {
+    const [user, other] = twoIds();
     const [popular, another] = [ids.next(), ids.next()];
     const crowd = Array.from({ length: 1200 }, () => ids.next());
-    await graph.like([...crowd, ada].map((person) => ({ person, post: popular })));
-    await graph.like([{ person: bob, post: another }]);
-    t.strictSame(await likesOf([another, popular], [bob, ada]), [
-      { count: 1, likers: [bob] },
-      { count: 1201, likers: [ada] },
+    await graph.like([...crowd, user].map((person) => ({ person, post: popular })));
+    await graph.like([{ person: other, post: another }]);
+    t.strictSame(await likesOf([another, popular], [other, user]), [
+      { count: 1, likers: [other] },
+      { count: 1201, likers: [user] },
     ]);
-    t.strictSame(await likesOf([popular], [bob]), [{ count: 1201, likers: [] }]);
+    t.strictSame(await likesOf([popular], [other]), [{ count: 1201, likers: [] }]);
     t.strictSame(await likesOf([popular], []), [{ count: 1201, likers: [] }]);
   });
 
-  t.test('a friendship is asked for, accepted and ended', async (t) => {
-    const [ada, bob] = people();
-    t.equal(await graph.request(ada, bob), 'sent');
-    t.equal(await graph.request(ada, bob), 'pending');
-    t.equal(await graph.request(bob, ada), 'pending');
-    t.strictSame(await graph.requestersOf(bob), [ada]);
-    t.strictSame(await graph.requestersOf(ada), []);
-    t.equal(await graph.accept(ada, bob), false, 'not by who has asked');
-    t.equal(await graph.accept(bob, ada), true);
-    t.equal(await graph.accept(bob, ada), false);
-    t.strictSame(await graph.requestersOf(bob), []);
-    t.strictSame([await graph.friendsOf(ada), await graph.friendsOf(bob)], [[bob], [ada]]);
-    t.strictSame(await graph.friendsOfEach([bob, ids.next(), ada]), [[ada], [], [bob]], 'in the order of the people');
-    t.strictSame(await friendsAmong([ada], [bob, ada, ids.next()]), [{ person: ada, friend: bob }]);
-    t.strictSame(await friendsAmong([ids.next(), ada, bob], [bob]), [{ person: ada, friend: bob }]);
-    t.equal(await graph.request(bob, ada), 'friends');
-    t.equal(await graph.unfriend(bob, ada), true);
-    t.equal(await graph.unfriend(ada, bob), false);
-    t.strictSame(await graph.snapshot.edgesOf([ada, bob]), { friendships: [], requests: [], likes: [] });
+  t.test('a friendship is requested, accepted and ended', async (t) => {
+    const [user, other] = twoIds();
+    t.equal(await graph.request(user, other), 'sent');
+    t.equal(await graph.request(user, other), 'pending');
+    t.equal(await graph.request(other, user), 'pending');
+    t.strictSame(await graph.requestersOf(other), [user]);
+    t.strictSame(await graph.requestersOf(user), []);
+    t.equal(await graph.accept(user, other), false, 'not by the requester');
+    t.equal(await graph.accept(other, user), true);
+    t.equal(await graph.accept(other, user), false);
+    t.strictSame(await graph.requestersOf(other), []);
+    t.strictSame([await graph.friendsOf(user), await graph.friendsOf(other)], [[other], [user]]);
+    t.strictSame(
+      await graph.friendsOfEach([other, ids.next(), user]),
+      [[user], [], [other]],
+      'in the order of the people',
+    );
+    t.strictSame(await friendsAmong([user], [other, user, ids.next()]), [{ person: user, friend: other }]);
+    t.strictSame(await friendsAmong([ids.next(), user, other], [other]), [{ person: user, friend: other }]);
+    t.equal(await graph.request(other, user), 'friends');
+    t.equal(await graph.unfriend(other, user), true);
+    t.equal(await graph.unfriend(user, other), false);
+    t.strictSame(await graph.snapshot.edgesOf([user, other]), { friendships: [], requests: [], likes: [] });
   });
 
-  t.test('a request is declined by one and cancelled by the other', async (t) => {
-    const [ada, bob] = people();
-    await graph.request(ada, bob);
-    t.equal(await graph.decline(ada, bob), false);
-    t.equal(await graph.cancel(bob, ada), false);
-    t.equal(await graph.decline(bob, ada), true);
-    t.equal(await graph.request(bob, ada), 'sent');
-    t.equal(await graph.cancel(bob, ada), true);
-    t.equal(await graph.cancel(bob, ada), false);
-    t.equal(await graph.unfriend(ada, bob), false);
+  t.test('a request is declined by its recipient and cancelled by its sender', async (t) => {
+    const [user, other] = twoIds();
+    await graph.request(user, other);
+    t.equal(await graph.decline(user, other), false);
+    t.equal(await graph.cancel(other, user), false);
+    t.equal(await graph.decline(other, user), true);
+    t.equal(await graph.request(other, user), 'sent');
+    t.equal(await graph.cancel(other, user), true);
+    t.equal(await graph.cancel(other, user), false);
+    t.equal(await graph.unfriend(user, other), false);
   });
 
-  t.test('nothing is asked about nobody and nothing', async (t) => {
+  t.test('empty calls send no query', async (t) => {
     const nowhere = openTestGraph(t, { uri: 'bolt://127.0.0.1:1' });
     t.strictSame(await nowhere.relationsBetween([], [1], []), { friendships: [], likes: new Map() });
     t.strictSame(await nowhere.relationsBetween([1], [], []), { friendships: [], likes: new Map() });
@@ -108,189 +112,194 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
     await nowhere.unlike([]);
   });
 
-  t.test('nodes are kept once and removed with their ties', async (t) => {
-    const [ada, bob, cyd] = [ids.next(), ids.next(), ids.next()];
+  t.test('nodes are created once and removed with their edges', async (t) => {
+    const [user, other, third] = [ids.next(), ids.next(), ids.next()];
     const post = ids.next();
     await Promise.all([
-      graph.ensureNodes({ people: [ada], posts: [] }),
-      other.ensureNodes({ people: [ada], posts: [] }),
+      graph.ensureNodes({ people: [user], posts: [] }),
+      otherGraph.ensureNodes({ people: [user], posts: [] }),
       graph.ensureNodes({ people: [], posts: [post] }),
-      other.ensureNodes({ people: [], posts: [post] }),
+      otherGraph.ensureNodes({ people: [], posts: [post] }),
     ]);
-    t.strictSame(await graph.snapshot.personIds(ada - 1, 1), [ada]);
+    t.strictSame(await graph.snapshot.personIds(user - 1, 1), [user]);
     t.strictSame(await graph.snapshot.postIds(post - 1, 1), [post]);
-    t.equal(await count('MATCH (p {id: $id}) RETURN count(p) AS count', ada), 1);
-    await graph.request(ada, bob);
-    await graph.accept(bob, ada);
-    await graph.request(cyd, ada);
+    t.equal(await count('MATCH (p {id: $id}) RETURN count(p) AS count', user), 1);
+    await graph.request(user, other);
+    await graph.accept(other, user);
+    await graph.request(third, user);
     await graph.like([
-      { person: ada, post },
-      { person: bob, post },
+      { person: user, post },
+      { person: other, post },
     ]);
-    await graph.removePerson(ada);
-    await graph.removePerson(ada);
-    t.strictSame(await graph.snapshot.edgesOf([ada, bob, cyd]), {
+    await graph.removePerson(user);
+    await graph.removePerson(user);
+    t.strictSame(await graph.snapshot.edgesOf([user, other, third]), {
       friendships: [],
       requests: [],
-      likes: [{ person: bob, post }],
+      likes: [{ person: other, post }],
     });
     await graph.removePost(post);
     await graph.removePost(post);
     t.strictSame(await countLikes(graph, [post]), [0]);
-    t.equal(await count('MATCH (p {id: $id}) RETURN count(p) AS count', ada), 0);
+    t.equal(await count('MATCH (p {id: $id}) RETURN count(p) AS count', user), 0);
     t.equal(await count('MATCH (p {id: $id}) RETURN count(p) AS count', post), 0);
   });
 
-  t.test('the inventory pages by id, and adds and takes ties one by one', async (t) => {
-    const [ada, bob, cyd] = [ids.next(), ids.next(), ids.next()];
+  t.test('the snapshot pages by id, and adds and removes single edges', async (t) => {
+    const [user, other, third] = [ids.next(), ids.next(), ids.next()];
     const [post, last] = [ids.next(), ids.next()];
-    const ties = {
-      friendships: bothWays(ada, bob),
-      requests: [{ from: cyd, to: ada }],
-      likes: [{ person: ada, post }],
+    const edges = {
+      friendships: bothWays(user, other),
+      requests: [{ from: third, to: user }],
+      likes: [{ person: user, post }],
     };
-    await graph.snapshot.addEdges(ties);
-    await graph.snapshot.addEdges(ties);
+    await graph.snapshot.addEdges(edges);
+    await graph.snapshot.addEdges(edges);
     await graph.ensureNodes({ people: [], posts: [last] });
-    t.strictSame(await graph.snapshot.personIds(ada - 1, 2), [ada, bob]);
-    t.strictSame(await graph.snapshot.personIds(bob, 1), [cyd]);
+    t.strictSame(await graph.snapshot.personIds(user - 1, 2), [user, other]);
+    t.strictSame(await graph.snapshot.personIds(other, 1), [third]);
     t.strictSame(await graph.snapshot.postIds(post - 1, 2), [post, last]);
-    const { friendships, ...others } = await graph.snapshot.edgesOf([ada, bob]);
-    t.strictSame({ friendships: byPerson(friendships), ...others }, ties, 'none of them twice');
-    t.strictSame((await graph.snapshot.edgesOf([cyd])).requests, ties.requests);
+    const { friendships, ...others } = await graph.snapshot.edgesOf([user, other]);
+    t.strictSame({ friendships: byPerson(friendships), ...others }, edges, 'no edge is duplicated');
+    t.strictSame((await graph.snapshot.edgesOf([third])).requests, edges.requests);
 
-    await graph.snapshot.removeEdges({ friendships: bothWays(ada, bob).slice(0, 1), requests: [], likes: [] });
-    t.strictSame((await graph.snapshot.edgesOf([ada])).friendships, [{ person: bob, friend: ada }]);
-    await graph.snapshot.removeEdges({ friendships: [], requests: ties.requests, likes: ties.likes });
-    t.strictSame(await graph.snapshot.edgesOf([ada]), {
-      friendships: [{ person: bob, friend: ada }],
+    await graph.snapshot.removeEdges({ friendships: bothWays(user, other).slice(0, 1), requests: [], likes: [] });
+    t.strictSame((await graph.snapshot.edgesOf([user])).friendships, [{ person: other, friend: user }]);
+    await graph.snapshot.removeEdges({ friendships: [], requests: edges.requests, likes: edges.likes });
+    t.strictSame(await graph.snapshot.edgesOf([user]), {
+      friendships: [{ person: other, friend: user }],
       requests: [],
       likes: [],
     });
     const highest = await graph.highestIds();
-    t.ok(highest.person >= cyd && highest.post >= last);
+    t.ok(highest.person >= third && highest.post >= last);
   });
 
-  t.test('of several ties alike one is kept, whoever asks', async (t) => {
-    const [ada, bob] = people();
+  t.test('concurrent removals of duplicate edges keep one', async (t) => {
+    const [user, other] = twoIds();
     const post = ids.next();
     const once = {
-      friendships: [{ person: ada, friend: bob }],
-      requests: [{ from: ada, to: bob }],
-      likes: [{ person: ada, post }],
+      friendships: [{ person: user, friend: other }],
+      requests: [{ from: user, to: other }],
+      likes: [{ person: user, post }],
     };
     await graph.snapshot.addEdges(once);
-    await inGraph(
-      `MATCH (ada:Person {id: $ada}), (bob:Person {id: $bob}), (post:Post {id: $post})
-       CREATE (ada)-[:FRIENDS_WITH]->(bob), (ada)-[:REQUESTED]->(bob), (ada)-[:LIKES]->(post), (ada)-[:LIKES]->(post)`,
-      { ada, bob, post },
+    await queryGraph(
+      `MATCH (user:Person {id: $user}), (other:Person {id: $other}), (post:Post {id: $post})
+       CREATE (user)-[:FRIENDS_WITH]->(other), (user)-[:REQUESTED]->(other), (user)-[:LIKES]->(post), (user)-[:LIKES]->(post)`,
+      { user, other, post },
     );
-    const doubled = await graph.snapshot.edgesOf([ada]);
+    const doubled = await graph.snapshot.edgesOf([user]);
     t.strictSame(
       [doubled.friendships.length, doubled.requests.length, doubled.likes.length],
       [2, 2, 3],
-      'all of them are seen',
+      'all edges are returned',
     );
-    t.strictSame(await graph.friendsOf(ada), [bob]);
-    t.strictSame((await likesOf([post], [ada]))[0]?.likers, [ada], 'and once among the likers');
-    await Promise.all([graph.snapshot.removeEdges(doubled, 1), other.snapshot.removeEdges(doubled, 1)]);
-    t.strictSame(await graph.snapshot.edgesOf([ada]), once);
+    t.strictSame(await graph.friendsOf(user), [other]);
+    t.strictSame((await likesOf([post], [user]))[0]?.likers, [user], 'each user is a liker once');
+    await Promise.all([graph.snapshot.removeEdges(doubled, 1), otherGraph.snapshot.removeEdges(doubled, 1)]);
+    t.strictSame(await graph.snapshot.edgesOf([user]), once);
   });
 
-  t.test('ten migrations at once leave the constraints that keep nodes single', async (t) => {
+  t.test('ten concurrent migrations create the unique constraints', async (t) => {
     const id = ids.next();
     await Promise.all(Array.from({ length: 10 }, () => openTestGraph(t).migrate()));
-    await t.rejects(inGraph('CREATE (:Person {id: $id}), (:Person {id: $id})', { id }));
-    await t.rejects(inGraph('CREATE (:Post {id: $id}), (:Post {id: $id})', { id }));
+    await t.rejects(queryGraph('CREATE (:Person {id: $id}), (:Person {id: $id})', { id }));
+    await t.rejects(queryGraph('CREATE (:Post {id: $id}), (:Post {id: $id})', { id }));
   });
 
-  t.test('a graph is owned by whoever marks it first', async (t) => {
-    if ((await graph.claimedBy()) === undefined) t.teardown(() => inGraph('MATCH (i:Installation) DELETE i'));
-    await Promise.all([graph.claim(randomUUID()), other.claim(randomUUID())]);
+  t.test('the first claim of a graph wins', async (t) => {
+    if ((await graph.claimedBy()) === undefined) t.teardown(() => queryGraph('MATCH (i:Installation) DELETE i'));
+    await Promise.all([graph.claim(randomUUID()), otherGraph.claim(randomUUID())]);
     const owner = await graph.claimedBy();
     t.type(owner, 'string');
-    await other.claim(randomUUID());
-    await other.claim(randomUUID(), randomUUID());
+    await otherGraph.claim(randomUUID());
+    await otherGraph.claim(randomUUID(), randomUUID());
     t.equal(await graph.claimedBy(), owner);
-    const heir = randomUUID();
-    await other.claim(heir, owner);
-    t.equal(await graph.claimedBy(), heir, 'but for whoever knows whose it was');
-    await other.claim(owner ?? '', heir);
-    const [row] = await inGraph('MATCH (i:Installation) RETURN count(i) AS count');
+    const next = randomUUID();
+    await otherGraph.claim(next, owner);
+    t.equal(await graph.claimedBy(), next, 'a claim that names the current owner succeeds');
+    await otherGraph.claim(owner ?? '', next);
+    const [row] = await queryGraph('MATCH (i:Installation) RETURN count(i) AS count');
     t.equal(Number(row?.count), 1);
   });
 
-  t.test('two who ask each other at once have one request', async (t) => {
-    await rounds(50, async () => {
-      const [ada, bob] = people();
-      const outcomes = await Promise.all([graph.request(ada, bob), other.request(bob, ada)]);
+  t.test('concurrent requests in both directions create one request', async (t) => {
+    await repeat(50, async () => {
+      const [user, other] = twoIds();
+      const outcomes = await Promise.all([graph.request(user, other), otherGraph.request(other, user)]);
       t.strictSame(outcomes.toSorted(), ['pending', 'sent']);
-      t.equal((await graph.snapshot.edgesOf([ada])).requests.length, 1);
+      t.equal((await graph.snapshot.edgesOf([user])).requests.length, 1);
     });
   });
 
-  t.test('two acceptances at once make one friendship', async (t) => {
-    await rounds(50, async () => {
-      const [ada, bob] = people();
-      await graph.request(ada, bob);
-      const outcomes = await Promise.all([graph.accept(bob, ada), other.accept(bob, ada)]);
+  t.test('concurrent acceptances create one friendship', async (t) => {
+    await repeat(50, async () => {
+      const [user, other] = twoIds();
+      await graph.request(user, other);
+      const outcomes = await Promise.all([graph.accept(other, user), otherGraph.accept(other, user)]);
       t.strictSame(outcomes.toSorted(), [false, true]);
-      const ties = await graph.snapshot.edgesOf([ada]);
-      t.strictSame(byPerson(ties.friendships), bothWays(ada, bob));
-      t.strictSame(ties.requests, []);
+      const edges = await graph.snapshot.edgesOf([user]);
+      t.strictSame(byPerson(edges.friendships), bothWays(user, other));
+      t.strictSame(edges.requests, []);
     });
   });
 
-  t.test('of an acceptance and a cancellation at once one wins', async (t) => {
-    await rounds(50, async () => {
-      const [ada, bob] = people();
-      await graph.request(ada, bob);
-      const [accepted, cancelled] = await Promise.all([graph.accept(bob, ada), other.cancel(ada, bob)]);
+  t.test('of a concurrent acceptance and cancellation one succeeds', async (t) => {
+    await repeat(50, async () => {
+      const [user, other] = twoIds();
+      await graph.request(user, other);
+      const [accepted, cancelled] = await Promise.all([graph.accept(other, user), otherGraph.cancel(user, other)]);
       t.not(accepted, cancelled);
-      const ties = await graph.snapshot.edgesOf([ada]);
-      t.equal(ties.friendships.length, accepted ? 2 : 0);
-      t.strictSame(ties.requests, []);
+      const edges = await graph.snapshot.edgesOf([user]);
+      t.equal(edges.friendships.length, accepted ? 2 : 0);
+      t.strictSame(edges.requests, []);
     });
   });
 
-  t.test('likes at once are one like each, in whatever order they come', async (t) => {
-    await rounds(50, async () => {
-      const [ada, bob] = people();
+  t.test('concurrent likes in any order count once each', async (t) => {
+    await repeat(50, async () => {
+      const [user, other] = twoIds();
       const [post, another] = [ids.next(), ids.next()];
       const likes = [
-        { person: ada, post },
-        { person: bob, post: another },
-        { person: ada, post: another },
-        { person: bob, post },
+        { person: user, post },
+        { person: other, post: another },
+        { person: user, post: another },
+        { person: other, post },
       ];
-      await Promise.all([graph.like(likes), other.like(likes.toReversed()), graph.like(likes), other.like(likes)]);
-      t.equal((await graph.snapshot.edgesOf([ada, bob])).likes.length, 4);
-      await Promise.all([graph.unlike(likes), other.unlike(likes.toReversed())]);
+      await Promise.all([
+        graph.like(likes),
+        otherGraph.like(likes.toReversed()),
+        graph.like(likes),
+        otherGraph.like(likes),
+      ]);
+      t.equal((await graph.snapshot.edgesOf([user, other])).likes.length, 4);
+      await Promise.all([graph.unlike(likes), otherGraph.unlike(likes.toReversed())]);
       t.strictSame(await countLikes(graph, [post, another]), [0, 0]);
     });
   });
 
-  t.test('likes that cross removals are gone after the next one, and nobody stumbles', async (t) => {
-    await rounds(50, async () => {
-      const [ada, bob] = people();
+  t.test('concurrent likes and removals do not fail, and the next removal leaves nothing', async (t) => {
+    await repeat(50, async () => {
+      const [user, other] = twoIds();
       const post = ids.next();
       const likes = [
-        { person: ada, post },
-        { person: bob, post },
+        { person: user, post },
+        { person: other, post },
       ];
       await graph.like(likes);
       await Promise.all([
-        other.like(likes),
+        otherGraph.like(likes),
         graph.removePost(post),
-        other.unlike(likes),
+        otherGraph.unlike(likes),
         graph.like(likes),
-        other.removePerson(ada),
+        otherGraph.removePerson(user),
         graph.unlike(likes),
-        other.removePost(post),
+        otherGraph.removePost(post),
         graph.like(likes),
       ]);
-      await Promise.all([graph.removePost(post), other.removePost(post)]);
-      t.strictSame(await graph.snapshot.edgesOf([ada, bob]), { friendships: [], requests: [], likes: [] });
+      await Promise.all([graph.removePost(post), otherGraph.removePost(post)]);
+      t.strictSame(await graph.snapshot.edgesOf([user, other]), { friendships: [], requests: [], likes: [] });
     });
   });
 });

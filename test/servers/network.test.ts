@@ -1,89 +1,89 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { StoreName } from '../../db/support/errors.js';
-import { assemble, type Cast } from '../faults/cast.js';
+import { createProbes, type OperationProbes } from '../faults/probes.js';
 import { type FaultyStore, needsProxy, startFaultyStores } from '../faults/toxiproxy.js';
-import { settled } from '../support/contents.js';
+import { drainOutbox } from '../support/contents.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { freshStores } from '../support/stores.js';
 
 const FAULTS = {
-  silence: (way: FaultyStore) => way.silence(),
-  'answers lost': (way: FaultyStore) => way.loseAnswers(),
-  reset: (way: FaultyStore) => way.reset(),
-  refusal: (way: FaultyStore) => way.refuse(),
+  silence: (faultyStore: FaultyStore) => faultyStore.blackhole(),
+  'lost responses': (faultyStore: FaultyStore) => faultyStore.dropResponses(),
+  reset: (faultyStore: FaultyStore) => faultyStore.reset(),
+  refusal: (faultyStore: FaultyStore) => faultyStore.refuse(),
 };
 
-/** Asks everything at once: 503 where the store is needed, and success where it is not. */
-async function during(t: Test, store: StoreName, { probes, leaks }: Cast): Promise<void> {
+/** Sends all probes concurrently, and expects 503 from those that need the store and success from the others. */
+async function expectFailures(t: Test, store: StoreName, { probes, leaks }: OperationProbes): Promise<void> {
   const [shown] = await Promise.all([
     leaks(),
-    ...probes.map(async ({ name, needs, status, ask }) => {
-      const began = performance.now();
-      const answer = await ask();
+    ...probes.map(async ({ name, needs, status, send }) => {
+      const startedAt = performance.now();
+      const response = await send();
       const needed = store === 'postgres' || needs.includes(store);
-      t.equal(answer.status, needed ? 503 : status, name);
-      if (needed) t.ok(answer.headers.get('retry-after'), `${name}: says when to try again`);
-      slowest = Math.max(slowest, performance.now() - began);
+      t.equal(response.status, needed ? 503 : status, name);
+      if (needed) t.ok(response.headers.get('retry-after'), `${name}: has Retry-After`);
+      slowestMs = Math.max(slowestMs, performance.now() - startedAt);
     }),
   ]);
   t.same(shown, [], 'nothing hidden is shown');
 }
 
-let slowest = 0;
+let slowestMs = 0;
 
-/** Everything works again without a restart, and what other stores had to follow has followed. */
-async function afterwards(t: Test, service: TestService): Promise<void> {
+/** Expects every probe to succeed again without a restart, and drains the outbox. */
+async function expectRecovery(t: Test, service: TestService): Promise<void> {
   while ((await fetch(`${service.opsUrl}/readyz`)).status !== 200) await sleep(50);
-  const { probes, leaks } = await assemble(service);
-  for (const { name, status, ask } of probes) t.equal((await ask()).status, status, `${name}, afterwards`);
+  const { probes, leaks } = await createProbes(service);
+  for (const { name, status, send } of probes) t.equal((await send()).status, status, `${name}, afterwards`);
   t.same(await leaks(), []);
-  await settled(service.stores);
-  t.pass('the outbox has run empty');
+  await drainOutbox(service.stores);
+  t.pass('the outbox is empty');
 }
 
-t.test('the way to a store is disturbed', needsProxy, async (t) => {
-  const { environment, ...ways } = await startFaultyStores(t, await freshStores(t));
+t.test('the connection to a store is faulty', needsProxy, async (t) => {
+  const { environment, ...faultyStores } = await startFaultyStores(t, await freshStores(t));
   const service = await startTestService(t, environment);
 
   for (const store of ['postgres', 'graph', 'images'] as const) {
-    for (const [name, strike] of Object.entries(FAULTS)) {
+    for (const [name, inject] of Object.entries(FAULTS)) {
       t.test(`${store}: ${name}`, async (t) => {
-        const cast = await assemble(service);
-        await strike(ways[store]);
-        slowest = 0;
-        await during(t, store, cast);
-        t.comment(`the slowest answer took ${Math.round(slowest)} ms`);
-        await ways[store].heal();
-        await afterwards(t, service);
+        const cast = await createProbes(service);
+        await inject(faultyStores[store]);
+        slowestMs = 0;
+        await expectFailures(t, store, cast);
+        t.comment(`the slowest response took ${Math.round(slowestMs)} ms`);
+        await faultyStores[store].heal();
+        await expectRecovery(t, service);
       });
     }
   }
 
   for (const store of ['postgres', 'graph', 'images'] as const) {
-    t.test(`${store}: latency is no absence`, async (t) => {
-      const { probes, leaks } = await assemble(service);
-      await ways[store].latency(200);
-      for (const { name, status, ask } of probes) t.equal((await ask()).status, status, name);
+    t.test(`${store}: latency does not make it unavailable`, async (t) => {
+      const { probes, leaks } = await createProbes(service);
+      await faultyStores[store].latency(200);
+      for (const { name, status, send } of probes) t.equal((await send()).status, status, name);
       t.same(await leaks(), []);
-      await ways[store].heal();
+      await faultyStores[store].heal();
     });
   }
 
-  for (const [name, strike] of [
+  for (const [name, inject] of [
     ...Object.entries(FAULTS),
-    ['latency', (way: FaultyStore) => way.latency(500)] as const,
+    ['latency', (faultyStore: FaultyStore) => faultyStore.latency(500)] as const,
   ]) {
-    t.test(`redis: ${name}: nobody has to know`, async (t) => {
-      const { probes, leaks } = await assemble(service);
-      await strike(ways.redis);
-      for (const { name, status, ask } of probes) {
-        const answer = await ask();
-        t.equal(answer.status, status, name);
-        t.ok(answer.headers.get('x-ratelimit-remaining'), `${name}: is counted`);
+    t.test(`redis: ${name}: all requests succeed`, async (t) => {
+      const { probes, leaks } = await createProbes(service);
+      await inject(faultyStores.redis);
+      for (const { name, status, send } of probes) {
+        const response = await send();
+        t.equal(response.status, status, name);
+        t.ok(response.headers.get('x-ratelimit-remaining'), `${name}: has rate limit headers`);
       }
       t.same(await leaks(), []);
-      await ways.redis.heal();
+      await faultyStores.redis.heal();
     });
   }
 });

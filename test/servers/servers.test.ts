@@ -3,7 +3,7 @@ import { readConfig } from '../../handlers/config/index.js';
 import { createTokens } from '../../handlers/security/tokens.js';
 import { samples } from '../../scripts/contract-test/images.js';
 import { type ServiceProcess, startProcess } from '../support/processes.js';
-import { during, PATIENT, rounds } from '../support/races.js';
+import { LONG_TIMEOUTS, repeatUntilSettled, runRounds } from '../support/races.js';
 import { createSender } from '../support/requests.js';
 import { createPost, PASSWORD } from '../support/service.js';
 import { freshStores, needsServers, openTestStores } from '../support/stores.js';
@@ -12,78 +12,78 @@ import { createUserFactory, type TestUser } from '../support/users.js';
 const NEW_PASSWORD = 'Bright-Lantern-58!';
 const IN_FLIGHT = 4;
 
-type Ask = ReturnType<typeof createSender>;
+type Send = ReturnType<typeof createSender>;
 
 const as =
-  (ask: Ask, { token }: Pick<TestUser, 'token'>): TestUser['send'] =>
+  (send: Send, { token }: Pick<TestUser, 'token'>): TestUser['send'] =>
   (method, path, more) =>
-    ask(method, path, { token, ...more });
+    send(method, path, { token, ...more });
 
-/** Two processes on one set of stores, and people who are known to both. */
+/** Starts two processes on one set of stores, and returns a function that creates users. */
 async function twoProcesses(t: Test) {
   const environment = await freshStores(t);
-  const patient = { ...environment, ...PATIENT };
+  const patient = { ...environment, ...LONG_TIMEOUTS };
   const [one, other] = [await startProcess(t, patient), await startProcess(t, patient)];
   const stores = await openTestStores(t, environment);
   const { tokenKeys } = readConfig(environment);
   if (!tokenKeys) throw new Error('processes on servers need token keys');
-  const [askOne, askOther] = [createSender(t, one.url), createSender(t, other.url)];
+  const [sendToOne, sendToOther] = [createSender(t, one.url), createSender(t, other.url)];
   return {
     environment: patient,
     processes: [one, other] as [ServiceProcess, ServiceProcess],
-    asks: [askOne, askOther] as const,
-    racer: await createUserFactory({ stores, tokens: createTokens(tokenKeys), send: askOne }),
+    senders: [sendToOne, sendToOther] as const,
+    createUser: await createUserFactory({ stores, tokens: createTokens(tokenKeys), send: sendToOne }),
   };
 }
 
-t.test('what one process has acknowledged holds on the other at once', needsServers, async (t) => {
-  const { asks, racer } = await twoProcesses(t);
+t.test('what one process has acknowledged holds on the other immediately', needsServers, async (t) => {
+  const { senders, createUser } = await twoProcesses(t);
 
   /**
-   * Changes something on one process and looks at once on the other, which many have been asking the same all the while.
-   * The two change places with every round.
+   * Makes a change on one process, and expects the other one, which is read continuously, to show it immediately. The
+   * processes swap roles every round.
    */
-  async function holds(
+  async function expectVisibleOnOther(
     t: Test,
-    scene: () => Promise<{
-      change(here: Ask): Promise<{ status: number }>;
-      look(there: Ask): Promise<unknown>;
+    arrange: () => Promise<{
+      change(here: Send): Promise<{ status: number }>;
+      look(there: Send): Promise<unknown>;
       before: unknown;
       after: unknown;
     }>,
   ): Promise<void> {
-    await rounds(async (round) => {
-      const [here, there] = round % 2 === 0 ? asks : asks.toReversed();
+    await runRounds(async (round) => {
+      const [here, there] = round % 2 === 0 ? senders : senders.toReversed();
       if (!here || !there) return;
-      const { change, look, before, after } = await scene();
-      t.same(await look(there), before, 'before');
+      const { change, look: read, before, after } = await arrange();
+      t.same(await read(there), before, 'before');
       const seen = async () => {
         t.equal((await change(here)).status, 200);
-        return look(there);
+        return read(there);
       };
-      const reader = () => look(there);
-      t.same(await during(seen(), reader, reader, reader, reader), after, 'after');
+      const reader = () => read(there);
+      t.same(await repeatUntilSettled(seen(), reader, reader, reader, reader), after, 'after');
     }, IN_FLIGHT);
   }
 
-  const me = (person: TestUser) => async (there: Ask) => (await as(there, person)('GET', '/auth/me')).status;
+  const me = (user: TestUser) => async (there: Send) => (await as(there, user)('GET', '/auth/me')).status;
 
   t.test('a logout', (t) =>
-    holds(t, async () => {
-      const ada = await racer();
-      return { change: (here) => as(here, ada)('POST', '/auth/logout'), look: me(ada), before: 200, after: 401 };
+    expectVisibleOnOther(t, async () => {
+      const user = await createUser();
+      return { change: (here) => as(here, user)('POST', '/auth/logout'), look: me(user), before: 200, after: 401 };
     }),
   );
 
   t.test('the end of a session', (t) =>
-    holds(t, async () => {
-      const ada = await racer();
-      const phone = await ada.newSession();
-      const sessions = (await ada.send('GET', '/auth/sessions')).body;
+    expectVisibleOnOther(t, async () => {
+      const user = await createUser();
+      const otherSession = await user.newSession();
+      const sessions = (await user.send('GET', '/auth/sessions')).body;
       const { id } = sessions.find(({ current }: { current: boolean }) => !current);
       return {
-        change: (here) => as(here, ada)('DELETE', `/auth/sessions/${id}`),
-        look: me(phone),
+        change: (here) => as(here, user)('DELETE', `/auth/sessions/${id}`),
+        look: me(otherSession),
         before: 200,
         after: 401,
       };
@@ -91,12 +91,12 @@ t.test('what one process has acknowledged holds on the other at once', needsServ
   );
 
   t.test('the end of all other sessions', (t) =>
-    holds(t, async () => {
-      const ada = await racer();
-      const phone = await ada.newSession();
+    expectVisibleOnOther(t, async () => {
+      const user = await createUser();
+      const otherSession = await user.newSession();
       return {
-        change: (here) => as(here, ada)('DELETE', '/auth/sessions'),
-        look: async (there) => [await me(phone)(there), await me(ada)(there)],
+        change: (here) => as(here, user)('DELETE', '/auth/sessions'),
+        look: async (there) => [await me(otherSession)(there), await me(user)(there)],
         before: [200, 200],
         after: [401, 200],
       };
@@ -104,26 +104,26 @@ t.test('what one process has acknowledged holds on the other at once', needsServ
   );
 
   t.test('a password change', (t) =>
-    holds(t, async () => {
-      const ada = await racer();
-      const phone = await ada.newSession();
+    expectVisibleOnOther(t, async () => {
+      const user = await createUser();
+      const otherSession = await user.newSession();
       const form = { password: NEW_PASSWORD, current_password: PASSWORD };
       return {
-        change: (here) => as(here, ada)('PUT', '/profiles/me', { form }),
-        look: async (there) => [await me(phone)(there), await me(ada)(there)],
+        change: (here) => as(here, user)('PUT', '/profiles/me', { form }),
+        look: async (there) => [await me(otherSession)(there), await me(user)(there)],
         before: [200, 200],
         after: [401, 401],
       };
     }),
   );
 
-  /** What a viewer gets of a post and its author: the post's status, its place in the feed, the profile's fields. */
-  const view = (viewer: TestUser, author: TestUser, post: number) => async (there: Ask) => {
-    const ask = as(there, viewer);
+  /** Returns the post's status, whether the feed lists it, and whether the full profile is visible. */
+  const view = (viewer: TestUser, author: TestUser, post: number) => async (there: Send) => {
+    const send = as(there, viewer);
     const [single, feed, profile] = await Promise.all([
-      ask('GET', `/posts/${post}`),
-      ask('GET', '/posts?limit=100'),
-      ask('GET', `/profiles/${author.id}`),
+      send('GET', `/posts/${post}`),
+      send('GET', '/posts?limit=100'),
+      send('GET', `/profiles/${author.id}`),
     ]);
     const listed = feed.body.some(({ id }: { id: number }) => id === post);
     return [single.status, listed, profile.body && 'private' in profile.body];
@@ -131,13 +131,13 @@ t.test('what one process has acknowledged holds on the other at once', needsServ
   const OPEN = [200, true, true];
 
   t.test('going private', async (t) => {
-    const bob = await racer();
-    await holds(t, async () => {
-      const ada = await racer();
-      const { id } = await createPost(ada);
+    const other = await createUser();
+    await expectVisibleOnOther(t, async () => {
+      const user = await createUser();
+      const { id } = await createPost(user);
       return {
-        change: (here) => as(here, ada)('PUT', '/profiles/me', { form: { private: 'true' } }),
-        look: view(bob, ada, id),
+        change: (here) => as(here, user)('PUT', '/profiles/me', { form: { private: 'true' } }),
+        look: view(other, user, id),
         before: OPEN,
         after: [404, false, false],
       };
@@ -145,16 +145,16 @@ t.test('what one process has acknowledged holds on the other at once', needsServ
   });
 
   t.test('an unfriending', async (t) => {
-    const bob = await racer();
-    await holds(t, async () => {
-      const ada = await racer();
-      const { id } = await createPost(ada);
-      await ada.send('PUT', '/profiles/me', { form: { private: 'true' } });
-      await ada.send('POST', `/friends/request?to=${bob.id}`);
-      await bob.send('POST', `/friends/accept?from=${ada.id}`);
+    const other = await createUser();
+    await expectVisibleOnOther(t, async () => {
+      const user = await createUser();
+      const { id } = await createPost(user);
+      await user.send('PUT', '/profiles/me', { form: { private: 'true' } });
+      await user.send('POST', `/friends/request?to=${other.id}`);
+      await other.send('POST', `/friends/accept?from=${user.id}`);
       return {
-        change: (here) => as(here, ada)('DELETE', `/friends/remove?id=${bob.id}`),
-        look: view(bob, ada, id),
+        change: (here) => as(here, user)('DELETE', `/friends/remove?id=${other.id}`),
+        look: view(other, user, id),
         before: OPEN,
         after: [404, false, false],
       };
@@ -162,13 +162,13 @@ t.test('what one process has acknowledged holds on the other at once', needsServ
   });
 
   t.test('the end of an account', async (t) => {
-    const bob = await racer();
-    await holds(t, async () => {
-      const ada = await racer();
-      const { id } = await createPost(ada);
+    const other = await createUser();
+    await expectVisibleOnOther(t, async () => {
+      const user = await createUser();
+      const { id } = await createPost(user);
       return {
-        change: (here) => as(here, ada)('DELETE', '/profiles/me', { json: { password: PASSWORD } }),
-        look: async (there) => [await me(ada)(there), ...(await view(bob, ada, id)(there))],
+        change: (here) => as(here, user)('DELETE', '/profiles/me', { json: { password: PASSWORD } }),
+        look: async (there) => [await me(user)(there), ...(await view(other, user, id)(there))],
         before: [200, ...OPEN],
         after: [401, 404, false, false],
       };
@@ -176,13 +176,13 @@ t.test('what one process has acknowledged holds on the other at once', needsServ
   });
 
   t.test('the end of a post', async (t) => {
-    const bob = await racer();
-    await holds(t, async () => {
-      const ada = await racer();
-      const { id } = await createPost(ada);
+    const other = await createUser();
+    await expectVisibleOnOther(t, async () => {
+      const user = await createUser();
+      const { id } = await createPost(user);
       return {
-        change: (here) => as(here, ada)('DELETE', `/posts/delete?id=${id}`),
-        look: view(bob, ada, id),
+        change: (here) => as(here, user)('DELETE', `/posts/delete?id=${id}`),
+        look: view(other, user, id),
         before: OPEN,
         after: [404, false, true],
       };
@@ -190,17 +190,17 @@ t.test('what one process has acknowledged holds on the other at once', needsServ
   });
 
   t.test('a like', async (t) => {
-    const bob = await racer();
-    await holds(t, async () => {
-      const ada = await racer();
-      const { id } = await createPost(ada);
-      const look = async (there: Ask) => {
-        const { body } = await as(there, bob)('GET', `/posts/${id}`);
+    const other = await createUser();
+    await expectVisibleOnOther(t, async () => {
+      const user = await createUser();
+      const { id } = await createPost(user);
+      const read = async (there: Send) => {
+        const { body } = await as(there, other)('GET', `/posts/${id}`);
         return [body.like_count, body.liked_by_me];
       };
       return {
-        change: (here) => as(here, bob)('POST', `/posts/like?id=${id}`),
-        look,
+        change: (here) => as(here, other)('POST', `/posts/like?id=${id}`),
+        look: read,
         before: [0, false],
         after: [1, true],
       };
@@ -208,11 +208,11 @@ t.test('what one process has acknowledged holds on the other at once', needsServ
   });
 });
 
-t.test('a token and an image of one process are good on the other', needsServers, async (t) => {
-  const { asks } = await twoProcesses(t);
-  const [one, other] = asks;
-  const email = 'ada@people.example';
-  await one('POST', '/auth/register', { json: { name: 'Ada', username: 'ada', email, password: PASSWORD } });
+t.test('tokens and images of one process are valid on the other', needsServers, async (t) => {
+  const { senders } = await twoProcesses(t);
+  const [one, other] = senders;
+  const email = 'user@people.example';
+  await one('POST', '/auth/register', { json: { name: 'Test User', username: 'user', email, password: PASSWORD } });
   const { token } = (await other('POST', '/auth/login', { json: { email, password: PASSWORD } })).body;
   const form = { image: new Blob([samples.png], { type: 'image/png' }) };
   const { body } = await one('PUT', '/profiles/me', { token, form });
@@ -220,30 +220,30 @@ t.test('a token and an image of one process are good on the other', needsServers
   t.ok(picture.bytes.equals(samples.png));
 });
 
-t.test('clients that try again notice nothing of a rolling restart', needsServers, async (t) => {
-  const { environment, processes, racer } = await twoProcesses(t);
-  const [ada, bob] = [await racer(), await racer()];
-  const asks = processes.map(({ url }) => createSender(t, url));
-  let turn = 0;
+t.test('clients that retry see no failure during a rolling restart', needsServers, async (t) => {
+  const { environment, processes, createUser } = await twoProcesses(t);
+  const [user, other] = [await createUser(), await createUser()];
+  const senders = processes.map(({ url }) => createSender(t, url));
+  let requestCount = 0;
 
-  /** Asks the next process if one is gone or about to go. */
-  async function persist(person: TestUser, method: string, path: string, more?: object): ReturnType<Ask> {
+  /** Retries a request on the next process while one is stopping or stopped. */
+  async function sendUntilServed(user: TestUser, method: string, path: string, more?: object): ReturnType<Send> {
     for (;;) {
-      turn += 1;
-      const ask = asks[turn % asks.length];
-      const answer = await ask?.(method, path, { token: person.token, ...more }).catch(() => undefined);
-      if (answer && answer.status !== 503) return answer;
+      requestCount += 1;
+      const send = senders[requestCount % senders.length];
+      const response = await send?.(method, path, { token: user.token, ...more }).catch(() => undefined);
+      if (response && response.status !== 503) return response;
     }
   }
 
-  const written: number[] = [];
+  const postIds: number[] = [];
   async function client() {
     const form = { title: 'A title', text: 'A text' };
-    const created = await persist(ada, 'POST', '/posts/create', { form });
+    const created = await sendUntilServed(user, 'POST', '/posts/create', { form });
     t.equal(created.status, 201);
-    written.push(created.body.id);
-    t.equal((await persist(bob, 'POST', `/posts/like?id=${created.body.id}`)).status, 200);
-    const read = await persist(bob, 'GET', `/posts/${created.body.id}`);
+    postIds.push(created.body.id);
+    t.equal((await sendUntilServed(other, 'POST', `/posts/like?id=${created.body.id}`)).status, 200);
+    const read = await sendUntilServed(other, 'GET', `/posts/${created.body.id}`);
     t.same([read.status, read.body.like_count], [200, 1]);
   }
 
@@ -252,13 +252,13 @@ t.test('clients that try again notice nothing of a rolling restart', needsServer
     for (const [place, process] of processes.entries()) {
       codes.push(await process.end('SIGTERM'));
       const fresh = await startProcess(t, environment);
-      asks[place] = createSender(t, fresh.url);
+      senders[place] = createSender(t, fresh.url);
       processes[place] = fresh;
     }
     return codes;
   }
 
-  t.same(await during(restartEach(), client, client, client, client), [0, 0]);
-  t.comment(`${written.length} posts were written meanwhile`);
-  for (const id of written) t.equal((await persist(bob, 'GET', `/posts/${id}`)).status, 200);
+  t.same(await repeatUntilSettled(restartEach(), client, client, client, client), [0, 0]);
+  t.comment(`${postIds.length} posts were written meanwhile`);
+  for (const id of postIds) t.equal((await sendUntilServed(other, 'GET', `/posts/${id}`)).status, 200);
 });

@@ -5,94 +5,98 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import neo4j from 'neo4j-driver';
 import t, { type Test } from 'tap';
 import { needsNeo4j } from '../support/neo4j-graph.js';
-import { listening, spawnService, startAndFail, startProcess } from '../support/processes.js';
+import { spawnService, startAndFail, startProcess, untilListening } from '../support/processes.js';
 import { startProxy } from '../support/proxy.js';
 import { createSender } from '../support/requests.js';
 import { PASSWORD } from '../support/service.js';
-import { freshStores, inDatabase, inGraph, needsServers, temporaryDirectory } from '../support/stores.js';
+import { freshStores, needsServers, queryDatabase, queryGraph, temporaryDirectory } from '../support/stores.js';
 
 const needsS3 = { skip: !process.env.S3_BUCKET && 'needs S3_BUCKET: npm run test:services' };
 
 const oneLine = /^[^\n]+\n$/;
 
-/** With nothing else on the terminal, what a start says is the reason why it was refused. */
-const MUTE = { LOG_LEVEL: 'silent' };
+/** Disables the log, so that the output of a start is only its error message. */
+const SILENT_LOG = { LOG_LEVEL: 'silent' };
 
-async function refused(t: Test, environment: NodeJS.ProcessEnv, reason: RegExp): Promise<void> {
-  const { code, output } = await startAndFail(t, { ...environment, ...MUTE });
+async function expectRefused(t: Test, environment: NodeJS.ProcessEnv, reason: RegExp): Promise<void> {
+  const { code, output } = await startAndFail(t, { ...environment, ...SILENT_LOG });
   t.equal(code, 1);
   t.match(output, oneLine);
   t.match(output, reason);
   const { password } = new URL(environment.DATABASE_URL ?? '');
   for (const secret of [password, environment.NEO4J_PASSWORD, environment.AWS_SECRET_ACCESS_KEY]) {
-    if (secret) t.notMatch(output, secret, 'no secret is told');
+    if (secret) t.notMatch(output, secret, 'no secret is printed');
   }
 }
 
-/** A database that no process has ever seen. */
-async function emptyDatabase(t: Test, beside: string): Promise<string> {
+/** Creates a database without any tables. */
+async function emptyDatabase(t: Test, existingUrl: string): Promise<string> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await inDatabase(beside, `create database ${name}`);
-  t.teardown(() => inDatabase(beside, `drop database ${name} with (force)`));
-  const url = new URL(beside);
+  await queryDatabase(existingUrl, `create database ${name}`);
+  t.teardown(() => queryDatabase(existingUrl, `drop database ${name} with (force)`));
+  const url = new URL(existingUrl);
   url.pathname = name;
   return url.href;
 }
 
-t.test('ten processes start at once on stores that are empty, and all serve', needsServers, async (t) => {
-  const { DATABASE_URL: beside = '', ...others } = await freshStores(t);
-  if (others.NEO4J_URI) await inGraph('MATCH (i:Installation) DELETE i');
-  const environment = { ...others, DATABASE_URL: await emptyDatabase(t, beside) };
-  const services = await Promise.all(Array.from({ length: 10 }, () => listening(spawnService(t, environment))));
+t.test('ten processes start concurrently on empty stores, and all serve', needsServers, async (t) => {
+  const { DATABASE_URL: existingUrl = '', ...others } = await freshStores(t);
+  if (others.NEO4J_URI) await queryGraph('MATCH (i:Installation) DELETE i');
+  const environment = { ...others, DATABASE_URL: await emptyDatabase(t, existingUrl) };
+  const services = await Promise.all(Array.from({ length: 10 }, () => untilListening(spawnService(t, environment))));
   await Promise.all(
     services.map(async ({ url, opsUrl }, index) => {
       t.equal((await fetch(`${opsUrl}/readyz`)).status, 200);
-      const json = { name: 'Some Body', username: `u${index}`, email: `u${index}@people.example`, password: PASSWORD };
+      const json = { name: 'Test User', username: `u${index}`, email: `u${index}@people.example`, password: PASSWORD };
       t.equal((await createSender(t, url)('POST', '/auth/register', { json })).status, 201);
     }),
   );
-  const { rows } = await inDatabase(environment.DATABASE_URL, 'select count(*)::int from accounts');
-  t.same(rows, [{ count: 10 }], 'and all serve the same');
+  const { rows } = await queryDatabase(environment.DATABASE_URL, 'select count(*)::int from accounts');
+  t.same(rows, [{ count: 10 }], 'all processes use the same database');
 });
 
-t.test('a start on stores that do not belong together is refused, and does no harm', needsServers, async (t) => {
-  const [mine, theirs] = [await freshStores(t), await freshStores(t)];
-  for (const environment of [theirs, mine]) {
+t.test('a start on stores that do not belong together is refused and changes nothing', needsServers, async (t) => {
+  const [own, foreign] = [await freshStores(t), await freshStores(t)];
+  for (const environment of [foreign, own]) {
     const service = await startProcess(t, environment);
     t.equal(await service.end('SIGTERM'), 0);
   }
 
   t.test('another database on the same graph', needsNeo4j, (t) =>
-    refused(t, { ...theirs }, /graph .*belongs to another PostgreSQL/),
+    expectRefused(t, { ...foreign }, /graph .*belongs to another PostgreSQL/),
   );
 
-  t.test('a database that is new on the same graph', needsNeo4j, async (t) => {
-    const DATABASE_URL = await emptyDatabase(t, mine.DATABASE_URL ?? '');
-    await refused(t, { ...mine, DATABASE_URL }, /graph .*belongs to another PostgreSQL/);
+  t.test('a new database on the same graph', needsNeo4j, async (t) => {
+    const DATABASE_URL = await emptyDatabase(t, own.DATABASE_URL ?? '');
+    await expectRefused(t, { ...own, DATABASE_URL }, /graph .*belongs to another PostgreSQL/);
   });
 
   t.test('the same database without its graph', needsNeo4j, (t) =>
-    refused(t, { ...mine, NEO4J_URI: '' }, /graph of kind neo4j.* embedded, is configured/),
+    expectRefused(t, { ...own, NEO4J_URI: '' }, /graph of kind neo4j, but embedded is configured/),
   );
 
-  t.test('the images of another', (t) => {
-    const { DATA_DIR, S3_BUCKET } = theirs;
-    return refused(t, { ...mine, DATA_DIR, ...(S3_BUCKET && { S3_BUCKET }) }, /image.*belongs to another PostgreSQL/);
+  t.test('the images of another installation', (t) => {
+    const { DATA_DIR, S3_BUCKET } = foreign;
+    return expectRefused(
+      t,
+      { ...own, DATA_DIR, ...(S3_BUCKET && { S3_BUCKET }) },
+      /image.*belongs to another PostgreSQL/,
+    );
   });
 
-  t.test('an image store that is new', async (t) => {
+  t.test('a new image store', async (t) => {
     const fresh = await freshStores(t);
     const { DATA_DIR, S3_BUCKET } = fresh;
-    return refused(t, { ...mine, DATA_DIR, ...(S3_BUCKET && { S3_BUCKET }) }, /image.* is not the one/);
+    return expectRefused(t, { ...own, DATA_DIR, ...(S3_BUCKET && { S3_BUCKET }) }, /image.* is not the one/);
   });
 
-  t.test('a graph that is empty', needsNeo4j, async (t) => {
-    await inGraph('MATCH (i:Installation) DELETE i');
-    await refused(t, mine, /graph .*is not the one/);
+  t.test('an empty graph', needsNeo4j, async (t) => {
+    await queryGraph('MATCH (i:Installation) DELETE i');
+    await expectRefused(t, own, /graph .*is not the one/);
   });
 
-  const service = await startProcess(t, mine);
-  t.equal((await fetch(`${service.opsUrl}/readyz`)).status, 200, 'those that belong together still serve');
+  const service = await startProcess(t, own);
+  t.equal((await fetch(`${service.opsUrl}/readyz`)).status, 200, 'the stores that belong together still work');
   t.equal(await service.end('SIGTERM'), 0);
 });
 
@@ -102,10 +106,10 @@ const at = (url: string | undefined, port: number) => {
   return moved.href;
 };
 
-t.test('a start whose PostgreSQL does not answer gives up, and says so in one line', needsServers, async (t) => {
+t.test('a start without a responding PostgreSQL fails with one line', needsServers, async (t) => {
   const environment = await freshStores(t);
 
-  /** A port that takes connections and never says a word, and one where nobody listens. */
+  /** A port that accepts connections and never responds, and a closed port. */
   const silent = createServer((socket) => t.teardown(() => socket.destroy())).listen(0, '127.0.0.1');
   const closed = createServer().listen(0, '127.0.0.1');
   await Promise.all([once(silent, 'listening'), once(closed, 'listening')]);
@@ -117,7 +121,7 @@ t.test('a start whose PostgreSQL does not answer gives up, and says so in one li
     t.test(`a ${how} port`, async (t) => {
       const DATA_DIR = await temporaryDirectory(t);
       const DATABASE_URL = at(environment.DATABASE_URL, port);
-      await refused(t, { ...environment, DATA_DIR, DATABASE_URL }, /^The postgres store is not available/);
+      await expectRefused(t, { ...environment, DATA_DIR, DATABASE_URL }, /^The postgres store is not available/);
     });
   }
 });
@@ -128,60 +132,60 @@ async function storesOf({ opsUrl }: { opsUrl: string }): Promise<Record<string, 
 }
 
 for (const mode of ['refuse', 'silent'] as const) {
-  t.test(`starts while Neo4j is unavailable (${mode}), and verifies it when it returns`, needsNeo4j, async (t) => {
+  t.test(`starts while Neo4j is unavailable (${mode}), and verifies it later`, needsNeo4j, async (t) => {
     const environment = await freshStores(t);
     const proxy = await startProxy(t, environment.NEO4J_URI ?? '');
-    await proxy.switch(mode);
+    await proxy.setMode(mode);
     const service = await startProcess(t, { ...environment, NEO4J_URI: proxy.url });
-    const ask = createSender(t, service.url);
-    const json = { name: 'Ada', username: 'ada', email: 'ada@people.example', password: PASSWORD };
-    t.equal((await ask('POST', '/auth/register', { json })).status, 201);
-    const { body } = await ask('POST', '/auth/login', { json: { email: json.email, password: PASSWORD } });
+    const send = createSender(t, service.url);
+    const json = { name: 'Test User', username: 'user', email: 'user@people.example', password: PASSWORD };
+    t.equal((await send('POST', '/auth/register', { json })).status, 201);
+    const { body } = await send('POST', '/auth/login', { json: { email: json.email, password: PASSWORD } });
     const token = body.token;
     const form = { title: 'T', text: 'T' };
-    const written = await ask('POST', '/posts/create', { token, form });
+    const written = await send('POST', '/posts/create', { token, form });
     t.equal(written.status, 201);
-    t.equal((await ask('GET', '/posts', { token })).status, 503);
+    t.equal((await send('GET', '/posts', { token })).status, 503);
     t.match(await storesOf(service), { postgres: { ok: true }, graph: { ok: false }, images: { ok: true } });
-    await proxy.switch('pass');
+    await proxy.setMode('pass');
     while (!(await storesOf(service)).graph?.ok) await sleep(50);
-    t.same((await ask('GET', '/posts', { token })).body, [written.body]);
+    t.same((await send('GET', '/posts', { token })).body, [written.body]);
   });
 }
 
-t.test('ends once Neo4j returns as that of another installation, and never uses it', needsNeo4j, async (t) => {
+t.test('exits if Neo4j turns out to belong to another installation', needsNeo4j, async (t) => {
   const environment = await freshStores(t);
   await (await startProcess(t, environment)).end('SIGTERM');
   const proxy = await startProxy(t, environment.NEO4J_URI ?? '');
-  await proxy.switch('refuse');
-  const service = await startProcess(t, { ...environment, ...MUTE, NEO4J_URI: proxy.url });
-  await inGraph("MATCH (i:Installation) SET i.id = 'another'");
+  await proxy.setMode('refuse');
+  const service = await startProcess(t, { ...environment, ...SILENT_LOG, NEO4J_URI: proxy.url });
+  await queryGraph("MATCH (i:Installation) SET i.id = 'another'");
   const exited = once(service.child, 'exit');
-  await proxy.switch('pass');
+  await proxy.setMode('pass');
   t.same((await exited)[0], 1);
   t.match(service.output(), /\nThe social graph \(neo4j\) belongs to another PostgreSQL\n$/);
 });
 
-t.test('takes no id that an unavailable graph may know from before', needsNeo4j, async (t) => {
+t.test('does not reuse an id that an unavailable graph may contain', needsNeo4j, async (t) => {
   const environment = await freshStores(t);
   await (await startProcess(t, environment)).end('SIGTERM');
   const url = environment.DATABASE_URL ?? '';
-  // As if a backup had brought back rows from before this post.
-  const { rows } = await inDatabase(url, 'select last_value + 100 as id from posts_id_seq');
-  await inGraph('CREATE (:Post {id: $id})', { id: neo4j.int(rows[0].id) });
-  t.teardown(() => inGraph('MATCH (post:Post {id: $id}) DELETE post', { id: neo4j.int(rows[0].id) }));
+  // As if rows from before this post had been restored from a backup.
+  const { rows } = await queryDatabase(url, 'select last_value + 100 as id from posts_id_seq');
+  await queryGraph('CREATE (:Post {id: $id})', { id: neo4j.int(rows[0].id) });
+  t.teardown(() => queryGraph('MATCH (post:Post {id: $id}) DELETE post', { id: neo4j.int(rows[0].id) }));
   await startProcess(t, { ...environment, NEO4J_URI: at(environment.NEO4J_URI, 9) });
-  const { rows: next } = await inDatabase(url, "select nextval('posts_id_seq') as id");
+  const { rows: next } = await queryDatabase(url, "select nextval('posts_id_seq') as id");
   t.ok(BigInt(next[0].id) > BigInt(rows[0].id));
 });
 
 t.test('starts while S3 is unavailable, and serves images once it returns', needsS3, async (t) => {
   const environment = await freshStores(t);
   const proxy = await startProxy(t, environment.S3_ENDPOINT ?? '');
-  await proxy.switch('refuse');
+  await proxy.setMode('refuse');
   const service = await startProcess(t, { ...environment, S3_ENDPOINT: proxy.url.replace(/\/$/, '') });
   t.match(await storesOf(service), { graph: { ok: true }, images: { ok: false } });
-  await proxy.switch('pass');
+  await proxy.setMode('pass');
   while (!(await storesOf(service)).images?.ok) await sleep(50);
 });
 

@@ -3,12 +3,12 @@ import { samples } from '../../scripts/contract-test/images.js';
 import { startAndFail, startProcess } from '../support/processes.js';
 import { createSender } from '../support/requests.js';
 import { PASSWORD } from '../support/service.js';
-import { freshStores, lendGraph, onServices } from '../support/stores.js';
-import { certificateFile, startTls } from '../support/tls.js';
+import { claimGraphFor, freshStores, onServices } from '../support/stores.js';
+import { certificateFile, startTlsProxy } from '../support/tls.js';
 
 const servers = onServices ? {} : { skip: 'needs real servers: npm run test:services' };
 
-/** The same stores, each behind TLS; `scheme` is what its address then begins with. */
+/** Returns the variables of the same stores behind TLS proxies. */
 async function overTls(t: Test, environment: NodeJS.ProcessEnv, certificate: string): Promise<NodeJS.ProcessEnv> {
   const secure = { ...environment };
   for (const [name, scheme] of [
@@ -18,36 +18,36 @@ async function overTls(t: Test, environment: NodeJS.ProcessEnv, certificate: str
     ['REDIS_URL', 'rediss:'],
   ] as const) {
     const url = new URL(environment[name] ?? '');
-    url.port = String(await startTls(t, url));
+    url.port = String(await startTlsProxy(t, url));
     if (name === 'DATABASE_URL') url.search = `sslmode=verify-full&sslrootcert=${certificate}`;
     secure[name] = url.href.replace(url.protocol, scheme);
   }
   return secure;
 }
 
-t.test('every store is reached over TLS by its address alone', servers, async (t) => {
+t.test('the URL of each store is enough to use TLS', servers, async (t) => {
   const environment = await freshStores(t);
   const certificate = await certificateFile(t);
   const secure = await overTls(t, environment, certificate);
   const service = await startProcess(t, { ...secure, NODE_EXTRA_CA_CERTS: certificate });
   t.match(service.output(), /Stores +PostgreSQL at 127[^,]+, Neo4j at 127[^,]+, S3 bucket [^,]+, Redis at 127/);
   t.notOk(service.output().includes(new URL(environment.DATABASE_URL ?? '').password), 'no password is printed');
-  const ask = createSender(t, service.url);
-  const json = { name: 'Ada', username: 'ada', email: 'ada@people.example', password: PASSWORD };
-  t.equal((await ask('POST', '/auth/register', { json })).status, 201);
-  const { token } = (await ask('POST', '/auth/login', { json: { email: json.email, password: PASSWORD } })).body;
+  const send = createSender(t, service.url);
+  const json = { name: 'Test User', username: 'user', email: 'user@people.example', password: PASSWORD };
+  t.equal((await send('POST', '/auth/register', { json })).status, 201);
+  const { token } = (await send('POST', '/auth/login', { json: { email: json.email, password: PASSWORD } })).body;
   const form = { title: 'T', text: 'T', image: new Blob([samples.png], { type: 'image/png' }) };
-  const { body: post } = await ask('POST', '/posts/create', { token, form });
-  t.equal((await ask('POST', `/posts/like?id=${post.id}`, { token })).status, 200);
-  t.ok((await ask('GET', post.image, { token })).bytes.equals(samples.png));
+  const { body: post } = await send('POST', '/posts/create', { token, form });
+  t.equal((await send('POST', `/posts/like?id=${post.id}`, { token })).status, 200);
+  t.ok((await send('GET', post.image, { token })).bytes.equals(samples.png));
   const { stores } = (await (await fetch(`${service.opsUrl}/readyz`)).json()) as { stores: object };
   for (const [name, state] of Object.entries(stores)) t.match(state, { ok: true }, name);
 });
 
-t.test('an untrusted certificate of PostgreSQL stops the start', servers, async (t) => {
+t.test('an untrusted certificate of PostgreSQL prevents the start', servers, async (t) => {
   const environment = await freshStores(t);
   const secure = await overTls(t, environment, await certificateFile(t));
-  await lendGraph(environment);
+  await claimGraphFor(environment);
   const untrusted = secure.DATABASE_URL?.replace(/&sslrootcert=.*/, '');
   const { code, output } = await startAndFail(t, { ...environment, DATABASE_URL: untrusted });
   t.equal(code, 1);

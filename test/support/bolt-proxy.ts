@@ -2,33 +2,33 @@ import { on, once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
 
-/** Messages of Bolt, as one chunk each: the length, a structure without fields, its tag, the end. */
+/** Bolt messages as single chunks: length, structure without fields, tag, end marker. */
 const COMMIT = Buffer.from([0, 2, 0xb0, 0x12, 0, 0]);
 const RESET = Buffer.from([0, 2, 0xb0, 0x0f, 0, 0]);
 
 export type Fault =
-  /** Whoever connects is turned away. */
+  /** New connections are closed. */
   | 'refusal'
-  /** Nothing gets through any more, in either direction, and nobody is told. */
+  /** No byte passes in either direction, and connections stay open. */
   | 'silence'
-  /** What the client says is late, and it is gone before it can take anything back. */
+  /** The client's bytes are held back until `deliverDelayed`, except its RESET, which is dropped. */
   | 'delay';
 
 export interface BoltProxy {
   uri: string;
-  /** The fault of the connections there are. */
-  strike(fault: Fault): void;
-  /** The fault of connections yet to come. */
-  next: Fault | undefined;
-  /** The next transaction that says this is committed, but its connection is cut before the answer. */
+  /** Applies a fault to all existing connections. */
+  setFault(fault: Fault): void;
+  /** The fault of future connections. */
+  newConnectionFault: Fault | undefined;
+  /** Commits the next transaction that contains this text, but closes its connection before the response. */
   cutCommitOf: string | undefined;
-  /** How many transactions were committed. */
+  /** The number of committed transactions. */
   commits: number;
-  /** Lets what is late arrive, and waits until the server has committed it. */
-  deliver(): Promise<void>;
+  /** Sends the delayed bytes, and waits until the server has committed them. */
+  deliverDelayed(): Promise<void>;
 }
 
-interface Line {
+interface Link {
   client: Socket;
   server: Socket;
   fault: Fault | undefined;
@@ -36,36 +36,36 @@ interface Line {
   late: Buffer[];
 }
 
-/** A way to the server of the tests that can be disturbed. */
+/** Starts a proxy to the test server that can inject faults. */
 export async function openBoltProxy(t: Test, target: string): Promise<BoltProxy> {
   const { hostname, port } = new URL(target);
-  const lines: Line[] = [];
+  const links: Link[] = [];
 
   const listener = createServer((client) => {
     const server = connect(Number(port || 7687), hostname);
-    const line: Line = { client, server, fault: proxy.next, said: '', late: [] };
-    lines.push(line);
-    if (line.fault === 'refusal') client.destroy();
-    client.on('error', () => undefined).on('close', () => line.fault ?? server.end());
+    const link: Link = { client, server, fault: proxy.newConnectionFault, said: '', late: [] };
+    links.push(link);
+    if (link.fault === 'refusal') client.destroy();
+    client.on('error', () => undefined).on('close', () => link.fault ?? server.end());
     server.on('error', () => undefined).on('close', () => client.destroy());
-    server.on('data', (data) => line.fault ?? client.write(data));
+    server.on('data', (data) => link.fault ?? client.write(data));
     client.on('data', (data) => {
-      if (line.fault === 'delay' && !data.includes(RESET)) line.late.push(data);
-      if (line.fault) return;
+      if (link.fault === 'delay' && !data.includes(RESET)) link.late.push(data);
+      if (link.fault) return;
       server.write(data);
-      line.said += data.toString('latin1');
+      link.said += data.toString('latin1');
       if (!data.includes(COMMIT)) return;
       proxy.commits += 1;
-      if (proxy.cutCommitOf && line.said.includes(proxy.cutCommitOf)) {
+      if (proxy.cutCommitOf && link.said.includes(proxy.cutCommitOf)) {
         proxy.cutCommitOf = undefined;
         client.destroy();
       }
-      line.said = '';
+      link.said = '';
     });
   });
   t.teardown(() => {
     listener.close();
-    for (const { client, server } of lines) {
+    for (const { client, server } of links) {
       client.destroy();
       server.destroy();
     }
@@ -75,17 +75,17 @@ export async function openBoltProxy(t: Test, target: string): Promise<BoltProxy>
 
   const proxy: BoltProxy = {
     uri: `bolt://127.0.0.1:${(listener.address() as AddressInfo).port}`,
-    next: undefined,
+    newConnectionFault: undefined,
     cutCommitOf: undefined,
     commits: 0,
-    strike(fault) {
-      for (const line of lines) line.fault = fault;
+    setFault(fault) {
+      for (const link of links) link.fault = fault;
     },
-    async deliver() {
-      for (const { server, late } of lines) {
-        if (late.length === 0) continue;
-        server.write(Buffer.concat([...late, COMMIT]));
-        for await (const [answer] of on(server, 'data')) if (answer.includes('bookmark')) break;
+    async deliverDelayed() {
+      for (const { server, late: delayed } of links) {
+        if (delayed.length === 0) continue;
+        server.write(Buffer.concat([...delayed, COMMIT]));
+        for await (const [data] of on(server, 'data')) if (data.includes('bookmark')) break;
       }
     },
   };

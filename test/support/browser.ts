@@ -3,7 +3,7 @@ import { type Browser, chromium } from 'playwright-core';
 import type { Test } from 'tap';
 
 const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const QUIET = [
+const ARGUMENTS = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',
@@ -15,13 +15,13 @@ const QUIET = [
 
 const installed = BROWSERS.find(existsSync);
 
-/** For tests that drive a browser. */
-export const needsBrowser = { skip: !installed && `no browser is installed: none of ${BROWSERS.join(', ')} is there` };
+/** Test options that skip a test if no browser is installed. */
+export const needsBrowser = { skip: !installed && `no browser is installed: none of ${BROWSERS.join(', ')} exists` };
 
-/** Starts a browser that ends with the test. */
+/** Starts a browser, which is closed when the test ends. */
 export async function launchBrowser(t: Test): Promise<Browser> {
   if (!installed) throw new Error('no browser is installed');
-  const browser = await chromium.launch({ executablePath: installed, args: QUIET });
+  const browser = await chromium.launch({ executablePath: installed, args: ARGUMENTS });
   t.teardown(() => browser.close());
   return browser;
 }

@@ -4,12 +4,12 @@ import { syncBuiltinESMExports } from 'node:module';
 import { relative } from 'node:path';
 import type { Lifetime } from './lifetime.js';
 
-/** Names an open file as Linux does. */
+/** Returns the path of an open file. Linux only. */
 const pathOf = (descriptor: number) => fs.readlinkSync(`/proc/self/fd/${descriptor}`);
 
 /**
- * Records what this thread forces to the disk below a directory, and what it renames there, in order: `sync PATH`,
- * `rename FROM TO`. The directory itself is an empty path.
+ * Records the fsync and rename calls of this thread below a directory, in order, as `sync PATH` and `rename FROM TO`.
+ * The directory itself has an empty path.
  */
 export async function recordFileOperations(t: Lifetime, root: string): Promise<string[]> {
   const operations: string[] = [];

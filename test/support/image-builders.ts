@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { samples } from '../../scripts/contract-test/images.js';
 
-/** The word that the metadata of these images holds. */
+/** The word in the metadata of these images. */
 export const SECRET = 'Identifying';
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
@@ -9,7 +9,7 @@ export const u16 = (value: number) => Buffer.from([value >> 8, value & 255]);
 const u32 = (value: number) => Buffer.concat([u16(value >>> 16), u16(value & 0xffff)]);
 const u32le = (value: number) => u32(value).reverse();
 
-/** A TIFF structure with an orientation and, unless it is to be minimal, an artist. */
+/** Returns a TIFF structure with an orientation and, unless `minimal`, an artist. */
 export function tiff(orientation: number, { little = false, minimal = false } = {}): Buffer {
   const order = (bytes: Buffer) => (little ? bytes.reverse() : bytes);
   const entry = (tag: number, type: number, count: number, value: Buffer) =>
@@ -31,7 +31,7 @@ export const segment = (marker: number, data: string | Buffer) => {
   return Buffer.concat([Buffer.from([0xff, marker]), u16(2 + bytes.length), bytes]);
 };
 
-/** The sample with these segments behind its JFIF segment, and others before its scan. */
+/** Returns the sample with these segments after its JFIF segment, and others before its scan. */
 export function jpeg(segments: Buffer[], beforeScan: Buffer[] = []): Buffer {
   const scan = samples.jpeg.indexOf('\xff\xda', 0, 'latin1');
   const [start, tables, rest] = [
@@ -47,7 +47,7 @@ export function pngChunk(type: string, data: string | Buffer): Buffer {
   return Buffer.concat([u32(body.length - 4), body, u32(crc32(body))]);
 }
 
-/** The sample with these chunks behind its header. */
+/** Returns the sample with these chunks after its header. */
 export const png = (...chunks: Buffer[]) =>
   Buffer.concat([samples.png.subarray(0, 33), ...chunks, samples.png.subarray(33)]);
 
@@ -61,7 +61,7 @@ export const gifExtension = (label: number, ...blocks: string[]) =>
     Buffer.from([0]),
   ]);
 
-/** The sample with these extensions before its image. */
+/** Returns the sample with these extensions before its image. */
 export const gif = (...extensions: Buffer[]) =>
   Buffer.concat([samples.gif.subarray(0, 19), ...extensions, samples.gif.subarray(19)]);
 
@@ -91,11 +91,11 @@ export const fullBox = (type: string, version: number, ...parts: (string | Buffe
 interface AvifItem {
   type: string;
   data: string | Buffer;
-  /** Where its bytes are, unless in the media data box. */
+  /** The offset of its bytes, unless they are in the media data box. */
   at?: number;
 }
 
-/** An AVIF of these items; the first is the picture. */
+/** Returns an AVIF file of these items; the first is the picture. */
 export function avif(
   items: AvifItem[],
   { properties = [] as Buffer[], inMeta = [] as Buffer[], top = [] as Buffer[], moov = [] as Buffer[] } = {},

@@ -7,25 +7,28 @@ import { readConfig } from '../../handlers/config/index.js';
 import { samples } from '../../scripts/contract-test/images.js';
 import { runCommand } from './processes.js';
 import { createSender, type RequestOptions } from './requests.js';
-import { befriend, createPost, type Person, startTestService, type TestService } from './service.js';
-import { emptyGraph, freshDataDirectory, freshStores, quiet, temporaryDirectory } from './stores.js';
+import { befriend, createPost, startTestService, type TestService, type TestUser } from './service.js';
+import { emptyGraph, freshDataDirectory, freshStores, silentLog, temporaryDirectory } from './stores.js';
 
 export const oneLine = /^[^\n]+\n$/;
 
-/** The same on both sides, so that tokens and links of the one hold on the other. */
-export const SHARED = { TOKEN_KEYS: 'test:b83f0d51e6a97c24d10fb5983e6c7a42', PUBLIC_URL: 'http://social.example' };
+/** Shared by source and target, so that tokens and links remain valid after a move. */
+export const SHARED_VARIABLES = {
+  TOKEN_KEYS: 'test:b83f0d51e6a97c24d10fb5983e6c7a42',
+  PUBLIC_URL: 'http://social.example',
+};
 
-export const embedded = async (t: Test): Promise<{ DATA_DIR: string } & NodeJS.ProcessEnv> => ({
+export const embeddedVariables = async (t: Test): Promise<{ DATA_DIR: string } & NodeJS.ProcessEnv> => ({
   DATA_DIR: await freshDataDirectory(t),
-  ...SHARED,
+  ...SHARED_VARIABLES,
 });
 
-/** Real servers hold one graph, which has to be empty before anything moves into it. */
-export async function servers(t: Test): Promise<NodeJS.ProcessEnv> {
+/** Returns the variables of empty stores on real servers. All tests share one graph, so it is emptied. */
+export async function serverVariables(t: Test): Promise<NodeJS.ProcessEnv> {
   const variables = await freshStores(t);
   await emptyGraph();
-  // The AWS SDK would warn of the age of Node 20, among what is said in one line.
-  return { ...variables, ...SHARED, AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' };
+  // The AWS SDK's warning about Node 20 would add lines to the output.
+  return { ...variables, ...SHARED_VARIABLES, AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' };
 }
 
 async function fileOf(t: Test, variables: NodeJS.ProcessEnv): Promise<string> {
@@ -37,55 +40,61 @@ async function fileOf(t: Test, variables: NodeJS.ProcessEnv): Promise<string> {
   return file;
 }
 
-/** Runs the command, and kills it as soon as what it has said is enough. */
-export async function move(
+/** Runs the command, and kills it once its output matches `isEnough`. */
+export async function runMove(
   t: Test,
   source: NodeJS.ProcessEnv,
   target: NodeJS.ProcessEnv,
-  enough: (output: string) => boolean = () => false,
+  isEnough: (output: string) => boolean = () => false,
 ) {
-  return runCommand(t, ['move', '--to', await fileOf(t, target)], source, enough);
+  return runCommand(t, ['move/index', '--to', await fileOf(t, target)], source, isEnough);
 }
 
-/** A request that Ada has sent once, to be retried. */
-export const KEYED: RequestOptions = {
+/** The form of a post that is created before the move and retried after it. */
+export const KEYED_POST: RequestOptions = {
   form: { title: 'Once', text: 'and no more' },
   headers: { 'Idempotency-Key': 'k' },
 };
 
-/** People with all that people have. */
-async function populate(service: TestService): Promise<Person[]> {
-  const people: Person[] = [];
+/** Creates users with posts, images, friendships, requests and likes. */
+async function populate(service: TestService): Promise<TestUser[]> {
+  const people: TestUser[] = [];
   for (let n = 0; n < 5; n += 1) people.push(await service.createUser({ name: `Person ${n} ✿`, private: n % 2 === 1 }));
-  const [ada, ben, cyd, dan, eve] = people as [Person, Person, Person, Person, Person];
+  const [user, friend, friendOfFriend, requester, requested] = people as [
+    TestUser,
+    TestUser,
+    TestUser,
+    TestUser,
+    TestUser,
+  ];
   const image = (bytes: Buffer, type: string) => new Blob([bytes, Buffer.alloc(100_000, type)], { type });
-  await ada.send('PUT', '/profiles/me', { form: { image: image(samples.png, 'image/png') } });
-  await ben.send('PUT', '/profiles/me', { form: { image: image(samples.jpeg, 'image/jpeg') } });
-  await befriend(ada, ben);
-  await befriend(ben, cyd);
-  await dan.send('POST', `/friends/request?to=${ada.id}`);
-  await ada.send('POST', `/friends/request?to=${eve.id}`);
+  await user.send('PUT', '/profiles/me', { form: { image: image(samples.png, 'image/png') } });
+  await friend.send('PUT', '/profiles/me', { form: { image: image(samples.jpeg, 'image/jpeg') } });
+  await befriend(user, friend);
+  await befriend(friend, friendOfFriend);
+  await requester.send('POST', `/friends/request?to=${user.id}`);
+  await user.send('POST', `/friends/request?to=${requested.id}`);
   for (const author of people) {
     const { id } = await createPost(author, { title: 'A "quoted" title \\ 🎈', text: 'Line one\nline two' });
     await createPost(author, { image: image(samples.gif, 'image/gif') });
     for (const reader of people) await reader.send('POST', `/posts/like?id=${id}`);
   }
-  const { id: gone } = await createPost(eve);
-  await ada.send('POST', `/posts/like?id=${gone}`);
-  await eve.send('DELETE', `/posts/delete?id=${gone}`);
-  await ada.send('POST', '/posts/create', KEYED);
-  await service.login(ada.email);
+  const { id: deletedId } = await createPost(requested);
+  await user.send('POST', `/posts/like?id=${deletedId}`);
+  await requested.send('DELETE', `/posts/delete?id=${deletedId}`);
+  await user.send('POST', '/posts/create', KEYED_POST);
+  await service.login(user.email);
   return people;
 }
 
-/** All that these people see, and are. */
-export async function whatIsSeen(t: Test, url: string, people: readonly Person[]) {
-  const ask = createSender(t, url);
-  const seen: Record<string, unknown> = {};
+/** Returns the responses to every GET that these users can send, by user and path. */
+export async function readAsUsers(t: Test, url: string, people: readonly TestUser[]) {
+  const send = createSender(t, url);
+  const responses: Record<string, unknown> = {};
   for (const { token, name } of people) {
     const get = async (path: string) => {
-      const { status, body, bytes } = await ask('GET', path, { token });
-      seen[`${name} ${path}`] = [status, body ?? createHash('sha256').update(bytes).digest('hex')];
+      const { status, body, bytes } = await send('GET', path, { token });
+      responses[`${name} ${path}`] = [status, body ?? createHash('sha256').update(bytes).digest('hex')];
       return body;
     };
     const paths = [
@@ -101,27 +110,29 @@ export async function whatIsSeen(t: Test, url: string, people: readonly Person[]
     for (const { image, profile_link: picture } of bodies.flat()) {
       for (const link of [image, picture]) if (link) await get(new URL(link, url).pathname);
     }
-    const { body: sessions } = await ask('GET', '/auth/sessions', { token });
-    // A look moves it, once a minute.
-    seen[`${name} sessions`] = sessions.map(({ last_used_at: _, ...session }: { last_used_at: string }) => session);
+    const { body: sessions } = await send('GET', '/auth/sessions', { token });
+    // Reading it updates it, at most once a minute.
+    responses[`${name} sessions`] = sessions.map(
+      ({ last_used_at: _, ...session }: { last_used_at: string }) => session,
+    );
   }
-  return seen;
+  return responses;
 }
 
-/** Fills stores through a service, and with more behind its back. */
-export async function filled(t: Test, variables: NodeJS.ProcessEnv, more?: (stores: BareStores) => Promise<void>) {
+/** Fills stores through a service, and optionally directly with `more`. */
+export async function fillStores(t: Test, variables: NodeJS.ProcessEnv, more?: (stores: BareStores) => Promise<void>) {
   const first = await startTestService(t, variables);
   const people = await populate(first);
   await first.stop();
-  if (more) await openBare(variables, more);
+  if (more) await withBareStores(variables, more);
   const service = await startTestService(t, variables);
-  const seen = await whatIsSeen(t, service.url, people);
+  const responses = await readAsUsers(t, service.url, people);
   await service.stop();
-  return { people, seen };
+  return { people, seen: responses };
 }
 
-export async function openBare(variables: NodeJS.ProcessEnv, use: (stores: BareStores) => Promise<unknown>) {
-  const stores = await openBareStores(readConfig(variables).stores, quiet);
+export async function withBareStores(variables: NodeJS.ProcessEnv, use: (stores: BareStores) => Promise<unknown>) {
+  const stores = await openBareStores(readConfig(variables).stores, silentLog);
   try {
     await use(stores);
   } finally {

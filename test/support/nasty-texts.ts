@@ -4,10 +4,10 @@ interface Recipe {
   after?: string;
 }
 
-/** Texts that cost more than their size suggests: in normalization, in case mapping, in patterns, in parsers. */
+/** Texts that are expensive to normalize, case-map, match or parse. */
 const RECIPES: Record<string, Recipe> = {
   'one letter': { repeated: 'a' },
-  'a password but for its length': { repeated: 'aB3-' },
+  'a valid password except for its length': { repeated: 'aB3-' },
   'dotted local part': { repeated: 'a.', after: 'a@n.example' },
   'dotted domain': { before: 'a@', repeated: 'a.' },
   'hyphens in a domain': { before: 'a@', repeated: 'a-' },
@@ -15,8 +15,8 @@ const RECIPES: Record<string, Recipe> = {
   'white space': { repeated: ' \u2003' },
   'white space inside': { before: 'a', repeated: ' ', after: 'a' },
   'joined emoji': { repeated: '👩\u200d👩\u200d👧\u200d👦' },
-  'a letter that NFKC makes eighteen': { repeated: '\ufdfa' },
-  'letters that grow in the other case': { repeated: '\u0130ß\u1e9e\u0390' },
+  'a letter that NFKC expands to eighteen': { repeated: '\ufdfa' },
+  'letters that expand in the other case': { repeated: '\u0130ß\u1e9e\u0390' },
   'conjoining letters': { repeated: '\u1100\u1161\u11a8' },
   NULs: { repeated: '\0' },
   'unpaired surrogates': { repeated: '\udc00' },
@@ -26,19 +26,19 @@ const RECIPES: Record<string, Recipe> = {
 
 const bytesInJson = (text: string) => Buffer.byteLength(JSON.stringify(text)) - 2;
 
-/** Returns nasty texts by what is nasty about them. In JSON, each of them takes as much of `maxBytes` as it can. */
+/** Returns nasty texts by description. Each takes up to `maxBytes` in JSON. */
 export function nastyTexts(maxBytes: number): Record<string, string> {
   const texts = Object.entries(RECIPES).map(([name, { before = '', repeated, after = '' }]) => {
     const count = Math.floor((maxBytes - bytesInJson(before + after)) / bytesInJson(repeated));
     return [name, before + repeated.repeat(count) + after];
   });
-  // Canonical ordering takes time quadratic in the length of such a run.
+  // Canonical ordering is quadratic in the length of such a run.
   const marks = Math.floor((maxBytes - 1) / 4);
   texts.push(['marks in reverse canonical order', `a${'\u0301'.repeat(marks)}${'\u0316'.repeat(marks)}`]);
   return Object.fromEntries(texts);
 }
 
-/** Returns nasty JSON bodies by what is nasty about them, each of at most `maxBytes`. */
+/** Returns nasty JSON bodies by description, each of at most `maxBytes`. */
 export function nastyJson(maxBytes: number): Record<string, string> {
   const depth = Math.floor(maxBytes / 2) - 10;
   const names: string[] = [];
@@ -50,7 +50,8 @@ export function nastyJson(maxBytes: number): Record<string, string> {
     'a long unknown field': `{"${'n'.repeat(maxBytes - 6)}":0}`,
     'an unknown field of unpaired surrogates': `{"${'\\ud800'.repeat((maxBytes - 6) / 6)}":0}`,
     'a long number': `{"email":${'9'.repeat(maxBytes - 10)}}`,
-    'a number beyond all bounds': '{"email":1e999999999,"password":-1e999999999}',
-    'names that objects inherit': '{"__proto__":{"email":"x"},"constructor":"x","toString":"x","hasOwnProperty":"x"}',
+    'a number beyond the range of doubles': '{"email":1e999999999,"password":-1e999999999}',
+    'names of inherited properties':
+      '{"__proto__":{"email":"x"},"constructor":"x","toString":"x","hasOwnProperty":"x"}',
   };
 }

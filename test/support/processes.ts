@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Test } from 'tap';
-import { lendGraph } from './stores.js';
+import { claimGraphFor } from './stores.js';
 
 export interface ServiceProcess {
   child: ChildProcess;
@@ -9,16 +9,16 @@ export interface ServiceProcess {
   opsUrl: string;
   /** Everything printed so far. */
   output(): string;
-  /** Sends a signal and answers the exit code, or the signal that ended it. */
+  /** Sends a signal, and returns the exit code or the signal that ended the process. */
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
 }
 
-/** A command, by the name of its source below `scripts`. */
+/** Returns the built path of a command, by the name of its source below `scripts`. */
 export const script = (name: string) => `.build/scripts/${name}.js`;
 
-/** Node with these arguments and no other variables, whatever becomes of it. It is killed when the test ends. */
+/** Starts Node with these arguments and variables only. It is killed when the test ends. */
 export function spawnNode(t: Test, args: readonly string[], environment: NodeJS.ProcessEnv) {
-  // A process that lives for seconds gains nothing from WebAssembly that is compiled a second time, to run faster.
+  // Optimizing WebAssembly does not pay off in a process that runs for seconds.
   const child = spawn(process.execPath, ['--liftoff-only', ...args], {
     env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -33,7 +33,7 @@ export function spawnNode(t: Test, args: readonly string[], environment: NodeJS.
   return { child, output: () => output };
 }
 
-/** The service, from the moment it is started. `nodeArguments` come before the script. */
+/** Starts the service without waiting for it to listen. `nodeArguments` come before the script. */
 export function spawnService(
   t: Test,
   environment: NodeJS.ProcessEnv,
@@ -43,33 +43,34 @@ export function spawnService(
   return spawnNode(t, [...nodeArguments, entry], { PORT: '0', OPS_PORT: '0', ...environment });
 }
 
-/** Runs one of the commands to its end, or kills it as soon as what it has said is enough. */
+/** Runs a command to its end, or kills it once its output matches `isEnough`. Returns the exit code or signal. */
 export async function runCommand(
   t: Test,
   [name, ...args]: readonly [string, ...string[]],
   environment: NodeJS.ProcessEnv,
-  enough: (output: string) => boolean = () => false,
+  isEnough: (output: string) => boolean = () => false,
 ) {
   const { child, output } = spawnNode(t, [script(name), ...args], environment);
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', () => enough(output()) && child.kill('SIGKILL'));
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', () => isEnough(output()) && child.kill('SIGKILL'));
   const [code, signal] = await once(child, 'close');
   return { code: code ?? signal, output: output() };
 }
 
-/** Starts the service as `npm start` does, in a process of its own, and waits until it listens. */
+/** Starts the service in a separate process, as `npm start` does, and waits until it listens. */
 export async function startProcess(
   t: Test,
   environment: NodeJS.ProcessEnv,
   nodeArguments?: readonly string[],
   entry?: string,
 ): Promise<ServiceProcess> {
-  await lendGraph(environment);
+  await claimGraphFor(environment);
   const limits = { RATE_LIMIT_MAX: '1000000', RATE_LIMIT_STRICT_MAX: '1000000' };
-  return listening(spawnService(t, { ...limits, ...environment }, nodeArguments, entry));
+  return untilListening(spawnService(t, { ...limits, ...environment }, nodeArguments, entry));
 }
 
-/** A process that has been spawned, once it listens. */
-export async function listening({ child, output }: ReturnType<typeof spawnService>): Promise<ServiceProcess> {
+/** Waits until a spawned service listens. Throws if it exits first. */
+export async function untilListening({ child, output }: ReturnType<typeof spawnService>): Promise<ServiceProcess> {
   await new Promise<void>((resolve, reject) => {
     child.stdout?.on('data', () => /Data +\S+\n/.test(output()) && resolve());
     child.once('exit', () => reject(new Error(`the service did not start:\n${output()}`)));
@@ -89,7 +90,7 @@ export async function listening({ child, output }: ReturnType<typeof spawnServic
   };
 }
 
-/** Starts the service where it should refuse to, and answers its exit code and what it said. */
+/** Starts a service that is expected to fail, and returns its exit code and output. */
 export async function startAndFail(t: Test, environment: NodeJS.ProcessEnv) {
   const { child, output } = spawnService(t, environment);
   const [code] = await once(child, 'close');

@@ -6,18 +6,18 @@ interface Sample {
   value: number;
 }
 
-/** A value is whatever Go's ParseFloat takes, which knows no case: prom-client writes `Nan`. */
+/** Values are parsed by Go's case-insensitive ParseFloat: prom-client writes `Nan`. */
 const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (-?[\d.e+-]+|[+-]Inf|NaN|Nan)$/;
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/g;
 const SUFFIX = /_(?:bucket|sum|count)$/;
 
-/** Prometheus's text format 0.0.4, read strictly. */
+/** A strict parser of the Prometheus text format 0.0.4. Throws if the text is not valid. */
 export class Exposition {
   readonly samples: Sample[] = [];
   readonly types = new Map<string, string>();
 
   constructor(text: string) {
-    assert.ok(text.endsWith('\n'), 'the last line ends');
+    assert.ok(text.endsWith('\n'), 'the last line ends with a line feed');
     for (const line of text.split('\n')) {
       if (line === '') continue;
       const [, name = '', type = ''] = /^# TYPE (\S+) (counter|gauge|histogram|summary|untyped)$/.exec(line) ?? [];
@@ -26,7 +26,7 @@ export class Exposition {
       else if (!/^# HELP \S+ \S/.test(line)) this.samples.push(this.#sample(line));
     }
     const series = this.samples.map(({ name, labels }) => JSON.stringify([name, Object.entries(labels).sort()]));
-    assert.equal(new Set(series).size, series.length, 'no series comes twice');
+    assert.equal(new Set(series).size, series.length, 'no series is repeated');
     for (const [name, type] of this.types) if (type === 'histogram') this.#checkHistogram(name);
   }
 
@@ -43,7 +43,7 @@ export class Exposition {
     };
   }
 
-  /** Buckets rise, and the last one counts all. */
+  /** Checks that buckets are cumulative and that the last one equals the count. */
   #checkHistogram(name: string): void {
     for (const { labels, value } of this.samples.filter((sample) => sample.name === `${name}_count`)) {
       const buckets = this.samples.filter(
@@ -55,14 +55,14 @@ export class Exposition {
       assert.deepEqual(
         values,
         [...values].sort((a, b) => a - b),
-        `the buckets of ${name} rise`,
+        `the buckets of ${name} are cumulative`,
       );
       assert.equal(buckets.at(-1)?.labels.le, '+Inf');
       assert.equal(values.at(-1), value, `the last bucket of ${name} counts all`);
     }
   }
 
-  /** The sum of all samples of this name that have these labels; undefined if there is none. */
+  /** Returns the sum of all samples with this name and these labels, or undefined if there are none. */
   value(name: string, labels: Record<string, string> = {}): number | undefined {
     const found = this.samples.filter(
       (sample) =>

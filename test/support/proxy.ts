@@ -3,42 +3,42 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
 
 /**
- * - `pass`: every byte gets through.
- * - `refuse`: connections end, and nobody listens: as when the server is stopped.
- * - `reset`: connections are reset, and so is every new one.
- * - `silent`: connections stay open, new ones are taken, and no byte gets through, one way or the other: as when packets
- *   are dropped. What was silent once stays so, though new connections may pass again: nothing tells its ends.
+ * - `pass`: forwards every byte.
+ * - `refuse`: closes connections and stops listening, like a stopped server.
+ * - `reset`: resets existing and new connections.
+ * - `silent`: keeps connections open, accepts new ones and forwards nothing, as when packets are dropped. A connection
+ *   stays silent even after the mode changes.
  */
 export type Mode = 'pass' | 'refuse' | 'reset' | 'silent';
 
 export interface Proxy {
-  /** The target's URL, by way of the proxy. */
+  /** The target's URL through the proxy. */
   url: string;
-  switch(mode: Mode): Promise<void>;
-  /** The next time that a client says this, the target hears it and does it, and the connection is reset instead of its answer. */
-  cutAnswerTo(words: string): Promise<void>;
+  setMode(mode: Mode): Promise<void>;
+  /** Forwards the next request that contains this text, and resets the connection in place of the response. */
+  cutResponseTo(words: string): Promise<void>;
 }
 
-/** A TCP proxy before the store at this URL, which has to name its port. It ends with the test. */
+/** Starts a TCP proxy to the store at this URL, which must include a port. The proxy stops when the test ends. */
 export async function startProxy(t: Test, target: string): Promise<Proxy> {
   const { hostname, port } = new URL(target);
-  if (port === '') throw new Error('the URL names no port');
+  if (port === '') throw new Error('the URL has no port');
   const open = new Set<Socket>();
   let mode: Mode = 'pass';
   let cut: { words: string; done(): void } | undefined;
 
-  const keep = (socket: Socket) => {
+  const track = (socket: Socket) => {
     open.add(socket);
     socket.on('error', () => undefined);
     socket.once('close', () => open.delete(socket));
   };
 
   const server = createServer((client) => {
-    keep(client);
+    track(client);
     if (mode === 'reset') client.resetAndDestroy();
     if (mode !== 'pass') return;
     const upstream = connect(Number(port), hostname.replace(/^\[|\]$/g, ''));
-    keep(upstream);
+    track(upstream);
     client.on('data', (data) => {
       if (!cut || !data.includes(cut.words)) return;
       const { done } = cut;
@@ -72,21 +72,21 @@ export async function startProxy(t: Test, target: string): Promise<Proxy> {
   }
 
   await listen(0);
-  const own = (server.address() as AddressInfo).port;
+  const ownPort = (server.address() as AddressInfo).port;
   t.teardown(end);
   const url = new URL(target);
-  url.host = `127.0.0.1:${own}`;
+  url.host = `127.0.0.1:${ownPort}`;
 
   return {
     url: url.href,
-    cutAnswerTo: (words) =>
+    cutResponseTo: (words) =>
       new Promise((done) => {
         cut = { words, done };
       }),
-    async switch(next) {
+    async setMode(next) {
       mode = next;
       if (next === 'refuse') return end();
-      if (!server.listening) await listen(own);
+      if (!server.listening) await listen(ownPort);
       if (next === 'reset') for (const socket of open) socket.resetAndDestroy();
       if (next === 'silent') for (const socket of open) socket.unpipe().pause();
     },

@@ -1,18 +1,18 @@
 import { Redis } from 'ioredis';
 import type { Lifetime } from './lifetime.js';
 
-/** Why what needs a Redis is skipped, or false. */
-export const NO_REDIS = process.env.REDIS_URL ? false : 'REDIS_URL names no Redis to test with';
+/** The reason to skip tests that need Redis, or false. */
+export const skipWithoutRedis = process.env.REDIS_URL ? false : 'needs REDIS_URL';
 
-/** A client that ends with the test. */
+/** Connects a client, which is disconnected when the test ends. */
 export function connectRedis(t: Lifetime, url: string): Redis {
   const client = new Redis(url);
   t.teardown(() => client.disconnect());
   return client;
 }
 
-/** The Redis to test with, in a database that is empty and that no other test uses meanwhile. */
-export async function redisUrlOfItsOwn(t: Lifetime): Promise<string> {
+/** Returns the URL of an empty Redis database that no other test uses at the same time. */
+export async function freshRedisUrl(t: Lifetime): Promise<string> {
   const url = new URL(process.env.REDIS_URL ?? '');
   const shared = connectRedis(t, url.href);
   const [, databases] = (await shared.config('GET', 'databases')) as [string, string];

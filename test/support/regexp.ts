@@ -1,2 +1,2 @@
-/** Returns a pattern that matches this text alone. */
+/** Returns a pattern that matches exactly this text. */
 export const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');

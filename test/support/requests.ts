@@ -5,7 +5,7 @@ import { operationFor } from '../../scripts/contract-test/document.js';
 export interface TestResponse {
   status: number;
   headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: a test knows what it has asked for, and the contract check that it is so.
+  // biome-ignore lint/suspicious/noExplicitAny: the contract check validates the body, and each test knows its type.
   body: any;
   bytes: Buffer;
 }
@@ -18,7 +18,7 @@ export interface RequestOptions {
   body?: string | Uint8Array | FormData | ReadableStream;
 }
 
-/** Asks by HTTP, and holds every answer of an operation against the contract. */
+/** Returns a function that sends requests and checks each response of an operation against the contract. */
 export function createSender(t: Pick<Test, 'fail'>, url: string) {
   return async (
     method: string,
@@ -38,7 +38,7 @@ export function createSender(t: Pick<Test, 'fail'>, url: string) {
     });
     const bytes = Buffer.from(await response.arrayBuffer());
     const isJson = response.headers.get('content-type')?.startsWith('application/json');
-    const answer: TestResponse = {
+    const result: TestResponse = {
       status: response.status,
       headers: response.headers,
       body: isJson && bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined,
@@ -46,18 +46,18 @@ export function createSender(t: Pick<Test, 'fail'>, url: string) {
     };
     const operation = operationFor(method, new URL(url + path).pathname);
     if (operation) {
-      const found = violations(operation, answer);
-      if (found.length > 0) t.fail(`${method} ${path} breaks the contract`, { found, body: answer.body });
+      const found = violations(operation, result);
+      if (found.length > 0) t.fail(`${method} ${path} breaks the contract`, { found, body: result.body });
     }
-    return answer;
+    return result;
   };
 }
 
-/** What a 400 objects to, as `in.field`, in the order in which it is listed. */
+/** Returns the problems of a 400 as `in.field`, in their order. */
 export const problemsOf = ({ body }: TestResponse): string[] =>
   (body.errors ?? []).map((problem: { in: string; field: string }) => `${problem.in}.${problem.field}`);
 
-/** The session cookie that an answer sets: its value, and its attributes by their names in lower case. */
+/** Returns the value and the attributes, by lowercase name, of the session cookie that a response sets. */
 export function cookieOf({ headers }: TestResponse): Record<string, string> | undefined {
   const [cookie, ...others] = headers.getSetCookie().map((line) => line.split('; '));
   const [pair, ...attributes] = cookie ?? [];
@@ -71,7 +71,7 @@ export function cookieOf({ headers }: TestResponse): Record<string, string> | un
   ]);
 }
 
-/** As `cookieOf` reads the cookie when an answer clears it. */
+/** The result of `cookieOf` for a response that clears the cookie. */
 export const CLEARED_COOKIE = { value: '', 'max-age': '0', path: '/', httponly: '', samesite: 'Lax' };
 
 function formData(fields: NonNullable<RequestOptions['form']>): FormData {

@@ -2,31 +2,31 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import type { Test } from 'tap';
 
-/** What happens to the bytes between a client and a server. */
+/** A fault between a client and a server. */
 type Fault =
-  /** None: they pass. */
+  /** All bytes pass. */
   | 'none'
-  /** Nobody listens, and what was connected is reset. */
+  /** The port is closed, and open connections are reset. */
   | 'refused'
-  /** Connections are taken and kept, and nothing passes any more. */
+  /** Connections are accepted and kept open, and no byte passes. */
   | 'silent'
-  /** Those that are connected now go silent; new ones are fine. */
+  /** Existing connections become silent; new ones work. */
   | 'half-open'
-  /** After this many bytes of an answer the connection is reset, or goes silent. */
-  | { answered: number; how: 'reset' | 'silence' };
+  /** The connection is reset or becomes silent after this many bytes of a response. */
+  | { afterBytes: number; how: 'reset' | 'silence' };
 
 export interface FaultyProxy {
   port: number;
-  /** All connections that were made so far. */
+  /** The number of connections made so far. */
   connections: number;
-  /** How many of them are open. */
+  /** The number of open connections. */
   readonly open: number;
-  /** What clients have sent, unless a test has emptied it. */
+  /** The bytes that clients have sent, as Latin-1. Tests may reset it. */
   sent: string;
-  set(fault: Fault): Promise<void>;
+  setFault(fault: Fault): Promise<void>;
 }
 
-/** Stands between a client and a server at this address, and does them harm when told to. */
+/** Starts a proxy to the server at this address that can inject faults. */
 export async function startProxy(
   t: Test,
   { hostname, port }: { hostname: string; port: string },
@@ -40,22 +40,22 @@ export async function startProxy(
     const server = connect(Number(port), hostname);
     const pair = { client, server, silent: false };
     pairs.add(pair);
-    let answered = 0;
+    let forwardedBytes = 0;
     client.on('data', (bytes) => {
       proxy.sent += bytes.toString('latin1');
       if (!isSilent()) server.write(bytes);
     });
     server.on('data', (bytes) => {
       if (isSilent()) return;
-      if (typeof fault === 'object' && answered + bytes.length > fault.answered) {
-        client.write(bytes.subarray(0, Math.max(0, fault.answered - answered)));
+      if (typeof fault === 'object' && forwardedBytes + bytes.length > fault.afterBytes) {
+        client.write(bytes.subarray(0, Math.max(0, fault.afterBytes - forwardedBytes)));
         if (fault.how === 'silence') pair.silent = true;
-        // What was written before has to arrive: a reset would overtake it.
+        // A reset would discard the bytes that were just written.
         else setImmediate(() => client.resetAndDestroy());
       } else {
         client.write(bytes);
       }
-      answered += bytes.length;
+      forwardedBytes += bytes.length;
     });
     const isSilent = () => pair.silent || fault === 'silent';
     for (const socket of [client, server]) socket.on('error', () => undefined);
@@ -63,7 +63,7 @@ export async function startProxy(
       pairs.delete(pair);
       server.destroy();
     });
-    // What the server has sent before it closed still has to arrive.
+    // Bytes that the server sent before closing must still arrive.
     server.on('close', () => {
       if (!isSilent()) client.destroySoon();
     });
@@ -92,7 +92,7 @@ export async function startProxy(
       return pairs.size;
     },
     sent: '',
-    async set(next) {
+    async setFault(next) {
       fault = next;
       if (next === 'half-open') for (const pair of pairs) pair.silent = true;
       if (next === 'refused') {

@@ -25,7 +25,7 @@ interface Request {
 const error = (status: number, message: string, errors?: object[]): Reply => ({ status, body: { message, errors } });
 const ok = (body: unknown = { message: 'Done.' }): Reply => ({ status: 200, body });
 
-/** Names the fields that are missing. */
+/** Returns a 400 that lists the missing fields, or undefined. */
 function missing(fields: Record<string, string>, ...names: string[]): Reply | undefined {
   const absent = names.filter((name) => typeof fields[name] !== 'string' || fields[name] === '');
   if (absent.length === 0) return undefined;
@@ -34,9 +34,9 @@ function missing(fields: Record<string, string>, ...names: string[]): Reply | un
 }
 
 /**
- * A part of the contract, in memory and on Node's own server: accounts, posts and likes. It knows nothing of the service, and
- * has these gaps: login takes an email as it is typed, a like counts as often as it is sent, a title may be blank, and
- * `author_id` may be sent.
+ * Starts a second, independent implementation of accounts, posts and likes, in memory and on `node:http`. It violates the
+ * contract on purpose: login does not normalize the email, a repeated like counts again, a title may be blank, and
+ * `author_id` is accepted.
  */
 export async function startSecondService(t: Test): Promise<string> {
   const accounts = new Map<number, Account>();

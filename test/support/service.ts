@@ -7,28 +7,26 @@ import { createLogger } from '../../handlers/config/logger.js';
 import { overloaded } from '../../handlers/http/errors.js';
 import { type Service, startService } from '../../handlers/service.js';
 import { createSender, type RequestOptions, type TestResponse } from './requests.js';
-import { freshStores, onOwnGraph } from './stores.js';
+import { freshStores, withClaimedGraph } from './stores.js';
 import { createUserFactory, PASSWORD, type TestUser } from './users.js';
 
-export { PASSWORD } from './users.js';
-
-export type Person = TestUser;
+export { PASSWORD, type TestUser } from './users.js';
 
 export interface TestService extends Service {
-  /** The variables by which another service serves on the same stores. */
+  /** The variables to start another service on the same stores. */
   environment: NodeJS.ProcessEnv;
-  /** All that was logged so far. */
+  /** The log so far. */
   logged(): string;
-  send(method: string, path: string, ask?: RequestOptions): Promise<TestResponse>;
+  send(method: string, path: string, options?: RequestOptions): Promise<TestResponse>;
   /** Creates a user who is logged in. */
-  createUser(overrides?: { name?: string; private?: boolean }): Promise<Person>;
+  createUser(overrides?: { name?: string; private?: boolean }): Promise<TestUser>;
   login(email: string): Promise<string>;
 }
 
-/** A service, on a set of stores of its own unless the environment names one, which is stopped when the test ends. */
+/** Starts a service on fresh stores, unless `DATA_DIR` is given. It is stopped when the test ends. */
 export async function startTestService(t: Test, environment: NodeJS.ProcessEnv = {}): Promise<TestService> {
-  const named = environment.DATA_DIR !== undefined;
-  const variables = { ...(named ? {} : await freshStores(t)), ...environment };
+  const usesExistingStores = environment.DATA_DIR !== undefined;
+  const variables = { ...(usesExistingStores ? {} : await freshStores(t)), ...environment };
   let log = '';
   const sink = new Writable({
     write(chunk, _, done) {
@@ -43,7 +41,7 @@ export async function startTestService(t: Test, environment: NodeJS.ProcessEnv =
     RATE_LIMIT_STRICT_MAX: '1000000',
     ...variables,
   });
-  const service = await onOwnGraph(variables, () => startService(config, createLogger(config.logLevel, sink)));
+  const service = await withClaimedGraph(variables, () => startService(config, createLogger(config.logLevel, sink)));
   let running = true;
   const stop = async () => {
     if (running) await service.stop();
@@ -64,10 +62,10 @@ export async function startTestService(t: Test, environment: NodeJS.ProcessEnv =
     logged: () => log,
     send,
     login,
-    async createUser({ name = 'Some Body', private: isPrivate = false } = {}) {
-      const person = await createUser({ name, strong: true });
-      if (isPrivate) await person.send('PUT', '/profiles/me', { form: { private: 'true' } });
-      return person;
+    async createUser({ name = 'Test User', private: isPrivate = false } = {}) {
+      const user = await createUser({ name, strong: true });
+      if (isPrivate) await user.send('PUT', '/profiles/me', { form: { private: 'true' } });
+      return user;
     },
   };
 }
@@ -75,30 +73,30 @@ export async function startTestService(t: Test, environment: NodeJS.ProcessEnv =
 const MAX_RETRIES = 10;
 
 /**
- * Sends a request again while the service refuses it because too many passwords wait to be hashed, after the time that the
- * response names: on a busy machine a few tests at the same time are enough.
+ * Retries a request, after the time in Retry-After, while the queue of password hashes is full. On a busy machine a few
+ * concurrent tests can fill it.
  */
 export async function retryWhileBusy(send: () => Promise<TestResponse>): Promise<TestResponse> {
   const busy = overloaded();
   for (let retries = 0; ; retries += 1) {
-    const answer = await send();
-    const isBusy = answer.status === busy.status && answer.body?.message === busy.message;
-    if (!isBusy || retries === MAX_RETRIES) return answer;
-    await sleep(Number(answer.headers.get('retry-after')) * 1000);
+    const response = await send();
+    const isBusy = response.status === busy.status && response.body?.message === busy.message;
+    if (!isBusy || retries === MAX_RETRIES) return response;
+    await sleep(Number(response.headers.get('retry-after')) * 1000);
   }
 }
 
-/** Publishes a post, and answers it. */
+/** Creates a post and returns it. */
 export async function createPost(
-  author: Pick<Person, 'send'>,
+  author: Pick<TestUser, 'send'>,
   form: RequestOptions['form'] = {},
 ): Promise<components['schemas']['Post']> {
   const { body } = await author.send('POST', '/posts/create', { form: { title: 'A title', text: 'A text', ...form } });
   return body;
 }
 
-/** Makes two people friends. */
-export async function befriend(one: Person, other: Person): Promise<void> {
+/** Makes two users friends. */
+export async function befriend(one: TestUser, other: TestUser): Promise<void> {
   await one.send('POST', `/friends/request?to=${other.id}`);
   await other.send('POST', `/friends/accept?from=${one.id}`);
 }

@@ -6,7 +6,7 @@ export interface Statement {
   rows: unknown[];
 }
 
-/** Records every statement that this process runs in PostgreSQL, embedded or not, with the rows that it returns. */
+/** Records every statement of this process in PostgreSQL, embedded or not, with the rows it returns. */
 export function recordStatements(t: Test): Statement[] {
   const statements: Statement[] = [];
   const { query } = NamingClient.prototype;

@@ -12,15 +12,15 @@ import { openStores, type Stores } from '../../db/stores.js';
 import type { Log } from '../../db/support/log.js';
 import { readConfig } from '../../handlers/config/index.js';
 import type { Lifetime } from './lifetime.js';
-import { redisUrlOfItsOwn } from './redis.js';
+import { freshRedisUrl } from './redis.js';
 
-/** Whether the tests run on real servers, which `npm run test:services` names, rather than on the embedded stores. */
+/** Whether the tests run on real servers, as `npm run test:services` does, rather than on the embedded stores. */
 export const onServices = process.env.DATABASE_URL !== undefined;
 
-/** For tests of several processes on one set of stores, which embedded stores do not serve. */
+/** Test options that skip a test of several processes on one set of stores if the stores are embedded. */
 export const needsServers = { skip: !onServices && 'needs DATABASE_URL: npm run test:services' };
 
-export const quiet: Log = { info: () => undefined, warn: () => undefined };
+export const silentLog: Log = { info: () => undefined, warn: () => undefined };
 
 export async function temporaryDirectory(t: Lifetime): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'social-posting-'));
@@ -28,7 +28,7 @@ export async function temporaryDirectory(t: Lifetime): Promise<string> {
   return directory;
 }
 
-/** The variables of a set of empty, migrated stores of its own, of the kind that the tests run on. */
+/** Returns the variables of new, empty, migrated stores: on servers or embedded. */
 export async function freshStores(t: Lifetime): Promise<NodeJS.ProcessEnv> {
   return onServices ? freshServers(t) : { DATA_DIR: await freshDataDirectory(t) };
 }
@@ -36,7 +36,7 @@ export async function freshStores(t: Lifetime): Promise<NodeJS.ProcessEnv> {
 /** Opens a set of stores as a service does. */
 export async function openTestStores(t: Lifetime, environment?: NodeJS.ProcessEnv): Promise<Stores> {
   const variables = environment ?? (await freshStores(t));
-  const stores = await onOwnGraph(variables, () => openStores(readConfig(variables).stores, quiet));
+  const stores = await withClaimedGraph(variables, () => openStores(readConfig(variables).stores, silentLog));
   let open = true;
   const close = async () => {
     if (open) await stores.close();
@@ -46,7 +46,7 @@ export async function openTestStores(t: Lifetime, environment?: NodeJS.ProcessEn
   return { ...stores, close };
 }
 
-/** A migrated, empty data directory: a copy of one that is prepared once, since making one anew takes seconds. */
+/** Returns a migrated, empty data directory: a copy of a cached one, since creating one takes seconds. */
 export async function freshDataDirectory(t: Lifetime): Promise<string> {
   const directory = await temporaryDirectory(t);
   await cp(await preparedDataDirectory(), directory, { recursive: true });
@@ -56,16 +56,16 @@ export async function freshDataDirectory(t: Lifetime): Promise<string> {
 async function preparedDataDirectory(): Promise<string> {
   const prepared = join('.build', `data-${await schemaVersion()}`);
   if (existsSync(prepared)) return prepared;
-  const making = `${prepared}.${randomBytes(4).toString('hex')}`;
-  await mkdir(making, { recursive: true });
-  const stores = await openStores({ dataDir: making }, quiet);
+  const building = `${prepared}.${randomBytes(4).toString('hex')}`;
+  await mkdir(building, { recursive: true });
+  const stores = await openStores({ dataDir: building }, silentLog);
   await stores.close();
-  // Somebody else may have been quicker: either copy will do.
-  await rename(making, prepared).catch(() => rm(making, { recursive: true }));
+  // Another process may have created it meanwhile: the copies are equivalent.
+  await rename(building, prepared).catch(() => rm(building, { recursive: true }));
   return prepared;
 }
 
-/** Changes with whatever the prepared stores' content follows from. */
+/** Returns a hash of everything that determines the content of prepared stores. */
 async function schemaVersion(): Promise<string> {
   const hash = createHash('sha256');
   const directory = join('db', 'postgres', 'migrations');
@@ -74,23 +74,23 @@ async function schemaVersion(): Promise<string> {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Sets made by this file, in their order. */
-let sets = 0;
+/** The number of sets of stores that this process has created. */
+let storeSets = 0;
 
 async function freshServers(t: Lifetime): Promise<NodeJS.ProcessEnv> {
-  const first = sets === 0;
-  sets += 1;
+  const first = storeSets === 0;
+  storeSets += 1;
   if (first && process.env.NEO4J_URI) await emptyGraph();
   return {
     ...serverVariables(),
     DATABASE_URL: await freshDatabase(t, first),
     DATA_DIR: await temporaryDirectory(t),
     ...(process.env.S3_BUCKET && { S3_BUCKET: await freshBucket(t) }),
-    ...(process.env.REDIS_URL && { REDIS_URL: await redisUrlOfItsOwn(t) }),
+    ...(process.env.REDIS_URL && { REDIS_URL: await freshRedisUrl(t) }),
   };
 }
 
-/** What `npm run services` has printed, of what a service reads. */
+/** Returns the variables of `npm run services` that a service reads. */
 function serverVariables(): NodeJS.ProcessEnv {
   const names = ['NEO4J_URI', 'NEO4J_USERNAME', 'NEO4J_PASSWORD', 'S3_ENDPOINT', 'TOKEN_KEYS'];
   const amazon = Object.keys(process.env).filter((name) => name.startsWith('AWS_'));
@@ -103,7 +103,7 @@ const databaseUrl = (name: string) => {
   return url.href;
 };
 
-export async function inDatabase(url: string, text: string): Promise<pg.QueryResult> {
+export async function queryDatabase(url: string, text: string): Promise<pg.QueryResult> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -114,27 +114,27 @@ export async function inDatabase(url: string, text: string): Promise<pg.QueryRes
 }
 
 /**
- * All sets share one graph, since Neo4j's free edition has but one database. Ids keep them apart: the first set counts
- * from 1, every other from where none before it can come.
+ * Creates a database from a migrated template. All sets share one graph, since Neo4j's free edition has one database, and
+ * are separated by ids: the first set counts from 1, each later one from a timestamp.
  */
 async function freshDatabase(t: Lifetime, first: boolean): Promise<string> {
   const admin = databaseUrl('postgres');
   const template = `template_${await schemaVersion()}`;
-  const { rowCount } = await inDatabase(admin, `select from pg_database where datname = '${template}'`);
+  const { rowCount } = await queryDatabase(admin, `select from pg_database where datname = '${template}'`);
   if (!rowCount) {
-    await inDatabase(admin, `create database ${template}`);
-    const options = { url: databaseUrl(template), poolSize: 1, graphPoolSize: 1, timeout: 5000 };
-    const { maintenanceDb, close } = openPostgres(options, quiet);
+    await queryDatabase(admin, `create database ${template}`);
+    const options = { url: databaseUrl(template), poolSize: 1, graphPoolSize: 1, timeoutMs: 5000 };
+    const { maintenanceDb, close } = openPostgres(options, silentLog);
     await migratePostgres(maintenanceDb);
     await close();
   }
   const name = `test_${Date.now()}_${randomBytes(4).toString('hex')}`;
-  await inDatabase(admin, `create database ${name} template ${template}`);
-  t.teardown(() => inDatabase(admin, `drop database ${name} with (force)`));
+  await queryDatabase(admin, `create database ${name} template ${template}`);
+  t.teardown(() => queryDatabase(admin, `drop database ${name} with (force)`));
   const url = databaseUrl(name);
   if (!first) {
     const base = Date.now() * 1000;
-    await inDatabase(url, `select setval('accounts_id_seq', ${base}), setval('posts_id_seq', ${base})`);
+    await queryDatabase(url, `select setval('accounts_id_seq', ${base}), setval('posts_id_seq', ${base})`);
   }
   return url;
 }
@@ -143,18 +143,18 @@ async function freshBucket(t: Lifetime): Promise<string> {
   const s3 = new S3Client({ endpoint: process.env.S3_ENDPOINT ?? '', forcePathStyle: true });
   const Bucket = `test-${Date.now()}-${randomBytes(4).toString('hex')}`;
   await s3.send(new CreateBucketCommand({ Bucket }));
-  // One that still holds something stays, for whoever looks into a failure.
+  // A bucket that is not empty remains for debugging.
   t.teardown(() => s3.send(new DeleteBucketCommand({ Bucket })).catch(() => undefined));
   return Bucket;
 }
 
-export const inGraph = (cypher: string, parameters = {}): Promise<Record<string, unknown>[]> =>
+export const queryGraph = (cypher: string, parameters = {}): Promise<Record<string, unknown>[]> =>
   withDriver(async (driver) => {
     const { records } = await driver.executeQuery(cypher, parameters);
     return records.map((record) => record.toObject());
   });
 
-/** Removes everything from the graph, in batches: one transaction for all of it could exceed the server's memory. */
+/** Empties the graph in batches: a single transaction could exceed the server's memory. */
 export const emptyGraph = (): Promise<void> =>
   withDriver(async (driver) => {
     const session = driver.session();
@@ -172,19 +172,22 @@ async function withDriver<Result>(work: (driver: Driver) => Promise<Result>): Pr
   }
 }
 
-let lent: Promise<unknown> = Promise.resolve();
+let claims: Promise<unknown> = Promise.resolve();
 
-/** Starts something on these stores while the one graph is marked as theirs, which is looked at then: one at a time. */
-export function onOwnGraph<Started>(environment: NodeJS.ProcessEnv, start: () => Promise<Started>): Promise<Started> {
-  const turn = lent.then(() => lendGraph(environment)).then(start);
-  lent = turn.catch(() => undefined);
-  return turn;
+/** Claims the shared graph for these stores during a start, which checks the claim. Starts are serialized. */
+export function withClaimedGraph<Started>(
+  environment: NodeJS.ProcessEnv,
+  start: () => Promise<Started>,
+): Promise<Started> {
+  const started = claims.then(() => claimGraphFor(environment)).then(start);
+  claims = started.catch(() => undefined);
+  return started;
 }
 
-/** Marks the one graph as that of these stores. */
-export async function lendGraph({ DATABASE_URL, NEO4J_URI }: NodeJS.ProcessEnv): Promise<void> {
+/** Claims the shared graph for these stores. */
+export async function claimGraphFor({ DATABASE_URL, NEO4J_URI }: NodeJS.ProcessEnv): Promise<void> {
   if (DATABASE_URL === undefined || NEO4J_URI === undefined) return;
-  const { rows } = await inDatabase(DATABASE_URL, 'select id::text from installation where graph is not null');
-  await inGraph('MATCH (i:Installation) DELETE i');
-  if (rows[0]) await inGraph('CREATE (:Installation {rank: 1, id: $id})', { id: rows[0].id });
+  const { rows } = await queryDatabase(DATABASE_URL, 'select id::text from installation where graph is not null');
+  await queryGraph('MATCH (i:Installation) DELETE i');
+  if (rows[0]) await queryGraph('CREATE (:Installation {rank: 1, id: $id})', { id: rows[0].id });
 }

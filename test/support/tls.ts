@@ -6,7 +6,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import type { Test } from 'tap';
 import { temporaryDirectory } from './stores.js';
 
-/** For localhost and 127.0.0.1, its own authority, good until 2126; it guards nothing. */
+/** A self-signed test certificate for localhost and 127.0.0.1, valid until 2126. */
 const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBnDCCAUGgAwIBAgIUEzLcavUphaeY6/zeip9REs6gP9AwCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTE1NTQxNloYDzIxMjYxMDI4
@@ -26,15 +26,15 @@ zuy/7KTiyr9rRmZW2R52Sh+EluokFjbEQQBLICYOqFckli24O8qihTaM
 -----END PRIVATE KEY-----
 `;
 
-/** The file by which a client comes to trust the certificate. */
+/** Writes the certificate to a file, for clients to trust, and returns its path. */
 export async function certificateFile(t: Test): Promise<string> {
   const path = join(await temporaryDirectory(t), 'certificate.pem');
   await writeFile(path, CERTIFICATE);
   return path;
 }
 
-/** Speaks TLS for a server that does not, and answers its own port. PostgreSQL asks for TLS before it begins. */
-export async function startTls(t: Test, { protocol, hostname, port }: URL): Promise<number> {
+/** Starts a TLS-terminating proxy and returns its port. PostgreSQL clients request TLS with a message of the protocol. */
+export async function startTlsProxy(t: Test, { protocol, hostname, port }: URL): Promise<number> {
   const secure = createTlsServer({ cert: CERTIFICATE, key: KEY }, (client) => {
     splice(client, connect(Number(port), hostname));
   });

@@ -4,27 +4,27 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toolsFolder } from '../../scripts/tools/folder.js';
 
-/** Is written last: without it a directory is not made yet. It says what it was made for. */
+/** The file with the hash of the manifests. It is written last, so a directory without it is incomplete. */
 const STAMP = '.made-for';
 
 /**
- * A directory there, made once for what its manifests say. What was cut short, or made for other manifests, is begun anew,
- * in its own place, because a Python environment cannot be moved.
+ * Returns a cached directory, and builds it if it is incomplete or its manifests have changed. It is built in place because
+ * a Python environment cannot be moved.
  */
-export async function madeOnce(
+export async function buildOnce(
   name: string,
   manifests: readonly string[],
-  make: (directory: string) => Promise<void>,
+  build: (directory: string) => Promise<void>,
 ): Promise<string> {
   const directory = toolsFolder(name);
   const hash = createHash('sha256');
   for (const manifest of manifests) hash.update(await readFile(manifest));
-  const wanted = hash.digest('hex');
+  const expected = hash.digest('hex');
   const stamp = join(directory, STAMP);
-  if (existsSync(stamp) && (await readFile(stamp, 'utf8')) === wanted) return directory;
+  if (existsSync(stamp) && (await readFile(stamp, 'utf8')) === expected) return directory;
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true });
-  await make(directory);
-  await writeFile(stamp, wanted);
+  await build(directory);
+  await writeFile(stamp, expected);
   return directory;
 }

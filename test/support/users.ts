@@ -7,7 +7,7 @@ import { hashPassword } from '../../handlers/security/password-hashing.js';
 import type { Tokens } from '../../handlers/security/tokens.js';
 import type { RequestOptions, TestResponse } from './requests.js';
 
-/** Every test user's password, which breaks no rule of the password policy. */
+/** The password of every test user. It complies with the password policy. */
 export const PASSWORD = 'Quiet-Harbour-27!';
 
 /** A registered user with a session. */
@@ -18,7 +18,7 @@ export interface TestUser {
   email: string;
   token: string;
   /** Sends a request with this user's token. */
-  send(method: string, path: string, ask?: RequestOptions): Promise<TestResponse>;
+  send(method: string, path: string, options?: RequestOptions): Promise<TestResponse>;
   /** Starts another session of the same account. */
   newSession(): Promise<TestUser>;
 }
@@ -29,33 +29,33 @@ interface Options {
   send: TestUser['send'];
 }
 
-/** The least that Argon2id takes. */
-const CHEAP = { memoryCost: 8, timeCost: 1, parallelism: 1 };
+/** The minimum parameters of Argon2id. */
+const CHEAPEST_ARGON2_OPTIONS = { memoryCost: 8, timeCost: 1, parallelism: 1 };
 
 /**
- * Creates users as a registration and a login do, without the time that hashing takes: all have the same hash. A login
- * replaces a hash that is cheaper than the service's own, unless the user is `strong`.
+ * Returns a function that creates users with a session. All share one precomputed hash, to save the time of hashing.
+ * `strong` users have the service's own parameters, so that a login does not replace their hash.
  */
 export async function createUserFactory({ stores, tokens, send }: Options) {
   const { db } = stores;
-  const [strongHash, cheapHash] = [await hashPassword(PASSWORD), await argon2.hash(PASSWORD, CHEAP)];
+  const [strongHash, cheapHash] = [await hashPassword(PASSWORD), await argon2.hash(PASSWORD, CHEAPEST_ARGON2_OPTIONS)];
 
   async function withSession(account: Pick<TestUser, 'id' | 'name' | 'username' | 'email'>): Promise<TestUser> {
-    const secret = await findCredentials(db, { id: account.id });
+    const credentials = await findCredentials(db, { id: account.id });
     const expiresAt = new Date(Date.now() + 3_600_000);
-    const session = secret && (await createSession(stores, secret, { deviceName: 'a test', expiresAt }));
+    const session = credentials && (await createSession(stores, credentials, { deviceName: 'a test', expiresAt }));
     if (!session) throw new Error('no session was created');
-    const claims = { accountId: account.id, sessionId: session.id, tokenVersion: secret.tokenVersion };
+    const claims = { accountId: account.id, sessionId: session.id, tokenVersion: credentials.tokenVersion };
     const token = await tokens.issue(claims, expiresAt);
     return {
       ...account,
       token,
-      send: (method, path, more) => send(method, path, { token, ...more }),
+      send: (method, path, options) => send(method, path, { token, ...options }),
       newSession: () => withSession(account),
     };
   }
 
-  return async ({ strong = false, name = 'Some Body' } = {}): Promise<TestUser> => {
+  return async ({ strong = false, name = 'Test User' } = {}): Promise<TestUser> => {
     const username = `u${randomBytes(6).toString('hex')}`;
     const email = `${username}@people.example`;
     const created = await createAccount(db, {

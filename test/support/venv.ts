@@ -1,16 +1,16 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { madeOnce } from './tools.js';
+import { buildOnce } from './tools.js';
 
 const run = promisify(execFile);
 
-/** The directory of programs of a Python environment that holds what a file requires, by version and hash. */
+/** Returns the `bin` directory of a Python environment with the pinned requirements of a file. */
 export async function venv(name: string, requirementsFile: string): Promise<string> {
-  const directory = await madeOnce(join('venv', name), [requirementsFile], async (made) => {
-    await run('python3', ['-m', 'venv', made]);
+  const directory = await buildOnce(join('venv', name), [requirementsFile], async (target) => {
+    await run('python3', ['-m', 'venv', target]);
     const options = ['--quiet', '--disable-pip-version-check', '--require-hashes'];
-    await run(join(made, 'bin', 'pip'), ['install', ...options, '-r', requirementsFile]);
+    await run(join(target, 'bin', 'pip'), ['install', ...options, '-r', requirementsFile]);
   });
   return join(directory, 'bin');
 }

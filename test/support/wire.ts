@@ -6,36 +6,36 @@ import { violations } from '../../scripts/contract-test/conformance.js';
 import { operationFor } from '../../scripts/contract-test/document.js';
 import type { TestResponse } from './requests.js';
 
-export interface Sent {
+export interface WireOptions {
   token?: string | undefined;
   headers?: OutgoingHttpHeaders;
-  /** Framed by Content-Length, unless the headers say otherwise. */
+  /** Sent with Content-Length, unless the headers set Transfer-Encoding. */
   body?: string | Uint8Array;
 }
 
-export type Wire = (method: string, path: string, sent?: Sent) => Promise<TestResponse>;
+export type WireSender = (method: string, path: string, sent?: WireOptions) => Promise<TestResponse>;
 
 /**
- * Asks by node:http, which sends what fetch will not: every method and header, a path as it stands, a body with GET, a body
- * in chunks. Answers of operations are held against the contract here too.
+ * Returns a function that sends requests by `node:http`, which supports what fetch does not: any method, header and path, a
+ * body with GET, and chunked bodies. Responses of operations are checked against the contract.
  */
-export function wire(t: Test, url: string): Wire {
+export function createWireSender(t: Test, url: string): WireSender {
   const agent = new Agent({ keepAlive: true, maxSockets: 4 });
   t.teardown(() => agent.destroy());
   return async (method, path, { token, headers = {}, body } = {}) => {
-    const asking = request(url, { agent, method, path });
-    if (token !== undefined) asking.setHeader('Authorization', `Bearer ${token}`);
-    for (const [name, value] of Object.entries(headers)) asking.setHeader(name, value ?? '');
-    if (body !== undefined && !asking.hasHeader('Transfer-Encoding')) {
-      asking.setHeader('Content-Length', Buffer.byteLength(body));
+    const clientRequest = request(url, { agent, method, path });
+    if (token !== undefined) clientRequest.setHeader('Authorization', `Bearer ${token}`);
+    for (const [name, value] of Object.entries(headers)) clientRequest.setHeader(name, value ?? '');
+    if (body !== undefined && !clientRequest.hasHeader('Transfer-Encoding')) {
+      clientRequest.setHeader('Content-Length', Buffer.byteLength(body));
     }
-    asking.end(body);
-    const [response] = (await once(asking, 'response')) as [IncomingMessage];
-    const answer = await read(response);
+    clientRequest.end(body);
+    const [response] = (await once(clientRequest, 'response')) as [IncomingMessage];
+    const result = await read(response);
     const operation = operationFor(method, path.split('?')[0] ?? path);
-    const found = operation ? violations(operation, answer) : [];
-    if (found.length > 0) t.fail(`${method} ${path} breaks the contract`, { found, body: answer.body });
-    return answer;
+    const problems = operation ? violations(operation, result) : [];
+    if (problems.length > 0) t.fail(`${method} ${path} breaks the contract`, { found: problems, body: result.body });
+    return result;
   };
 }
 
@@ -54,15 +54,15 @@ async function read(response: IncomingMessage): Promise<TestResponse> {
 
 export interface Connection {
   socket: Socket;
-  /** All that has come back so far. */
+  /** The bytes received so far, as Latin-1. */
   received(): string;
-  /** Until what has come back fits; the test's own time-out is the limit. */
+  /** Waits until the received bytes match. The test's timeout is the limit. */
   until(pattern: RegExp): Promise<void>;
-  /** Settles when the connection is over, in whatever way. */
+  /** Resolves when the connection is closed, for any reason. */
   closed: Promise<void>;
 }
 
-/** A connection for bytes that no HTTP client would write. It ends with the test. */
+/** Opens a connection for bytes that no HTTP client would send. It is closed when the test ends. */
 export function openConnection(t: Test, url: string): Connection {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -83,7 +83,7 @@ export function openConnection(t: Test, url: string): Connection {
   };
 }
 
-/** Writes these very bytes to a connection of its own, and answers all that comes back until it is closed. */
+/** Sends bytes over a new connection, and returns all that is received until it is closed. */
 export async function writeBytes(t: Test, url: string, bytes: string): Promise<string> {
   const { socket, received, closed } = openConnection(t, url);
   socket.write(bytes);

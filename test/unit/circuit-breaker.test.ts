@@ -7,16 +7,16 @@ class Refused extends Error {}
 
 const never = () => new Promise<never>(() => undefined);
 
-/** A guard over a store that is what `answer` says, and all that it has logged. */
-function watch({ timeout = 50 } = {}) {
+/** Creates a circuit breaker for a fake store whose behavior is set by `state`, with its log messages. */
+function createFixture({ timeout = 50 } = {}) {
   const store = {
-    answer: 'yes' as 'yes' | 'refuses' | 'silent',
+    state: 'available' as 'available' | 'refusing' | 'silent',
     probes: 0,
     failed: 0,
-    gone: 0,
+    opened: 0,
     warmed: Promise.resolve(),
   };
-  const silence = (signal: AbortSignal) =>
+  const waitForAbort = (signal: AbortSignal) =>
     new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => {
         store.failed += 1;
@@ -24,45 +24,45 @@ function watch({ timeout = 50 } = {}) {
       });
     });
   const logged: string[] = [];
-  const guard = createCircuitBreaker({
+  const breaker = createCircuitBreaker({
     store: 'graph',
-    timeout,
+    timeoutMs: timeout,
     async probe(signal) {
       store.probes += 1;
-      if (store.answer === 'silent') await silence(signal);
-      if (store.answer === 'refuses') throw new Refused();
+      if (store.state === 'silent') await waitForAbort(signal);
+      if (store.state === 'refusing') throw new Refused();
     },
     isUnavailable: (error) => error instanceof Refused,
     onOpen: () => {
-      store.gone += 1;
+      store.opened += 1;
     },
     warmUp: () => store.warmed,
     log: { info: (_, message) => logged.push(message), warn: (_, message) => logged.push(message) },
   });
-  t.teardown(() => guard.close());
-  return { guard, store, logged };
+  t.teardown(() => breaker.close());
+  return { breaker, store, logged };
 }
 
 const until = async (reached: () => boolean) => {
   while (!reached()) await sleep(5);
 };
 
-t.test('an answer is passed on, and so is an error that is the question’s', async (t) => {
-  const { guard, store } = watch();
-  t.equal(await guard.run(async () => 7), 7);
+t.test('passes on results, and errors that the call itself caused', async (t) => {
+  const { breaker, store } = createFixture();
+  t.equal(await breaker.run(async () => 7), 7);
   await t.rejects(
-    guard.run(async () => {
-      throw new TypeError('a wrong question');
+    breaker.run(async () => {
+      throw new TypeError('an error of the call');
     }),
     TypeError,
   );
-  t.equal(store.probes, 0, 'neither raises a doubt');
+  t.equal(store.probes, 0, 'no probe was started');
 });
 
-t.test('a call that is too slow is given up, and its signal aborts; the store itself is there', async (t) => {
-  const { guard, store } = watch();
+t.test('a timeout aborts the signal of a call, and does not open the circuit', async (t) => {
+  const { breaker, store } = createFixture();
   let aborted = false;
-  const slow = guard.run(({ signal }) => {
+  const slow = breaker.run(({ signal }) => {
     signal.addEventListener('abort', () => {
       aborted = true;
     });
@@ -71,85 +71,89 @@ t.test('a call that is too slow is given up, and its signal aborts; the store it
   await t.rejects(slow, StoreUnavailableError);
   t.ok(aborted);
   await until(() => store.probes === 1);
-  t.equal(await guard.run(async () => 7), 7, 'others are not kept from it');
-  t.notOk(guard.isOpen);
+  t.equal(await breaker.run(async () => 7), 7, 'other calls succeed');
+  t.notOk(breaker.isOpen);
 });
 
-t.test('a store that refuses is away: calls fail without being made, until it answers again', async (t) => {
-  const { guard, store, logged } = watch();
-  store.answer = 'refuses';
+t.test('a failed probe opens the circuit: calls fail immediately until the store responds', async (t) => {
+  const { breaker, store, logged } = createFixture();
+  store.state = 'refusing';
   await t.rejects(
-    guard.run(() => Promise.reject(new Refused())),
+    breaker.run(() => Promise.reject(new Refused())),
     StoreUnavailableError,
   );
-  await until(() => guard.isOpen);
-  t.equal(store.gone, 1);
+  await until(() => breaker.isOpen);
+  t.equal(store.opened, 1);
   let made = false;
   await t.rejects(
-    guard.run(async () => {
+    breaker.run(async () => {
       made = true;
     }),
     StoreUnavailableError,
   );
   t.notOk(made);
-  store.answer = 'yes';
-  await until(() => !guard.isOpen);
-  t.equal(await guard.run(async () => 7), 7);
-  t.same(logged, ['a store does not answer', 'a store answers again'], 'each is logged once');
+  store.state = 'available';
+  await until(() => !breaker.isOpen);
+  t.equal(await breaker.run(async () => 7), 7);
+  t.same(
+    logged,
+    ['store unavailable: circuit breaker open', 'store available: circuit breaker closed'],
+    'each is logged once',
+  );
 });
 
-t.test('what is under way when a store is found to be away is given up at once', async (t) => {
-  // Far beyond the time that a test has.
-  const { guard, store } = watch({ timeout: 1_000_000 });
-  store.answer = 'silent';
-  const waiting = guard.run(never);
-  const failing = guard.run(() => Promise.reject(new Refused()));
+t.test('opening the circuit rejects calls in progress immediately', async (t) => {
+  // Longer than the test.
+  const { breaker, store } = createFixture({ timeout: 1_000_000 });
+  store.state = 'silent';
+  const waiting = breaker.run(never);
+  const failing = breaker.run(() => Promise.reject(new Refused()));
   await t.rejects(failing, StoreUnavailableError);
   await t.rejects(waiting, StoreUnavailableError);
 });
 
-t.test('many failures are one doubt', async (t) => {
-  const { guard, store } = watch();
-  await Promise.allSettled(Array.from({ length: 20 }, () => guard.run(() => Promise.reject(new Refused()))));
+t.test('concurrent failures start one probe', async (t) => {
+  const { breaker, store } = createFixture();
+  await Promise.allSettled(Array.from({ length: 20 }, () => breaker.run(() => Promise.reject(new Refused()))));
   t.equal(store.probes, 1);
 });
 
-t.test('an answer to anybody settles a doubt, however slow the probe is', async (t) => {
-  const { guard, store } = watch();
-  store.answer = 'silent';
+t.test('a successful call closes the circuit, however slow the probe is', async (t) => {
+  const { breaker, store } = createFixture();
+  store.state = 'silent';
   await t.rejects(
-    guard.run(() => Promise.reject(new Refused())),
+    breaker.run(() => Promise.reject(new Refused())),
     StoreUnavailableError,
   );
-  t.equal(await guard.run(async () => 7), 7);
+  t.equal(await breaker.run(async () => 7), 7);
   await until(() => store.failed === 1);
-  t.notOk(guard.isOpen);
+  t.notOk(breaker.isOpen);
 });
 
-t.test('a store that has returned stays away until it is warmed up', async (t) => {
-  const { guard, store } = watch();
+t.test('the circuit stays open until the store is warmed up', async (t) => {
+  const { breaker, store } = createFixture();
   let warm = () => {};
   store.warmed = new Promise((resolve) => {
     warm = resolve;
   });
-  store.answer = 'refuses';
+  store.state = 'refusing';
   await t.rejects(
-    guard.run(() => Promise.reject(new Refused())),
+    breaker.run(() => Promise.reject(new Refused())),
     StoreUnavailableError,
   );
-  await until(() => guard.isOpen);
-  store.answer = 'yes';
+  await until(() => breaker.isOpen);
+  store.state = 'available';
   const before = store.probes;
   await until(() => store.probes > before);
   await new Promise(setImmediate);
-  t.ok(guard.isOpen);
+  t.ok(breaker.isOpen);
   warm();
-  await until(() => !guard.isOpen);
+  await until(() => !breaker.isOpen);
 });
 
-t.test('closing gives up the calls in progress', async (t) => {
-  const { guard } = watch({ timeout: 60_000 });
-  const call = guard.run(never);
-  guard.close();
+t.test('close rejects calls in progress', async (t) => {
+  const { breaker } = createFixture({ timeout: 60_000 });
+  const call = breaker.run(never);
+  breaker.close();
   await t.rejects(call, StoreUnavailableError);
 });

@@ -17,12 +17,12 @@ const DEFAULTS = {
   stores: { dataDir: '.data', postgres: undefined, neo4j: undefined, s3: undefined },
   redis: undefined,
   tokenKeys: undefined,
-  tokenTtl: 604_800,
+  tokenTtlSeconds: 604_800,
   rateLimit: { general: 300, strict: 20, windowSeconds: 900 },
   uploadMaxBytes: 5_242_880,
   uploadStripMetadata: true,
   account: { storageMaxBytes: 1_073_741_824, sessionsMax: 100, failedPasswordsMax: 100 },
-  shutdownDelay: 0,
+  shutdownDelaySeconds: 0,
   logLevel: 'info',
 };
 
@@ -30,7 +30,7 @@ const SECRET = '6b1f0e9ad27c4835be04c7f9125d8a63';
 const OTHER_SECRET = 'another:secret with all kinds of signs = / +';
 const IN_32_BYTES = 'éèêëàâäôöùûüîïçñ';
 
-/** The message with which this environment is refused. */
+/** Returns the error message for this environment. */
 function refusal(environment: NodeJS.ProcessEnv): string {
   try {
     readConfig(environment);
@@ -41,16 +41,16 @@ function refusal(environment: NodeJS.ProcessEnv): string {
   return 'not refused';
 }
 
-t.test('nothing has to be set', async (t) => {
+t.test('every variable has its default', async (t) => {
   t.same(readConfig({}), DEFAULTS);
   t.same(
     readConfig({ PATH: '/bin', NODE_ENV: 'production', PORTS: 'x', AWS_REGION: 'x' }),
     DEFAULTS,
-    'others are not ours',
+    'other variables are ignored',
   );
 });
 
-t.test('a variable that is set to nothing is not set', async (t) => {
+t.test('an empty variable counts as unset', async (t) => {
   const names = ['HOST', 'PORT', 'OPS_HOST', 'OPS_PORT', 'PUBLIC_URL', 'CORS_ORIGINS', 'TRUST_PROXY', 'DATA_DIR'];
   names.push('TOKEN_KEYS', 'TOKEN_TTL', 'RATE_LIMIT_MAX', 'RATE_LIMIT_STRICT_MAX', 'RATE_LIMIT_WINDOW');
   names.push('UPLOAD_MAX_BYTES', 'LOG_LEVEL', 'DATABASE_URL', 'NEO4J_URI', 'S3_ENDPOINT', 'S3_BUCKET', 'REDIS_URL');
@@ -58,7 +58,7 @@ t.test('a variable that is set to nothing is not set', async (t) => {
   for (const name of names) t.same(readConfig({ [name]: '' }), DEFAULTS, name);
 });
 
-t.test('each variable sets what it is for', async (t) => {
+t.test('each variable sets its option', async (t) => {
   for (const [environment, expected] of [
     [
       { HOST: '0.0.0.0', OPS_HOST: '::1' },
@@ -88,7 +88,7 @@ t.test('each variable sets what it is for', async (t) => {
       },
     ],
     [{ TOKEN_KEYS: `one:${IN_32_BYTES}` }, { tokenKeys: [{ id: 'one', secret: IN_32_BYTES }] }],
-    [{ TOKEN_TTL: '60' }, { tokenTtl: 60 }],
+    [{ TOKEN_TTL: '60' }, { tokenTtlSeconds: 60 }],
     [
       { RATE_LIMIT_MAX: '1', RATE_LIMIT_STRICT_MAX: '2', RATE_LIMIT_WINDOW: '3' },
       { rateLimit: { general: 1, strict: 2, windowSeconds: 3 } },
@@ -99,7 +99,7 @@ t.test('each variable sets what it is for', async (t) => {
       { ACCOUNT_STORAGE_MAX_BYTES: '1', ACCOUNT_SESSIONS_MAX: '2', ACCOUNT_FAILED_PASSWORDS_MAX: '3' },
       { account: { storageMaxBytes: 1, sessionsMax: 2, failedPasswordsMax: 3 } },
     ],
-    [{ SHUTDOWN_DELAY: '15' }, { shutdownDelay: 15 }],
+    [{ SHUTDOWN_DELAY: '15' }, { shutdownDelaySeconds: 15 }],
     [{ LOG_LEVEL: 'debug' }, { logLevel: 'debug' }],
     [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
   ] as const) {
@@ -194,7 +194,7 @@ const BAD: Record<string, string[]> = {
   SHUTDOWN_DELAY: [...NO_NUMBERS, '3601'],
 };
 
-t.test('a bad value is refused in one line that names its variable', async (t) => {
+t.test('rejects an invalid value in one line that names its variable', async (t) => {
   for (const [name, values] of Object.entries(BAD)) {
     for (const value of values) {
       const message = refusal({ [name]: value });
@@ -203,21 +203,21 @@ t.test('a bad value is refused in one line that names its variable', async (t) =
   }
 });
 
-t.test('all bad values are named in that line', async (t) => {
+t.test('reports all invalid values in one line', async (t) => {
   const names = Object.keys(BAD);
   const message = refusal(Object.fromEntries(names.map((name) => [name, BAD[name]?.[0]])));
   for (const name of names) t.match(message, new RegExp(`\\b${name}: `));
   t.notMatch(message, '\n');
 });
 
-t.test('what a bad list of token keys holds is not repeated', async (t) => {
+t.test('does not repeat the value of an invalid list of token keys', async (t) => {
   for (const value of [
     'hunter2hunter2',
     SECRET,
     `one:${SECRET},hunter2hunter2`,
     `one:${SECRET},two:hunter2hunter2`,
     `one:${SECRET},one:hunter2hunter2-hunter2hunter2-hunter2`,
-    // The two halves of a pair, exchanged.
+    // Id and secret swapped.
     `${SECRET}:one`,
     `one:${SECRET},hunter2hunter2:two`,
   ]) {
@@ -231,22 +231,22 @@ t.test('what a bad list of token keys holds is not repeated', async (t) => {
 const KEYS = { TOKEN_KEYS: `one:${SECRET}` };
 const DATABASE_URL = 'postgres://jo:hunter2@db.example/social?sslmode=verify-full';
 
-t.test('each store is chosen on its own, with what belongs to it', async (t) => {
-  const postgres = { url: DATABASE_URL, poolSize: 10, graphPoolSize: 4, timeout: 2000 };
+t.test('each store is selected separately, with its own options', async (t) => {
+  const postgres = { url: DATABASE_URL, poolSize: 10, graphPoolSize: 4, timeoutMs: 2000 };
   const stores = (environment: NodeJS.ProcessEnv) => readConfig({ ...KEYS, ...environment }).stores;
   t.same(stores({ DATABASE_URL }), { ...DEFAULTS.stores, postgres });
   t.same(stores({ DATABASE_URL, DATABASE_POOL: '1', DATABASE_GRAPH_POOL: '2', DATABASE_TIMEOUT: '3' }).postgres, {
     ...postgres,
     poolSize: 1,
     graphPoolSize: 2,
-    timeout: 3,
+    timeoutMs: 3,
   });
   const neo4j = {
     uri: 'neo4j+s://graph.example',
     username: undefined,
     password: undefined,
     poolSize: 20,
-    timeout: 2000,
+    timeoutMs: 2000,
   };
   t.same(stores({ DATABASE_URL, NEO4J_URI: neo4j.uri }), { ...DEFAULTS.stores, postgres, neo4j });
   const more = { NEO4J_USERNAME: 'jo', NEO4J_PASSWORD: 'hunter2', NEO4J_POOL: '1', NEO4J_TIMEOUT: '2' };
@@ -255,40 +255,40 @@ t.test('each store is chosen on its own, with what belongs to it', async (t) => 
     username: 'jo',
     password: 'hunter2',
     poolSize: 1,
-    timeout: 2,
+    timeoutMs: 2,
   });
-  const s3 = { endpoint: undefined, bucket: 'images', pathStyle: false, poolSize: 50, timeout: 2000 };
-  t.same(stores({ S3_BUCKET: 'images' }), { ...DEFAULTS.stores, s3 }, 'without an endpoint it is Amazon’s');
+  const s3 = { endpoint: undefined, bucket: 'images', pathStyle: false, poolSize: 50, timeoutMs: 2000 };
+  t.same(stores({ S3_BUCKET: 'images' }), { ...DEFAULTS.stores, s3 }, 'without an endpoint, Amazon S3 is used');
   const endpoint = 'https://s3.example';
   t.same(stores({ S3_BUCKET: 'images', S3_ENDPOINT: endpoint }).s3, { ...s3, endpoint, pathStyle: true });
   t.same(
     stores({ S3_BUCKET: 'images', S3_ENDPOINT: endpoint, S3_PATH_STYLE: 'false', S3_POOL: '1', S3_TIMEOUT: '2' }).s3,
-    { ...s3, endpoint, poolSize: 1, timeout: 2 },
+    { ...s3, endpoint, poolSize: 1, timeoutMs: 2 },
   );
   const url = 'rediss://:hunter2@redis.example/3';
-  t.same(readConfig({ ...KEYS, REDIS_URL: url }).redis, { url, timeout: 250 });
-  t.same(readConfig({ ...KEYS, REDIS_URL: url, REDIS_TIMEOUT: '9' }).redis, { url, timeout: 9 });
+  t.same(readConfig({ ...KEYS, REDIS_URL: url }).redis, { url, timeoutMs: 250 });
+  t.same(readConfig({ ...KEYS, REDIS_URL: url, REDIS_TIMEOUT: '9' }).redis, { url, timeoutMs: 9 });
 });
 
-t.test('what cannot go together is refused', async (t) => {
+t.test('rejects combinations that are not possible', async (t) => {
   for (const [environment, expected] of [
-    [{ ...KEYS, NEO4J_URI: 'neo4j://graph.example' }, /^NEO4J_URI: needs DATABASE_URL$/],
-    [{ ...KEYS, S3_ENDPOINT: 'https://s3.example' }, /^S3_ENDPOINT: needs S3_BUCKET$/],
-    [{ DATABASE_URL }, /^TOKEN_KEYS: needed with DATABASE_URL$/],
-    [{ S3_BUCKET: 'images' }, /^TOKEN_KEYS: needed with S3_BUCKET$/],
-    [{ REDIS_URL: 'redis://redis.example' }, /^TOKEN_KEYS: needed with REDIS_URL$/],
+    [{ ...KEYS, NEO4J_URI: 'neo4j://graph.example' }, /^NEO4J_URI: requires DATABASE_URL$/],
+    [{ ...KEYS, S3_ENDPOINT: 'https://s3.example' }, /^S3_ENDPOINT: requires S3_BUCKET$/],
+    [{ DATABASE_URL }, /^TOKEN_KEYS: required with DATABASE_URL$/],
+    [{ S3_BUCKET: 'images' }, /^TOKEN_KEYS: required with S3_BUCKET$/],
+    [{ REDIS_URL: 'redis://redis.example' }, /^TOKEN_KEYS: required with REDIS_URL$/],
   ] as const) {
     t.match(refusal(environment), expected);
   }
 });
 
-t.test('no refusal repeats an address, since a password may be in it', async (t) => {
+t.test('does not repeat URLs in errors, since they may contain passwords', async (t) => {
   for (const name of ['DATABASE_URL', 'NEO4J_URI', 'S3_ENDPOINT', 'REDIS_URL']) {
     t.notMatch(refusal({ [name]: 'ftp://jo:hunter2@db.example' }), 'hunter2', name);
   }
 });
 
-t.test('each doubtful setting causes one warning, and its safe neighbour none', async (t) => {
+t.test('warns once about each questionable setting, and not about its safe alternative', async (t) => {
   const warnings = (environment: NodeJS.ProcessEnv) => configWarnings(readConfig(environment));
   const https = 'https://social.example';
   for (const [count, environment] of [
@@ -321,7 +321,7 @@ t.test('each doubtful setting causes one warning, and its safe neighbour none', 
   }
 });
 
-t.test('a bad variable stops the start with its one line, before anything is touched', async (t) => {
+t.test('an invalid variable stops the start with one line, before any store is opened', async (t) => {
   const directory = await temporaryDirectory(t);
   const DATA_DIR = join(directory, 'data');
   const env = { PATH: process.env.PATH, DATA_DIR, PORT: 'http', TOKEN_KEYS: 'hunter2hunter2' };

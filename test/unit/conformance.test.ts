@@ -1,5 +1,5 @@
 import t from 'tap';
-import { headViolations, misfits, violations } from '../../scripts/contract-test/conformance.js';
+import { headViolations, schemaViolations, violations } from '../../scripts/contract-test/conformance.js';
 import { contract, operationFor } from '../../scripts/contract-test/document.js';
 
 const HEADERS = {
@@ -27,55 +27,55 @@ const operation = (method: string, path: string) => {
 const sessions = operation('GET', '/auth/sessions');
 const post = operation('GET', '/posts/7');
 
-const judge = (body: unknown, headers: Record<string, string | undefined> = {}, status = 200, of = sessions) =>
+const validate = (body: unknown, headers: Record<string, string | undefined> = {}, status = 200, of = sessions) =>
   violations(of, {
     status,
     headers: new Headers(Object.entries({ ...HEADERS, ...headers }).filter(([, value]) => value !== undefined) as []),
     body,
   });
 
-t.test('an answer as the document declares it has no breach', async (t) => {
-  t.same(judge([session]), []);
-  t.same(judge([]), []);
-  t.same(judge({ message: 'No.' }, { 'www-authenticate': 'Bearer' }, 401), []);
+t.test('a response as documented has no violation', async (t) => {
+  t.same(validate([session]), []);
+  t.same(validate([]), []);
+  t.same(validate({ message: 'No.' }, { 'www-authenticate': 'Bearer' }, 401), []);
 });
 
-t.test('whatever else an answer is, has or lacks is named', async (t) => {
+t.test('reports every deviation of a response', async (t) => {
   const { created_at, ...timeless } = session;
   for (const [found, breach] of [
-    [judge([session], {}, 418), 'status 418 is not declared'],
-    [judge([session], { 'content-type': 'text/html' }), 'type text/html is not declared'],
-    [judge(undefined, { 'content-type': undefined }), 'type undefined is not declared'],
-    [judge([session], { 'x-request-id': undefined }), 'header X-Request-Id is missing'],
-    [judge([session], { 'x-ratelimit-limit': '0' }), 'header X-RateLimit-Limit: 0: '],
-    [judge([session], { 'x-ratelimit-reset': '642.5' }), 'header X-RateLimit-Reset: 642.5: '],
-    [judge([session], { 'x-ratelimit-reset': '' }), 'header X-RateLimit-Reset: : '],
-    [judge([session], { 'set-cookie': 'a=b' }), 'header Set-Cookie is not declared'],
-    [judge([session], { 'retry-after': '5' }), 'header Retry-After is not declared'],
-    [judge({ message: 'No.' }, {}, 401), 'header WWW-Authenticate is missing'],
-    [judge(session), '"object"'],
-    [judge([timeless]), 'created_at'],
-    [judge([{ ...session, created_at: 'yesterday' }]), '#/0/created_at'],
-    [judge([{ ...session, created_at: '2026-02-30T09:12:00.000Z' }]), '#/0/created_at'],
-    [judge([{ ...session, created_at: '2026-01-31 09:12:00' }]), '#/0/created_at'],
-    [judge([{ ...session, current: 'true' }]), '#/0/current'],
-    [judge([{ ...session, device_name: 'x'.repeat(256) }]), '#/0/device_name'],
-    [judge([session, { ...session, token: 'x' }]), '"token"'],
+    [validate([session], {}, 418), 'status 418 is not declared'],
+    [validate([session], { 'content-type': 'text/html' }), 'type text/html is not declared'],
+    [validate(undefined, { 'content-type': undefined }), 'type undefined is not declared'],
+    [validate([session], { 'x-request-id': undefined }), 'header X-Request-Id is missing'],
+    [validate([session], { 'x-ratelimit-limit': '0' }), 'header X-RateLimit-Limit: 0: '],
+    [validate([session], { 'x-ratelimit-reset': '642.5' }), 'header X-RateLimit-Reset: 642.5: '],
+    [validate([session], { 'x-ratelimit-reset': '' }), 'header X-RateLimit-Reset: : '],
+    [validate([session], { 'set-cookie': 'a=b' }), 'header Set-Cookie is not declared'],
+    [validate([session], { 'retry-after': '5' }), 'header Retry-After is not declared'],
+    [validate({ message: 'No.' }, {}, 401), 'header WWW-Authenticate is missing'],
+    [validate(session), '"object"'],
+    [validate([timeless]), 'created_at'],
+    [validate([{ ...session, created_at: 'yesterday' }]), '#/0/created_at'],
+    [validate([{ ...session, created_at: '2026-02-30T09:12:00.000Z' }]), '#/0/created_at'],
+    [validate([{ ...session, created_at: '2026-01-31 09:12:00' }]), '#/0/created_at'],
+    [validate([{ ...session, current: 'true' }]), '#/0/current'],
+    [validate([{ ...session, device_name: 'x'.repeat(256) }]), '#/0/device_name'],
+    [validate([session, { ...session, token: 'x' }]), '"token"'],
   ] as const) {
     t.equal(found.length, 1, `${breach}: ${found.join('; ')}`);
     t.ok(found[0]?.includes(breach), `${breach}: ${found.join('; ')}`);
   }
 });
 
-t.test('parts that make up one object are closed around all of them', async (t) => {
+t.test('allOf parts are closed as one object', async (t) => {
   const media = post.responses['200']?.content?.['application/json'] as unknown as { examples: object };
   const [{ value }] = Object.values(media.examples) as [{ value: object }];
-  t.same(judge(value, {}, 200, post), []);
-  t.match(judge({ ...value, email: 'x' }, {}, 200, post).join(), /"email"/);
-  t.match(judge({ ...value, comments: [{}] }, {}, 200, post).join(), /comments/);
+  t.same(validate(value, {}, 200, post), []);
+  t.match(validate({ ...value, email: 'x' }, {}, 200, post).join(), /"email"/);
+  t.match(validate({ ...value, comments: [{}] }, {}, 200, post).join(), /comments/);
 });
 
-t.test('an answer without a body has none, and one to HEAD is held to the rest', async (t) => {
+t.test('a response to HEAD has no body and is otherwise checked like GET', async (t) => {
   const image = operation('GET', '/posts/image/a.png');
   const headers = {
     ...HEADERS,
@@ -93,12 +93,12 @@ t.test('an answer without a body has none, and one to HEAD is held to the rest',
   t.match(headViolations(sessions, head).join(), /type text\/plain is not declared/);
 });
 
-t.test('every schema of an answer is one that the validator can read', async (t) => {
+t.test('the validator compiles every response schema', async (t) => {
   let read = 0;
   for (const { responses } of contract) {
     for (const { headers = {}, content = {} } of Object.values(responses)) {
       for (const { schema } of [...Object.values(headers), ...Object.values(content)]) {
-        t.doesNotThrow(() => misfits(schema, null));
+        t.doesNotThrow(() => schemaViolations(schema, null));
         read += 1;
       }
     }
@@ -106,7 +106,7 @@ t.test('every schema of an answer is one that the validator can read', async (t)
   t.ok(read > 500, `${read}`);
 });
 
-t.test('formats are judged, not only noted', async (t) => {
+t.test('validates formats', async (t) => {
   for (const [format, good, bad] of [
     ['date-time', '2026-01-31T12:00:00.000Z', '2026-01-31T25:00:00.000Z'],
     ['uuid', session.id, `${session.id}0`],
@@ -114,7 +114,7 @@ t.test('formats are judged, not only noted', async (t) => {
     ['uri', 'https://example.org/a', '/a'],
   ] as const) {
     const schema = { type: 'string', format };
-    t.same(misfits(schema, good), [], format);
-    t.equal(misfits(schema, bad).length, 1, `not ${format}`);
+    t.same(schemaViolations(schema, good), [], format);
+    t.equal(schemaViolations(schema, bad).length, 1, `not ${format}`);
   }
 });

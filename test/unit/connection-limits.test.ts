@@ -90,7 +90,7 @@ t.test('the limit of an address does not hold for trusted proxies', async (t) =>
   t.equal(connections.open.size, 4);
 });
 
-t.test('connections that close make room', async (t) => {
+t.test('a closed connection no longer counts', async (t) => {
   const { open, connections } = await serve(t, { max: 1, maxPerAddress: 1 });
   const slow = await open('127.0.0.1', HEAD.replace('/', '/slow'));
   const [held] = connections.open as Iterable<Socket>;

@@ -7,9 +7,9 @@ import { buffer } from 'node:stream/consumers';
 import t from 'tap';
 import { diskImages } from '../../db/images/disk.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
-import { namesIn, putBytes, spooled, streamOf, testImageStore } from '../support/image-store.js';
+import { listNames, openStream, putBytes, testImageStore, writeUpload } from '../support/image-store.js';
 
-/** A data directory's two: what is taken in is renamed from one to the other. */
+/** The two directories of an image store: uploads are renamed from one to the other. */
 async function directories(root: string) {
   const made = { images: join(root, 'images'), uploads: join(root, 'uploads') };
   for (const path of Object.values(made)) await mkdir(path, { recursive: true });
@@ -27,11 +27,11 @@ t.test('only images are listed', async (t) => {
   const name = await putBytes(store, uploads, randomBytes(10));
   await mkdir(join(images, 'lost+found'));
   await writeFile(join(images, '.nfs0001'), '');
-  await store.claim('somebody');
-  t.same(await namesIn(store), [name]);
+  await store.claim('an-installation');
+  t.same(await listNames(store), [name]);
 });
 
-t.test('a directory that is away makes every verb unavailable, until it is back', async (t) => {
+t.test('every method fails with unavailable while the directory is missing', async (t) => {
   const { images, uploads } = await directories(t.testdir());
   const store = diskImages(images);
   const bytes = randomBytes(10);
@@ -40,24 +40,24 @@ t.test('a directory that is away makes every verb unavailable, until it is back'
     ['put', () => putBytes(store, uploads, bytes)],
     ['get', () => store.get(name)],
     ['remove', () => store.remove(name)],
-    ['list', () => namesIn(store)],
+    ['list', () => listNames(store)],
     ['check', () => store.check()],
     ['claimedBy', () => store.claimedBy()],
-    ['claim', () => store.claim('somebody')],
+    ['claim', () => store.claim('an-installation')],
   ];
-  await rename(images, `${images}.away`);
+  await rename(images, `${images}.moved`);
   for (const [verb, call] of verbs) await t.rejects(call(), StoreUnavailableError, verb);
   await writeFile(images, 'a file in its place', { mode: 0o700 });
   for (const [verb, call] of verbs) await t.rejects(call(), StoreUnavailableError, `${verb}, with a file in its place`);
   await rm(images);
-  await rename(`${images}.away`, images);
+  await rename(`${images}.moved`, images);
   await store.check();
-  t.ok(bytes.equals(await buffer(await streamOf(store, name))));
+  t.ok(bytes.equals(await buffer(await openStream(store, name))));
   t.equal(await store.claimedBy(), undefined);
 });
 
 const reason = whyNotMounted();
-t.test('on a file system of its own', { skip: reason }, async (t) => {
+t.test('on a separate file system', { skip: reason }, async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'social-posting-'));
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', root]);
   t.teardown(async () => {
@@ -69,36 +69,36 @@ t.test('on a file system of its own', { skip: reason }, async (t) => {
   const bytes = randomBytes(100_000);
   const name = await putBytes(store, uploads, bytes);
 
-  await t.test('a full disk takes nothing in, leaves nothing behind, and loses nothing', async (t) => {
+  await t.test('a full disk rejects uploads, leaves no partial file and loses nothing', async (t) => {
     const filler = join(root, 'filler');
     await writeFile(filler, randomBytes(2_000_000)).catch((error) => t.equal(error.code, 'ENOSPC'));
-    await t.rejects(store.claim('somebody'), StoreUnavailableError);
+    await t.rejects(store.claim('an-installation'), StoreUnavailableError);
     t.same(await readdir(images), [name]);
     t.equal(await store.claimedBy(), undefined);
-    t.ok(bytes.equals(await buffer(await streamOf(store, name))), 'what is there can be read');
+    t.ok(bytes.equals(await buffer(await openStream(store, name))), 'stored images can be read');
     await rm(filler);
-    await store.claim('somebody');
-    t.equal(await store.claimedBy(), 'somebody');
+    await store.claim('an-installation');
+    t.equal(await store.claimedBy(), 'an-installation');
   });
 
-  await t.test('an upload from elsewhere is refused, and leaves nothing behind', async (t) => {
-    const elsewhere = await spooled('/dev/shm', bytes);
+  await t.test('rejects an upload from another file system, and leaves no partial file', async (t) => {
+    const elsewhere = await writeUpload('/dev/shm', bytes);
     t.teardown(() => rm(elsewhere, { force: true }));
     t.not((await stat('/dev/shm')).dev, (await stat(images)).dev);
     await t.rejects(store.put('elsewhere.png', elsewhere), StoreUnavailableError);
     t.equal(await store.get('elsewhere.png'), undefined);
   });
 
-  await t.test('a disk that has become read-only fails the check, and can still be read', async (t) => {
+  await t.test('a read-only disk fails the check, and can still be read', async (t) => {
     execFileSync('mount', ['-o', 'remount,ro', root]);
     t.teardown(() => execFileSync('mount', ['-o', 'remount,rw', root]));
     await t.rejects(store.check(), StoreUnavailableError);
     await t.rejects(store.remove(name), StoreUnavailableError);
-    t.ok(bytes.equals(await buffer(await streamOf(store, name))));
+    t.ok(bytes.equals(await buffer(await openStream(store, name))));
   });
 });
 
-/** Why no file system can be mounted here, if so. */
+/** The reason why no file system can be mounted here, if any. */
 function whyNotMounted(): string | false {
   if (process.platform !== 'linux') return 'only Linux has tmpfs';
   return process.getuid?.() === 0 ? false : 'only root may mount a file system';

@@ -8,43 +8,39 @@ import { recordFileOperations } from '../support/file-operations.js';
 
 const onLinux = { skip: process.platform !== 'linux' && 'open files have no path elsewhere' };
 
-t.test(
-  'a file has its name only once its bytes are on the disk, and then its directory is synced',
-  onLinux,
-  async (t) => {
-    const root = t.testdir();
-    const operations = await recordFileOperations(t, root);
-    await writeFileDurably(join(root, 'file'), 'content');
-    t.same(operations, ['sync file.new', 'rename file.new file', 'sync']);
-    t.equal(await readFile(join(root, 'file'), 'utf8'), 'content');
-    t.equal((await stat(join(root, 'file'))).mode & 0o777, 0o600);
-  },
-);
+t.test('syncs the bytes of a file before its name exists, and its directory afterwards', onLinux, async (t) => {
+  const root = t.testdir();
+  const operations = await recordFileOperations(t, root);
+  await writeFileDurably(join(root, 'file'), 'content');
+  t.same(operations, ['sync file.new', 'rename file.new file', 'sync']);
+  t.equal(await readFile(join(root, 'file'), 'utf8'), 'content');
+  t.equal((await stat(join(root, 'file'))).mode & 0o777, 0o600);
+});
 
-t.test('every directory in which one was created is synced', onLinux, async (t) => {
+t.test('syncs every directory in which a directory was created', onLinux, async (t) => {
   const root = t.testdir({ there: {} });
   const operations = await recordFileOperations(t, root);
   await makeDirectoryDurably(join(root, 'there/a/b'));
   t.same(operations, ['sync there/a', 'sync there']);
   await makeDirectoryDurably(join(root, 'there/a/b'));
-  t.equal(operations.length, 2, 'and nothing else');
+  t.equal(operations.length, 2, 'no other operations');
 });
 
-t.test('a tree is synced with its files and directories, each after what it contains', onLinux, async (t) => {
+t.test('syncs a tree, each directory after its contents', onLinux, async (t) => {
   const root = t.testdir({ a: { b: { file: '' }, file: '' } });
   const operations = await recordFileOperations(t, root);
   syncTree(root);
   t.same(operations, ['sync a/b/file', 'sync a/b', 'sync a/file', 'sync a', 'sync']);
 });
 
-t.test('token keys are on the disk before any token is signed', onLinux, async (t) => {
+t.test('syncs token keys before any token is signed', onLinux, async (t) => {
   const root = t.testdir();
   const operations = await recordFileOperations(t, root);
   await readOrCreateTokenKeys(join(root, 'token-keys'));
   t.same(operations, ['sync token-keys.new', 'rename token-keys.new token-keys', 'sync']);
 });
 
-t.test('images and their mark are on the disk once they are stored, and stay removed', onLinux, async (t) => {
+t.test('syncs stored and removed images, and the installation marker', onLinux, async (t) => {
   const root = t.testdir({ images: {}, uploads: {} });
   const images = diskImages(join(root, 'images'));
   await writeFile(join(root, 'uploads/one'), 'bytes');
@@ -54,7 +50,7 @@ t.test('images and their mark are on the disk once they are stored, and stay rem
   await images.remove('one.png');
   t.same(operations.splice(0), ['sync images']);
   await images.remove('one.png');
-  t.same(operations.splice(0), ['sync images'], 'the removal may be one that was cut off before its sync');
+  t.same(operations.splice(0), ['sync images'], 'an earlier removal may not have been synced');
   await images.claim('installation');
   t.match(operations.splice(0), [
     /^sync images\/\.installation/,

@@ -5,7 +5,7 @@ import { createFailedPasswords } from '../../handlers/security/failed-passwords.
 const MINUTE_MS = 60_000;
 const SUBJECT = 'account:1';
 
-t.test('the window of an hour begins with the first failure, and later ones do not extend it', async (t) => {
+t.test('the window of one hour begins with the first failure, and later failures do not extend it', async (t) => {
   let nowMs = Date.now();
   t.intercept(Date, 'now', { value: () => nowMs });
   const failedPasswords = createFailedPasswords(2, undefined);

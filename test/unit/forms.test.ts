@@ -20,14 +20,14 @@ const kinds: Record<string, Kind> = {
   cover: 'file',
 };
 const limits: FormLimits = {
-  fileBytes: 300_000,
-  bodyBytes: 600_000,
+  maxFileBytes: 300_000,
+  maxBodyBytes: 600_000,
   spoolDir: await mkdtemp(join(tmpdir(), 'forms-test-')),
   hasRoom: async () => true,
   stripMetadata: true,
 };
 
-/** What the handler saw in the spool while it had the form. */
+/** The files in the spool while the handler processed the form. */
 let spooled: { mode: number; bytes: Buffer }[] = [];
 let settled = 0;
 let failure: unknown;
@@ -41,7 +41,7 @@ app.setErrorHandler((error, _request, reply) => {
 });
 app.post('/', async (request) => {
   try {
-    if (request.headers['x-gone']) await until(() => request.raw.destroyed);
+    if (request.headers['x-disconnected']) await until(() => request.raw.destroyed);
     const form = await readForm(request, kinds, limits);
     spooled = await Promise.all(
       (await readdir(limits.spoolDir)).map(async (name) => {
@@ -59,13 +59,13 @@ await app.listen({ host: '127.0.0.1', port: 0 });
 const { port } = app.server.address() as AddressInfo;
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
-/** The server's end of the newest connection. */
+/** The server side of the newest connection. */
 let accepted: Socket | undefined;
 app.server.on('connection', (socket: Socket) => {
   accepted = socket;
 });
 
-/** A client of its own that has sent these bytes, and they have all arrived. */
+/** Opens a connection and sends these bytes. Resolves when all have arrived. */
 async function arrive(...sent: (string | Uint8Array)[]): Promise<Socket> {
   accepted = undefined;
   const socket = connect(port, '127.0.0.1');
@@ -85,7 +85,7 @@ t.teardown(async () => {
   await app.close();
   await rm(limits.spoolDir, { recursive: true });
 });
-/** A test that must leave the spool empty. */
+/** Defines a test that must leave the spool empty. */
 const test = (name: string, run: (t: Test) => Promise<void>) =>
   t.test(name, async (t) => {
     await run(t);
@@ -95,7 +95,7 @@ const test = (name: string, run: (t: Test) => Promise<void>) =>
 const BOUNDARY = 'a-boundary';
 const CONTENT_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
 
-/** A part, its headers as they go over the wire. */
+/** Returns the bytes of a part. */
 const part = (headers: string | string[], bytes: string | Uint8Array = '') =>
   Buffer.concat([Buffer.from(`--${BOUNDARY}\r\n${[headers].flat().join('\r\n')}\r\n\r\n`), Buffer.from(bytes), CRLF]);
 const CRLF = Buffer.from('\r\n');
@@ -112,15 +112,15 @@ const file = (name: string, bytes: string | Uint8Array, type?: string, fileName 
     bytes,
   );
 
-interface Answer {
+interface TestResponse {
   status: number;
   body: Form & { message: string; errors: Form['problems'] };
 }
 
-async function post(body: Uint8Array | Uint8Array[], headers: OutgoingHttpHeaders = {}): Promise<Answer> {
+async function post(body: Uint8Array | Uint8Array[], headers: OutgoingHttpHeaders = {}): Promise<TestResponse> {
   const request = httpRequest({ port, host: '127.0.0.1', method: 'POST', agent });
-  // The answer may come before the whole body has been sent.
-  const answered = once(request, 'response');
+  // The response may arrive before the whole body is sent.
+  const responded = once(request, 'response');
   request.setHeader('Content-Type', CONTENT_TYPE);
   for (const [name, value] of Object.entries(headers)) request.setHeader(name, value ?? '');
   if (!Array.isArray(body)) {
@@ -133,13 +133,13 @@ async function post(body: Uint8Array | Uint8Array[], headers: OutgoingHttpHeader
     }
     request.end();
   }
-  const [response] = (await answered) as [IncomingMessage];
+  const [response] = (await responded) as [IncomingMessage];
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk);
   return { status: response.statusCode ?? 0, body: JSON.parse(Buffer.concat(chunks).toString()) };
 }
 
-/** Posts these parts and expects these problems, as [field, message], and these text fields. */
+/** Sends these parts and expects these problems, as [field, message], and these text fields. */
 async function expectForm(t: Test, parts: Buffer[], problems: [string, string][], fields: object, name: string) {
   const { status, body } = await post(form(...parts));
   t.equal(status, 200, `${name}: read`);
@@ -158,39 +158,39 @@ async function expectImage(t: Test, parts: Buffer[], mediaType: string, bytes: U
   t.strictSame(spooled, [{ mode: 0o600, bytes: Buffer.from(bytes) }], `${name}: spooled as it came`);
 }
 
-async function expectBadBody(t: Test, answer: Promise<Answer>, message: RegExp) {
-  const { status, body } = await answer;
+async function expectBadBody(t: Test, response: Promise<TestResponse>, message: RegExp) {
+  const { status, body } = await response;
   t.equal(status, 400);
   t.match(body.errors, [{ in: 'body', field: '', message }]);
 }
 
 const NO_IMAGE = 'must be a JPEG, PNG, GIF, WebP or AVIF image';
 
-test('text fields', async (t) => {
-  await expectForm(t, [], [], {}, 'no parts at all');
+test('parses text fields', async (t) => {
+  await expectForm(t, [], [], {}, 'no parts');
   await expectForm(
     t,
     [text('title', 'A title'), text('text', ' two\r\nlines – 😀 '), text('private', 'True')],
     [],
     { title: 'A title', text: ' two\r\nlines – 😀 ', private: 'True' },
-    'kept as sent',
+    'unchanged',
   );
-  await expectForm(t, [text('title', ''), text('text', '')], [], { title: '', text: '' }, 'empty ones, even last');
+  await expectForm(t, [text('title', ''), text('text', '')], [], { title: '', text: '' }, 'empty fields');
   await expectForm(t, [text('title', '\ufeffx')], [], { title: '\ufeffx' }, 'a byte-order mark is text');
-  await expectForm(t, [text('title', 'x'.repeat(65_536))], [], { title: 'x'.repeat(65_536) }, 'as long as can be');
+  await expectForm(t, [text('title', 'x'.repeat(65_536))], [], { title: 'x'.repeat(65_536) }, 'maximum length');
   await expectForm(
     t,
     [text('title', 'x'.repeat(65_537)), text('text', 'y')],
     [['title', 'is too long']],
     { text: 'y' },
-    'longer',
+    'too long',
   );
-  await expectForm(t, [text('colour', 'red')], [], { colour: 'red' }, 'undeclared, for the schema to name');
+  await expectForm(t, [text('colour', 'red')], [], { colour: 'red' }, 'an undeclared field is left to the schema');
   await expectForm(t, [text('größe', 'x')], [], { größe: 'x' }, 'a name in UTF-8');
   await expectForm(t, [text('a\\"b\\\\', 'x')], [], { 'a"b\\': 'x' }, 'a name with escapes');
 });
 
-test('text must be plain and UTF-8', async (t) => {
+test('accepts only plain UTF-8 text', async (t) => {
   for (const type of ['text/plain', 'Text/Plain; charset=UTF-8', 'text/plain; charset="utf-8"']) {
     await expectForm(t, [text('title', 'é', `Content-Type: ${type}`)], [], { title: 'é' }, type);
   }
@@ -216,7 +216,7 @@ test('text must be plain and UTF-8', async (t) => {
       ['text', 'must be UTF-8 text'],
     ],
     {},
-    'bytes that are no UTF-8',
+    'invalid UTF-8',
   );
   const encoded = 'must be sent without a transfer encoding';
   const base64 = 'Content-Transfer-Encoding: base64';
@@ -224,7 +224,7 @@ test('text must be plain and UTF-8', async (t) => {
   await expectForm(t, [text('title', 'x', 'Content-Transfer-Encoding: 8bit')], [], { title: 'x' }, '8bit');
 });
 
-test('images of every kind come back exactly', async (t) => {
+test('stores images of every type unchanged', async (t) => {
   for (const [kind, bytes] of Object.entries(samples)) {
     const mediaType = kind === 'apng' ? 'image/png' : `image/${kind}`;
     await expectImage(t, [file('image', bytes, `image/${kind}`)], mediaType, bytes, kind);
@@ -235,31 +235,31 @@ test('images of every kind come back exactly', async (t) => {
   await expectImage(t, [file('image', samples.jpeg, 'image/jpg')], 'image/jpeg', samples.jpeg, 'image/jpg');
   await expectImage(t, [file('image', samples.apng, 'image/png')], 'image/png', samples.apng, 'APNG as PNG');
   await expectImage(t, [file('image', samples.png, 'IMAGE/PNG; a=b')], 'image/png', samples.png, 'any letter case');
-  const large = Buffer.concat([samples.png, Buffer.alloc(limits.fileBytes - samples.png.length)]);
-  await expectImage(t, [file('image', large, 'image/png')], 'image/png', large, 'as large as can be');
+  const large = Buffer.concat([samples.png, Buffer.alloc(limits.maxFileBytes - samples.png.length)]);
+  await expectImage(t, [file('image', large, 'image/png')], 'image/png', large, 'maximum size');
 });
 
-test('metadata is removed from images, and the size is that of what is left', async (t) => {
+test('removes metadata from images, and reports the remaining size', async (t) => {
   const tagged = Buffer.concat([samples.jpeg, Buffer.from('a trailer')]);
   await expectImage(t, [file('image', tagged)], 'image/jpeg', samples.jpeg, 'removed');
   limits.stripMetadata = false;
   t.teardown(() => {
     limits.stripMetadata = true;
   });
-  await expectImage(t, [file('image', tagged)], 'image/jpeg', tagged, 'kept if the operator wants');
+  await expectImage(t, [file('image', tagged)], 'image/jpeg', tagged, 'kept if stripping is disabled');
 });
 
-test('an image that must not be stored is named, and leaves nothing behind', async (t) => {
+test('reports an image that cannot be cleaned, and deletes it', async (t) => {
   const damaged = [
-    ['image', 'contains metadata that cannot be removed, because the structure of the file cannot be followed'],
+    ['image', 'contains metadata that cannot be removed, because the structure of the file cannot be parsed'],
   ] as [string, string][];
-  await expectForm(t, [file('image', 'GIF89aExif\0')], damaged, {}, 'metadata in no known place');
+  await expectForm(t, [file('image', 'GIF89aExif\0')], damaged, {}, 'metadata in an unknown place');
   const huge = Buffer.from(samples.gif).fill(0xff, 6, 10);
   const { body } = await post(form(file('image', huge)));
   t.match(body.problems, [{ field: 'image', message: /^must be at most 16,384 pixels on each side/ }]);
 });
 
-test('a file of another type is named', async (t) => {
+test('reports files of other types', async (t) => {
   const ftyp = (brand: string) => Buffer.from(`\0\0\0\x10ftyp${brand}\0\0\0\0`, 'latin1');
   for (const [bytes, name] of [
     [ftyp('heic'), 'a HEIC image'],
@@ -273,7 +273,7 @@ test('a file of another type is named', async (t) => {
   }
 });
 
-test('ways to say that a part is a file', async (t) => {
+test('recognizes file parts', async (t) => {
   for (const headers of [
     ['Content-Disposition: form-data; name="image"', 'Content-Type: application/octet-stream'],
     ['Content-Disposition: form-data; name="image"', 'Content-Type: image/png'],
@@ -287,7 +287,7 @@ test('ways to say that a part is a file', async (t) => {
   }
 });
 
-test('the bytes must be an image, of the declared type', async (t) => {
+test('requires the bytes of an image of the declared type', async (t) => {
   const mismatch = (type: string, declared: string, actual: string, bytes: Uint8Array) =>
     expectForm(
       t,
@@ -309,7 +309,7 @@ test('the bytes must be an image, of the declared type', async (t) => {
   await expectForm(t, [file('image', 'x', 'image/png', '')], [['image', NO_IMAGE]], {}, 'bytes, but no name');
 });
 
-test('an empty file input is no file', async (t) => {
+test('ignores an empty file input', async (t) => {
   for (const type of [undefined, 'application/octet-stream', 'image/png', 'text/plain']) {
     await expectForm(t, [file('image', '', type, ''), text('title', 'x')], [], { title: 'x' }, String(type));
   }
@@ -317,7 +317,7 @@ test('an empty file input is no file', async (t) => {
   await expectImage(t, twice, 'image/gif', samples.gif, 'around a file');
 });
 
-test('what does not belong is named, and all of it', async (t) => {
+test('reports all unknown and misplaced fields', async (t) => {
   await expectForm(t, [file('avatar', samples.png)], [['avatar', 'is not known']], {}, 'misnamed');
   await expectForm(t, [file('Image', samples.png)], [['Image', 'is not known']], {}, 'letter case');
   await expectForm(t, [file('title', 'x')], [['title', 'must be text, not a file']], {}, 'a file for text');
@@ -339,7 +339,7 @@ test('what does not belong is named, and all of it', async (t) => {
       file('image', samples.png),
       file('image', samples.gif),
       text('text', Buffer.from([0xff])),
-      file('other', 'x'.repeat(limits.fileBytes + 1)),
+      file('other', 'x'.repeat(limits.maxFileBytes + 1)),
       file('cover', 'x'),
       text('cover', 'x'),
       text('title', 'x'),
@@ -353,11 +353,11 @@ test('what does not belong is named, and all of it', async (t) => {
   t.strictSame(
     spooled.map(({ bytes }) => bytes),
     [samples.png],
-    'nothing but the first file is stored',
+    'only the first file is stored',
   );
 });
 
-test('names of every object', async (t) => {
+test('handles names of Object.prototype', async (t) => {
   for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
     const expected: [string, string][] = [[name, 'is not known']];
     await expectForm(t, [text(name, 'x'), text('title', 'y')], expected, { title: 'y' }, `text ${name}`);
@@ -366,26 +366,26 @@ test('names of every object', async (t) => {
   t.equal(({} as Record<string, unknown>).x, undefined);
 });
 
-test('sizes', async (t) => {
-  const tooLarge = async (answer: Promise<Answer>, message: RegExp, name: string) =>
-    t.match(await answer, { status: 413, body: { message } }, name);
-  const oversized = Buffer.alloc(limits.fileBytes + 1, samples.png);
+test('limits sizes', async (t) => {
+  const tooLarge = async (response: Promise<TestResponse>, message: RegExp, name: string) =>
+    t.match(await response, { status: 413, body: { message } }, name);
+  const oversized = Buffer.alloc(limits.maxFileBytes + 1, samples.png);
   await tooLarge(post(form(file('image', oversized))), /file/, 'a file');
   await tooLarge(post(form(text('title', 'x'), file('cover', samples.png), file('image', oversized))), /file/, 'after');
-  const whole = Buffer.alloc(limits.bodyBytes + 1);
-  await tooLarge(post(form(file('other', whole))), /body/, 'a body that says so');
-  await tooLarge(post([form(file('other', whole))]), /body/, 'a body that does not');
+  const whole = Buffer.alloc(limits.maxBodyBytes + 1);
+  await tooLarge(post(form(file('other', whole))), /body/, 'a body with Content-Length');
+  await tooLarge(post([form(file('other', whole))]), /body/, 'a chunked body');
   await tooLarge(post([form(text('title', whole))]), /body/, 'of text');
-  await tooLarge(post([whole]), /body/, 'of nothing known');
+  await tooLarge(post([whole]), /body/, 'an unknown content');
   const inImage = [...Array<Buffer>(3).fill(Buffer.alloc(200_000, samples.png))];
   const two = form(file('cover', inImage[0] as Buffer), file('image', Buffer.concat(inImage)));
   await tooLarge(post([two]), /./, 'while a file is being stored');
-  await expectForm(t, [text('title', 'x')], [], { title: 'x' }, 'the connection still serves');
+  await expectForm(t, [text('title', 'x')], [], { title: 'x' }, 'the connection still works');
 });
 
-test('a body just within the limit passes', async (t) => {
+test('accepts a body of the maximum size', async (t) => {
   const overhead = form(file('image', samples.png), file('other', '')).length;
-  const fill = file('other', Buffer.alloc(limits.bodyBytes - overhead));
+  const fill = file('other', Buffer.alloc(limits.maxBodyBytes - overhead));
   const { status, body } = await post([form(file('image', samples.png), fill)]);
   t.equal(status, 200);
   t.same(
@@ -394,7 +394,7 @@ test('a body just within the limit passes', async (t) => {
   );
 });
 
-test('a malformed body is a 400', async (t) => {
+test('rejects a malformed body with 400', async (t) => {
   const whole = form(text('title', 'x'), file('image', samples.png));
   for (const type of ['multipart/form-data', 'multipart/form-data; boundary=', 'multipart/form-data; boundary=""']) {
     await expectBadBody(t, post(whole, { 'Content-Type': type }), /boundary/);
@@ -424,10 +424,10 @@ test('a malformed body is a 400', async (t) => {
   await expectBadBody(t, post(Buffer.from(`--${BOUNDARY}\r\n\r\n${END}`)), /Content-Disposition|headers/);
   const many = Array.from({ length: 101 }, (_, n) => text(`f${n}`, ''));
   await expectBadBody(t, post(form(...many)), /too many/);
-  t.equal((await post(form(...many.slice(1)))).status, 200, 'as many as can be');
+  t.equal((await post(form(...many.slice(1)))).status, 200, 'maximum number of parts');
 });
 
-test('however it is cut into chunks', async (t) => {
+test('parses any division into chunks', async (t) => {
   const preamble = Buffer.from('a preamble\r\n');
   const epilogue = Buffer.from('an epilogue');
   const bytes = Buffer.from(`GIF89a\r\n--${BOUNDARY.slice(0, -1)}\r\n-`);
@@ -447,17 +447,17 @@ test('however it is cut into chunks', async (t) => {
     );
     t.strictSame(spooled[0]?.bytes, bytes);
   }
-  t.match(await post([]), { status: 200, body: { fields: {}, problems: [] } }, 'no chunk is an empty form');
+  t.match(await post([]), { status: 200, body: { fields: {}, problems: [] } }, 'no chunks are an empty form');
 });
 
-test('other boundaries', async (t) => {
+test('accepts other boundaries', async (t) => {
   const boundary = "'()+_,-./:=?";
   const body = form(text('title', 'x')).toString().replaceAll(BOUNDARY, boundary);
   const headers = { 'Content-Type': `Multipart/Form-Data; charset=utf-8; Boundary="${boundary}"` };
   t.match(await post(Buffer.from(body), headers), { status: 200, body: { fields: { title: 'x' } } });
 });
 
-test('what fetch sends', async (t) => {
+test('parses a form sent by fetch', async (t) => {
   const data = new FormData();
   data.append('title', 'ü "quoted"');
   data.append('a"b', 'x');
@@ -469,7 +469,7 @@ test('what fetch sends', async (t) => {
   });
 });
 
-test('a client that goes away leaves nothing behind', async (t) => {
+test('deletes the files of a client that disconnects', async (t) => {
   const whole = form(file('cover', samples.png), file('image', Buffer.alloc(200_000, samples.png)));
   const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${CONTENT_TYPE}\r\nContent-Length: ${whole.length}\r\n\r\n`;
   for (const end of ['destroy', 'resetAndDestroy', 'end'] as const) {
@@ -487,18 +487,18 @@ test('a client that goes away leaves nothing behind', async (t) => {
   }
 });
 
-test('a client that has gone before its form is read', async (t) => {
+test('handles a client that disconnected before its form is read', async (t) => {
   settled = 0;
   failure = undefined;
   const socket = await arrive(
-    `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${CONTENT_TYPE}\r\nContent-Length: 9\r\nX-Gone: yes\r\n\r\n`,
+    `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${CONTENT_TYPE}\r\nContent-Length: 9\r\nX-Disconnected: yes\r\n\r\n`,
   );
   socket.destroy();
   await until(() => settled > 0);
   t.match(failure, { status: 400, problems: [{ message: /closed/ }] });
 });
 
-test('an answer goes out while the body is still coming, and the connection lives on', async (t) => {
+test('responds while the body is still arriving, and keeps the connection', async (t) => {
   const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${CONTENT_TYPE}\r\n`;
   const next = form(text('title', 'next'));
   const rest = Buffer.alloc(1_000_000, 'x');
@@ -528,15 +528,15 @@ test('an answer goes out while the body is still coming, and the connection live
   }
 });
 
-test('a body that says it is too large is refused unread', async (t) => {
+test('rejects a body with an excessive Content-Length without reading it', async (t) => {
   const socket = connect(port, '127.0.0.1');
   socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${CONTENT_TYPE}\r\nContent-Length: 600001\r\n\r\n`);
-  const [answer] = await once(socket, 'data');
-  t.match(String(answer), /^HTTP\/1.1 413 /);
+  const [response] = await once(socket, 'data');
+  t.match(String(response), /^HTTP\/1.1 413 /);
   socket.destroy();
 });
 
-test('a spool that cannot be written fails the request and no more', async (t) => {
+test('a spool that is not writable fails only the request', async (t) => {
   const { spoolDir } = limits;
   limits.spoolDir = join(spoolDir, 'missing');
   t.teardown(() => {
@@ -548,7 +548,7 @@ test('a spool that cannot be written fails the request and no more', async (t) =
   await expectImage(t, [file('image', samples.png)], 'image/png', samples.png, 'and then');
 });
 
-test('discarding is for what is still there', async (t) => {
+test('discarding ignores files that no longer exist', async (t) => {
   const path = join(limits.spoolDir, 'kept');
   await writeFile(path, '');
   const fields = { title: 'x', image: { path, size: 0, mediaType: 'image/png' } };

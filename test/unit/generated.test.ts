@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { temporaryDirectory } from '../support/stores.js';
 
-/** What `npm run generate -- --check` does, in a directory, and what it says there. */
+/** Runs `npm run generate -- --check` in a directory. */
 async function check(cwd: string) {
   const child = spawn('node_modules/.bin/tsx', ['scripts/generate/index.ts', '--check'], { cwd });
   let said = '';
@@ -16,7 +16,7 @@ async function check(cwd: string) {
   return { code, said };
 }
 
-/** All that the generator needs, in a directory where it may be changed. */
+/** Copies all inputs of the generator to a temporary directory. */
 async function copyOfProject(t: Test): Promise<string> {
   const directory = await temporaryDirectory(t);
   for (const name of ['openapi.yaml', 'package.json', 'generated', 'scripts']) {
@@ -31,7 +31,7 @@ async function change(path: string, from: string, to: string): Promise<void> {
   await writeFile(path, before.replace(from, to));
 }
 
-t.test('what is committed is up to date; a change is noticed and named, and nothing is written', async (t) => {
+t.test('generated files are up to date, and --check names changed files without writing', async (t) => {
   const copy = await copyOfProject(t);
   t.same(await check(copy), { code: 0, said: '' });
   const generated = join(copy, 'generated');
@@ -47,7 +47,7 @@ t.test('what is committed is up to date; a change is noticed and named, and noth
 const sourcesOf = async (directory: string) =>
   (await readdir(directory, { recursive: true })).filter((name) => /\.[jt]s$/.test(name));
 
-/** The modules that a source imports when it runs, or, among `types`, only for their types. */
+/** Returns the modules that a source imports, at run time and only for types. */
 function importsOf(source: string) {
   const statements = [...source.matchAll(/^(?:import|export) (type )?[^;'"]*?from ['"]([^'"]+)['"]/gm)];
   const others = [...source.matchAll(/^import ['"]([^'"]+)['"]|(?<!')\b(?:import|require)\(['"]([^'"]+)['"]\)/gm)];
@@ -60,32 +60,29 @@ function importsOf(source: string) {
   };
 }
 
-/** What the code of the validators and serializers calls: none of it compiles a schema. */
+/** Run-time dependencies of the generated validators and serializers. None of them compiles a schema. */
 const RUNTIME = /^(node:module|ajv\/dist\/runtime\/ucs2length|fast-json-stringify\/lib\/serializer)$/;
 
-t.test(
-  'generated files import nothing that is written by hand, and at run time only what their packages offer',
-  async (t) => {
-    const files = await sourcesOf('generated');
-    const siblings = files.map((name) => `./${name.replace(/\.ts$/, '.js')}`);
-    t.ok(files.length > 0);
-    for (const name of files) {
-      const { types, values } = importsOf(await readFile(join('generated', name), 'utf8'));
-      t.same(
-        values.filter((imported) => !RUNTIME.test(imported ?? '')),
-        [],
-        `${name}: imports`,
-      );
-      t.same(
-        types.filter((imported) => !siblings.includes(imported) && imported !== 'ajv'),
-        [],
-        `${name}: types`,
-      );
-    }
-  },
-);
+t.test('generated files import no hand-written modules, and at run time only packages', async (t) => {
+  const files = await sourcesOf('generated');
+  const siblings = files.map((name) => `./${name.replace(/\.ts$/, '.js')}`);
+  t.ok(files.length > 0);
+  for (const name of files) {
+    const { types, values } = importsOf(await readFile(join('generated', name), 'utf8'));
+    t.same(
+      values.filter((imported) => !RUNTIME.test(imported ?? '')),
+      [],
+      `${name}: imports`,
+    );
+    t.same(
+      types.filter((imported) => !siblings.includes(imported) && imported !== 'ajv'),
+      [],
+      `${name}: types`,
+    );
+  }
+});
 
-t.test('nothing that serves compiles a schema', async (t) => {
+t.test('no schema is compiled at run time', async (t) => {
   for (const directory of ['handlers', 'db']) {
     for (const name of await sourcesOf(directory)) {
       const source = await readFile(join(directory, name), 'utf8');

@@ -1,13 +1,13 @@
 import t from 'tap';
 import type { HttpError } from '../../handlers/http/errors.js';
-import { createHashQueue, type HashQueue, type Turn } from '../../handlers/security/hash-queue.js';
+import { createHashQueue, type HashJobOptions, type HashQueue } from '../../handlers/security/hash-queue.js';
 
-/** A queue whose jobs end when the test says so. */
+/** Creates a queue whose jobs complete when the test says so. */
 function controlled(options: Parameters<typeof createHashQueue>[0]) {
   const queue = createHashQueue(options);
   const started: string[] = [];
   const ends = new Map<string, () => void>();
-  const run = (name: string, turn: Turn): Promise<string> =>
+  const run = (name: string, turn: HashJobOptions): Promise<string> =>
     queue.run(turn, () => {
       started.push(name);
       return new Promise((resolve) => ends.set(name, () => resolve(name)));
@@ -17,12 +17,12 @@ function controlled(options: Parameters<typeof createHashQueue>[0]) {
     started,
     run,
     /** Adds jobs whose outcome does not matter. */
-    add(names: readonly string[], turn: Turn): void {
+    add(names: readonly string[], turn: HashJobOptions): void {
       for (const name of names) void run(name, turn);
     },
     async end(name: string) {
       ends.get(name)?.();
-      // The next job starts some promises later.
+      // The next job starts a few microtasks later.
       await new Promise(setImmediate);
     },
   };
@@ -30,7 +30,7 @@ function controlled(options: Parameters<typeof createHashQueue>[0]) {
 
 const counts = ({ running, waiting, refused, abandoned }: HashQueue) => ({ running, waiting, refused, abandoned });
 
-/** Why a job was not run. */
+/** Returns the reason why a job was not run. */
 const refusal = (job: Promise<unknown>) =>
   job.then(
     () => 'none',
@@ -40,7 +40,7 @@ const refusal = (job: Promise<unknown>) =>
 const FULL = { status: 503, headers: { 'Retry-After': '2' } };
 const ABANDONED = { status: 499 };
 
-t.test('the lanes take turns', async (t) => {
+t.test('lanes take turns', async (t) => {
   const { add, end, started } = controlled({ concurrency: 1 });
   add(['l1', 'l2', 'l3'], { lane: 'login' });
   add(['a1', 'a2'], { lane: 'account' });
@@ -65,7 +65,7 @@ t.test('jobs with the same key run one after another, in any lane, and hold up n
   t.same(started.slice(4), ['a2']);
 });
 
-t.test('a waiting job whose client leaves never starts; a running one goes on', async (t) => {
+t.test('a waiting job whose client disconnects never starts; a running one continues', async (t) => {
   const { run, end, started, queue } = controlled({ concurrency: 1 });
   const [leaving, staying] = [new AbortController(), new AbortController()];
   const running = run('running', { lane: 'login', signal: staying.signal });
@@ -83,15 +83,15 @@ t.test('a waiting job whose client leaves never starts; a running one goes on', 
   t.same(started, ['running', 'next']);
 });
 
-t.test('more work than may wait is refused', async (t) => {
-  const { run, add, queue } = controlled({ concurrency: 2, maxWaitMs: 50, expectedMs: 25 });
+t.test('rejects jobs beyond the maximum queue length', async (t) => {
+  const { run, add, queue } = controlled({ concurrency: 2, maxWaitMs: 50, initialEstimateMs: 25 });
   add(['1', '2', '3', '4', '5', '6'], { lane: 'login' });
   t.same(await refusal(run('7', { lane: 'login' })), FULL);
   t.same(counts(queue), { running: 2, waiting: 4, refused: 1, abandoned: 0 });
 });
 
 t.test('a flood in one lane leaves half of the queue to the other', async (t) => {
-  const { run, add, end, started } = controlled({ concurrency: 1, maxWaitMs: 100, expectedMs: 25 });
+  const { run, add, end, started } = controlled({ concurrency: 1, maxWaitMs: 100, initialEstimateMs: 25 });
   const logins = ['l1', 'l2', 'l3', 'l4', 'l5'].map((name) => run(name, { lane: 'login' }));
   add(['a1', 'a2'], { lane: 'account' });
   t.same(await refusal(logins[4] as Promise<string>), FULL);
@@ -101,9 +101,14 @@ t.test('a flood in one lane leaves half of the queue to the other', async (t) =>
   t.same(started, ['l1', 'a1', 'l2', 'a2', 'l3']);
 });
 
-t.test('fewer jobs may wait when jobs take longer', async (t) => {
+t.test('the queue is shorter when jobs take longer', async (t) => {
   let now = 0;
-  const { run, add, end, queue } = controlled({ concurrency: 1, maxWaitMs: 100, expectedMs: 25, now: () => now });
+  const { run, add, end, queue } = controlled({
+    concurrency: 1,
+    maxWaitMs: 100,
+    initialEstimateMs: 25,
+    now: () => now,
+  });
   for (let job = 0; job < 50; job++) {
     add([`${job}`], { lane: 'login' });
     now += 100;
@@ -115,8 +120,8 @@ t.test('fewer jobs may wait when jobs take longer', async (t) => {
   t.match(counts(queue), { running: 1, waiting: 1 });
 });
 
-t.test('jobs that take no time at all do not make the queue endless', async (t) => {
-  const { run, add, end, queue } = controlled({ concurrency: 1, maxWaitMs: 20, expectedMs: 25, now: () => 0 });
+t.test('jobs that take no time do not make the queue unlimited', async (t) => {
+  const { run, add, end, queue } = controlled({ concurrency: 1, maxWaitMs: 20, initialEstimateMs: 25, now: () => 0 });
   for (let job = 0; job < 200; job++) {
     add([`${job}`], { lane: 'login' });
     await end(`${job}`);
@@ -126,7 +131,7 @@ t.test('jobs that take no time at all do not make the queue endless', async (t) 
   t.match(counts(queue), { running: 1, waiting: 3 });
 });
 
-t.test('a job that fails makes room for the next', async (t) => {
+t.test('a failed job makes room for the next one', async (t) => {
   const queue = createHashQueue({ concurrency: 1 });
   await t.rejects(
     queue.run({ lane: 'login', key: 'a' }, () => Promise.reject(new Error('malformed'))),

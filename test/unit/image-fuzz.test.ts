@@ -23,14 +23,14 @@ import {
   webpImage,
 } from '../support/image-builders.js';
 
-// SEED repeats a run, RUNS makes it longer: each format is broken so many times.
+// SEED repeats a run, RUNS sets the number of corrupted files of each format.
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const runs = Number(process.env.RUNS ?? 150);
 
 const folder = await mkdtemp(join(tmpdir(), 'image-fuzz-'));
 t.teardown(() => rm(folder, { recursive: true }));
 
-/** Whole images with much for the walkers to find. */
+/** Valid images with a lot of metadata. */
 const originals: Record<string, Buffer> = {
   jpeg: Buffer.concat([
     jpeg(
@@ -75,7 +75,7 @@ const originals: Record<string, Buffer> = {
   'real avif': samples.avif,
 };
 
-/** A linear congruential generator: good enough to choose where to break a file. */
+/** Returns a seeded generator (linear congruential). */
 function randomBy(state: number): (below: number) => number {
   let current = state;
   return (below) => {
@@ -86,11 +86,11 @@ function randomBy(state: number): (below: number) => number {
 
 const nastyBytes = [0, 1, 2, 8, 0x21, 0x2c, 0x3b, 0x7f, 0x80, 0xd9, 0xda, 0xe1, 0xfe, 0xff];
 
-/** Breaks a file in one to four places, by what walkers are likely to stumble over. */
+/** Corrupts a file in one to four places, with values that parsers are likely to mishandle. */
 function broken(original: Buffer, random: (below: number) => number): Buffer {
   let bytes = Buffer.from(original);
   for (let count = 1 + random(4); count > 0 && bytes.length > 12; count--) {
-    // What tells the type stays, or nothing is walked.
+    // The signature stays, otherwise the file is not parsed.
     const at = 12 + random(bytes.length - 12);
     const length = 1 + random(Math.min(64, bytes.length - at));
     const slice = bytes.subarray(at, at + length);
@@ -123,7 +123,7 @@ async function clean(bytes: Buffer): Promise<Buffer | undefined> {
 }
 
 for (const [kind, original] of Object.entries(originals)) {
-  t.test(`cleans or refuses every broken ${kind}, and finds nothing more in what it has cleaned`, async (t) => {
+  t.test(`cleans or rejects every corrupted ${kind}, and cleaning is idempotent`, async (t) => {
     t.comment(`SEED=${seed}`);
     const random = randomBy(seed);
     let cleaned = 0;

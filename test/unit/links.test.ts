@@ -24,7 +24,7 @@ const links = operations.flatMap((operation) =>
 
 const namesOf = ({ parameters = [] }: Operation) => parameters.map(({ name }) => name);
 
-/** Whether a runtime expression finds something where the document leaves off: in its examples, or among its parameters. */
+/** Returns whether a runtime expression resolves to a value of an example or to a parameter. */
 function leads(expression: string, { operation, response }: (typeof links)[number]): boolean {
   const [, place = '', pointer = ''] = /^\$(response\.body|request\.query)[#.]\/?(.+)$/.exec(expression) ?? [];
   if (place === 'request.query') return namesOf(operation).includes(pointer);
@@ -39,7 +39,7 @@ function leads(expression: string, { operation, response }: (typeof links)[numbe
   );
 }
 
-t.test('every link leads from what an answer holds to what an operation takes', async (t) => {
+t.test('every link maps a value of a response to a parameter of an operation', async (t) => {
   t.ok(links.length > 30, `${links.length} links`);
   for (const from of links) {
     const { name, link, operation } = from;

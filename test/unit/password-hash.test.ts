@@ -4,7 +4,7 @@ import { hash } from '@node-rs/argon2';
 import t from 'tap';
 import { DUMMY_HASH, hashPassword, needsRehash, verifyPassword } from '../../handlers/security/password-hashing.js';
 
-t.test('a password verifies against its own hash alone', async (t) => {
+t.test('verifies a password only against its own hash', async (t) => {
   const stored = await hashPassword('TestHarbour!77');
   t.match(stored, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
   t.equal(await verifyPassword(stored, 'TestHarbour!77'), true);
@@ -12,21 +12,21 @@ t.test('a password verifies against its own hash alone', async (t) => {
   t.not(await hashPassword('TestHarbour!77'), stored, 'the salt is fresh');
 });
 
-t.test('the password is taken as sent', async (t) => {
+t.test('hashes the password unchanged', async (t) => {
   const stored = await hashPassword(' Jos\u00e9-Harbour!77 ');
   t.equal(await verifyPassword(stored, ' Jos\u00e9-Harbour!77 '), true);
   t.equal(await verifyPassword(stored, 'Jos\u00e9-Harbour!77'), false, 'not trimmed');
   t.equal(await verifyPassword(stored, ' Jose\u0301-Harbour!77 '), false, 'not normalized');
 });
 
-t.test('a malformed hash is a fault', async (t) => {
+t.test('throws on a malformed hash', async (t) => {
   for (const malformed of ['', 'TestHarbour!77', '$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA']) {
     await t.rejects(verifyPassword(malformed, 'TestHarbour!77'));
     t.throws(() => needsRehash(malformed));
   }
 });
 
-t.test('a hash made with other parameters still verifies, and needs a new one', async (t) => {
+t.test('verifies a hash with other parameters, and reports that it needs rehashing', async (t) => {
   t.equal(needsRehash(await hashPassword('TestHarbour!77')), false);
   for (const other of [
     { memoryCost: 8192 },
@@ -41,7 +41,7 @@ t.test('a hash made with other parameters still verifies, and needs a new one', 
   }
 });
 
-t.test('to verify against nobody’s hash is false and takes as long', async (t) => {
+t.test('verifying without a hash returns false and takes as long', async (t) => {
   const stored = await hashPassword('TestHarbour!77');
   const real: number[] = [];
   const nothing: number[] = [];
@@ -54,7 +54,7 @@ t.test('to verify against nobody’s hash is false and takes as long', async (t)
   t.ok(ratio > 0.5 && ratio < 2, `${ratio}`);
 });
 
-t.test('a burst of passwords leaves the thread pool to others', async (t) => {
+t.test('a burst of passwords does not block the thread pool', async (t) => {
   let done = 0;
   const burst = Array.from({ length: 16 }, () => hashPassword('TestHarbour!77').then(() => done++));
   await setImmediate();

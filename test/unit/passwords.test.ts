@@ -4,7 +4,7 @@ import { passwordProblems } from '../../handlers/policy/passwords.js';
 const LOWERCASE = 'The password must contain a lowercase letter.';
 const UPPERCASE = 'The password must contain an uppercase letter.';
 const DIGIT = 'The password must contain a digit.';
-const SPECIAL = 'The password must contain a special character, one that is neither a letter nor a digit.';
+const SPECIAL = 'The password must contain a special character (neither a letter nor a digit).';
 const USERNAME = 'The password must not contain the username.';
 const EMAIL = 'The password must not contain the part of the email address before the @.';
 const COMMON = 'The password must not be a common password or a slight variation of one.';
@@ -20,7 +20,7 @@ function table(name: string, rows: readonly (readonly [password: string, ...prob
   });
 }
 
-table('good passwords', [
+table('valid passwords', [
   ['TestHarbour!77'],
   ['Kettle drum 42'],
   ['9-Lantern-Moss'],
@@ -29,19 +29,19 @@ table('good passwords', [
   ['Größe-Maß-Ähre-6'],
 ]);
 
-table('a lowercase letter, of any alphabet', [
+table('requires a lowercase letter of any alphabet', [
   ['TEST-HARBOUR-77', LOWERCASE],
   ['TEST-HARBOUR-ж7'],
   ['TEST-HARBOUR-ª7', LOWERCASE],
 ]);
 
-table('an uppercase letter, of any alphabet', [
+table('requires an uppercase letter of any alphabet', [
   ['test-harbour-77', UPPERCASE],
   ['test-harbour-Ж7'],
   ['test-harbour-ǅ7', UPPERCASE],
 ]);
 
-table('a digit, of any script', [
+table('requires a digit of any script', [
   ['Test-Harbour-XY', DIGIT],
   ['Test-Harbour-٧'],
   ['Test-Harbour-𝟟'],
@@ -49,7 +49,7 @@ table('a digit, of any script', [
   ['Test-Harbour-²', DIGIT],
 ]);
 
-table('a special character, anything but a letter or a digit', [
+table('requires a special character, which is neither letter nor digit', [
   ['TestHarbour77', SPECIAL],
   ['TestHarbour日本٧7', SPECIAL],
   ['Test Harbour77'],
@@ -58,14 +58,14 @@ table('a special character, anything but a letter or a digit', [
   ['TestHarbour77\u0301'],
 ]);
 
-table('not the username, whatever its case and Unicode form', [
+table('rejects the username in any case and Unicode form', [
   ['Red ferry.jo 77', USERNAME],
   ['Red FERRY.JO 77', USERNAME],
   ['Red Ｆｅｒｒｙ.Jo 77', USERNAME],
   ['Red Ferry-Jo 77'],
 ]);
 
-table('not the local part, whatever its case and Unicode form', [
+table('rejects the local part of the email in any case and Unicode form', [
   ['Red jo-ann 77', EMAIL],
   ['Red JO-ANN 77', EMAIL],
   ['Red 𝐣𝐨-𝐚𝐧𝐧 77', EMAIL],
@@ -73,7 +73,7 @@ table('not the local part, whatever its case and Unicode form', [
   ['Red example.org 7'],
 ]);
 
-t.test('usernames beyond ASCII, short ones, and none', async (t) => {
+t.test('checks non-ASCII, short and missing usernames', async (t) => {
   const password = (username: string, password: string) => passwordProblems(password, { username });
   t.same(password('José', 'Red JOSE\u0301 Kettle 7'), [USERNAME], 'composed and decomposed');
   t.same(password('jose', 'Red José Kettle 7'), [], 'another letter');
@@ -87,14 +87,14 @@ t.test('usernames beyond ASCII, short ones, and none', async (t) => {
   t.same(passwordProblems('TestHarbour!77', { username: '', email: '' }), [], 'empty fields');
 });
 
-table('not on the list of common passwords', [
+table('rejects common passwords', [
   ['P030710p$e4o', COMMON],
   ['P030710p$e4oX'],
   ['Minnesota_HP', DIGIT, COMMON],
   ['PasswordPassword', DIGIT, SPECIAL, COMMON],
 ]);
 
-table('not a decorated version of a very common password', [
+table('rejects decorated versions of very common passwords', [
   ['Password123!', COMMON],
   ['PASSWORd!!88**', COMMON],
   ['P@$$w0rd-2026', COMMON],
@@ -105,7 +105,7 @@ table('not a decorated version of a very common password', [
   ['F00tb@ll 😀 77', COMMON],
 ]);
 
-table('near misses of common passwords', [
+table('accepts passwords similar to common ones', [
   ['TestHarbour!77'],
   ['Password-Kettle7'],
   ['Biscuit!!2026'],
@@ -114,7 +114,7 @@ table('near misses of common passwords', [
   ['!77-2026-!-Aa'],
 ]);
 
-table('no character three times in a row', [
+table('rejects a character three times in a row', [
   ['Test-Harrrbour7', REPEAT],
   ['Test---Harbour7', REPEAT],
   ['Test\n\n\nHarbour7', REPEAT],
@@ -125,7 +125,7 @@ table('no character three times in a row', [
   ['Te\u0301e\u0301e\u0301-Harbour7'],
 ]);
 
-table('no four letters or digits in order', [
+table('rejects four letters or digits in sequence', [
   ['Red-abcd-Key-77', SEQUENCE],
   ['Red-aBcD-Key-77', SEQUENCE],
   ['Red-wxyz-Key-77', SEQUENCE],
@@ -139,7 +139,7 @@ table('no four letters or digits in order', [
   ['Red-Key-12-34'],
 ]);
 
-table('no stretch of a keyboard row', [
+table('rejects sequences of a keyboard row', [
   ['Red-qwer-Key-77', SEQUENCE],
   ['Red-rewq-Key-77', SEQUENCE],
   ['Red-UIop-Key-77', SEQUENCE],
@@ -157,7 +157,7 @@ table('no stretch of a keyboard row', [
   ['Red-opas-Key-77'],
 ]);
 
-t.test('every broken rule is listed', async (t) => {
+t.test('lists every violated rule', async (t) => {
   const problems = passwordProblems('', account);
   t.same(problems, [LOWERCASE, UPPERCASE, DIGIT, SPECIAL]);
   t.same(passwordProblems('aaaabcd', { username: 'aa', email: 'b@example.org' }), [

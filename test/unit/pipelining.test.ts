@@ -6,10 +6,10 @@ import t from 'tap';
 import { oneAtATime } from '../../handlers/http/pipelining.js';
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
-/** As much as Node reads from a connection at a time. */
+/** The size of one read of Node.js. */
 const READ_BYTES = 64 * 1024;
 
-t.test('reads no further from a connection that pipelines too many requests', async (t) => {
+t.test('stops reading from a connection that pipelines too many requests', async (t) => {
   let parsed = 0;
   let first: ServerResponse | undefined;
   const listener = oneAtATime((_, response) => {
@@ -26,7 +26,7 @@ t.test('reads no further from a connection that pipelines too many requests', as
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1').resume();
   client.on('error', () => undefined);
   client.write(REQUEST.repeat(100_000));
-  // While the first response takes its time, as many requests are parsed as are read.
+  // While the first response is pending, all requests that have been read are parsed.
   while (parsed === 0) await turn();
   for (let turns = 0; turns < 100; turns += 1) await turn();
   first?.end();

@@ -6,15 +6,15 @@ import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { randomFor } from '../fuzz/random.js';
 import { type Cut, crash, type Fate, replay, SECTOR_BYTES } from '../power-cuts/disk.js';
+import { differences } from '../power-cuts/disk-contents.js';
 import { expectedAt, type Fact } from '../power-cuts/facts.js';
-import { differences } from '../power-cuts/remains.js';
 import { type Operation, readOperations } from '../power-cuts/trace.js';
 import { temporaryDirectory } from '../support/stores.js';
 
 const ROOT = '/root';
 const END = 1_000;
 
-/** Operations that follow each other, each taking one nanosecond. */
+/** Returns consecutive operations of one nanosecond each. */
 const trace = (...operations: Record<string, unknown>[]) =>
   operations.map((operation, index) => ({ start: 2 * index, end: 2 * index + 1, ...operation })) as Operation[];
 
@@ -35,14 +35,14 @@ const FATES: Fate[] = (['lost', 'kept', { share: 0.5 }] as const).flatMap((entri
   ),
 );
 
-/** What 400 power cuts leave, as texts: the names, and of each file the bytes at the beginning of its sectors. */
+/** Returns the distinct states after 400 power cuts, as texts: names, each with the first bytes of its sectors. */
 function statesOf(operations: Operation[], overrides: Partial<Cut> = {}): Set<string> {
   const history = replay(operations, ROOT);
   const states = new Set<string>();
   for (let number = 0; number < 400; number += 1) {
     const { chance, pick } = randomFor('disk', number);
     const cut: Cut = { at: END, model: 'strict', fate: pick(FATES), chance, counts: () => true, ...overrides };
-    const files = [...crash(history, cut).remains].map(([name, content]) => {
+    const files = [...crash(history, cut).contents].map(([name, content]) => {
       const bytes = content as Buffer;
       const sectors = Array.from(
         { length: Math.ceil(bytes.length / SECTOR_BYTES) },
@@ -57,39 +57,36 @@ function statesOf(operations: Operation[], overrides: Partial<Cut> = {}): Set<st
 
 const same = (t: Test, found: Set<string>, wanted: string[]) => t.same([...found].sort(), wanted.sort());
 
-t.test('bytes that were forced to the disk stay, and later ones stay or not', async (t) => {
+t.test('synced bytes are kept, later ones are kept or lost', async (t) => {
   const base = [create('a'), openRoot, sync('root'), write('a', 1)];
   same(t, statesOf(trace(...base)), ['a:', 'a:1']);
   same(t, statesOf(trace(...base, sync('a'))), ['a:1']);
   same(t, statesOf(trace(...base, sync('a'), write('a', 2))), ['a:1', 'a:2']);
 });
 
-t.test(
-  'sectors are kept or lost independently of each other, and a file never has bytes that it never had',
-  async (t) => {
-    const base = [create('a'), openRoot, sync('root'), write('a', 1, 2 * SECTOR_BYTES), sync('a')];
-    same(t, statesOf(trace(...base, write('a', 2, 2 * SECTOR_BYTES))), ['a:11', 'a:12', 'a:21', 'a:22']);
-    same(t, statesOf(trace(...base, write('a', 2), write('a', 3))), ['a:11', 'a:21', 'a:31']);
-    same(t, statesOf(trace(...base, write('a', 2, SECTOR_BYTES, 2 * SECTOR_BYTES))), ['a:11', 'a:112']);
-    same(t, statesOf(trace(...base, { kind: 'truncate', file: 'a', length: SECTOR_BYTES })), ['a:1', 'a:11']);
-  },
-);
+t.test('sectors are kept or lost independently, and contain only earlier contents', async (t) => {
+  const base = [create('a'), openRoot, sync('root'), write('a', 1, 2 * SECTOR_BYTES), sync('a')];
+  same(t, statesOf(trace(...base, write('a', 2, 2 * SECTOR_BYTES))), ['a:11', 'a:12', 'a:21', 'a:22']);
+  same(t, statesOf(trace(...base, write('a', 2), write('a', 3))), ['a:11', 'a:21', 'a:31']);
+  same(t, statesOf(trace(...base, write('a', 2, SECTOR_BYTES, 2 * SECTOR_BYTES))), ['a:11', 'a:112']);
+  same(t, statesOf(trace(...base, { kind: 'truncate', file: 'a', length: SECTOR_BYTES })), ['a:1', 'a:11']);
+});
 
-t.test('an fsync that has not returned guarantees nothing', async (t) => {
+t.test('an fsync in progress guarantees nothing', async (t) => {
   const operations = trace(create('a'), openRoot, sync('root'), write('a', 1), sync('a'));
   same(t, statesOf(operations, { at: 8 }), ['a:', 'a:1']);
   same(t, statesOf(operations, { at: 9 }), ['a:1']);
   same(t, statesOf(operations, { counts: ({ isDirectory }) => isDirectory }), ['a:', 'a:1']);
 });
 
-t.test('a name is durable by an fsync of its directory, and with a journal also by one of its file', async (t) => {
+t.test('an fsync of the directory makes a name durable, with a journal also an fsync of the file', async (t) => {
   const operations = trace(create('a'), write('a', 1), sync('a'));
   same(t, statesOf(operations), ['', 'a:1']);
   same(t, statesOf(operations, { model: 'journal' }), ['a:1']);
   same(t, statesOf(trace(create('a'), write('a', 1), sync('a'), openRoot, sync('root'))), ['a:1']);
 });
 
-t.test('a rename happens as a whole or not at all', async (t) => {
+t.test('a rename is atomic', async (t) => {
   const base = [create('a'), write('a', 1), sync('a'), create('b'), write('b', 2), sync('b'), openRoot, sync('root')];
   for (const model of ['strict', 'journal'] as const) {
     same(t, statesOf(trace(...base, rename('a', 'b')), { model }), ['a:1 b:2', 'b:1']);
@@ -97,7 +94,7 @@ t.test('a rename happens as a whole or not at all', async (t) => {
   }
 });
 
-t.test('changes of different names are reordered, unless a journal keeps their order', async (t) => {
+t.test('changes of different names may be reordered, unless a journal keeps their order', async (t) => {
   const operations = trace(openRoot, create('a'), create('b'));
   same(t, statesOf(operations), ['', 'a:', 'b:', 'a: b:']);
   same(t, statesOf(operations, { model: 'journal' }), ['', 'a:', 'a: b:']);
@@ -109,23 +106,20 @@ t.test('changes of one name keep their order', async (t) => {
   same(t, statesOf(trace(...first, ...second)), ['', 'x:1', 'y:1', 'x:2 y:1']);
 });
 
-t.test(
-  'a fact is what the last response has promised, or what a request without one may have made of it',
-  async (t) => {
-    const fact = (value: boolean): Fact => ({ kind: 'session', token: 'x', value });
-    const requests = [
-      { what: 'login', start: 1, end: 2, facts: [fact(true)] },
-      { what: 'logout', start: 3, end: 5, facts: [fact(false)] },
-    ];
-    const allowedAt = (at: number) => expectedAt(requests, at).map(({ allowed }) => allowed);
-    t.same(allowedAt(1), []);
-    t.same(allowedAt(2), [[true]]);
-    t.same(allowedAt(4), [[true, false]]);
-    t.same(allowedAt(5), [[false]]);
-  },
-);
+t.test('the allowed values of a fact follow from the last response and the requests without one', async (t) => {
+  const fact = (value: boolean): Fact => ({ kind: 'session', token: 'x', value });
+  const requests = [
+    { what: 'login', start: 1, end: 2, facts: [fact(true)] },
+    { what: 'logout', start: 3, end: 5, facts: [fact(false)] },
+  ];
+  const allowedAt = (at: number) => expectedAt(requests, at).map(({ allowed }) => allowed);
+  t.same(allowedAt(1), []);
+  t.same(allowedAt(2), [[true]]);
+  t.same(allowedAt(4), [[true, false]]);
+  t.same(allowedAt(5), [[false]]);
+});
 
-/** Each way to change files that the service or PGlite has, on two threads. */
+/** Every file operation of the service and PGlite, on two threads. */
 const PROGRAM = `
 import fs from 'node:fs';
 import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
@@ -163,7 +157,7 @@ if (isMainThread) {
 }
 `;
 
-t.test('a recording of every way to change a file, played back, gives the same files', async (t) => {
+t.test('replaying a recording of every file operation reproduces the files', async (t) => {
   const directory = await temporaryDirectory(t);
   const [root, to, program] = [join(directory, 'root'), join(directory, 'trace'), join(directory, 'program.mjs')];
   await mkdir(root);
@@ -177,5 +171,9 @@ t.test('a recording of every way to change a file, played back, gives the same f
   t.same(await differences(replay(operations, root), root), []);
   t.equal(operations.filter(({ kind }) => kind === 'sync').length, 2);
   const last = operations.findLastIndex(({ kind }) => kind === 'write');
-  t.same(await differences(replay(operations.toSpliced(last, 1), root), root), ['three/data'], 'a lack is noticed');
+  t.same(
+    await differences(replay(operations.toSpliced(last, 1), root), root),
+    ['three/data'],
+    'a missing operation is detected',
+  );
 });

@@ -7,7 +7,7 @@ import { missingTests, rowsOf, sectionsOf } from '../support/markdown.js';
 const document = readFileSync('test/PROMISES.md', 'utf8');
 const rows = sectionsOf(document).flatMap(rowsOf);
 
-t.test('every row has a promise and what proves it', async (t) => {
+t.test('every row has a promise and its proof', async (t) => {
   t.ok(rows.length > 150, `${rows.length} rows`);
   for (const row of rows) {
     const [promise = '', proof = ''] = row;
@@ -28,6 +28,6 @@ t.test('every pattern selects a rule of the contract tests', async (t) => {
   }
 });
 
-t.test('every file exists, and has the tests whose titles are quoted', async (t) => {
+t.test('every file exists and contains the quoted test titles', async (t) => {
   t.same(missingTests(document), []);
 });

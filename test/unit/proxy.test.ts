@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import t, { type Test } from 'tap';
 import { startProxy } from '../support/proxy.js';
 
-/** A server that repeats what it is sent, and a proxy before it. */
+/** Starts an echo server and a proxy for it. */
 async function echo(t: Test) {
   const server = createServer((socket) => socket.on('error', () => undefined).pipe(socket));
   server.listen(0, '127.0.0.1');
@@ -20,10 +20,10 @@ function dial(t: Test, url: string) {
     socket,
     async says(text: string) {
       socket.write(text);
-      const [answer] = await once(socket, 'data');
-      return String(answer);
+      const [response] = await once(socket, 'data');
+      return String(response);
     },
-    /** How the connection ends: an error's code, or nothing when it simply ends. */
+    /** The error code with which the connection ends, or undefined if it is closed normally. */
     ended: new Promise((resolve) => {
       socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code));
       socket.once('close', () => resolve(undefined));
@@ -31,13 +31,13 @@ function dial(t: Test, url: string) {
   };
 }
 
-t.test('it passes bytes both ways, and keeps the rest of the URL', async (t) => {
+t.test('forwards bytes in both directions, and keeps the rest of the URL', async (t) => {
   const proxy = await echo(t);
   t.match(proxy.url, /^echo:\/\/name:secret@127\.0\.0\.1:\d+\/7\?x=y$/);
   t.equal(await dial(t, proxy.url).says('hello'), 'hello');
 });
 
-t.test('it refuses, resets, and passes again at the same address', async (t) => {
+t.test('refuses, resets and forwards again at the same address', async (t) => {
   const proxy = await echo(t);
   for (const [mode, before, now] of [
     ['refuse', undefined, 'ECONNREFUSED'],
@@ -45,27 +45,27 @@ t.test('it refuses, resets, and passes again at the same address', async (t) => 
   ] as const) {
     const early = dial(t, proxy.url);
     await early.says('hello');
-    await proxy.switch(mode);
+    await proxy.setMode(mode);
     t.equal(await early.ended, before, `${mode}: a connection from before`);
     t.equal(await dial(t, proxy.url).ended, now, `${mode}: a new one`);
-    await proxy.switch('pass');
+    await proxy.setMode('pass');
     t.equal(await dial(t, proxy.url).says('again'), 'again');
   }
 });
 
-t.test('a connection that has gone silent stays so, and new ones pass again', async (t) => {
+t.test('a silenced connection stays silent, and new ones are forwarded', async (t) => {
   const proxy = await echo(t);
   const early = dial(t, proxy.url);
   await early.says('hello');
-  await proxy.switch('silent');
+  await proxy.setMode('silent');
   const late = dial(t, proxy.url);
   await once(late.socket, 'connect');
   for (const { socket } of [early, late]) {
     socket.on('data', () => t.fail('something came back'));
-    socket.write('is anybody there?');
+    socket.write('hello');
   }
-  await proxy.switch('pass');
+  await proxy.setMode('pass');
   const another = dial(t, proxy.url);
   for (const text of ['one', 'two', 'three']) t.equal(await another.says(text), text);
-  for (const { socket } of [early, late]) t.ok(socket.writable, 'it is open still');
+  for (const { socket } of [early, late]) t.ok(socket.writable, 'still open');
 });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { weaknessOf } from '../../handlers/config/secret-strength.js';
 
-t.test('refuses secrets that people type where a random value belongs', async (t) => {
+t.test('rejects secrets that are not random', async (t) => {
   for (const secret of [
     'k'.repeat(32),
     '0'.repeat(64),

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { createSweep } from '../../handlers/http/sweep.js';
+import { createSlowReaderSweep } from '../../handlers/http/sweep.js';
 
 const LIMITS = { graceMs: 10_000, minBytesPerSecond: 1000 };
 
-/** A connection of which the test says how much was written and how much of that is unsent. */
+/** A fake connection with settable counts of written and unsent bytes. */
 function fakeConnection() {
   const socket = {
     bytesWritten: 0,
@@ -20,7 +20,7 @@ function fakeConnection() {
 
 t.test('a connection is closed once it is slower than the minimum rate after the grace period', async (t) => {
   const socket = fakeConnection();
-  const sweep = createSweep([socket as unknown as Socket], LIMITS);
+  const sweep = createSlowReaderSweep([socket as unknown as Socket], LIMITS);
   Object.assign(socket, { bytesWritten: 1_000_000, writableLength: 900_000 });
   sweep(0);
   sweep(10_000);
@@ -34,7 +34,7 @@ t.test('a connection is closed once it is slower than the minimum rate after the
 
 t.test('a connection without unsent bytes is left alone, however long it is idle', async (t) => {
   const socket = fakeConnection();
-  const sweep = createSweep([socket as unknown as Socket], LIMITS);
+  const sweep = createSlowReaderSweep([socket as unknown as Socket], LIMITS);
   Object.assign(socket, { bytesWritten: 1000, writableLength: 1000 });
   sweep(0);
   Object.assign(socket, { writableLength: 0 });
@@ -46,7 +46,7 @@ t.test('a connection without unsent bytes is left alone, however long it is idle
   t.notOk(socket.destroyed, 'the next response has a grace period of its own');
 });
 
-/** Starts a server that sends 64 MiB, and returns its side of a connection on which the client has not read anything yet. */
+/** Starts a server that sends 64 MiB. Returns its side of a connection whose client has not read anything yet. */
 async function sending(t: Test) {
   const server = createServer((socket) => socket.on('error', () => undefined).write(Buffer.alloc(64 * 1024 * 1024)));
   server.listen(0, '127.0.0.1');
@@ -64,7 +64,7 @@ async function sending(t: Test) {
 
 t.test('a client that does not read is closed', async (t) => {
   const socket = await sending(t);
-  const sweep = createSweep([socket], LIMITS);
+  const sweep = createSlowReaderSweep([socket], LIMITS);
   sweep(0);
   sweep(10_001);
   t.ok(socket.destroyed);

@@ -1,12 +1,12 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { delayFlooders } from '../../handlers/http/throttled-connections.js';
+import { delayThrottledAddresses } from '../../handlers/http/throttled-connections.js';
 
 /** Listens, and returns a function that connects and returns the server's side of the connection. */
 async function listen(t: Test) {
   const server = createServer((_, response) => response.end());
-  const countRefused = delayFlooders(server);
+  const countRefused = delayThrottledAddresses(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const clients: Socket[] = [];
   t.teardown(() => {
@@ -31,13 +31,13 @@ t.test('a new connection is not read yet if its address has been refused ten tim
   t.equal((await accept()).isPaused(), true);
 });
 
-t.test('refusals of other addresses delay nobody else', async (t) => {
+t.test('refusals of one address do not delay others', async (t) => {
   const { countRefused, accept } = await listen(t);
   for (let count = 0; count < 100; count += 1) countRefused('127.0.0.2', WINDOW_LEFT_MS);
   t.equal((await accept()).isPaused(), false);
 });
 
-t.test('a delayed connection is read in the end', async (t) => {
+t.test('a delayed connection is read eventually', async (t) => {
   const { countRefused, accept } = await listen(t);
   for (let count = 0; count < 10; count += 1) countRefused('127.0.0.1', WINDOW_LEFT_MS);
   const socket = await accept();

@@ -2,15 +2,15 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { temporaryDirectory } from '../support/stores.js';
-import { madeOnce } from '../support/tools.js';
+import { buildOnce } from '../support/tools.js';
 
-t.test('a directory is made once, and anew when its manifests change or when it was cut short', async (t) => {
+t.test('a directory is created once, and again if its manifests change or its creation was interrupted', async (t) => {
   process.env.TOOLS_DIR = await temporaryDirectory(t);
   const manifest = join(await temporaryDirectory(t), 'manifest');
   await writeFile(manifest, 'one');
   let made = 0;
   const make = (name: string) =>
-    madeOnce('thing', [manifest], async (directory) => {
+    buildOnce('thing', [manifest], async (directory) => {
       made += 1;
       await writeFile(join(directory, name), '');
     });
@@ -24,7 +24,7 @@ t.test('a directory is made once, and anew when its manifests change or when it 
   t.same(await madeOf(await make('third')), ['third'], 'another manifest');
 
   await writeFile(manifest, 'three');
-  const cut = madeOnce('thing', [manifest], async (directory) => {
+  const cut = buildOnce('thing', [manifest], async (directory) => {
     await writeFile(join(directory, 'half'), '');
     throw new Error('cut short');
   });

@@ -1,4 +1,4 @@
-// Never run: it is checked by compiling. Each case breaks the contract in one way, and must not compile.
+// Only compiled, never run. Each case violates the contract in one way and must not compile.
 
 import { Readable } from 'node:stream';
 import { handlers } from '../../handlers/index.js';
@@ -7,7 +7,7 @@ import type { Handlers, Request, Response } from '../../handlers/operation.js';
 const profile = { id: 7, name: 'Mira', username: 'mira', profile_link: null, private: false };
 const message = { message: 'Done.' };
 
-// What the contract says compiles.
+// Valid responses compile.
 export const good: [
   Response<'likePost'>,
   Response<'likePost'>,
@@ -34,21 +34,21 @@ export const foreignStatus: Response<'listFriends'> = { status: 404, body: messa
 export const bodyOfAnotherStatus: Response<'getProfile'> = { status: 404, body: profile };
 // @ts-expect-error a field of another type
 export const wrongType: Response<'register'> = { status: 201, body: { id: '7' } };
-// @ts-expect-error null where the contract has none
+// @ts-expect-error null where it is not allowed
 export const unexpectedNull: Response<'getProfile'> = { status: 200, body: { ...profile, name: null } };
 // @ts-expect-error a field that is missing
 export const missingField: Response<'getOwnProfile'> = { status: 200, body: { id: 7, name: 'Mira', username: 'mira' } };
-// @ts-expect-error a field that the contract does not name
+// @ts-expect-error an unknown field
 export const undeclaredField: Response<'register'> = { status: 201, body: { id: 7, password_hash: '' } };
 // @ts-expect-error a body that is missing
 export const missingBody: Response<'likePost'> = { status: 200 };
 // @ts-expect-error a body where the status has none
 export const unexpectedBody: Response<'getPostImage'> = { status: 304, body: Readable.from([]) };
-// @ts-expect-error a text where bytes are due
+// @ts-expect-error a string instead of bytes
 export const textForBytes: Response<'getPostImage'> = { status: 200, body: 'bytes' };
-// @ts-expect-error one where a list is due
+// @ts-expect-error an object instead of a list
 export const oneForMany: Response<'listFriends'> = { status: 200, body: profile };
-// @ts-expect-error comments, which are reserved, are missing
+// @ts-expect-error the reserved comments are missing
 export const noComments: Response<'getPost'> = { status: 200, body: {} as Omit<PostDetail, 'comments'> };
 type PostDetail = Extract<Response<'getPost'>, { status: 200 }>['body'];
 
@@ -57,7 +57,7 @@ const { likePost, ...incomplete } = handlers;
 export const missingHandler: Handlers = incomplete;
 // @ts-expect-error a handler of another operation
 export const wrongHandler: Handlers = { ...handlers, likePost: handlers.register };
-// @ts-expect-error a handler for no operation
+// @ts-expect-error a handler without an operation
 export const strayHandler = { ...handlers, likePosts: likePost } satisfies Handlers;
 
 export function requests(
@@ -70,7 +70,7 @@ export function requests(
   post: Request<'getPost'>,
 ): unknown[] {
   return [
-    // What the contract promises is there, and of its type.
+    // Documented fields exist with their types.
     login.body.email.trim(),
     like.user.account.id.toFixed(),
     like.query.id.toFixed(),
@@ -81,11 +81,11 @@ export function requests(
     session.path.id.trim(),
     post.path.id.toFixed(),
 
-    // @ts-expect-error an open operation has no user
+    // @ts-expect-error a public operation has no user
     login.user.account,
-    // @ts-expect-error an id is no text
+    // @ts-expect-error an id is not a string
     like.query.id.trim(),
-    // @ts-expect-error a session's id is no number
+    // @ts-expect-error a session id is not a number
     session.path.id.toFixed(),
     // @ts-expect-error a query parameter that the operation does not document
     like.query.page,
@@ -93,15 +93,15 @@ export function requests(
     like.path.id,
     // @ts-expect-error an operation without a body
     like.body.text,
-    // @ts-expect-error a field that need not be there
+    // @ts-expect-error an optional field
     update.body.name.trim(),
-    // @ts-expect-error a file that need not be there
+    // @ts-expect-error an optional file
     create.body.image.path,
-    // @ts-expect-error a file is no text
+    // @ts-expect-error a file is not a string
     create.body.image?.trim(),
-    // @ts-expect-error a boolean is no text
+    // @ts-expect-error a boolean is not a string
     update.body.private?.trim(),
-    // @ts-expect-error a field that the contract does not name
+    // @ts-expect-error an unknown field
     create.body.author_id,
   ];
 }

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 import { compare } from '../../scripts/versions/compare.js';
 import { isFetched } from '../../scripts/versions/oasdiff.js';
-import { wrongVersion } from '../../scripts/versions/verdict.js';
+import { versionProblem } from '../../scripts/versions/verdict.js';
 import { temporaryDirectory } from '../support/stores.js';
 
 const RELEASED = 'scripts/versions/released.yaml';
@@ -17,10 +17,10 @@ const NEXT = {
   major: `${major + 1}.0.0`,
 };
 
-// biome-ignore lint/suspicious/noExplicitAny: the document, to be changed at will.
+// biome-ignore lint/suspicious/noExplicitAny: the document is changed freely.
 type Document = any;
 
-/** A copy of the released document, changed. */
+/** Returns a changed copy of the released document. */
 async function changed(t: Test, change: (document: Document) => void): Promise<string> {
   const document = parse(await readFile(RELEASED, 'utf8'));
   change(document);
@@ -29,13 +29,13 @@ async function changed(t: Test, change: (document: Document) => void): Promise<s
   return file;
 }
 
-/** What is wrong with a version for the released document with a change. */
-async function judge(t: Test, change: (document: Document) => void) {
+/** Returns the problems of a version for the released document with a change. */
+async function problemsOf(t: Test, change: (document: Document) => void) {
   const { changes } = await compare(RELEASED, await changed(t, change));
-  return (version: string) => wrongVersion(released, version, changes) ?? 'nothing';
+  return (version: string) => versionProblem(released, version, changes) ?? 'nothing';
 }
 
-/** The check as a command. */
+/** Runs the check as a command. */
 function check(...files: string[]) {
   const { status, stdout, stderr } = spawnSync('node', ['.build/scripts/versions/index.js', ...files]);
   return { status, said: `${stdout}${stderr}` };
@@ -48,16 +48,16 @@ const deprecate = (sunset?: string) => (document: Document) => {
   if (sunset) operation['x-sunset'] = sunset;
 };
 
-/** One change that oasdiff judges by itself, and those that it judges as it is configured here. */
+/** One change that oasdiff detects by default, and those that its configuration here detects. */
 const BREAKING: Record<string, (document: Document) => void> = {
-  'a field of an answer is gone': ({ components: { schemas } }) => {
+  'a response field is removed': ({ components: { schemas } }) => {
     delete schemas.Post.properties.like_count;
     schemas.Post.required = schemas.Post.required.filter((name: string) => name !== 'like_count');
   },
-  'an open operation asks for credentials': ({ paths }) => {
+  'a public operation requires credentials': ({ paths }) => {
     paths['/auth/login'].post.security = [{ bearerAuth: [] }];
   },
-  'an open operation asks for the credentials that all others do': ({ paths }) => {
+  'a public operation requires the default credentials': ({ paths }) => {
     delete paths['/auth/login'].post.security;
   },
   'an operation ends without a notice': deprecate(),
@@ -79,43 +79,43 @@ if (isFetched()) judgeChanges();
 else t.pass('documents are compared by oasdiff', { skip: 'needs oasdiff, which npm run check:breaking fetches' });
 
 function judgeChanges() {
-  t.test('what breaks clients needs another major number', async (t) => {
+  t.test('a breaking change requires a new major version', async (t) => {
     for (const [what, change] of Object.entries(BREAKING)) {
-      const wrong = await judge(t, change);
+      const wrong = await problemsOf(t, change);
       for (const version of [released, NEXT.patch, NEXT.minor]) {
-        t.match(wrong(version), 'needs another major number', `${what}, as ${version}`);
+        t.match(wrong(version), 'need a new major version', `${what}, as ${version}`);
       }
       t.equal(wrong(NEXT.major), 'nothing', `${what}, as ${NEXT.major}`);
     }
   });
 
-  t.test('what is added needs another minor number', async (t) => {
+  t.test('an addition requires a new minor version', async (t) => {
     for (const [what, change] of Object.entries(ADDING)) {
-      const wrong = await judge(t, change);
+      const wrong = await problemsOf(t, change);
       for (const version of [released, NEXT.patch]) {
-        t.match(wrong(version), 'needs another minor number', `${what}, as ${version}`);
+        t.match(wrong(version), 'need a new minor version', `${what}, as ${version}`);
       }
       for (const version of [NEXT.minor, NEXT.major]) t.equal(wrong(version), 'nothing', `${what}, as ${version}`);
     }
   });
 
-  t.test('other words need no other number', async (t) => {
-    const wrong = await judge(t, (document) => {
+  t.test('a change of descriptions requires no new version', async (t) => {
+    const wrong = await problemsOf(t, (document) => {
       document.info.description = 'Says the same in other words.';
       document.paths['/posts'].get.summary = 'Read posts';
     });
     for (const version of [released, NEXT.patch]) t.equal(wrong(version), 'nothing');
   });
 
-  t.test('the command names what breaks, and fails', async (t) => {
+  t.test('the command prints breaking changes and fails', async (t) => {
     const { status, said } = check(await changed(t, ({ paths }) => delete paths['/auth/verify']));
     t.equal(status, 1);
     t.match(said, /^breaking {2}GET \/auth\/verify: /m);
-    t.match(said, 'needs another major number');
+    t.match(said, 'need a new major version');
   });
 }
 
-t.test('a version says as much as has changed', async (t) => {
+t.test('the version matches the changes', async (t) => {
   const breaking = [{ what: '', where: '', breaking: true }];
   const adding = [{ what: '', where: '', breaking: false }];
   for (const [from, to, changes, right] of [
@@ -130,7 +130,7 @@ t.test('a version says as much as has changed', async (t) => {
     ['2.0.0', '1.9.9', [], false],
     ['1.10.0', '1.9.0', [], false],
   ] as const) {
-    t.equal(wrongVersion(from, to, changes) === undefined, right, `${from} to ${to}`);
+    t.equal(versionProblem(from, to, changes) === undefined, right, `${from} to ${to}`);
   }
-  t.throws(() => wrongVersion('1.0', '1.0.0', []));
+  t.throws(() => versionProblem('1.0', '1.0.0', []));
 });

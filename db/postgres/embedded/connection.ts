@@ -2,20 +2,20 @@ import { Duplex } from 'node:stream';
 import type { MessagePort } from 'node:worker_threads';
 
 /**
- * A connection to the embedded PostgreSQL, in the place of the socket that pg has of a server. What pg writes together goes
- * over in one message.
+ * A connection to the embedded PostgreSQL over a MessagePort, in place of pg's socket. Chunks that pg writes together are sent
+ * as one message.
  */
 export class EmbeddedConnection extends Duplex {
   readonly #open: () => MessagePort;
   #port: MessagePort | undefined;
 
-  /** @param open begins a session, or throws when PostgreSQL does not serve now */
+  /** @param open starts a session, or throws if PostgreSQL is unavailable */
   constructor(open: () => MessagePort) {
     super();
     this.#open = open;
   }
 
-  /** Called by pg, as what follows, and told by an event. */
+  /** This and the methods below implement the interface that pg expects of a socket. */
   connect(): void {
     try {
       this.#port = this.#open();

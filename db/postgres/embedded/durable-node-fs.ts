@@ -4,14 +4,23 @@ import type { PGlite } from '@electric-sql/pglite';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
 import { syncPath } from '../../support/durable-files.js';
 
-/** What is used of Emscripten's file system over Node's `fs`, of which PGlite declares nothing. */
+/**
+ * PGlite's file system on the disk, with the durability that Emscripten's NODEFS lacks.
+ *
+ * NODEFS does not implement `fsync`, so PostgreSQL's syncs would have no effect. This class adds it. PostgreSQL also relies on
+ * directory entries that it does not sync itself: a new file can be lost in a power cut although its content was synced. The
+ * class therefore records each directory in which an entry was created, renamed or removed, and every `fsync` of a file first
+ * syncs the recorded directories.
+ */
+
+/** The parts of Emscripten's NODEFS used here. PGlite has no types for it. */
 interface EmscriptenNode {
   mode: number;
 }
 
 interface NodeFileSystem {
   realPath(node: EmscriptenNode): string;
-  /** Turns Node's errors into Emscripten's. */
+  /** Converts Node's errors to Emscripten's. */
   tryFSOperation(operation: () => void): void;
   node_ops: {
     mknod(parent: EmscriptenNode, ...rest: unknown[]): EmscriptenNode;
@@ -24,10 +33,6 @@ interface NodeFileSystem {
 
 type InitOptions = Parameters<NodeFS['init']>[1];
 
-/**
- * PGlite's files on the disk, with the `fsync` that Emscripten's file system lacks. PostgreSQL syncs what it writes, but not
- * every directory in which it creates a file: each `fsync` here first syncs the directories that have changed since the last.
- */
 export class DurableNodeFS extends NodeFS {
   override async init(pg: PGlite, options: InitOptions) {
     const addFsync = ({ NODEFS }: { NODEFS: NodeFileSystem }) => makeDurable(NODEFS);
@@ -65,7 +70,7 @@ function makeDurable({ node_ops, stream_ops, realPath, tryFSOperation }: NodeFil
   };
 }
 
-/** A directory that was removed since it changed is recorded in the one above it. */
+/** A missing directory was removed, which recorded its parent. */
 function syncIfPresent(directory: string): void {
   try {
     syncPath(directory);

@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 
-/** What the thread of the embedded PostgreSQL is started with. */
+/** The `workerData` of the PostgreSQL thread. */
 export interface WorkerInput {
   directory: string;
   /** Whether to create the database if it does not exist. */
@@ -8,10 +8,10 @@ export interface WorkerInput {
 }
 
 /**
- * What the main thread sends: `connect` begins a session, whose bytes in PostgreSQL's protocol go over its port in both
- * directions. `close` shuts PostgreSQL down, and the thread ends.
+ * Messages to the thread. `connect` starts a session: the port carries PostgreSQL's wire protocol in both directions. `close`
+ * shuts PostgreSQL down and ends the thread.
  */
 export type Command = { kind: 'connect'; port: MessagePort } | { kind: 'close' };
 
-/** What the thread sends, once: that it serves, or why it cannot open the directory. */
+/** The only message from the thread: it is ready, or cannot open the directory. */
 export type Report = { kind: 'ready' } | { kind: 'failed'; reason: string };

@@ -7,43 +7,47 @@ import type { Log } from '../../support/log.js';
 import { EmbeddedConnection } from './connection.js';
 import type { Command, Report, WorkerInput } from './messages.js';
 
-/** The database's directory exists, and cannot be opened. */
+/**
+ * Supervises the embedded PostgreSQL, which runs in a worker thread because it blocks its thread while a statement runs.
+ *
+ * The main thread uses pg as with a server: an `EmbeddedConnection` in place of the socket passes the wire protocol to
+ * `worker.ts` over a MessagePort. When the thread ends unexpectedly, for example for lack of memory, every connection fails
+ * with StoreUnavailableError, and a new thread is started on the same directory, with exponential backoff. PostgreSQL then
+ * recovers as after a crash.
+ */
+
+/** The directory of the database exists but cannot be opened. */
 export class DatabaseNotOpenedError extends Error {
-  readonly code = 'DATABASE_NOT_OPENED';
+  readonly code = 'database_not_opened';
 
   constructor(directory: string, reason: string) {
     super(
-      `The database in ${directory} cannot be opened: ${reason}. It was not overwritten; if it is damaged, restore a backup of the data directory`,
+      `The database in ${directory} cannot be opened: ${reason}. It was not overwritten. If it is damaged, restore a backup of the data directory`,
     );
     this.name = 'DatabaseNotOpenedError';
   }
 }
 
 export interface EmbeddedServer {
-  /** Returns a connection that is not open yet. PostgreSQL has one session: a second connection ends the first. */
+  /** Returns a connection that pg opens. PostgreSQL has a single session: a second connection ends the first. */
   connection(): EmbeddedConnection;
   /** Shuts PostgreSQL down. */
   close(): Promise<void>;
 }
 
-/** How long to wait before a thread that has ended is started again: not at all at first, and at most for so long. */
-const RESTART_PAUSE_MS = { first: 250, most: 30_000 };
+/** The wait before a restart. The first restart is immediate. */
+const RESTART_BACKOFF_MS = { second: 250, max: 30_000 };
 
-/** A thread that has served for so long had no trouble starting. */
-const STABLE_MS = 60_000;
+/** The backoff is reset when a thread has run for this long. */
+const STABLE_AFTER_MS = 60_000;
 
-/** Beside this module, as it was built or as its source. */
+/** The built file (`.js`), or the source (`.ts`) when this module runs from source. */
 const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
-/** Runs the source under tsx, which does not do so by itself in a thread. */
+/** Worker threads do not inherit tsx's hooks. */
 const RUN_SOURCE = `import('tsx/esm/api').then(({ register }) => (register(), import('${WORKER.href}')))`;
 
-/**
- * Runs the embedded PostgreSQL in a thread of its own. A thread that ends unexpectedly, for example for lack of memory, is
- * replaced by another on the same directory, which recovers as after a crash. Until it serves, every connection fails.
- *
- * @throws DatabaseNotOpenedError
- */
+/** Starts the embedded PostgreSQL on the directory, which is created if missing. @throws DatabaseNotOpenedError */
 export async function startEmbeddedServer(directory: string, log: Log): Promise<EmbeddedServer> {
   const connections = new Set<EmbeddedConnection>();
   const closing = new AbortController();
@@ -52,27 +56,27 @@ export async function startEmbeddedServer(directory: string, log: Log): Promise<
 
   async function start(create: boolean): Promise<void> {
     const started = await startWorker({ directory, create });
-    const since = performance.now();
+    const startedAt = performance.now();
     worker = started;
     started.once('exit', () => {
       worker = undefined;
       for (const connection of connections) connection.destroy(new StoreUnavailableError('postgres'));
       if (closing.signal.aborted) return;
-      log.warn({ store: 'postgres' }, 'the thread of the embedded PostgreSQL has ended, and is started again');
-      restarting = restart(performance.now() - since < STABLE_MS);
+      log.warn({ store: 'postgres' }, 'the thread of the embedded PostgreSQL ended unexpectedly: restarting it');
+      restarting = restart(performance.now() - startedAt < STABLE_AFTER_MS);
     });
   }
 
-  let pauseMs = 0;
-  async function restart(soon: boolean): Promise<void> {
-    if (!soon) pauseMs = 0;
+  let backoffMs = 0;
+  async function restart(keepBackoff: boolean): Promise<void> {
+    if (!keepBackoff) backoffMs = 0;
     while (!worker && !closing.signal.aborted) {
-      await sleep(pauseMs, undefined, { signal: closing.signal }).catch(() => undefined);
+      await sleep(backoffMs, undefined, { signal: closing.signal }).catch(() => undefined);
       if (closing.signal.aborted) return;
-      pauseMs = Math.min(Math.max(2 * pauseMs, RESTART_PAUSE_MS.first), RESTART_PAUSE_MS.most);
-      // A directory that has vanished may return: a new database must not take its place.
+      backoffMs = Math.min(Math.max(2 * backoffMs, RESTART_BACKOFF_MS.second), RESTART_BACKOFF_MS.max);
+      // A missing directory may reappear (a mount, for example): do not create a new database in its place.
       await start(false).then(
-        () => log.info({ store: 'postgres' }, 'the embedded PostgreSQL serves again'),
+        () => log.info({ store: 'postgres' }, 'the embedded PostgreSQL is available again'),
         (error) => log.warn({ err: error, store: 'postgres' }, 'the embedded PostgreSQL could not be started'),
       );
     }
@@ -108,7 +112,7 @@ export async function startEmbeddedServer(directory: string, log: Log): Promise<
 const send = (worker: Worker, command: Command) =>
   worker.postMessage(command, command.kind === 'connect' ? [command.port] : []);
 
-/** Resolves once it serves. @throws DatabaseNotOpenedError */
+/** Resolves when PostgreSQL is ready. @throws DatabaseNotOpenedError */
 async function startWorker(workerData: WorkerInput): Promise<Worker> {
   const { directory } = workerData;
   const isSource = WORKER.href.endsWith('.ts');
@@ -116,16 +120,16 @@ async function startWorker(workerData: WorkerInput): Promise<Worker> {
     eval: isSource,
     workerData,
     name: 'postgres',
-    // Node would repeat --import here: a test runner's or a tracer's hooks have no business in this thread.
+    // Do not inherit --import: the hooks of a test runner or tracer do not belong in this thread.
     execArgv: [],
   });
   const report = await new Promise<Report>((resolve, reject) => {
     worker.once('message', resolve);
     worker.once('error', reject);
-    worker.once('exit', () => reject(new DatabaseNotOpenedError(directory, 'PostgreSQL ended while it started')));
+    worker.once('exit', () => reject(new DatabaseNotOpenedError(directory, 'PostgreSQL exited during startup')));
   });
   worker.removeAllListeners();
-  // The exit event reports failures.
+  // Failures are handled by the exit event.
   worker.on('error', () => undefined);
   if (report.kind === 'ready') return worker;
   await worker.terminate();

@@ -4,17 +4,21 @@ import { serialize } from 'pg-protocol';
 import { openCluster } from './cluster.js';
 import type { Command, Report, WorkerInput } from './messages.js';
 
-/** The thread of the embedded PostgreSQL: it runs what its one client sends, in order, and is blocked meanwhile. */
+/**
+ * The thread of the embedded PostgreSQL. It passes the wire protocol between its client's port and PGlite. PostgreSQL has a
+ * single session, so a new connection closes the port of the previous one and resets the session. Messages are processed in
+ * order, and the thread is blocked while PostgreSQL processes one.
+ */
 
 const report = (message: Report) => parentPort?.postMessage(message);
 
-/** The session that is served: PostgreSQL has but one, and the last client that has connected owns it. */
+/** The port of the client that connected last. */
 let current: MessagePort | undefined;
 
 function connect(pglite: PGlite, port: MessagePort): void {
   current?.close();
   current = port;
-  // A client that was cut off may have left a transaction open, and each names its own prepared statements.
+  // The previous client may have left a transaction open, and prepared statements with the same names.
   for (const statement of ['rollback', 'discard all']) run(pglite, serialize.query(statement));
   port.on('message', (bytes: Uint8Array) => {
     const response = run(pglite, bytes);
@@ -22,10 +26,10 @@ function connect(pglite: PGlite, port: MessagePort): void {
   });
 }
 
-/** Returns PostgreSQL's response in memory of its own, which can be transferred. */
+/** Returns PostgreSQL's response in a buffer that can be transferred. */
 function run(pglite: PGlite, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const chunks: Uint8Array[] = [];
-  // It runs before the first await, so nothing comes between.
+  // Runs synchronously up to its first await, by which the response is complete.
   void pglite.execProtocolRawStream(bytes, { syncToFs: false, onRawData: (chunk) => chunks.push(chunk.slice()) });
   const response = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.length, 0));
   let offset = 0;

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * How many likes a post has, as Neo4j knows it of every node: to count them anew takes as long as there are likes. Triggers
- * keep it, so that no statement can forget to. Likes are written by one transaction at a time, which has all other locks
- * it needs by then: two that count the same posts at once could else wait for each other.
+ * Adds the number of likes of each post, maintained by triggers: counting the rows takes time proportional to the likes.
+ * Transactions that write likes run one at a time, with an advisory lock that each takes last. Without it, two transactions
+ * that update the counts of the same posts could deadlock.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
@@ -48,5 +48,5 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     referencing old table as changed for each statement execute function count_gone_likes()`.execute(db);
 }
 
-/** Beside those of people and posts, which are positive, and that of the stores: see `locks.ts`. */
+/** The key of an advisory lock. Keys of accounts and posts are not negative: see `locks.ts`. */
 const LIKES_LOCK = -2;

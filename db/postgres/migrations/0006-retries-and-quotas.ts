@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * Adds what idempotency keys and the storage quota need. Images that are already stored count as 0 bytes: their sizes are
- * known to the image store alone.
+ * Adds idempotency keys and the columns of the storage quota. Existing images count as 0 bytes, because only the image store
+ * knows their sizes.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema

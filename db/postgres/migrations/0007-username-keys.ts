@@ -1,11 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 
-/** How many accounts are read at a time. */
 const BATCH_SIZE = 1000;
 
 /**
- * Brings the keys of usernames up to date: they are now equal under NFKC case folding, which ignores invisible code points and
- * tells ı from i. An account whose new key another account already has keeps the old key.
+ * Recomputes the keys of usernames with NFKC case folding, which ignores invisible code points and distinguishes ı from i. An
+ * account keeps its old key if another account has the new one.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (let after = '0'; ; ) {
@@ -26,7 +25,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   }
 }
 
-/** As it was when this migration was written: see `db/accounts.ts`. */
+/** A copy of the function in `db/accounts.ts` at the time of this migration. */
 const usernameKey = (username: string): string =>
   username
     .replace(/\p{Default_Ignorable_Code_Point}/gu, '')

@@ -7,7 +7,7 @@ import * as feedIndex from './0005-feed-index.js';
 import * as retriesAndQuotas from './0006-retries-and-quotas.js';
 import * as usernameKeys from './0007-username-keys.js';
 
-/** In this order, append-only: what has run somewhere is never edited. */
+/** In execution order. Append-only: a released migration is never edited. */
 export const migrations: Record<string, Migration> = {
   '0001-initial': initial,
   '0002-installation': installation,

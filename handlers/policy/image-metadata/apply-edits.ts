@@ -3,10 +3,10 @@ import type { Edit } from './findings.js';
 import { CHUNK_BYTES } from './image-file.js';
 
 /**
- * Applies the edits to the open file in place, and returns its new size. No edit makes its range longer, so the copy never
- * overtakes what is still to be read.
+ * Applies edits to an open file in place, and returns its new size in bytes. No edit makes its range longer, so writes
+ * never overtake reads.
  *
- * @param edits in order, without overlaps
+ * @param edits sorted by position, without overlaps
  */
 export async function applyEdits(handle: FileHandle, size: number, edits: readonly Edit[]): Promise<number> {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
@@ -26,7 +26,7 @@ export async function applyEdits(handle: FileHandle, size: number, edits: readon
     }
     while (source < end) {
       const { bytesRead } = await handle.read(buffer, 0, Math.min(CHUNK_BYTES, end - source), source);
-      if (bytesRead === 0) throw new Error('An uploaded file has become shorter.');
+      if (bytesRead === 0) throw new Error('The uploaded file was truncated while it was being edited');
       await write(buffer.subarray(0, bytesRead));
       source += bytesRead;
     }

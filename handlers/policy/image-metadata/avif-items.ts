@@ -7,7 +7,7 @@ import { CHUNK_BYTES, type ImageFile } from './image-file.js';
 /** Real images have one or two. */
 const MAX_METADATA_ITEMS = 64;
 
-/** Item types that are no part of the picture: Exif; XMP and whatever else has a media type; references by URI. */
+/** Item types for metadata: Exif, XMP and other items with a media type, and items identified by a URI. */
 const metadataTypes = new Set(['Exif', 'mime', 'uri ']);
 
 const THUMBNAIL = 'thmb';
@@ -23,10 +23,10 @@ interface Extent extends Range {
 }
 
 /**
- * Overwrites the bytes of a `meta` box's metadata items (ISO/IEC 14496-12 section 8.11). The items stay, because other
- * boxes refer to them by number and to the image's bytes by offset.
+ * Overwrites the contents of the metadata items in a `meta` box (ISO/IEC 14496-12 section 8.11). The items themselves stay
+ * because other boxes refer to them by id, and to the image's bytes by offset.
  *
- * @param mediaData the ranges in which items may have their bytes
+ * @param mediaData the ranges in which item contents may be stored, besides `idat`
  */
 export async function blankItems(
   reader: BoxReader,
@@ -40,14 +40,16 @@ export async function blankItems(
   const { file, findings } = reader;
   findings.hasMetadata = true;
   const blanked: Range[] = [];
-  const places = boxes.idat ? [...mediaData, rangeOf(boxes.idat)] : mediaData;
+  const allowedRanges = boxes.idat ? [...mediaData, rangeOf(boxes.idat)] : mediaData;
   for (const extent of await readExtents(reader, boxes.iloc, boxes.idat, (item) => types.has(item))) {
-    if (extent.length === 0) throw new UnreadableImageError('An item has no length.');
-    if (!places.some((place) => isWithin(extent, place))) throw new UnreadableImageError('An item is out of place.');
-    if (blanked.some((range) => overlaps(extent, range))) throw new UnreadableImageError('Two items overlap.');
+    if (extent.length === 0) throw new UnreadableImageError('An item extent is empty');
+    if (!allowedRanges.some((range) => isWithin(extent, range))) {
+      throw new UnreadableImageError('An item extent is outside the media data');
+    }
+    if (blanked.some((range) => overlaps(extent, range))) throw new UnreadableImageError('Two item extents overlap');
     blanked.push(extent);
     if (types.get(extent.item) === 'Exif') {
-      // An item's first extent holds the header; what others hold follows.
+      // Only the first extent of an item contains the Exif header.
       types.set(extent.item, '');
       findings.overwrite(extent.at, extent.length, await reduceExifItem(file, extent));
     } else {
@@ -56,7 +58,7 @@ export async function blankItems(
   }
   await readExtents(reader, boxes.iloc, boxes.idat, (item, extent) => {
     if (!types.has(item) && blanked.some((range) => overlaps(extent, range))) {
-      throw new UnreadableImageError('The image and its metadata overlap.');
+      throw new UnreadableImageError('The image and its metadata overlap');
     }
     return false;
   });
@@ -68,7 +70,7 @@ const isWithin = (inner: Range, outer: Range) =>
 const overlaps = (one: Range, other: Range) =>
   one.at < other.at + other.length && other.at < one.at + Math.max(one.length, 1);
 
-/** Makes the references from thumbnails to their images ones that readers skip. Returns the thumbnails' items. */
+/** Turns references from thumbnails to their images into free space. Returns the item ids of the thumbnails. */
 async function removeThumbnailReferences(reader: BoxReader, { dataAt, end }: Box): Promise<Set<number>> {
   const items = new Set<number>();
   const idBytes = (await reader.file.read(dataAt, 4))[0] === 0 ? 2 : 4;
@@ -80,7 +82,7 @@ async function removeThumbnailReferences(reader: BoxReader, { dataAt, end }: Box
   return items;
 }
 
-/** Returns the items that hold metadata, with their types. Thumbnails, which may show what was cropped, become free space. */
+/** Returns the types of metadata items by id. Turns thumbnails, which may show cropped areas, into free space. */
 async function readMetadataItems(
   reader: BoxReader,
   { dataAt, end }: Box,
@@ -93,7 +95,7 @@ async function readMetadataItems(
     const version = (await reader.file.read(box.dataAt, 4))[0] as number;
     const idBytes = version < 3 ? 2 : 4;
     const entry = await reader.file.read(box.dataAt + 4, idBytes + (version < 2 ? 0 : 6));
-    // Before version 2 an entry has a media type instead of an item type.
+    // Before version 2, entries have a media type instead of an item type.
     const type = version < 2 ? 'mime' : entry.toString('latin1', idBytes + 2, idBytes + 6);
     const id = entry.readUIntBE(0, idBytes);
     if (metadataTypes.has(type)) items.set(id, type);
@@ -101,12 +103,12 @@ async function readMetadataItems(
       items.set(id, THUMBNAIL);
       reader.findings.overwrite(box.dataAt + 4 + idBytes + 2, FREE.length, FREE);
     }
-    if (items.size > MAX_METADATA_ITEMS) throw new UnreadableImageError('There are too many metadata items.');
+    if (items.size > MAX_METADATA_ITEMS) throw new UnreadableImageError('There are too many metadata items');
   });
   return items;
 }
 
-/** Returns the extents of an item location box for which `select` says so. */
+/** Returns the extents of an item location box that `select` accepts. */
 async function readExtents(
   { file, findings }: BoxReader,
   { dataAt, end }: Box,
@@ -117,7 +119,7 @@ async function readExtents(
   let at = dataAt;
   const read = async (bytes: number): Promise<number> => {
     if (bytes === 0) return 0;
-    if (at + bytes > end) throw new UnreadableImageError('The table of items is cut short.');
+    if (at + bytes > end) throw new UnreadableImageError('The item location box is truncated');
     const value = file.peek(at, bytes) ?? (await file.read(at, bytes));
     at += bytes;
     return bytes === 8 ? toSafeInteger(value.readBigUInt64BE(0)) : value.readUIntBE(0, bytes);
@@ -128,40 +130,40 @@ async function readExtents(
   const [offsetBytes, lengthBytes, baseBytes] = [sizes >> 12, (sizes >> 8) & 15, (sizes >> 4) & 15] as const;
   const indexBytes = version === 0 ? 0 : sizes & 15;
   if (version > 2 || [offsetBytes, lengthBytes, baseBytes, indexBytes].some((bytes) => ![0, 4, 8].includes(bytes))) {
-    throw new UnreadableImageError('The table of items has an unknown form.');
+    throw new UnreadableImageError('The item location box has an unknown layout');
   }
   for (let items = await read(version < 2 ? 2 : 4); items > 0; items--) {
-    const turn = findings.countPiece();
-    if (turn) await turn;
+    const pause = findings.countPiece();
+    if (pause) await pause;
     const item = await read(version < 2 ? 2 : 4);
     const method = version === 0 ? 0 : (await read(2)) & 15;
     const dataReference = await read(2);
     const base = await read(baseBytes);
     for (let count = await read(2); count > 0; count--) {
-      const extentTurn = findings.countPiece();
-      if (extentTurn) await extentTurn;
+      const extentPause = findings.countPiece();
+      if (extentPause) await extentPause;
       await read(indexBytes);
       const offset = base + (await read(offsetBytes));
       const length = await read(lengthBytes);
       const extent = { item, at: method === 1 ? (idat?.dataAt ?? 0) + offset : offset, length };
       if (!select(item, extent)) continue;
       if (method > 1 || (method === 1 && !idat) || dataReference !== 0) {
-        throw new UnreadableImageError('An item is in another place.');
+        throw new UnreadableImageError('An item uses an unsupported storage location');
       }
       selected.push(extent);
-      if (selected.length > MAX_METADATA_ITEMS) throw new UnreadableImageError('The metadata is in too many pieces.');
+      if (selected.length > MAX_METADATA_ITEMS) throw new UnreadableImageError('The metadata has too many extents');
     }
   }
   return selected;
 }
 
-/** Returns a payload that readers accept: an offset of the TIFF header (ISO/IEC 23008-12 annex A), and a small TIFF. */
+/** Returns a payload that readers accept: the offset of the TIFF header (ISO/IEC 23008-12 annex A), and a minimal TIFF. */
 async function reduceExifItem(file: ImageFile, { at, length }: Extent): Promise<Buffer> {
   if (length < 4 + EMPTY_TIFF.length) return NO_BYTES;
   const data = await file.read(at, Math.min(length, CHUNK_BYTES));
   const start = 4 + data.readUInt32BE(0);
   const tiff = start < data.length ? reduceExif(data.subarray(start), data.length - start) : NO_BYTES;
-  // Already reduced, unless there is more in front of it.
+  // Already reduced. Only the bytes before the TIFF header are removed.
   if (tiff === undefined) return Buffer.concat([Buffer.alloc(4), data.subarray(start)]);
   return Buffer.concat([Buffer.alloc(4), tiff.length > 0 ? tiff : EMPTY_TIFF]);
 }

@@ -5,17 +5,17 @@ import { type Findings, NO_BYTES } from './findings.js';
 import type { ImageFile } from './image-file.js';
 import { removeTrailer } from './trailer.js';
 
-/** The boxes that hold the picture, at the top level. */
+/** The top-level boxes that the image needs. */
 const keptTypes = new Set(['ftyp', 'styp', 'meta', 'mdat', 'moov', 'moof', 'mfra', 'sidx']);
 const containerTypes = new Set(['moov', 'trak', 'edts', 'mdia', 'minf', 'dinf', 'stbl', 'mvex', 'moof', 'traf']);
 const paddingTypes = new Set(['free', 'skip']);
 
-/** What can hold text about people and places, wherever it is. */
+/** Boxes that may contain metadata, at any level. */
 const metadataTypes = new Set(['udta', 'uuid', 'xml ', 'bxml', ...paddingTypes]);
-/** Descriptions and times among an item's properties (ISO/IEC 23008-12 section 6.5). */
+/** Item properties with descriptions and times (ISO/IEC 23008-12 section 6.5). */
 const metadataProperties = new Set(['udes', 'altt', 'crtt', 'mdft', ...metadataTypes]);
 
-/** Tracks of pictures, their transparency and sound. Others hold texts or places. */
+/** Image, video, auxiliary (alpha) and sound tracks. Others hold text or locations. */
 const keptHandlers = new Set(['pict', 'vide', 'auxv', 'soun']);
 
 const MAX_TOP_LEVEL_BOXES = 64;
@@ -23,7 +23,7 @@ const FREE = Buffer.from('free');
 
 /**
  * Walks an AVIF (ISO base media file format). Boxes refer to bytes by their offset in the file, so metadata is overwritten
- * in its place; only at the end of the file is it taken away. Rotation is a property of the item, and stays.
+ * in place, and removed only at the end of the file. Rotation is an item property and is not changed.
  */
 export async function walkAvif(file: ImageFile, findings: Findings): Promise<void> {
   const reader = new BoxReader(file, findings);
@@ -41,7 +41,7 @@ export async function walkAvif(file: ImageFile, findings: Findings): Promise<voi
   await removeTrailer(file, last.end, findings);
 }
 
-/** Returns the boxes of the image. A second file may follow it, or bytes that are no boxes. */
+/** Returns the top-level boxes of the image. Stops at a second file or at bytes that are not a box. */
 async function readTopLevel(reader: BoxReader): Promise<Box[]> {
   const boxes: Box[] = [];
   const has = (type: string) => boxes.some((box) => box.type === type);
@@ -56,10 +56,10 @@ async function readTopLevel(reader: BoxReader): Promise<Box[]> {
     }
     if (box.type === 'ftyp' && at > 0) break;
     boxes.push(box);
-    if (boxes.length > MAX_TOP_LEVEL_BOXES) throw new UnreadableImageError('There are too many boxes.');
+    if (boxes.length > MAX_TOP_LEVEL_BOXES) throw new UnreadableImageError('There are too many boxes');
     at = box.end;
   }
-  if (!has('meta') && !has('moov')) throw new UnreadableImageError('There is no image.');
+  if (!has('meta') && !has('moov')) throw new UnreadableImageError('There is no image');
   return boxes;
 }
 
@@ -73,7 +73,7 @@ class AvifWalk {
     return this.reader.findings;
   }
 
-  /** Makes it a box that readers skip, of the same length, without content. */
+  /** Turns a box into free space of the same length. */
   blank(box: Box): void {
     if (!paddingTypes.has(box.type)) {
       this.findings.hasMetadata = true;
@@ -108,7 +108,7 @@ class AvifWalk {
     await blankItems(this.reader, found, this.mediaData);
   }
 
-  /** Inside tracks, only pictures' `meta` boxes have items; others are texts. */
+  /** In tracks, only `meta` boxes with a picture handler have items. Others hold text. */
   private async innerMeta(box: Box, depth: number): Promise<void> {
     const isLongEnough = box.end - box.dataAt >= 24;
     const start = isLongEnough ? (await this.reader.file.read(box.dataAt, 24)).toString('latin1') : '';
@@ -128,25 +128,25 @@ class AvifWalk {
     });
   }
 
-  /** When a sequence was made and changed: two times behind a version and flags, longer ones in version 1. */
+  /** Clears the creation and modification times, which follow the version and flags. They are longer in version 1. */
   private async blankTimes({ dataAt, end }: Box): Promise<void> {
     const length = (await this.reader.file.read(dataAt, 4))[0] === 1 ? 16 : 8;
-    if (dataAt + 4 + length > end) throw new UnreadableImageError('A header is cut short.');
+    if (dataAt + 4 + length > end) throw new UnreadableImageError('A header is truncated');
     this.findings.overwrite(dataAt + 4, length, NO_BYTES);
   }
 
   private async trackHeader(box: Box): Promise<void> {
     await this.blankTimes(box);
-    if (box.end - box.dataAt < 84) throw new UnreadableImageError('A track header is cut short.');
-    const sides = await this.reader.file.read(box.end - 8, 8);
-    this.findings.checkDimensions(sides.readUInt16BE(0), sides.readUInt16BE(4));
+    if (box.end - box.dataAt < 84) throw new UnreadableImageError('A track header is truncated');
+    const dimensions = await this.reader.file.read(box.end - 8, 8);
+    this.findings.checkDimensions(dimensions.readUInt16BE(0), dimensions.readUInt16BE(4));
   }
 
   private async checkHandler({ dataAt }: Box): Promise<void> {
     const handler = (await this.reader.file.read(dataAt, 12)).toString('latin1', 8, 12);
-    // A data handler, in QuickTime.
+    // `alis` and `url ` are QuickTime data handlers.
     if (keptHandlers.has(handler) || handler === 'alis' || handler === 'url ') return;
     this.findings.hasMetadata = true;
-    throw new UnreadableImageError('There is a track of another kind.');
+    throw new UnreadableImageError('There is a track of an unknown type');
   }
 }

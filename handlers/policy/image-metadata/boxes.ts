@@ -18,11 +18,11 @@ export class BoxReader {
     readonly findings: Findings,
   ) {}
 
-  /** Returns the box that begins here and must end before `parentEnd`. */
+  /** Returns the box at `at`, which must end at or before `parentEnd`. */
   async readBox(at: number, parentEnd: number): Promise<Box> {
-    const turn = this.findings.countPiece();
-    if (turn) await turn;
-    if (at + 8 > parentEnd) throw new UnreadableImageError('A box is cut short.');
+    const pause = this.findings.countPiece();
+    if (pause) await pause;
+    if (at + 8 > parentEnd) throw new UnreadableImageError('A box is truncated');
     const head = this.file.peek(at, 8) ?? (await this.file.read(at, 8));
     const type = head.toString('latin1', 4, 8);
     let size = head.readUInt32BE(0);
@@ -33,13 +33,13 @@ export class BoxReader {
     } else if (size === 0) {
       size = parentEnd - at;
     }
-    if (size < headerBytes || at + size > parentEnd) throw new UnreadableImageError('A box has a wrong length.');
+    if (size < headerBytes || at + size > parentEnd) throw new UnreadableImageError('A box has an invalid length');
     return { type, at, dataAt: at + headerBytes, end: at + size };
   }
 
-  /** Calls `visit` for each box between two places. */
+  /** Calls `visit` for each box between `start` and `end`. */
   async each(start: number, end: number, depth: number, visit: (box: Box) => Promise<void> | void): Promise<void> {
-    if (depth > MAX_DEPTH) throw new UnreadableImageError('Boxes are nested too deeply.');
+    if (depth > MAX_DEPTH) throw new UnreadableImageError('Boxes are nested too deeply');
     for (let at = start; at < end; ) {
       const box = await this.readBox(at, end);
       await visit(box);
@@ -49,6 +49,6 @@ export class BoxReader {
 }
 
 export function toSafeInteger(value: bigint): number {
-  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new UnreadableImageError('A number is too large.');
+  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new UnreadableImageError('A number is too large');
   return Number(value);
 }

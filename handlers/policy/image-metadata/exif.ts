@@ -5,18 +5,18 @@ const SHORT = 3;
 const HEADER_BYTES = 8;
 const ENTRY_BYTES = 12;
 
-/** What precedes the TIFF structure in JPEG, and sometimes elsewhere. */
+/** The bytes before the TIFF structure in JPEG, and sometimes in other formats. */
 export const EXIF_PREFIX = Buffer.from('Exif\0\0', 'latin1');
 
-/** A TIFF structure that says nothing. */
+/** A TIFF structure without entries. */
 export const EMPTY_TIFF = Buffer.from('MM\0*\0\0\0\x08\0\0\0\0\0\0', 'latin1');
 
 /**
- * Returns what to store instead of an Exif block: the orientation alone, or nothing if the image is upright. Returns
- * undefined when the block says nothing else as it is.
+ * Returns the replacement for an Exif block: only its orientation, or no bytes if the image is upright. Returns undefined
+ * if the block contains nothing else already.
  *
- * @param tiff the block's beginning, from the TIFF header on
- * @param length the length of the whole block
+ * @param tiff the beginning of the block, from the TIFF header on
+ * @param length the length of the whole block, in bytes
  */
 export function reduceExif(tiff: Buffer, length: number): Buffer | undefined {
   const orientation = readOrientation(tiff);
@@ -28,7 +28,7 @@ export function reduceExif(tiff: Buffer, length: number): Buffer | undefined {
 
 const isLittleEndian = (tiff: Buffer) => tiff[0] === 0x49;
 
-/** Returns the orientation that the first directory gives, 1 to 8; undefined when it gives none or is not whole. */
+/** Returns the orientation in the first directory, 1 to 8; undefined if it is missing or the directory is incomplete. */
 function readOrientation(tiff: Buffer): number | undefined {
   const header = tiff.toString('latin1', 0, 4);
   if (header !== 'II*\0' && header !== 'MM\0*') return undefined;
@@ -39,7 +39,7 @@ function readOrientation(tiff: Buffer): number | undefined {
   if (directory < HEADER_BYTES || directory + 2 > tiff.length) return undefined;
   const entries = directory + 2;
   const end = entries + u16(directory) * ENTRY_BYTES;
-  // The offset of the next directory follows. A whole one is never shorter than what takes its place.
+  // The offset of the next directory follows. A complete block is never shorter than its replacement.
   if (end + 4 > tiff.length) return undefined;
   for (let at = entries; at < end; at += ENTRY_BYTES) {
     if (u16(at) !== ORIENTATION || u16(at + 2) !== SHORT || u32(at + 4) !== 1) continue;
@@ -49,7 +49,7 @@ function readOrientation(tiff: Buffer): number | undefined {
   return undefined;
 }
 
-/** TIFF 6.0 section 2: a header, and one directory of one entry, in the byte order of the original. */
+/** Returns a header and one directory with one entry (TIFF 6.0 section 2), in the byte order of the original. */
 function minimalTiff(original: Buffer, orientation: number): Buffer {
   const tiff = Buffer.alloc(HEADER_BYTES + 2 + ENTRY_BYTES + 4);
   const little = isLittleEndian(original);

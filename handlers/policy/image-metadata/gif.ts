@@ -13,18 +13,18 @@ const TRAILER = 0x3b;
 const GRAPHIC_CONTROL = 0xf9;
 const APPLICATION = 0xff;
 
-/** How often an animation repeats, by its two names, and the colour profile. */
+/** The repeat count of an animation, under its two names, and the colour profile. */
 const keptApplications = ['NETSCAPE2.0', 'ANIMEXTS1.0', 'ICCRGBG1012'];
 
-/** Walks a GIF (CompuServe GIF89a) block by block. Of the extensions only those stay that say how the frames are shown. */
+/** Walks a GIF (CompuServe GIF89a) block by block. Removes all extensions but those that affect how frames are shown. */
 export async function walkGif(file: ImageFile, findings: Findings): Promise<void> {
   const screen = await file.read(HEADER_BYTES, SCREEN_BYTES);
   const [width, height] = [screen.readUInt16LE(0), screen.readUInt16LE(2)];
   let at = HEADER_BYTES + SCREEN_BYTES + colourTableBytes(screen[4] as number);
   for (let hasImage = false; ; ) {
-    const turn = findings.countPiece();
-    if (turn) await turn;
-    // Many files lack the trailer, or end within a frame.
+    const pause = findings.countPiece();
+    if (pause) await pause;
+    // Many files lack the trailer or end within a frame.
     if (at >= file.size && hasImage) return;
     const introducer = (file.peek(at, 1) ?? (await file.read(at, 1)))[0];
     if (introducer === TRAILER && hasImage) return removeTrailer(file, at + 1, findings);
@@ -33,27 +33,27 @@ export async function walkGif(file: ImageFile, findings: Findings): Promise<void
       const [frameWidth, frameHeight] = [descriptor.readUInt16LE(5), descriptor.readUInt16LE(7)];
       const codeAt = at + DESCRIPTOR_BYTES + colourTableBytes(descriptor[9] as number);
       const codeSize = (file.peek(codeAt, 1) ?? (await file.read(codeAt, 1)))[0] as number;
-      if (codeSize < 1 || codeSize > 11) throw new UnreadableImageError('A frame has a wrong code size.');
+      if (codeSize < 1 || codeSize > 11) throw new UnreadableImageError('A frame has an invalid code size');
       at = await skipSubBlocks(file, codeAt + 1);
-      // A file that only begins like a GIF has no dimensions.
+      // Not checked before the first frame: only then is the file known to be a GIF.
       findings.checkDimensions(Math.max(width, frameWidth), Math.max(height, frameHeight));
       hasImage = true;
     } else if (introducer === EXTENSION) {
       const start = at;
       const isKept = await isKeptExtension(file, at);
       at = await skipSubBlocks(file, at + 2);
-      const isWhole = at <= file.size;
-      // What no image comes before and that does not end was perhaps no extension.
-      findings.hasMetadata ||= !isKept && (isWhole || hasImage);
-      if (!isWhole) throw new UnreadableImageError('An extension is cut short.');
+      const isComplete = at <= file.size;
+      // An incomplete extension before the first frame may be random bytes.
+      findings.hasMetadata ||= !isKept && (isComplete || hasImage);
+      if (!isComplete) throw new UnreadableImageError('An extension is truncated');
       if (!isKept) findings.replace(start, at - start);
     } else {
-      throw new UnreadableImageError('There is an unknown block.');
+      throw new UnreadableImageError('There is an unknown block');
     }
   }
 }
 
-/** The size of a colour table, by the flags that announce it. */
+/** The size of a colour table in bytes, by the flags that declare it. */
 const colourTableBytes = (flags: number) => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
 
 async function isKeptExtension(file: ImageFile, at: number): Promise<boolean> {
@@ -64,11 +64,11 @@ async function isKeptExtension(file: ImageFile, at: number): Promise<boolean> {
   return keptApplications.includes(name.toString('latin1'));
 }
 
-/** Returns where the block after these sub-blocks begins, or a place behind the file's end when it comes first. */
+/** Returns the position after a series of sub-blocks, or one beyond the end of the file if they are truncated. */
 async function skipSubBlocks(file: ImageFile, start: number): Promise<number> {
   let at = start;
   while (at < file.size) {
-    const bytes = await file.readOn(at);
+    const bytes = await file.readAvailable(at);
     let index = 0;
     while (index < bytes.length) {
       const length = bytes[index] as number;

@@ -1,12 +1,12 @@
 import type { FileHandle } from 'node:fs/promises';
 import { UnreadableImageError } from './errors.js';
 
-/** How much of a file is in memory at a time. */
+/** The size of the read buffer. */
 export const CHUNK_BYTES = 64 * 1024;
 
 /**
- * Reads an open file through one buffer of fixed size. Returned buffers are views of it, so they hold only until the next
- * read. Callers try `peek` first, because an `await` for every few bytes costs more than the parsing.
+ * Reads an open file through one buffer of fixed size. Returned buffers are views of it, valid only until the next read.
+ * Walkers try `peek` first because an `await` for every few bytes costs more than the parsing.
  */
 export class ImageFile {
   readonly #buffer = Buffer.allocUnsafe(CHUNK_BYTES);
@@ -25,18 +25,18 @@ export class ImageFile {
   }
 
   /**
-   * Returns exactly these bytes, at most `CHUNK_BYTES`.
+   * Returns exactly `length` bytes, at most `CHUNK_BYTES`.
    *
-   * @throws UnreadableImageError when the file ends before
+   * @throws UnreadableImageError if the file is too short
    */
   async read(at: number, length: number): Promise<Buffer> {
-    if (at + length > this.size) throw new UnreadableImageError('The file ends too early.');
+    if (at + length > this.size) throw new UnreadableImageError('The file is truncated');
     await this.#fill(at);
     return this.#buffer.subarray(0, length);
   }
 
-  /** Returns what the buffer holds from here on, at least one byte unless the file has ended. */
-  async readOn(at: number): Promise<Buffer> {
+  /** Returns the buffered bytes from `at` on, at least one unless `at` is the end of the file. */
+  async readAvailable(at: number): Promise<Buffer> {
     const from = at - this.#start;
     if (from >= 0 && from < this.#length) return this.#buffer.subarray(from, this.#length);
     await this.#fill(at);
@@ -56,6 +56,7 @@ export class ImageFile {
       if (bytesRead === 0) break;
       this.#length += bytesRead;
     }
-    if (this.#length < Math.min(CHUNK_BYTES, this.size - at)) throw new Error('An uploaded file has become shorter.');
+    if (this.#length < Math.min(CHUNK_BYTES, this.size - at))
+      throw new Error('The uploaded file was truncated while it was being read');
   }
 }

@@ -1,9 +1,9 @@
-/**
- * Removes metadata that identifies people or places from images, without touching the coded pixels.
+/*
+ * Removes metadata that may identify people or places from images, without decoding or changing their pixels.
  *
- * A walker per format follows the file's structure, checks the dimensions that it declares and notes edits: ranges to take
- * out or to overwrite. They are then applied to the file in place. A file is only ever read in chunks of fixed size. What
- * is to be kept is listed, so that unknown pieces go; no library did this for more than one or two formats, or without
+ * One walker per format parses the file's structure, checks the declared dimensions, and collects edits: ranges to remove or
+ * overwrite. The edits are then applied to the file in place. Walkers use allowlists, so unknown pieces are removed. Files
+ * are read in chunks of fixed size. No library was found that supports more than one or two of these formats without
  * holding the whole image in memory.
  */
 
@@ -32,18 +32,18 @@ const walks: Readonly<Record<string, Walk>> = {
 };
 
 /**
- * Checks an image that was uploaded and, if asked to, removes its metadata in place. An image without metadata is not
- * changed, and neither is one whose structure cannot be followed.
+ * Checks an uploaded image and optionally removes its metadata in place. Does not change an image that has no metadata or
+ * cannot be parsed.
  *
- * @returns the file's size afterwards
- * @throws ImageRefusedError when the image declares to be too large, or holds metadata but cannot be followed
+ * @returns the new size in bytes
+ * @throws ImageRefusedError if the declared dimensions are too large, or metadata was found in an image that cannot be parsed
  */
 export async function cleanImage(
   image: { path: string; size: number; mediaType: string },
   options: { stripMetadata: boolean },
 ): Promise<number> {
   const walk = walks[image.mediaType];
-  if (!walk) throw new TypeError(`There is no walker for ${image.mediaType}.`);
+  if (!walk) throw new TypeError(`Unsupported image type: ${image.mediaType}`);
   const handle = await open(image.path, options.stripMetadata ? 'r+' : 'r');
   try {
     const file = new ImageFile(handle, image.size);
@@ -51,12 +51,12 @@ export async function cleanImage(
     try {
       await walk(file, findings);
       if (!options.stripMetadata || findings.edits.length === 0) return image.size;
-      return await applyEdits(handle, image.size, inOrder(findings.edits));
+      return await applyEdits(handle, image.size, sortEdits(findings.edits));
     } catch (error) {
       if (!(error instanceof UnreadableImageError)) throw error;
       if (options.stripMetadata && (findings.hasMetadata || (await hasMetadataMarkers(file, image.mediaType)))) {
         throw new ImageRefusedError(
-          'contains metadata that cannot be removed, because the structure of the file cannot be followed',
+          'contains metadata that cannot be removed, because the structure of the file cannot be parsed',
         );
       }
       return image.size;
@@ -67,18 +67,18 @@ export async function cleanImage(
 }
 
 /**
- * Sorts the edits. An image and a sequence in one file may share metadata, so the same edit may be there twice.
+ * Sorts edits by position and removes duplicates, which occur if an image and a sequence in one file share metadata.
  *
- * @throws UnreadableImageError when pieces of the file overlap
+ * @throws UnreadableImageError if edits overlap
  */
-function inOrder(edits: readonly Edit[]): Edit[] {
+function sortEdits(edits: readonly Edit[]): Edit[] {
   const sorted: Edit[] = [];
   for (const edit of edits.toSorted((one, other) => one.at - other.at)) {
     const previous = sorted.at(-1);
     if (previous && previous.at === edit.at && previous.length === edit.length && previous.bytes.equals(edit.bytes))
       continue;
     if (previous && previous.at + previous.length > edit.at)
-      throw new UnreadableImageError('Pieces of the file overlap.');
+      throw new UnreadableImageError('Pieces of the file overlap');
     sorted.push(edit);
   }
   return sorted;

@@ -13,48 +13,49 @@ const APP14 = 0xee;
 const APP15 = 0xef;
 const COM = 0xfe;
 
-/** Marker, length, "JFIF\0", version, units and densities, and the two sides of a thumbnail. */
+/** Marker, length, "JFIF\0", version, units and densities, and the width and height of a thumbnail. */
 const JFIF_BYTES = 18;
 /** Marker, length, "Adobe", version, flags and the colour transform. */
 const ADOBE_BYTES = 16;
 
 /**
- * Walks a JPEG (ITU-T T.81 annex B) segment by segment. Of the application segments only those stay that decoders need:
- * JFIF, ICC profiles, and Adobe's, which names the colour transform. What follows the end of the image is no part of it:
- * further pictures, videos and makers' data.
+ * Walks a JPEG (ITU-T T.81 annex B) segment by segment. Keeps only the application segments that decoders need: JFIF, ICC
+ * profiles, Adobe's colour transform, and the Exif orientation. Removes everything after the end of the image, such as
+ * further pictures, videos and manufacturers' data.
  */
 export async function walkJpeg(file: ImageFile, findings: Findings): Promise<void> {
   let hasFrame = false;
   let hasScan = false;
   let hasExif = false;
-  let afterMetadata = false;
+  let foundMetadata = false;
   for (let at = 2; ; ) {
-    const turn = findings.countPiece();
-    if (turn) await turn;
+    const pause = findings.countPiece();
+    if (pause) await pause;
     const lead = file.peek(at, 2) ?? (await file.read(at, 2));
-    if (lead[0] !== 0xff) throw new UnreadableImageError('A segment does not begin with a marker.');
-    // Only a segment that another one follows was one: random bytes are none.
-    findings.hasMetadata ||= afterMetadata;
+    if (lead[0] !== 0xff) throw new UnreadableImageError('A segment does not begin with a marker');
+    // A removed segment counts as metadata only if a marker follows it. Otherwise it may be random bytes.
+    findings.hasMetadata ||= foundMetadata;
     const marker = lead[1] as number;
     if (marker === 0xff) {
       at += 1;
       continue;
     }
     if (marker === EOI) {
-      if (!hasScan) throw new UnreadableImageError('There is no image before the end.');
+      if (!hasScan) throw new UnreadableImageError('There is no image before the end marker');
       return removeTrailer(file, at + 2, findings);
     }
-    if (isAlone(marker)) {
+    if (isStandalone(marker)) {
       at += 2;
       continue;
     }
-    if (marker < 0xc0 || marker === 0xd8) throw new UnreadableImageError('There is an unknown marker.');
+    if (marker < 0xc0 || marker === 0xd8) throw new UnreadableImageError('There is an unknown marker');
     const length = 2 + (file.peek(at + 2, 2) ?? (await file.read(at + 2, 2))).readUInt16BE(0);
-    if (length < 4 || at + length > file.size) throw new UnreadableImageError('A segment has a wrong length.');
+    if (length < 4 || at + length > file.size) throw new UnreadableImageError('A segment has an invalid length');
     if (isFrame(marker)) {
       const frame = file.peek(at, 10) ?? (await file.read(at, 10));
       const components = frame[9] as number;
-      if (length !== 10 + 3 * components || components === 0) throw new UnreadableImageError('A frame is malformed.');
+      if (length !== 10 + 3 * components || components === 0)
+        throw new UnreadableImageError('A frame header is malformed');
       findings.checkDimensions(frame.readUInt16BE(7), frame.readUInt16BE(5));
       hasFrame = true;
     }
@@ -64,11 +65,11 @@ export async function walkJpeg(file: ImageFile, findings: Findings): Promise<voi
       const kept = reduceSegment(marker, segment, length, hasExif);
       if (kept) findings.replace(at, length, kept);
       if (marker === APP1 && kept?.length !== 0) hasExif = true;
-      afterMetadata ||= kept !== undefined && marker !== APP0 && marker !== APP14;
+      foundMetadata ||= kept !== undefined && marker !== APP0 && marker !== APP14;
     }
     at += length;
     if (marker === SOS) {
-      if (!hasFrame) throw new UnreadableImageError('A scan comes before its frame.');
+      if (!hasFrame) throw new UnreadableImageError('A scan precedes its frame header');
       hasScan = true;
       at = await skipScan(file, at);
       if (at === file.size) return;
@@ -76,14 +77,14 @@ export async function walkJpeg(file: ImageFile, findings: Findings): Promise<voi
   }
 }
 
-/** TEM and RSTn have no length. */
-const isAlone = (marker: number) => marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7);
+/** TEM and RSTn are markers without a segment. */
+const isStandalone = (marker: number) => marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7);
 
-/** SOFn; DHT, JPG and DAC lie among them. */
+/** SOFn. DHT, JPG and DAC are in the same range. */
 const isFrame = (marker: number) =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 
-/** Returns what to store instead of an application or comment segment; undefined when it stays as it is. */
+/** Returns the replacement for an application or comment segment; undefined if it needs no change. */
 function reduceSegment(marker: number, segment: Buffer, length: number, hasExif: boolean): Buffer | undefined {
   const starts = (name: string) => segment.toString('latin1', 4, 4 + name.length) === name;
   if (marker === APP0 && starts('JFIF\0')) {
@@ -116,13 +117,13 @@ function exifSegment(tiff: Buffer): Buffer {
 }
 
 /**
- * Returns where the marker after a scan's data is, or the file's size if it ends before. In the data, FF is followed by 00
- * or is a restart marker. A plain loop, because a search for each FF costs far more when there are many.
+ * Returns the position of the marker after a scan's data, or the file's size if there is none. In the data, FF is followed
+ * by 00 or is part of a restart marker. Searching for each FF would be far slower than this loop when there are many.
  */
 async function skipScan(file: ImageFile, start: number): Promise<number> {
   let isAfterFf = false;
   for (let at = start; at < file.size; ) {
-    const bytes = await file.readOn(at);
+    const bytes = await file.readAvailable(at);
     for (let index = 0; index < bytes.length; index++) {
       const byte = bytes[index] as number;
       if (isAfterFf && byte !== 0 && byte !== 0xff && (byte < 0xd0 || byte > 0xd7)) return at + index - 1;

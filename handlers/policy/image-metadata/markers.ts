@@ -1,7 +1,7 @@
 import { CHUNK_BYTES, type ImageFile } from './image-file.js';
 
-/** Bytes by which metadata is recognized wherever it is. All are too long to occur by chance. */
-const signs = [
+/** Byte strings that indicate metadata at any position. All are too long to occur by chance. */
+const signatures = [
   'Exif\0',
   'II*\0\x08\0\0\0',
   'MM\0*\0\0\0\x08',
@@ -13,9 +13,9 @@ const signs = [
   'XMP DataXMP',
   'Raw profile type ',
   'MotionPhoto_Data',
-].map((sign) => Buffer.from(sign, 'latin1'));
+].map((signature) => Buffer.from(signature, 'latin1'));
 
-/** Types of chunks and boxes, where a length is beside them that keeps within the file. */
+/** Metadata chunks and boxes by name. A name counts if the length next to it fits in the file, or if it is frequent. */
 const types: Record<string, { names: readonly string[]; length: (bytes: Buffer, at: number) => number }> = {
   'image/png': {
     names: ['tEXt', 'zTXt', 'iTXt', 'tIME', 'eXIf'],
@@ -31,17 +31,18 @@ const types: Record<string, { names: readonly string[]; length: (bytes: Buffer, 
   },
 };
 
-/** More than occur by chance in one chunk of a file. */
+/** The maximum number of chance occurrences of a name in `CHUNK_BYTES`. */
 const MAX_OCCURRENCES = 16;
 
-/** Longer than any sign with a length beside it. */
+/** Longer than any signature or name with its length. */
 const OVERLAP_BYTES = 32;
 
-/** Tells whether a file whose structure cannot be followed seems to contain metadata. */
+/** Returns whether a file that cannot be parsed seems to contain metadata. */
 export async function hasMetadataMarkers(file: ImageFile, mediaType: string): Promise<boolean> {
   for (let at = 0; at < file.size; at += CHUNK_BYTES - OVERLAP_BYTES) {
     const bytes = await file.read(at, Math.min(CHUNK_BYTES, file.size - at));
-    if (signs.some((sign) => bytes.includes(sign)) || hasType(bytes, mediaType, file.size - at)) return true;
+    if (signatures.some((signature) => bytes.includes(signature)) || hasType(bytes, mediaType, file.size - at))
+      return true;
   }
   return false;
 }

@@ -6,12 +6,12 @@ import { CHUNK_BYTES, type ImageFile } from './image-file.js';
 import { removeTrailer } from './trailer.js';
 
 const SIGNATURE_BYTES = 8;
-/** A chunk's length, its type, and the checksum behind its data. */
+/** The length, type and checksum of a chunk. */
 const CHUNK_OVERHEAD_BYTES = 12;
 
 /**
- * The ancillary chunks that say how pixels are shown. The profile name in `iCCP` stays: the profile itself holds it too.
- * The last line is ImageMagick's orientation and canvas.
+ * Ancillary chunks that affect how pixels are shown. The profile name in `iCCP` is kept: the profile contains it too. The
+ * last line holds ImageMagick's orientation and canvas.
  */
 const keptTypes = new Set([
   ...['iCCP', 'sRGB', 'gAMA', 'cHRM', 'cICP', 'mDCV', 'cLLI', 'mDCv', 'cLLi'],
@@ -20,23 +20,23 @@ const keptTypes = new Set([
   ...['orNT', 'caNv', 'vpAg'],
 ]);
 
-/** Walks a PNG (W3C PNG, third edition) or APNG chunk by chunk. Critical chunks stay, whatever they are. */
+/** Walks a PNG (W3C PNG, third edition) or APNG chunk by chunk. Keeps all critical chunks. */
 export async function walkPng(file: ImageFile, findings: Findings): Promise<void> {
   for (let at = SIGNATURE_BYTES; ; ) {
-    const turn = findings.countPiece();
-    if (turn) await turn;
+    const pause = findings.countPiece();
+    if (pause) await pause;
     const head = file.peek(at, 8) ?? (await file.read(at, 8));
     const dataLength = head.readUInt32BE(0);
     const type = head.toString('latin1', 4, 8);
     const end = at + CHUNK_OVERHEAD_BYTES + dataLength;
-    if ((at === SIGNATURE_BYTES) !== (type === 'IHDR')) throw new UnreadableImageError('IHDR is not the first chunk.');
+    if ((at === SIGNATURE_BYTES) !== (type === 'IHDR')) throw new UnreadableImageError('IHDR is not the first chunk');
     if (end > file.size) {
-      // An image that is cut short within its pixels is shown as far as it goes.
+      // Readers show an image whose pixel data is truncated as far as it goes.
       if (type === 'IDAT' || type === 'fdAT') return;
-      throw new UnreadableImageError('A chunk has a wrong length.');
+      throw new UnreadableImageError('A chunk has an invalid length');
     }
     if (type === 'IHDR') {
-      if (dataLength !== 13) throw new UnreadableImageError('IHDR has a wrong length.');
+      if (dataLength !== 13) throw new UnreadableImageError('IHDR has an invalid length');
       const header = file.peek(at + 8, 13) ?? (await file.read(at + 8, 13));
       findings.checkDimensions(header.readUInt32BE(0), header.readUInt32BE(4));
     } else if (type === 'IEND') {
@@ -50,7 +50,7 @@ export async function walkPng(file: ImageFile, findings: Findings): Promise<void
   }
 }
 
-/** Bit 5 of the first letter says whether a chunk is ancillary. */
+/** Bit 5 of the first letter is set for ancillary chunks. */
 const isCritical = (head: Buffer) => ((head[4] as number) & 0x20) === 0;
 
 async function reduceExifChunk(file: ImageFile, at: number, dataLength: number): Promise<Buffer | undefined> {

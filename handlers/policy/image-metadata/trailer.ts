@@ -3,10 +3,10 @@ import { CHUNK_BYTES, type ImageFile } from './image-file.js';
 
 const ZEROS = Buffer.alloc(CHUNK_BYTES);
 
-/** Takes out what follows the end of the image, unless it is padding of zeros, which tells nothing. */
+/** Removes the bytes after the end of the image, unless all of them are zero padding. */
 export async function removeTrailer(file: ImageFile, start: number, findings: Findings): Promise<void> {
   for (let at = start; at < file.size; ) {
-    const bytes = await file.readOn(at);
+    const bytes = await file.readAvailable(at);
     if (!bytes.equals(ZEROS.subarray(0, bytes.length))) {
       findings.replace(start, file.size - start);
       return;

@@ -6,7 +6,7 @@ import { removeTrailer } from './trailer.js';
 
 const HEADER_BYTES = 12;
 const CHUNK_HEADER_BYTES = 8;
-/** A frame's place, size, duration and flags come before the chunks in it. */
+/** The position, size, duration and flags of a frame, which precede its chunks. */
 const FRAME_HEADER_BYTES = 16;
 
 const HAS_EXIF = 0x08;
@@ -27,26 +27,26 @@ interface Chunk {
 export async function walkWebp(file: ImageFile, findings: Findings): Promise<void> {
   const riffEnd = 8 + (await file.read(4, 4)).readUInt32LE(0);
   if (riffEnd > file.size || riffEnd < HEADER_BYTES + CHUNK_HEADER_BYTES) {
-    throw new UnreadableImageError('RIFF has a wrong length.');
+    throw new UnreadableImageError('RIFF has an invalid length');
   }
   let flags: number | undefined;
   let hasExif = false;
-  let isChanged = false;
+  let hasChanges = false;
   let keptEnd = riffEnd;
   for (let at = HEADER_BYTES; at < riffEnd; ) {
-    const turn = findings.countPiece();
-    if (turn) await turn;
+    const pause = findings.countPiece();
+    if (pause) await pause;
     const chunk = await readChunk(file, at, riffEnd);
     if (at === HEADER_BYTES) await checkDimensions(file, chunk, findings);
     if (chunk.type === 'VP8X' && at === HEADER_BYTES) flags = (await file.read(chunk.dataAt, 1))[0];
     if (chunk.type === 'ANMF') await blankUnknownChunks(file, chunk, findings);
     if (!keptTypes.has(chunk.type)) {
-      // Without VP8X nothing announces the orientation, so no reader looks for it.
+      // Readers look for Exif only if VP8X declares it.
       const kept = chunk.type === 'EXIF' && flags !== undefined ? await reduceExifChunk(file, chunk) : NO_BYTES;
       hasExif ||= kept?.length !== 0;
       if (kept) {
         findings.hasMetadata = true;
-        isChanged = true;
+        hasChanges = true;
         findings.replace(at, chunk.end - at, kept);
         keptEnd -= chunk.end - at - kept.length;
       }
@@ -54,7 +54,7 @@ export async function walkWebp(file: ImageFile, findings: Findings): Promise<voi
     at = chunk.end;
   }
   await removeTrailer(file, riffEnd, findings);
-  if (!isChanged) return;
+  if (!hasChanges) return;
   findings.overwrite(4, 4, u32(keptEnd - 8));
   if (flags === undefined) return;
   const newFlags = (flags & ~(HAS_EXIF | HAS_XMP)) | (hasExif ? HAS_EXIF : 0);
@@ -65,13 +65,13 @@ async function readChunk(file: ImageFile, at: number, parentEnd: number): Promis
   const head = file.peek(at, CHUNK_HEADER_BYTES) ?? (await file.read(at, CHUNK_HEADER_BYTES));
   const dataAt = at + CHUNK_HEADER_BYTES;
   const dataLength = head.readUInt32LE(4);
-  if (dataAt + dataLength > parentEnd) throw new UnreadableImageError('A chunk has a wrong length.');
-  // Chunks have an even length; the last one sometimes lacks the byte for it.
+  if (dataAt + dataLength > parentEnd) throw new UnreadableImageError('A chunk has an invalid length');
+  // Chunks are padded to an even length. The last one may lack its padding byte.
   const end = Math.min(dataAt + dataLength + (dataLength % 2), parentEnd);
   return { type: head.toString('latin1', 0, 4), at, dataAt, dataLength, end };
 }
 
-/** The first chunk says how large the image is. */
+/** Checks the dimensions, which the first chunk declares. */
 async function checkDimensions(file: ImageFile, { type, dataAt, dataLength }: Chunk, findings: Findings) {
   const data = await file.read(dataAt, Math.min(dataLength, 10));
   if (type === 'VP8X' && dataLength === 10) {
@@ -82,13 +82,13 @@ async function checkDimensions(file: ImageFile, { type, dataAt, dataLength }: Ch
   } else if (type === 'VP8 ' && dataLength >= 10 && data.readUIntBE(3, 3) === 0x9d012a) {
     findings.checkDimensions(data.readUInt16LE(6) & 0x3fff, data.readUInt16LE(8) & 0x3fff);
   } else {
-    throw new UnreadableImageError('The first chunk is none of an image.');
+    throw new UnreadableImageError('The first chunk is not an image chunk');
   }
 }
 
 async function reduceExifChunk(file: ImageFile, { dataAt, dataLength }: Chunk): Promise<Buffer | undefined> {
   const data = await file.read(dataAt, Math.min(dataLength, CHUNK_BYTES));
-  // Some writers begin it as in JPEG, which the format does not provide for.
+  // Some writers add the prefix that JPEG requires, although WebP does not have it.
   const start = data.subarray(0, EXIF_PREFIX.length).equals(EXIF_PREFIX) ? EXIF_PREFIX.length : 0;
   const reduced = reduceExif(data.subarray(start), dataLength - start);
   const tiff = reduced === undefined && start > 0 ? data.subarray(start, dataLength) : reduced;
@@ -96,12 +96,12 @@ async function reduceExifChunk(file: ImageFile, { dataAt, dataLength }: Chunk): 
   return Buffer.concat([Buffer.from('EXIF'), u32(tiff.length), tiff]);
 }
 
-/** In a frame, metadata is overwritten rather than taken out: the frame would otherwise change its length. */
+/** Overwrites unknown chunks in a frame. They are not removed because that would change the length of the frame. */
 async function blankUnknownChunks(file: ImageFile, frame: Chunk, findings: Findings): Promise<void> {
   const frameEnd = frame.dataAt + frame.dataLength;
   for (let at = frame.dataAt + FRAME_HEADER_BYTES; at < frameEnd; ) {
-    const turn = findings.countPiece();
-    if (turn) await turn;
+    const pause = findings.countPiece();
+    if (pause) await pause;
     const chunk = await readChunk(file, at, frameEnd);
     if (!frameTypes.has(chunk.type)) findings.overwrite(chunk.dataAt, chunk.end - chunk.dataAt, NO_BYTES);
     at = chunk.end;

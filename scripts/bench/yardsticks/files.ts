@@ -1,4 +1,4 @@
-/** Y3: a bare Fastify that streams a file up to the disk, and down from it. */
+/** B3: a bare Fastify server that streams uploads to disk and downloads from it. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,14 +7,14 @@ import Fastify from 'fastify';
 import { listen } from './listen.js';
 
 const directory = process.env.FILES ?? '';
-let stored = 0;
+let lastId = 0;
 
 const server = Fastify();
 server.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
 server.post('/files', async ({ body }, reply) => {
-  stored += 1;
-  await pipeline(body as NodeJS.ReadableStream, createWriteStream(join(directory, String(stored))));
-  return reply.code(201).send({ id: stored });
+  lastId += 1;
+  await pipeline(body as NodeJS.ReadableStream, createWriteStream(join(directory, String(lastId))));
+  return reply.code(201).send({ id: lastId });
 });
 server.get<{ Params: { id: number } }>('/files/:id', async ({ params }, reply) => {
   const path = join(directory, String(Number(params.id)));

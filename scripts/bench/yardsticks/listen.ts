@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Listens, says where as the service does, and stops on SIGTERM. */
+/** Starts a server, prints its URL in the format of the service, and stops it on SIGTERM. */
 export async function listen(server: FastifyInstance): Promise<void> {
   process.once('SIGTERM', () => {
     server.server.closeAllConnections();

@@ -1,92 +1,97 @@
 import { expectEqual, expectProblems, expectThat } from '../expect.js';
 import { rule, type Subject } from '../rule.js';
 
-/** Registration as it is: refused ones make nobody, and each brings several problems to be named at once. */
+/** Rejected registrations list several problems in one response, so that few accounts are created. */
 export const accounts: Subject = {
   name: 'Registration and accounts',
   rules: [
     rule(
       'accounts.register.success',
       'POST /auth/register with a valid name, username, email and password returns 201 {id}, and the account can log in.',
-      async (cast) => {
-        const who = cast.newUser();
-        const answer = await cast.anonymous.send(201, 'POST /auth/register', { json: who });
+      async (users) => {
+        const newUser = users.newUser();
+        const response = await users.anonymous.send(201, 'POST /auth/register', { json: newUser });
         expectThat(
-          Number.isSafeInteger(answer.body.id) && answer.body.id > 0,
+          Number.isSafeInteger(response.body.id) && response.body.id > 0,
           'an id from 1 to 9007199254740991',
-          answer,
+          response,
         );
-        expectEqual(answer, 'the fields', Object.keys(answer.body), ['id']);
-        expectThat(!answer.headers.has('set-cookie'), 'no session: that is what login is for', answer);
-        expectEqual(await cast.login(who), 'the id at login', (await cast.login(who)).body.id, answer.body.id);
+        expectEqual(response, 'the fields', Object.keys(response.body), ['id']);
+        expectThat(!response.headers.has('set-cookie'), 'no session cookie', response);
+        expectEqual(
+          await users.login(newUser),
+          'the id at login',
+          (await users.login(newUser)).body.id,
+          response.body.id,
+        );
       },
     ),
 
     rule(
       'auth.me.fields',
       'GET /auth/me returns 200 {id, name, username, email} of the authenticated user.',
-      async (cast) => {
-        const { id, name, username, email, send } = await cast.sharedUser('ada');
-        const answer = await send(200, 'GET /auth/me');
-        expectEqual(answer, 'the account', answer.body, { id, name, username, email });
+      async (users) => {
+        const { id, name, username, email, send } = await users.sharedUser('ada');
+        const response = await send(200, 'GET /auth/me');
+        expectEqual(response, 'the account', response.body, { id, name, username, email });
       },
     ),
 
     rule(
       'auth.verify.fields',
       'GET /auth/verify returns 200 {id, name, username, email} of the authenticated user.',
-      async (cast) => {
-        const { id, name, username, email, send } = await cast.sharedUser('ada');
-        const answer = await send(200, 'GET /auth/verify');
-        expectEqual(answer, 'the account', answer.body, { id, name, username, email });
+      async (users) => {
+        const { id, name, username, email, send } = await users.sharedUser('ada');
+        const response = await send(200, 'GET /auth/verify');
+        expectEqual(response, 'the account', response.body, { id, name, username, email });
       },
     ),
 
     rule(
       'accounts.register.username-taken',
-      'POST /auth/register returns 409 if the username is in use.',
-      async (cast) => {
-        const { username } = await cast.sharedUser('ada');
-        const json = { ...cast.newUser(), username };
-        await cast.anonymous.send(409, 'POST /auth/register', { json });
+      'POST /auth/register returns 409 if the username is taken.',
+      async (users) => {
+        const { username } = await users.sharedUser('ada');
+        const json = { ...users.newUser(), username };
+        await users.anonymous.send(409, 'POST /auth/register', { json });
       },
     ),
 
     rule(
       'accounts.username.unique-under-folding',
-      'A username is unique under NFKC case folding: the same name in other letter cases or Unicode forms returns 409.',
-      async (cast) => {
-        const { username } = await cast.sharedUser('ada');
+      'Usernames are unique under NFKC case folding: the same name in another letter case or Unicode form returns 409.',
+      async (users) => {
+        const { username } = await users.sharedUser('ada');
         const wide = username.replace('k', '\uff2b').replace('t', 'T');
-        await cast.anonymous.send(409, 'POST /auth/register', { json: { ...cast.newUser(), username: wide } });
+        await users.anonymous.send(409, 'POST /auth/register', { json: { ...users.newUser(), username: wide } });
       },
     ),
 
-    rule('accounts.register.email-taken', 'POST /auth/register returns 409 if the email is in use.', async (cast) => {
-      const { email } = await cast.sharedUser('ada');
-      await cast.anonymous.send(409, 'POST /auth/register', { json: { ...cast.newUser(), email } });
+    rule('accounts.register.email-taken', 'POST /auth/register returns 409 if the email is taken.', async (users) => {
+      const { email } = await users.sharedUser('ada');
+      await users.anonymous.send(409, 'POST /auth/register', { json: { ...users.newUser(), email } });
     }),
 
     rule(
       'accounts.register.email-is-normalized',
       'The email of a registration is trimmed and lowercased.',
-      async (cast) => {
-        const { email } = await cast.sharedUser('ada');
-        const json = { ...cast.newUser(), email: ` \t${email.toUpperCase()}\n` };
-        await cast.anonymous.send(409, 'POST /auth/register', { json });
+      async (users) => {
+        const { email } = await users.sharedUser('ada');
+        const json = { ...users.newUser(), email: ` \t${email.toUpperCase()}\n` };
+        await users.anonymous.send(409, 'POST /auth/register', { json });
       },
     ),
 
-    rule('accounts.email.disposable', 'An email address of a disposable domain returns 400.', async (cast) => {
-      const json = { ...cast.newUser(), email: 'contract.kit@mailinator.com' };
-      expectProblems(await cast.anonymous.send(400, 'POST /auth/register', { json }), 'body.email');
+    rule('accounts.email.disposable', 'An email address of a disposable domain returns 400.', async (users) => {
+      const json = { ...users.newUser(), email: 'contract.kit@mailinator.com' };
+      expectProblems(await users.anonymous.send(400, 'POST /auth/register', { json }), 'body.email');
     }),
 
     rule(
       'accounts.email.disposable-subdomain',
-      'An email address below a disposable domain returns 400 as well.',
-      async (cast) => {
-        const { send } = await cast.sharedUser('ada');
+      'An email address of a subdomain of a disposable domain returns 400.',
+      async (users) => {
+        const { send } = await users.sharedUser('ada');
         expectProblems(
           await send(400, 'PUT /profiles/me', { form: { email: 'kit@mail.mailinator.com' } }),
           'body.email',
@@ -96,10 +101,10 @@ export const accounts: Subject = {
 
     rule(
       'accounts.register.nul-and-surrogates',
-      'NUL and unpaired surrogates return 400 in every body; the response names each field that contains one.',
-      async (cast) => {
-        const { name, username, email, password } = cast.newUser();
-        const { send } = await cast.sharedUser('ada');
+      'NUL and unpaired surrogates in a body return 400; the response names each field that contains one.',
+      async (users) => {
+        const { name, username, email, password } = users.newUser();
+        const { send } = await users.sharedUser('ada');
         for (const bad of ['\0', '\ud800', '\udc00', '\udfff\ud83d']) {
           const json = {
             name: name + bad,
@@ -107,12 +112,12 @@ export const accounts: Subject = {
             email: email.replace('@', `${bad}@`),
             password: password + bad,
           };
-          const answer = await cast.anonymous.send(400, 'POST /auth/register', { json });
-          expectProblems(answer, ...Object.keys(json).map((field) => `body.${field}`));
+          const response = await users.anonymous.send(400, 'POST /auth/register', { json });
+          expectProblems(response, ...Object.keys(json).map((field) => `body.${field}`));
         }
         const login = { email: `${email}\ud800`, password: `${password}\udc00` };
         expectProblems(
-          await cast.anonymous.send(400, 'POST /auth/login', { json: login }),
+          await users.anonymous.send(400, 'POST /auth/login', { json: login }),
           'body.email',
           'body.password',
         );
@@ -123,12 +128,12 @@ export const accounts: Subject = {
     rule(
       'accounts.register.types',
       'The fields of a registration are strings; any other JSON type returns 400.',
-      async (cast) => {
+      async (users) => {
         const values = [5, true, null, {}, [], ['a@example.org']];
         for (const first of values.keys()) {
           const [name, username, email, password] = [...values.slice(first), ...values];
           expectProblems(
-            await cast.anonymous.send(400, 'POST /auth/register', { json: { name, username, email, password } }),
+            await users.anonymous.send(400, 'POST /auth/register', { json: { name, username, email, password } }),
             'body.email',
             'body.name',
             'body.password',
@@ -140,10 +145,10 @@ export const accounts: Subject = {
 
     rule(
       'accounts.register.body-required',
-      'A required body that is absent returns 400 and names the required fields.',
-      async (cast) => {
+      'A request without its required body returns 400 and names the required fields.',
+      async (users) => {
         expectProblems(
-          await cast.anonymous.send(400, 'POST /auth/register'),
+          await users.anonymous.send(400, 'POST /auth/register'),
           'body.email',
           'body.name',
           'body.password',

@@ -1,34 +1,38 @@
 import type { CheckedResponse } from '../exchange.js';
 import { expectEqual, expectThat } from '../expect.js';
-import { audience, befriend, NO_ID, part, publish, textForm } from '../fixtures.js';
+import { claimsOf, clearRelation, makeFriends, publish, textForm, UNUSED_ID, visibilityFixture } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 import type { TestUsers, User } from '../users.js';
 
-/** How often a race is run: once may miss it. */
-const ROUNDS = 2;
+/** How often each race is run. A single run may miss it. */
+const ROUNDS_PER_RACE = 2;
 
 interface Pair {
   one: User;
   other: User;
 }
 
-const pairOf = (cast: TestUsers): Promise<Pair> =>
-  cast.once('racing pair', async () => {
-    const [one, other] = (await Promise.all([cast.register(), cast.register()])) as [User, User];
+const pairOf = (users: TestUsers): Promise<Pair> =>
+  users.shared('racing pair', async () => {
+    const [one, other] = (await Promise.all([users.register(), users.register()])) as [User, User];
     return { one, other };
   });
 
 type Request = [user: User, line: string];
 
-/** Sends requests at the same time; a server error is never an outcome. */
+/** Sends requests at the same time. Each must respond with one of the statuses. */
 async function race(wanted: number[], ...requests: Request[]): Promise<CheckedResponse[]> {
   return Promise.all(requests.map(([{ send }, line]) => send(wanted, line)));
 }
 
-const succeeded = (answers: CheckedResponse[]) => answers.filter(({ status }) => status === 200).length;
+const successCount = (responses: CheckedResponse[]) => responses.filter(({ status }) => status === 200).length;
 
-function wantOnce(answers: CheckedResponse[], what: string): void {
-  expectThat(succeeded(answers) === 1, `${what} to succeed once, not ${succeeded(answers)} times`, answers[0]);
+function expectOneSuccess(responses: CheckedResponse[], what: string): void {
+  expectThat(
+    successCount(responses) === 1,
+    `${what} to succeed once, not ${successCount(responses)} times`,
+    responses[0],
+  );
 }
 
 const idsAt = async ({ send }: User, path: string): Promise<number[]> =>
@@ -36,7 +40,7 @@ const idsAt = async ({ send }: User, path: string): Promise<number[]> =>
 
 type Relation = 'none' | 'requested by one' | 'requested by other' | 'friends';
 
-/** The relation between the two, which both of them must see in the same way. */
+/** Returns the relation between the two users, which both must see in the same way. */
 async function relationOf({ one, other }: Pair): Promise<Relation> {
   const [friends, friendsToo] = [await idsAt(one, '/friends'), await idsAt(other, '/friends')];
   const [toOne, toOther] = [await idsAt(one, '/friends/requests'), await idsAt(other, '/friends/requests')];
@@ -46,31 +50,31 @@ async function relationOf({ one, other }: Pair): Promise<Relation> {
     toOne.includes(other.id),
     toOther.includes(one.id),
   ];
-  const answer = await one.send(200, 'GET /friends');
-  expectThat(seen[0] === seen[1], 'a friendship that both have, or neither', answer);
-  expectThat(seen.slice(1).filter(Boolean).length <= 1, 'one relation at a time', answer);
+  const response = await one.send(200, 'GET /friends');
+  expectThat(seen[0] === seen[1], 'a friendship that both have, or neither', response);
+  expectThat(seen.slice(1).filter(Boolean).length <= 1, 'one relation at a time', response);
   if (seen[0]) return 'friends';
   return seen[3] ? 'requested by one' : seen[2] ? 'requested by other' : 'none';
 }
 
-/** The relation that this request leads to if it succeeds. */
+/** Returns the relation after this request succeeds. */
 function relationAfter([user, line]: Request, { one }: Pair): Relation {
   if (line.includes('/accept')) return 'friends';
   if (!/friends\/request|create_relationship/.test(line)) return 'none';
   return user === one ? 'requested by one' : 'requested by other';
 }
 
-/** Races of the requests of two users, from a given relation. */
+/** Races between requests of two users, from a given relation. */
 const RELATIONS: [
   id: string,
-  says: string,
+  description: string,
   prepare: (pair: Pair) => Promise<unknown>,
   requests: (pair: Pair) => Request[],
   losers: number,
 ][] = [
   [
     'request-crossed',
-    'Of two friend requests that cross each other one succeeds, the other is 409, and nobody is a friend',
+    'If two friend requests between the same users in opposite directions are sent at the same time, one succeeds and the other returns 409; the users are not friends',
     async () => undefined,
     ({ one, other }) => [
       [one, `POST /friends/request?to=${other.id}`],
@@ -80,7 +84,7 @@ const RELATIONS: [
   ],
   [
     'relationship-crossed',
-    'Of a friend request and POST /create_relationship that cross each other one succeeds, the others are 409',
+    'If friend requests and POST /create_relationship between the same users are sent at the same time, one succeeds and the others return 409',
     async () => undefined,
     ({ one, other }) => [
       [one, `POST /create_relationship?me=${one.id}&them=${other.id}`],
@@ -91,21 +95,21 @@ const RELATIONS: [
   ],
   [
     'request-twice',
-    'Of equal friend requests at the same time one succeeds, the others are 409',
+    'If equal friend requests are sent at the same time, one succeeds and the others return 409',
     async () => undefined,
     ({ one, other }) => Array.from({ length: 3 }, (): Request => [one, `POST /friends/request?to=${other.id}`]),
     409,
   ],
   [
     'accept-twice',
-    'Of equal acceptances at the same time one succeeds, the others are 404',
+    'If equal acceptances are sent at the same time, one succeeds and the others return 404',
     ({ one, other }) => one.send(200, `POST /friends/request?to=${other.id}`),
     ({ one, other }) => Array.from({ length: 3 }, (): Request => [other, `POST /friends/accept?from=${one.id}`]),
     404,
   ],
   [
     'accept-decline',
-    'Of an acceptance and a decline at the same time one succeeds, the other is 404',
+    'If an acceptance and a decline are sent at the same time, one succeeds and the other returns 404',
     ({ one, other }) => one.send(200, `POST /friends/request?to=${other.id}`),
     ({ one, other }) => [
       [other, `POST /friends/accept?from=${one.id}`],
@@ -115,7 +119,7 @@ const RELATIONS: [
   ],
   [
     'accept-cancel',
-    'Of an acceptance and the cancellation at the same time one succeeds, the other is 404',
+    'If an acceptance and a cancellation are sent at the same time, one succeeds and the other returns 404',
     ({ one, other }) => one.send(200, `POST /friends/request?to=${other.id}`),
     ({ one, other }) => [
       [other, `POST /friends/accept?from=${one.id}`],
@@ -125,7 +129,7 @@ const RELATIONS: [
   ],
   [
     'decline-cancel',
-    'Of a decline and the cancellation at the same time one succeeds, the other is 404',
+    'If a decline and a cancellation are sent at the same time, one succeeds and the other returns 404',
     ({ one, other }) => one.send(200, `POST /friends/request?to=${other.id}`),
     ({ one, other }) => [
       [other, `POST /friends/decline?from=${one.id}`],
@@ -135,8 +139,8 @@ const RELATIONS: [
   ],
   [
     'remove-twice',
-    'Of removals by both friends at the same time one succeeds, the other is 404',
-    ({ one, other }) => befriend(one, other),
+    'If removals by both friends are sent at the same time, one succeeds and the other returns 404',
+    ({ one, other }) => makeFriends(one, other),
     ({ one, other }) => [
       [one, `DELETE /friends/remove?id=${other.id}`],
       [other, `DELETE /friends/remove?id=${one.id}`],
@@ -145,22 +149,26 @@ const RELATIONS: [
   ],
 ];
 
-const relationRules = RELATIONS.map(([id, says, prepare, requestsOf, losers]) =>
-  rule(`concurrency.friends.${id}`, `${says}. The relation is the one that the first leads to.`, async (cast) => {
-    const pair = await pairOf(cast);
-    for (let round = 0; round < ROUNDS; round++) {
-      await part(pair.one, pair.other);
-      await prepare(pair);
-      const requests = requestsOf(pair);
-      if (round % 2 === 1) requests.reverse();
-      const answers = await race([200, losers], ...requests);
-      wantOnce(answers, 'the requests');
-      const winner = answers.findIndex(({ status }) => status === 200);
-      const wanted = relationAfter(requests[winner] as Request, pair);
-      expectEqual(answers[winner] as CheckedResponse, 'the relation', await relationOf(pair), wanted);
-    }
-    await part(pair.one, pair.other);
-  }),
+const relationRules = RELATIONS.map(([id, description, prepare, requestsOf, losers]) =>
+  rule(
+    `concurrency.friends.${id}`,
+    `${description}. The resulting relation is that of the successful request.`,
+    async (users) => {
+      const pair = await pairOf(users);
+      for (let round = 0; round < ROUNDS_PER_RACE; round++) {
+        await clearRelation(pair.one, pair.other);
+        await prepare(pair);
+        const requests = requestsOf(pair);
+        if (round % 2 === 1) requests.reverse();
+        const responses = await race([200, losers], ...requests);
+        expectOneSuccess(responses, 'the requests');
+        const winner = responses.findIndex(({ status }) => status === 200);
+        const wanted = relationAfter(requests[winner] as Request, pair);
+        expectEqual(responses[winner] as CheckedResponse, 'the relation', await relationOf(pair), wanted);
+      }
+      await clearRelation(pair.one, pair.other);
+    },
+  ),
 );
 
 async function likesOf({ send }: User, id: number): Promise<[number, boolean]> {
@@ -168,9 +176,9 @@ async function likesOf({ send }: User, id: number): Promise<[number, boolean]> {
   return [like_count, liked_by_me];
 }
 
-const newUsers = (cast: TestUsers, count: number) => Promise.all(Array.from({ length: count }, () => cast.newUser()));
+const newUsers = (users: TestUsers, count: number) => Promise.all(Array.from({ length: count }, () => users.newUser()));
 
-const statuses = (answers: CheckedResponse[]) => answers.map(({ status }) => status).sort();
+const statuses = (responses: CheckedResponse[]) => responses.map(({ status }) => status).sort();
 
 export const concurrency: Subject = {
   name: 'Concurrency',
@@ -179,27 +187,35 @@ export const concurrency: Subject = {
 
     rule(
       'concurrency.friends.users',
-      'Friend requests of several users to one user at the same time all succeed and are listed by id. So do their acceptances.',
-      async (cast) => {
-        const { one, other } = await pairOf(cast);
-        const users = [other, await cast.sharedUser('ada'), await cast.sharedUser('ben'), await cast.sharedUser('sam')];
-        const ids = users.map(({ id }) => id).sort((first, second) => first - second);
-        const sent = await race([200], ...users.map((user): Request => [user, `POST /friends/request?to=${one.id}`]));
+      'Friend requests of several users to one user at the same time all succeed and are listed by id. So do the acceptances.',
+      async (users) => {
+        const { one, other } = await pairOf(users);
+        const participants = [
+          other,
+          await users.sharedUser('ada'),
+          await users.sharedUser('ben'),
+          await users.sharedUser('sam'),
+        ];
+        const ids = participants.map(({ id }) => id).sort((first, second) => first - second);
+        const sent = await race(
+          [200],
+          ...participants.map((user): Request => [user, `POST /friends/request?to=${one.id}`]),
+        );
         expectEqual(sent[0] as CheckedResponse, 'the requests', await idsAt(one, '/friends/requests'), ids);
         const accepted = await race([200], ...ids.map((id): Request => [one, `POST /friends/accept?from=${id}`]));
         expectEqual(accepted[0] as CheckedResponse, 'the friends', await idsAt(one, '/friends'), ids);
         expectEqual(accepted[0] as CheckedResponse, 'the requests', await idsAt(one, '/friends/requests'), []);
-        for (const user of users) await part(one, user);
+        for (const user of participants) await clearRelation(one, user);
       },
     ),
 
     rule(
       'concurrency.likes.same-user',
-      'Equal likes at the same time all return 200 and count once. So do equal unlikes.',
-      async (cast) => {
-        const { one, other } = await pairOf(cast);
+      'Equal likes at the same time all return 200 and count once. Equal unlikes all return 200 and remove the like.',
+      async (users) => {
+        const { one, other } = await pairOf(users);
         const { id } = await publish(one);
-        for (let round = 0; round < ROUNDS; round++) {
+        for (let round = 0; round < ROUNDS_PER_RACE; round++) {
           const likes = await race(
             [200],
             ...Array.from({ length: 4 }, (): Request => [other, `POST /posts/like?id=${id}`]),
@@ -216,46 +232,46 @@ export const concurrency: Subject = {
 
     rule(
       'concurrency.likes.users',
-      'Likes of several users at the same time all count; a like and an unlike of the same user leave one of the two.',
-      async (cast) => {
-        const { one, other } = await pairOf(cast);
-        const third = await cast.sharedUser('ada');
-        for (let round = 0; round < ROUNDS; round++) {
+      'Likes of several users at the same time all count. After a like and an unlike by the same user at the same time, like_count and liked_by_me agree.',
+      async (users) => {
+        const { one, other } = await pairOf(users);
+        const third = await users.sharedUser('ada');
+        for (let round = 0; round < ROUNDS_PER_RACE; round++) {
           const { id } = await publish(one);
           const like = `POST /posts/like?id=${id}`;
-          const answers = await race([200], [one, like], [other, like], [third, like]);
-          expectEqual(answers[0] as CheckedResponse, 'the likes', await likesOf(one, id), [3, true]);
+          const responses = await race([200], [one, like], [other, like], [third, like]);
+          expectEqual(responses[0] as CheckedResponse, 'the likes', await likesOf(one, id), [3, true]);
           await race([200], [other, like], [other, `DELETE /posts/like?id=${id}`]);
           const [count, mine] = await likesOf(other, id);
-          expectEqual(answers[0] as CheckedResponse, 'the likes', count, mine ? 3 : 2);
+          expectEqual(responses[0] as CheckedResponse, 'the likes', count, mine ? 3 : 2);
         }
       },
     ),
 
     rule(
       'concurrency.likes.posts',
-      'Likes and unlikes of several posts by several users at the same time each have their own effect, and 404 if the user cannot see the post.',
-      async (cast) => {
-        const { owned, viewers } = await audience(cast);
+      'Likes and unlikes of several posts by several users at the same time each take effect, or return 404 if the user cannot see the post.',
+      async (users) => {
+        const { owned, viewers } = await visibilityFixture(users);
         const owner = owned.public.owner;
         const open = [await publish(owner), await publish(owner)];
         const hidden = await publish(owned.private.owner);
-        const users = [viewers.friend, viewers.stranger, viewers.requester];
-        for (let round = 0; round < ROUNDS; round++) {
+        const participants = [viewers.friend, viewers.stranger, viewers.requester];
+        for (let round = 0; round < ROUNDS_PER_RACE; round++) {
           const likes = (user: number, post: number) => (user + post + round) % 2 === 0;
           const method = (user: number, post: number) => (likes(user, post) ? 'POST' : 'DELETE');
           await Promise.all(
-            users.flatMap(({ send }, user) => [
+            participants.flatMap(({ send }, user) => [
               send(user === 0 ? 200 : 404, `POST /posts/like?id=${hidden.id}`),
-              send(404, `POST /posts/like?id=${NO_ID}`),
+              send(404, `POST /posts/like?id=${UNUSED_ID}`),
               ...open.map(({ id }, post) => send(200, `${method(user, post)} /posts/like?id=${id}`)),
             ]),
           );
           for (const [post, { id }] of open.entries()) {
-            const wanted = users.map((_, user) => likes(user, post));
+            const wanted = participants.map((_, user) => likes(user, post));
             const count = wanted.filter(Boolean).length;
             for (const [user, mine] of wanted.entries()) {
-              const reader = users[user] as User;
+              const reader = participants[user] as User;
               expectEqual(await reader.send(200, `GET /posts/${id}`), 'the likes', await likesOf(reader, id), [
                 count,
                 mine,
@@ -263,17 +279,17 @@ export const concurrency: Subject = {
             }
           }
         }
-        const answer = await viewers.friend.send(200, `GET /posts/${hidden.id}`);
-        expectEqual(answer, 'the likes of the hidden post', await likesOf(viewers.friend, hidden.id), [1, true]);
+        const response = await viewers.friend.send(200, `GET /posts/${hidden.id}`);
+        expectEqual(response, 'the likes of the hidden post', await likesOf(viewers.friend, hidden.id), [1, true]);
       },
     ),
 
     rule(
       'concurrency.like-delete',
       'A like of a post that is deleted at the same time returns 200 or 404, and the post is deleted.',
-      async (cast) => {
-        const { one, other } = await pairOf(cast);
-        for (let round = 0; round < ROUNDS; round++) {
+      async (users) => {
+        const { one, other } = await pairOf(users);
+        for (let round = 0; round < ROUNDS_PER_RACE; round++) {
           const { id } = await publish(one);
           await Promise.all([
             one.send(200, `DELETE /posts/delete?id=${id}`),
@@ -289,9 +305,9 @@ export const concurrency: Subject = {
     rule(
       'concurrency.edit-delete',
       'An edit of a post that is deleted at the same time returns 200 or 404, and the post is deleted.',
-      async (cast) => {
-        const { one } = await pairOf(cast);
-        for (let round = 0; round < ROUNDS; round++) {
+      async (users) => {
+        const { one } = await pairOf(users);
+        for (let round = 0; round < ROUNDS_PER_RACE; round++) {
           const { id } = await publish(one);
           await Promise.all([
             one.send([200, 404], `PUT /posts/edit?id=${id}`, textForm({ title: 'Edited' })),
@@ -303,46 +319,54 @@ export const concurrency: Subject = {
       },
     ),
 
-    rule('concurrency.edit-edit', 'Edits of different fields of a post at the same time both stay.', async (cast) => {
-      const { one } = await pairOf(cast);
-      for (let round = 0; round < ROUNDS; round++) {
-        const { id } = await publish(one);
-        const request = `PUT /posts/edit?id=${id}`;
-        await Promise.all([
-          one.send(200, request, textForm({ title: 'Title by one' })),
-          one.send(200, request, textForm({ text: 'Text by another' })),
-        ]);
-        const answer = await one.send(200, `GET /posts/${id}`);
-        expectEqual(
-          answer,
-          'title and text',
-          [answer.body.title, answer.body.text],
-          ['Title by one', 'Text by another'],
-        );
-      }
-    }),
+    rule(
+      'concurrency.edit-edit',
+      'Edits of different fields of a post at the same time both take effect.',
+      async (users) => {
+        const { one } = await pairOf(users);
+        for (let round = 0; round < ROUNDS_PER_RACE; round++) {
+          const { id } = await publish(one);
+          const request = `PUT /posts/edit?id=${id}`;
+          await Promise.all([
+            one.send(200, request, textForm({ title: 'Title by one' })),
+            one.send(200, request, textForm({ text: 'Text by another' })),
+          ]);
+          const response = await one.send(200, `GET /posts/${id}`);
+          expectEqual(
+            response,
+            'title and text',
+            [response.body.title, response.body.text],
+            ['Title by one', 'Text by another'],
+          );
+        }
+      },
+    ),
 
-    rule('concurrency.profile', 'Updates of different fields of a profile at the same time all stay.', async (cast) => {
-      const user = await cast.register();
-      const { username } = cast.newUser();
-      await Promise.all([
-        user.send(200, 'PUT /profiles/me', textForm({ name: 'Name by one' })),
-        user.send(200, 'PUT /profiles/me', textForm({ username })),
-        user.send(200, 'PUT /profiles/me', textForm({ private: 'true' })),
-      ]);
-      const answer = await user.send(200, 'GET /profiles/me');
-      const { name, private: isPrivate } = answer.body;
-      expectEqual(answer, 'the fields', [name, answer.body.username, isPrivate], ['Name by one', username, true]);
-    }),
+    rule(
+      'concurrency.profile',
+      'Updates of different fields of a profile at the same time all take effect.',
+      async (users) => {
+        const user = await users.register();
+        const { username } = users.newUser();
+        await Promise.all([
+          user.send(200, 'PUT /profiles/me', textForm({ name: 'Name by one' })),
+          user.send(200, 'PUT /profiles/me', textForm({ username })),
+          user.send(200, 'PUT /profiles/me', textForm({ private: 'true' })),
+        ]);
+        const response = await user.send(200, 'GET /profiles/me');
+        const { name, private: isPrivate } = response.body;
+        expectEqual(response, 'the fields', [name, response.body.username, isPrivate], ['Name by one', username, true]);
+      },
+    ),
 
     rule(
       'concurrency.delete-twice',
-      'Of equal deletions of a post at the same time one succeeds, the others are 404.',
-      async (cast) => {
-        const { one } = await pairOf(cast);
-        for (let round = 0; round < ROUNDS; round++) {
+      'If equal deletions of a post are sent at the same time, one succeeds and the others return 404.',
+      async (users) => {
+        const { one } = await pairOf(users);
+        for (let round = 0; round < ROUNDS_PER_RACE; round++) {
           const { id } = await publish(one);
-          wantOnce(
+          expectOneSuccess(
             await race([200, 404], ...Array.from({ length: 3 }, (): Request => [one, `DELETE /posts/delete?id=${id}`])),
             'the deletion',
           );
@@ -353,16 +377,16 @@ export const concurrency: Subject = {
     ...(['username', 'email'] as const).map((field) =>
       rule(
         `concurrency.register.${field}`,
-        `Of registrations with the same ${field} at the same time one succeeds, the others are 409.`,
-        async (cast) => {
-          const people = await newUsers(cast, 3);
-          const value = people[0]?.[field];
-          const answers = await Promise.all(
-            people.map((person) =>
-              cast.anonymous.send([201, 409], 'POST /auth/register', { json: { ...person, [field]: value } }),
+        `If registrations with the same ${field} are sent at the same time, one succeeds and the others return 409.`,
+        async (users) => {
+          const registrations = await newUsers(users, 3);
+          const value = registrations[0]?.[field];
+          const responses = await Promise.all(
+            registrations.map((registration) =>
+              users.anonymous.send([201, 409], 'POST /auth/register', { json: { ...registration, [field]: value } }),
             ),
           );
-          expectEqual(answers[0] as CheckedResponse, 'the statuses', statuses(answers), [201, 409, 409]);
+          expectEqual(responses[0] as CheckedResponse, 'the statuses', statuses(responses), [201, 409, 409]);
         },
       ),
     ),
@@ -370,19 +394,19 @@ export const concurrency: Subject = {
     ...(['username', 'email'] as const).map((field) =>
       rule(
         `concurrency.update.${field}`,
-        `Of two users who take the same ${field} at the same time one succeeds, the other is 409.`,
-        async (cast) => {
-          const { one, other } = await pairOf(cast);
-          const form = { [field]: cast.newUser()[field] };
-          const answers = await Promise.all(
+        `If two users change to the same ${field} at the same time, one succeeds and the other returns 409.`,
+        async (users) => {
+          const { one, other } = await pairOf(users);
+          const form = { [field]: users.newUser()[field] };
+          const responses = await Promise.all(
             [one, other].map(({ send }) => send([200, 409], 'PUT /profiles/me', { form })),
           );
-          expectEqual(answers[0] as CheckedResponse, 'the statuses', statuses(answers), [200, 409]);
-          const taken = await Promise.all([one, other].map(({ send }) => send(200, 'GET /auth/me')));
+          expectEqual(responses[0] as CheckedResponse, 'the statuses', statuses(responses), [200, 409]);
+          const accounts = await Promise.all([one, other].map(({ send }) => send(200, 'GET /auth/me')));
           expectEqual(
-            taken[0] as CheckedResponse,
-            `how many have the ${field}`,
-            taken.filter(({ body }) => body[field] === form[field]).length,
+            accounts[0] as CheckedResponse,
+            `the number of accounts with the ${field}`,
+            accounts.filter(({ body }) => body[field] === form[field]).length,
             1,
           );
         },
@@ -391,74 +415,74 @@ export const concurrency: Subject = {
 
     rule(
       'concurrency.password-twice',
-      'Of two password changes with the same current password at the same time one succeeds, the other is 401. Only the password of the first is valid.',
-      async (cast) => {
-        const user = await cast.register();
-        const passwords = [cast.newUser().password, cast.newUser().password];
-        const answers = await Promise.all(
+      'If two password changes with the same current password are sent at the same time, one succeeds and the other returns 401. Only the password of the successful change is valid.',
+      async (users) => {
+        const user = await users.register();
+        const passwords = [users.newUser().password, users.newUser().password];
+        const responses = await Promise.all(
           passwords.map((password) =>
             user.send([200, 401], 'PUT /profiles/me', { form: { password, current_password: user.password } }),
           ),
         );
-        wantOnce(answers, 'the password change');
+        expectOneSuccess(responses, 'the password change');
         for (const [index, password] of [...passwords, user.password].entries()) {
-          const wanted = answers[index]?.status ?? 401;
-          await cast.anonymous.send(wanted, 'POST /auth/login', { json: { email: user.email, password } });
+          const wanted = responses[index]?.status ?? 401;
+          await users.anonymous.send(wanted, 'POST /auth/login', { json: { email: user.email, password } });
         }
       },
     ),
 
     rule(
       'concurrency.password-login',
-      'A session whose login with the old password crosses a password change ends with the change.',
-      async (cast) => {
-        const user = await cast.register();
+      'A login with the old password during a password change leaves no valid session after the change.',
+      async (users) => {
+        const user = await users.register();
         const { email, password: current_password } = user;
         const json = { email, password: current_password };
-        const { password } = cast.newUser();
+        const { password } = users.newUser();
         const [, ...logins] = await Promise.all([
           user.send(200, 'PUT /profiles/me', { form: { password, current_password } }),
-          ...Array.from({ length: 4 }, () => cast.anonymous.send([200, 401], 'POST /auth/login', { json })),
+          ...Array.from({ length: 4 }, () => users.anonymous.send([200, 401], 'POST /auth/login', { json })),
         ]);
-        for (const { body } of logins) await cast.anonymous.send(401, 'GET /auth/me', { token: body.token });
-        const { token } = (await cast.login({ email, password })).body;
-        const answer = await cast.anonymous.send(200, 'GET /auth/sessions', { token });
-        expectEqual(answer, 'how many sessions', answer.body.length, 1);
+        for (const { body } of logins) await users.anonymous.send(401, 'GET /auth/me', { token: body.token });
+        const { token } = (await users.login({ email, password })).body;
+        const response = await users.anonymous.send(200, 'GET /auth/sessions', { token });
+        expectEqual(response, 'the number of sessions', response.body.length, 1);
       },
     ),
 
     rule(
       'concurrency.sessions',
-      'Equal deletions of a session at the same time: one succeeds, the others are 404. Equal logouts: each is 200 or 401.',
-      async (cast) => {
-        const user = await cast.register();
-        const token: string = (await cast.login(user)).body.token;
-        const session = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).jti;
+      'If equal deletions of a session are sent at the same time, one succeeds and the others return 404. Equal logouts each return 200 or 401.',
+      async (users) => {
+        const user = await users.register();
+        const token: string = (await users.login(user)).body.token;
+        const session = claimsOf(token).jti;
         const request: Request = [user, `DELETE /auth/sessions/${session}`];
-        wantOnce(await race([200, 404], request, request, request), 'the deletion');
-        await cast.anonymous.send(401, 'GET /auth/me', { token });
+        expectOneSuccess(await race([200, 404], request, request, request), 'the deletion');
+        await users.anonymous.send(401, 'GET /auth/me', { token });
         const logout: Request = [user, 'POST /auth/logout'];
-        const answers = await race([200, 401], logout, logout);
-        expectThat(succeeded(answers) >= 1, 'a logout that succeeds', answers[0]);
+        const responses = await race([200, 401], logout, logout);
+        expectThat(successCount(responses) >= 1, 'a logout that succeeds', responses[0]);
         await user.send(401, 'GET /auth/me');
       },
     ),
 
     rule(
       'concurrency.account',
-      'Of equal account deletions at the same time one succeeds, the others are 401. What is created meanwhile does not outlive the account.',
-      async (cast) => {
-        const user = await cast.register();
-        const reader = await cast.sharedUser('ada');
+      'If equal account deletions are sent at the same time, one succeeds and the others return 401. Posts and sessions created meanwhile are deleted with the account.',
+      async (users) => {
+        const user = await users.register();
+        const reader = await users.sharedUser('ada');
         const { email, password } = user;
         const remove = () => user.send([200, 401], 'DELETE /profiles/me', { json: { password } });
         const create = () =>
           user.send([201, 401], 'POST /posts/create', textForm({ title: 'A title', text: 'A text' }));
-        const login = () => cast.anonymous.send([200, 401], 'POST /auth/login', { json: { email, password } });
+        const login = () => users.anonymous.send([200, 401], 'POST /auth/login', { json: { email, password } });
         const [first, second, post, session] = await Promise.all([remove(), remove(), create(), login()]);
         expectEqual(first, 'the statuses', statuses([first, second]), [200, 401]);
         if (post.status === 201) await reader.send(404, `GET /posts/${post.body.id}`);
-        await cast.anonymous.send(401, 'GET /auth/me', { token: session.body.token });
+        await users.anonymous.send(401, 'GET /auth/me', { token: session.body.token });
         await reader.send(404, `GET /profiles/${user.id}`);
       },
     ),

@@ -1,4 +1,4 @@
-import { inPairs } from '../../pairs.js';
+import { insertDashes } from '../../insert-dashes.js';
 import type { CheckedResponse } from '../exchange.js';
 import { expectEqual, expectProblems, expectThat } from '../expect.js';
 import { type Post, publish, textForm } from '../fixtures.js';
@@ -6,7 +6,7 @@ import { rule, type Subject } from '../rule.js';
 import type { TestUsers, User } from '../users.js';
 
 const FISH = '🐟';
-/** What JavaScript or the document's patterns take for white space. */
+/** Characters that JavaScript or the patterns of openapi.yaml treat as white space. */
 const WHITE_SPACE = [...'\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2003\u200a\u2028\u2029\u202f\u205f\u3000\ufeff'];
 const CONTROL = [...'\x07\x1b\x7f\u0080\u009f'];
 const FORMAT = [...'\u00ad\u061c\u200b\u200d\u200e\u202e\u2060\ufeff\u{e0001}'];
@@ -16,18 +16,18 @@ const VERBATIM = [
   '  padded <b>&amp; "quoted" \'it\' \\ %41 +\u00a0',
   `\ufeff\u3000e\u0301 \u212b \ufb01 zero\u200bwidth \u202e${FISH} İstanbul ß `,
 ];
-/** Values in which a line break could be changed on the way. */
-const LINES = ['\tone\ntwo\r\nthree\rfour\n'];
+/** A value with every kind of line break, which must not be normalized. */
+const LINE_BREAKS = ['\tone\ntwo\r\nthree\rfour\n'];
 
 interface Values {
-  /** Accepted values, and how each is shown afterwards if it is not verbatim. */
-  good: (unique: () => string) => (string | [sent: string, shown: string])[];
-  bad: string[];
+  /** Accepted values. A pair is the value sent and the value stored; `''` stands for the trimmed value. */
+  valid: (unique: () => string) => (string | [sent: string, shown: string])[];
+  invalid: string[];
 }
 
-const texts = (maximum: number, good: string[] = []): Values => ({
-  good: () => ['0', 'x'.repeat(maximum), FISH.repeat(maximum), ...VERBATIM, ...good],
-  bad: [
+const texts = (maximum: number, valid: string[] = []): Values => ({
+  valid: () => ['0', 'x'.repeat(maximum), FISH.repeat(maximum), ...VERBATIM, ...valid],
+  invalid: [
     '',
     'x'.repeat(maximum + 1),
     FISH.repeat(maximum + 1),
@@ -42,14 +42,14 @@ const texts = (maximum: number, good: string[] = []): Values => ({
 
 const label = (length: number) => 'd'.repeat(length);
 
-/** The fields of an account and of a post, with values at and beyond every limit. */
+/** The fields of an account and of a post, with values at and outside every limit. */
 const FIELDS = {
-  name: texts(100, LINES),
-  title: texts(200, LINES),
-  text: texts(10_000, LINES),
+  name: texts(100, LINE_BREAKS),
+  title: texts(200, LINE_BREAKS),
+  text: texts(10_000, LINE_BREAKS),
   username: {
-    good: (unique) => [
-      // Of one character there are few: one that nobody else will have.
+    valid: (unique) => [
+      // One character: chosen from the hash so that it is unlikely to be taken.
       String.fromCodePoint(0x20000 + (Number.parseInt(unique().slice(0, 8), 16) % 40_000)),
       unique().padEnd(50, 'u'),
       unique() + FISH.repeat(50 - unique().length),
@@ -57,7 +57,7 @@ const FIELDS = {
       `<b>&"'\\%41+${unique()}`,
       `e\u0301\u00df${unique()}`,
     ],
-    bad: [
+    invalid: [
       '',
       'u'.repeat(51),
       FISH.repeat(51),
@@ -69,7 +69,7 @@ const FIELDS = {
     ],
   },
   email: {
-    good: (unique) => [
+    valid: (unique) => [
       `${unique().padEnd(64, 'l')}@${label(63)}.${label(63)}.${label(57)}.org`,
       [` ${unique()}@example.org\t\n`, `${unique()}@example.org`],
       [`A.${unique()}.Z@Example.ORG`, `a.${unique()}.z@example.org`],
@@ -77,7 +77,7 @@ const FIELDS = {
       `${unique()}@a-b.c3.example.co.uk`,
       [`\u00a0${unique().padEnd(64, 'm')}@${label(63)}.${label(63)}.${label(57)}.org\u3000`, ''],
     ],
-    bad: [
+    invalid: [
       '',
       ' ',
       'plain',
@@ -117,12 +117,12 @@ const FIELDS = {
     ],
   },
   password: {
-    good: (unique) => {
-      const core = `Kit.7${inPairs(unique())}`;
+    valid: (unique) => {
+      const core = `Kit.7${insertDashes(unique())}`;
       return [
-        filled(`Qu.7${inPairs(unique())}`, 12, ' z'),
-        filled(core, 128, ' z'),
-        filled(core, 128, `${FISH}z`),
+        padded(`Qu.7${insertDashes(unique())}`, 12, ' z'),
+        padded(core, 128, ' z'),
+        padded(core, 128, `${FISH}z`),
         `  ${core}  `,
         `${core}\t\u00a0`,
         `e\u0301\u212b${core}`,
@@ -132,11 +132,11 @@ const FIELDS = {
         `Teal Lantern ${FISH} 58`,
       ];
     },
-    bad: [
+    invalid: [
       '',
       'Teal-Lan_58',
-      filled('Teal-Lantern_58', 129, ' z'),
-      filled('Teal-Lantern_58', 129, `${FISH}z`),
+      padded('Teal-Lantern_58', 129, ' z'),
+      padded('Teal-Lantern_58', 129, `${FISH}z`),
       `${FISH.repeat(2)}Aa-1${'b4'}`,
       'TEAL-LANTERN_58',
       'teal-lantern_58',
@@ -159,24 +159,24 @@ const FIELDS = {
 
 type Field = keyof typeof FIELDS;
 
-/** A text of so many code points. */
-function filled(text: string, length: number, filler: string): string {
+/** Returns the text padded or cut to this number of code points. */
+function padded(text: string, length: number, filler: string): string {
   return [...(text + filler.repeat(length))].slice(0, length).join('');
 }
 
-/** One value of each field for every index: a request that is refused names all of its fields. */
-const longest = (fields: readonly Field[]) => Math.max(...fields.map((field) => FIELDS[field].bad.length));
-const badForm = (fields: readonly Field[], index: number): Partial<Record<Field, string>> =>
-  Object.fromEntries(fields.map((field) => [field, FIELDS[field].bad[index % FIELDS[field].bad.length]]));
+/** A rejected request names every invalid field, so each request has one invalid value per field. */
+const maxInvalidCount = (fields: readonly Field[]) => Math.max(...fields.map((field) => FIELDS[field].invalid.length));
+const invalidForm = (fields: readonly Field[], index: number): Partial<Record<Field, string>> =>
+  Object.fromEntries(fields.map((field) => [field, FIELDS[field].invalid[index % FIELDS[field].invalid.length]]));
 
-const names = ({ body }: CheckedResponse, field: string) =>
+const namesField = ({ body }: CheckedResponse, field: string) =>
   (body?.errors ?? []).some(
     (problem: { in: string; field: string }) => problem.in === 'body' && problem.field === field,
   );
 
-/** Whether a refusal is for this field's value, or for no reason given. */
-const blames = (answer: CheckedResponse, field: string) =>
-  answer.status >= 400 && (names(answer, field) || !answer.body?.errors);
+/** Returns whether the response rejects this field, or fails without naming any. */
+const rejects = (response: CheckedResponse, field: string) =>
+  response.status >= 400 && (namesField(response, field) || !response.body?.errors);
 
 interface Sample {
   field: Field;
@@ -184,74 +184,75 @@ interface Sample {
   shown: string;
 }
 
-/** What came of good values: the response, and what is shown afterwards. */
-interface Accepted {
+/** The response to valid values, and the values read afterwards. */
+interface ValidResult {
   samples: Sample[];
-  answer: CheckedResponse;
+  response: CheckedResponse;
   shown: Partial<Record<Field, unknown>>;
-  shownBy: CheckedResponse;
+  shownIn: CheckedResponse;
 }
 
-/** Where fields are sent: how bad values are refused, and what becomes of good ones. */
-interface Place {
+/** An operation that accepts fields, with ways to send invalid and valid values. */
+interface Endpoint {
   id: string;
   title: string;
-  /** Whether each request creates something of its own, so that they can be sent side by side. */
+  /** Whether each request creates a new resource, so that requests can be sent concurrently. */
   creates: boolean;
   fields: readonly Field[];
-  refuse(cast: TestUsers, index: number): Promise<CheckedResponse>;
-  accept(cast: TestUsers, samples: Sample[]): Promise<Accepted>;
+  sendInvalid(users: TestUsers, index: number): Promise<CheckedResponse>;
+  sendValid(users: TestUsers, samples: Sample[]): Promise<ValidResult>;
 }
 
-const sentOf = (samples: Sample[]) => Object.fromEntries(samples.map(({ field, sent }) => [field, sent]));
+const sentFields = (samples: Sample[]) => Object.fromEntries(samples.map(({ field, sent }) => [field, sent]));
 
 const ACCOUNT_FIELDS = ['name', 'username', 'email', 'password'] as const;
 const POST_FIELDS = ['title', 'text'] as const;
 
-const shownOf = async (who: Pick<User, 'send'>) => (await who.send([200, 401], 'GET /auth/me')) as CheckedResponse;
+const readAccount = async (user: Pick<User, 'send'>) =>
+  (await user.send([200, 401], 'GET /auth/me')) as CheckedResponse;
 
-const updated = (cast: TestUsers) => cast.once('user of field updates', cast.register);
-const edited = (cast: TestUsers) =>
-  cast.once('post of field edits', async () => {
-    const author = await cast.register();
+const updatedUser = (users: TestUsers) => users.shared('updated user', users.register);
+const editedPost = (users: TestUsers) =>
+  users.shared('edited post', async () => {
+    const author = await users.register();
     return { author, post: await publish(author) };
   });
 
 const readPost = async (author: User, id: number): Promise<CheckedResponse> => {
-  const answer = await author.send(200, `GET /posts/${id}`);
+  const response = await author.send(200, `GET /posts/${id}`);
   const list = await author.send(200, 'GET /posts/me?limit=100');
-  const { comments, ...post } = answer.body;
+  const { comments, ...post } = response.body;
   expectEqual(
     list,
     'the post in the list',
     list.body.find((entry: Post) => entry.id === id),
     post,
   );
-  return answer;
+  return response;
 };
 
-const PLACES: Place[] = [
+const ENDPOINTS: Endpoint[] = [
   {
     id: 'register',
     title: 'POST /auth/register',
     creates: true,
     fields: ACCOUNT_FIELDS,
-    refuse: (cast, index) =>
-      cast.anonymous.send([201, 400, 409], 'POST /auth/register', { json: badForm(ACCOUNT_FIELDS, index) }),
-    async accept(cast, samples) {
-      const identity = { ...cast.newUser(), ...sentOf(samples) };
-      const answer = await cast.anonymous.send([201, 400, 409], 'POST /auth/register', { json: identity });
-      if (answer.status !== 201) return { samples, answer, shown: {}, shownBy: answer };
-      const login = await cast.anonymous.send([200, 400, 401], 'POST /auth/login', {
+    sendInvalid: (users, index) =>
+      users.anonymous.send([201, 400, 409], 'POST /auth/register', { json: invalidForm(ACCOUNT_FIELDS, index) }),
+    async sendValid(users, samples) {
+      const identity = { ...users.newUser(), ...sentFields(samples) };
+      const response = await users.anonymous.send([201, 400, 409], 'POST /auth/register', { json: identity });
+      if (response.status !== 201) return { samples, response, shown: {}, shownIn: response };
+      const login = await users.anonymous.send([200, 400, 401], 'POST /auth/login', {
         json: { email: identity.email, password: identity.password },
       });
-      const shownBy = await cast.anonymous.send([200, 401], 'GET /auth/me', { token: login.body?.token });
-      // That a login succeeds shows that the password was stored as it was sent.
+      const shownIn = await users.anonymous.send([200, 401], 'GET /auth/me', { token: login.body?.token });
+      // A successful login shows that the password was stored as it was sent.
       return {
         samples,
-        answer,
-        shown: { ...shownBy.body, password: login.status === 200 && identity.password },
-        shownBy,
+        response,
+        shown: { ...shownIn.body, password: login.status === 200 && identity.password },
+        shownIn,
       };
     },
   },
@@ -260,31 +261,31 @@ const PLACES: Place[] = [
     title: 'PUT /profiles/me',
     creates: false,
     fields: ACCOUNT_FIELDS,
-    async refuse(cast, index) {
-      const { send } = await updated(cast);
-      // Nothing changes, even if all fields are wrongly accepted.
-      const fields = { ...badForm(ACCOUNT_FIELDS, index), current_password: 'Wrong-Harbour_58' };
+    async sendInvalid(users, index) {
+      const { send } = await updatedUser(users);
+      // The wrong current_password prevents changes even if all fields are wrongly accepted.
+      const fields = { ...invalidForm(ACCOUNT_FIELDS, index), current_password: 'Wrong-Harbour_58' };
       return send([400, 401], 'PUT /profiles/me', textForm(fields as Record<string, string>));
     },
-    async accept(cast, samples) {
-      const user = await updated(cast);
-      const fields = sentOf(samples);
+    async sendValid(users, samples) {
+      const user = await updatedUser(users);
+      const fields = sentFields(samples);
       if (fields.password !== undefined) {
-        // A password is checked with a wrong `current_password`: what is accepted gets as far as that.
+        // With a wrong `current_password`, a valid password returns 401 and changes nothing.
         const form = textForm({ password: fields.password, current_password: 'Wrong-Harbour_58' });
-        const answer = await user.send([400, 401], 'PUT /profiles/me', form);
-        if (answer.status === 400) return { samples, answer, shown: {}, shownBy: answer };
+        const response = await user.send([400, 401], 'PUT /profiles/me', form);
+        if (response.status === 400) return { samples, response, shown: {}, shownIn: response };
         delete fields.password;
       }
       if (Object.keys(fields).length === 0) {
-        const shownBy = await shownOf(user);
-        return { samples, answer: shownBy, shown: sentOf(samples), shownBy };
+        const shownIn = await readAccount(user);
+        return { samples, response: shownIn, shown: sentFields(samples), shownIn };
       }
-      const answer = await user.send([200, 400, 409], 'PUT /profiles/me', textForm(fields));
-      const shownBy = await shownOf(user);
+      const response = await user.send([200, 400, 409], 'PUT /profiles/me', textForm(fields));
+      const shownIn = await readAccount(user);
       const profile = (await user.send(200, 'GET /profiles/me')).body;
-      if (answer.status === 200) expectEqual(answer, 'the profile, as GET shows it', answer.body, profile);
-      return { samples, answer, shown: { ...sentOf(samples), ...shownBy.body }, shownBy };
+      if (response.status === 200) expectEqual(response, 'the profile, as GET shows it', response.body, profile);
+      return { samples, response, shown: { ...sentFields(samples), ...shownIn.body }, shownIn };
     },
   },
   {
@@ -292,22 +293,22 @@ const PLACES: Place[] = [
     title: 'POST /posts/create',
     creates: true,
     fields: POST_FIELDS,
-    async refuse(cast, index) {
-      const { author } = await edited(cast);
+    async sendInvalid(users, index) {
+      const { author } = await editedPost(users);
       return author.send(
         [201, 400],
         'POST /posts/create',
-        textForm(badForm(POST_FIELDS, index) as Record<string, string>),
+        textForm(invalidForm(POST_FIELDS, index) as Record<string, string>),
       );
     },
-    async accept(cast, samples) {
-      const { author } = await edited(cast);
-      const fields = { title: 'A title', text: 'A text', ...sentOf(samples) };
-      const answer = await author.send([201, 400], 'POST /posts/create', textForm(fields));
-      if (answer.status !== 201) return { samples, answer, shown: {}, shownBy: answer };
-      const shownBy = await readPost(author, answer.body.id);
-      expectEqual(shownBy, 'the post, as it was created', shownBy.body, { ...answer.body, comments: [] });
-      return { samples, answer, shown: shownBy.body, shownBy };
+    async sendValid(users, samples) {
+      const { author } = await editedPost(users);
+      const fields = { title: 'A title', text: 'A text', ...sentFields(samples) };
+      const response = await author.send([201, 400], 'POST /posts/create', textForm(fields));
+      if (response.status !== 201) return { samples, response, shown: {}, shownIn: response };
+      const shownIn = await readPost(author, response.body.id);
+      expectEqual(shownIn, 'the post, as it was created', shownIn.body, { ...response.body, comments: [] });
+      return { samples, response, shown: shownIn.body, shownIn };
     },
   },
   {
@@ -315,116 +316,118 @@ const PLACES: Place[] = [
     title: 'PUT /posts/edit',
     creates: false,
     fields: POST_FIELDS,
-    async refuse(cast, index) {
-      const { author, post } = await edited(cast);
-      const form = textForm(badForm(POST_FIELDS, index) as Record<string, string>);
+    async sendInvalid(users, index) {
+      const { author, post } = await editedPost(users);
+      const form = textForm(invalidForm(POST_FIELDS, index) as Record<string, string>);
       return author.send([200, 400], `PUT /posts/edit?id=${post.id}`, form);
     },
-    async accept(cast, samples) {
-      const { author, post } = await edited(cast);
-      const answer = await author.send([200, 400], `PUT /posts/edit?id=${post.id}`, textForm(sentOf(samples)));
-      const shownBy = await readPost(author, post.id);
-      if (answer.status === 200)
-        expectEqual(shownBy, 'the post, as it was edited', shownBy.body, { ...answer.body, comments: [] });
-      return { samples, answer, shown: shownBy.body, shownBy };
+    async sendValid(users, samples) {
+      const { author, post } = await editedPost(users);
+      const response = await author.send([200, 400], `PUT /posts/edit?id=${post.id}`, textForm(sentFields(samples)));
+      const shownIn = await readPost(author, post.id);
+      if (response.status === 200)
+        expectEqual(shownIn, 'the post, as it was edited', shownIn.body, { ...response.body, comments: [] });
+      return { samples, response, shown: shownIn.body, shownIn };
     },
   },
 ];
 
-/** All bad values at a place, one request for each index, whatever their number. */
-const refusals = (cast: TestUsers, place: Place) =>
-  cast.once(`refusals at ${place.id}`, () =>
-    Promise.all(Array.from({ length: longest(place.fields) }, (_, index) => place.refuse(cast, index))),
+/** Sends all invalid values of an endpoint, one request per index. Fields with fewer values repeat them. */
+const invalidResponses = (users: TestUsers, endpoint: Endpoint) =>
+  users.shared(`invalid values of ${endpoint.id}`, () =>
+    Promise.all(
+      Array.from({ length: maxInvalidCount(endpoint.fields) }, (_, index) => endpoint.sendInvalid(users, index)),
+    ),
   );
 
-/** All good values at a place, one request for each index. */
-const acceptances = (cast: TestUsers, place: Place) =>
-  cast.once(`acceptances at ${place.id}`, async () => {
-    const values = place.fields.map((field) => {
-      const count = FIELDS[field].good(() => '0123456789ab').length;
+/** Sends all valid values of an endpoint, one request per index. */
+const validResults = (users: TestUsers, endpoint: Endpoint) =>
+  users.shared(`valid values of ${endpoint.id}`, async () => {
+    const values = endpoint.fields.map((field) => {
+      const count = FIELDS[field].valid(() => '0123456789ab').length;
       return Array.from({ length: count }, (_, index): Sample => {
-        // Each value has an identity of its own, which it may use several times.
-        const unique = cast.newUser().username.replace(/[^0-9a-f]/g, '');
-        const value = FIELDS[field].good(() => unique)[index] ?? '';
+        // The same unique text for every call: a value may contain it several times.
+        const unique = users.newUser().username.replace(/[^0-9a-f]/g, '');
+        const value = FIELDS[field].valid(() => unique)[index] ?? '';
         const [sent, shown] = typeof value === 'string' ? [value, value] : value;
         return { field, sent, shown: shown === '' ? sent.trim() : shown };
       });
     });
     const count = Math.max(...values.map(({ length }) => length));
     const sets = Array.from({ length: count }, (_, index) => values.flatMap((samples) => samples[index] ?? []));
-    if (place.creates) return Promise.all(sets.map((samples) => place.accept(cast, samples)));
-    const accepted: Accepted[] = [];
-    for (const samples of sets) accepted.push(await place.accept(cast, samples));
+    if (endpoint.creates) return Promise.all(sets.map((samples) => endpoint.sendValid(users, samples)));
+    const accepted: ValidResult[] = [];
+    for (const samples of sets) accepted.push(await endpoint.sendValid(users, samples));
     return accepted;
   });
 
-const quoted = (value: string) => {
+const quote = (value: string) => {
   const text = JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 40)}… (${[...value].length} characters)` : text;
 };
 
-const LIMITS: Record<Field, string> = {
+const FIELD_DESCRIPTIONS: Record<Field, string> = {
   name: 'name has 1 to 100 characters, counted in code points, and is not blank',
   title: 'title has 1 to 200 characters, counted in code points, and is not blank',
   text: 'text has 1 to 10,000 characters, counted in code points, and is not blank',
   username:
-    'username has 1 to 50 characters, counted in code points, without white space, control, format, ignorable or blank characters',
+    'username has 1 to 50 characters, counted in code points, and no white space, control, format, ignorable or blank characters',
   email:
-    'email has 1 to 254 characters, trimmed and lowercased first: ASCII, one @, a dot in the domain, no quoted part, no address literal, no disposable domain',
+    'email is trimmed and lowercased first, has 1 to 254 ASCII characters, one @ and a dot in the domain, and no quoted part, address literal or disposable domain',
   password:
-    'password has 12 to 128 characters, counted in code points, with a lowercase and an uppercase letter, a digit and a special character, no triple repeat, no obvious sequence, and is not common',
+    'password has 12 to 128 characters, counted in code points, with a lowercase and an uppercase letter, a digit and a special character, no character three times in a row and no obvious sequence, and is not common',
 };
 
-const matrix = PLACES.flatMap((place) =>
-  place.fields.flatMap((field) => [
+const valueRules = ENDPOINTS.flatMap((endpoint) =>
+  endpoint.fields.flatMap((field) => [
     rule(
-      `fields.${field}.refused.${place.id}`,
-      `${LIMITS[field]}. ${place.title} responds to anything else with 400 and names the field.`,
-      async (cast) => {
-        const answers = await refusals(cast, place);
-        for (const [index, answer] of answers.entries()) {
-          const value = FIELDS[field].bad[index % FIELDS[field].bad.length] ?? '';
+      `fields.${field}.refused.${endpoint.id}`,
+      `${FIELD_DESCRIPTIONS[field]}. ${endpoint.title} returns 400 for any other value and names the field.`,
+      async (users) => {
+        const responses = await invalidResponses(users, endpoint);
+        for (const [index, response] of responses.entries()) {
+          const value = FIELDS[field].invalid[index % FIELDS[field].invalid.length] ?? '';
           expectThat(
-            answer.status === 400 && names(answer, field),
-            `400 that names ${field} for ${quoted(value)}`,
-            answer,
+            response.status === 400 && namesField(response, field),
+            `400 naming ${field} for ${quote(value)}`,
+            response,
           );
         }
       },
     ),
 
     rule(
-      `fields.${field}.accepted.${place.id}`,
-      `${LIMITS[field]}. ${place.title} accepts every such value and stores it ${field === 'email' ? 'trimmed and lowercased' : 'verbatim'}.`,
-      async (cast) => {
-        for (const { samples, answer, shown, shownBy } of await acceptances(cast, place)) {
+      `fields.${field}.accepted.${endpoint.id}`,
+      `${FIELD_DESCRIPTIONS[field]}. ${endpoint.title} accepts such values and stores them ${field === 'email' ? 'trimmed and lowercased' : 'verbatim'}.`,
+      async (users) => {
+        for (const { samples, response, shown, shownIn } of await validResults(users, endpoint)) {
           const sample = samples.find((one) => one.field === field);
           if (!sample) continue;
-          expectThat(!blames(answer, field), `${quoted(sample.sent)} accepted`, answer);
-          if (answer.status >= 400) continue;
-          expectEqual(shownBy, `${field}, as it is shown`, shown[field], sample.shown);
+          expectThat(!rejects(response, field), `${quote(sample.sent)} accepted`, response);
+          if (response.status >= 400) continue;
+          expectEqual(shownIn, `${field}, as stored`, shown[field], sample.shown);
         }
       },
     ),
   ]),
 );
 
-/** A user whose password and email any change would show in. */
-const exact = (cast: TestUsers) =>
-  cast.once('user with an exact password', async () => {
-    const identity = { ...cast.newUser() };
+/** A user whose password differs under trimming, case folding and Unicode normalization. */
+const exactPasswordUser = (users: TestUsers) =>
+  users.shared('user with an exact password', async () => {
+    const identity = { ...users.newUser() };
     const password = ` ${identity.password}\u212b `;
-    const { body } = await cast.anonymous.send(201, 'POST /auth/register', { json: { ...identity, password } });
-    const { token } = (await cast.login({ ...identity, password })).body;
+    const { body } = await users.anonymous.send(201, 'POST /auth/register', { json: { ...identity, password } });
+    const { token } = (await users.login({ ...identity, password })).body;
     return { ...identity, password, id: body.id as number, token: token as string };
   });
 
-const CHANGES: [says: string, change: (password: string) => string][] = [
+const PASSWORD_VARIANTS: [description: string, vary: (password: string) => string][] = [
   ['trimmed', (password) => password.trim()],
-  ['trimmed at its start', (password) => password.trimStart()],
-  ['trimmed at its end', (password) => password.trimEnd()],
-  ['with a blank before it', (password) => ` ${password}`],
-  ['with a blank after it', (password) => `${password} `],
+  ['trimmed at the start', (password) => password.trimStart()],
+  ['trimmed at the end', (password) => password.trimEnd()],
+  ['with a space before it', (password) => ` ${password}`],
+  ['with a space after it', (password) => `${password} `],
   ['with a tab after it', (password) => `${password}\t`],
   ['with a line break after it', (password) => `${password}\n`],
   ['in another case', (password) => password.toLowerCase()],
@@ -432,75 +435,82 @@ const CHANGES: [says: string, change: (password: string) => string][] = [
   ['cut short', (password) => password.slice(0, -1)],
 ];
 
-/** Operations that check a password, with what they send. */
-const CHECKS: [
+/** Operations that check a password. */
+const PASSWORD_CHECKS: [
   id: string,
   title: string,
   field: string,
-  send: (cast: TestUsers, password: string) => Promise<CheckedResponse>,
+  send: (users: TestUsers, password: string) => Promise<CheckedResponse>,
 ][] = [
   [
     'login',
     'POST /auth/login',
     'password',
-    async (cast, password) => {
-      const { email } = await exact(cast);
-      return cast.anonymous.send([200, 400, 401], 'POST /auth/login', { json: { email, password } });
+    async (users, password) => {
+      const { email } = await exactPasswordUser(users);
+      return users.anonymous.send([200, 400, 401], 'POST /auth/login', { json: { email, password } });
     },
   ],
   [
     'delete',
     'DELETE /profiles/me',
     'password',
-    async (cast, password) => {
-      const { token } = await exact(cast);
-      return cast.anonymous.send([200, 400, 401], 'DELETE /profiles/me', { token, json: { password } });
+    async (users, password) => {
+      const { token } = await exactPasswordUser(users);
+      return users.anonymous.send([200, 400, 401], 'DELETE /profiles/me', { token, json: { password } });
     },
   ],
   [
     'update',
     'PUT /profiles/me',
     'current_password',
-    async (cast, password) => {
-      const { token } = await exact(cast);
+    async (users, password) => {
+      const { token } = await exactPasswordUser(users);
       const form = textForm({ name: 'A Name', current_password: password });
-      return cast.anonymous.send([200, 400, 401], 'PUT /profiles/me', { token, ...form });
+      return users.anonymous.send([200, 400, 401], 'PUT /profiles/me', { token, ...form });
     },
   ],
 ];
 
-const exactness = CHECKS.flatMap(([id, title, field, send]) => [
+const exactPasswordRules = PASSWORD_CHECKS.flatMap(([id, title, field, send]) => [
   rule(
     `passwords.exact.${id}`,
     `${title} compares ${field} exactly: not trimmed, not normalized, white space preserved.`,
-    async (cast) => {
-      const { password } = await exact(cast);
+    async (users) => {
+      const { password } = await exactPasswordUser(users);
       await Promise.all(
-        CHANGES.map(async ([says, change]) => {
-          const answer = await send(cast, change(password));
-          expectThat(answer.status === 401, `401 for the password ${says}`, answer);
+        PASSWORD_VARIANTS.map(async ([description, vary]) => {
+          const response = await send(users, vary(password));
+          expectThat(response.status === 401, `401 for the password ${description}`, response);
         }),
       );
       if (id === 'delete') return;
-      const answer = await send(cast, password);
-      expectThat(answer.status === 200, '200 for the password itself', answer);
+      const response = await send(users, password);
+      expectThat(response.status === 200, '200 for the password itself', response);
     },
   ),
 
   rule(
     `passwords.shape.${id}`,
-    `${title} returns 400 for a ${field} of more than 128 characters, with NUL or, in JSON, with an unpaired surrogate, and 401 for a wrong one of 128. An empty one is ${id === 'login' ? 'wrong' : '400'}.`,
-    async (cast) => {
-      const { password } = await exact(cast);
+    `${title} returns 400 for a ${field} of more than 128 characters, with NUL or, in JSON, with an unpaired surrogate, and 401 for a wrong one of 128 characters. An empty one returns ${id === 'login' ? '401' : '400'}.`,
+    async (users) => {
+      const { password } = await exactPasswordUser(users);
       const unpaired = field === 'password' ? [`${password}\ud800`] : [];
-      const empty = id === 'login' ? { wrong: [''], bad: [] } : { wrong: [], bad: [''] };
-      const bads = [filled(password, 129, FISH), `${password}\0`, `${password}\0more`, '\0', ...unpaired, ...empty.bad];
-      for (const bad of bads) {
-        expectProblems(await send(cast, bad), `body.${field}`);
+      const empty = id === 'login' ? { wrong: [''], invalid: [] } : { wrong: [], invalid: [''] };
+      const invalidPasswords = [
+        padded(password, 129, FISH),
+        `${password}\0`,
+        `${password}\0more`,
+        '\0',
+        ...unpaired,
+        ...empty.invalid,
+      ];
+      for (const invalid of invalidPasswords) {
+        expectProblems(await send(users, invalid), `body.${field}`);
       }
-      for (const wrong of [filled(password, 128, 'x'), filled(password, 128, FISH), 'x', ...empty.wrong]) {
-        const answer = await send(cast, wrong);
-        expectThat(answer.status === 401, `401 for a wrong password of ${[...wrong].length} characters`, answer);
+      for (const wrong of [padded(password, 128, 'x'), padded(password, 128, FISH), 'x', ...empty.wrong]) {
+        const response = await send(users, wrong);
+        expectThat(response.status === 401, `401 for a wrong password of ${[...wrong].length} characters`, response);
       }
     },
   ),
@@ -509,16 +519,16 @@ const exactness = CHECKS.flatMap(([id, title, field, send]) => [
 export const fields: Subject = {
   name: 'Fields',
   rules: [
-    ...matrix,
-    ...exactness,
+    ...valueRules,
+    ...exactPasswordRules,
 
     rule(
       'login.email.normalized',
-      'POST /auth/login trims and lowercases the email, and nothing more: an address that differs otherwise is another one.',
-      async (cast) => {
-        const { email, password } = await exact(cast);
+      'POST /auth/login trims and lowercases the email and changes nothing else: an address that differs in any other way returns 401.',
+      async (users) => {
+        const { email, password } = await exactPasswordUser(users);
         const login = (wanted: number, changed: string) =>
-          cast.anonymous.send(wanted, 'POST /auth/login', { json: { email: changed, password } });
+          users.anonymous.send(wanted, 'POST /auth/login', { json: { email: changed, password } });
         for (const same of [email.toUpperCase(), ` ${email}`, `${email}\n`, `\t ${email} \u00a0`])
           await login(200, same);
         for (const other of [
@@ -537,9 +547,9 @@ export const fields: Subject = {
 
     rule(
       'login.fields',
-      'POST /auth/login takes the texts email and password and nothing else, and names every other field and type.',
-      async (cast) => {
-        const { email, password } = await exact(cast);
+      'POST /auth/login requires the strings email and password. Other fields and other types return 400 and are named.',
+      async (users) => {
+        const { email, password } = await exactPasswordUser(users);
         for (const [json, ...wrong] of [
           [{ email }, 'password'],
           [{ password }, 'email'],
@@ -553,17 +563,17 @@ export const fields: Subject = {
           [{ email: `${email}\0`, password: `${password}\udc00` }, 'email', 'password'],
           [{ email: `${email}\ud800`, password }, 'email'],
         ] as [object, ...string[]][]) {
-          const answer = await cast.anonymous.send(400, 'POST /auth/login', { json });
-          expectProblems(answer, ...wrong.map((field) => `body.${field}`));
+          const response = await users.anonymous.send(400, 'POST /auth/login', { json });
+          expectProblems(response, ...wrong.map((field) => `body.${field}`));
         }
       },
     ),
 
     rule(
       'register.taken',
-      'POST /auth/register returns 409 for a username or an email in use, compared by NFKC case folding and lowercased, and names no field.',
-      async (cast) => {
-        const { username, email } = await exact(cast);
+      'POST /auth/register returns 409 for a taken username or email. Usernames are compared under NFKC case folding, emails trimmed and lowercased.',
+      async (users) => {
+        const { username, email } = await exactPasswordUser(users);
         for (const taken of [
           { username },
           { username: username.toUpperCase() },
@@ -572,17 +582,17 @@ export const fields: Subject = {
           { email: ` ${email.toUpperCase()} ` },
           { username, email },
         ]) {
-          await cast.anonymous.send(409, 'POST /auth/register', { json: { ...cast.newUser(), ...taken } });
+          await users.anonymous.send(409, 'POST /auth/register', { json: { ...users.newUser(), ...taken } });
         }
       },
     ),
 
     rule(
       'profiles.update.taken',
-      'PUT /profiles/me returns 409 for a username or an email of another account, compared as at registration, and changes nothing.',
-      async (cast) => {
-        const { username, email } = await exact(cast);
-        const user = await updated(cast);
+      'PUT /profiles/me returns 409 for the username or email of another account, compared as at registration, and changes nothing.',
+      async (users) => {
+        const { username, email } = await exactPasswordUser(users);
+        const user = await updatedUser(users);
         const before = (await user.send(200, 'GET /auth/me')).body;
         for (const taken of [
           { username },
@@ -594,24 +604,24 @@ export const fields: Subject = {
         ] as Record<string, string>[]) {
           await user.send(409, 'PUT /profiles/me', textForm(taken));
         }
-        const answer = await user.send(200, 'GET /auth/me');
-        expectEqual(answer, 'the account, unchanged', answer.body, before);
-        // A username that is given up is free.
-        await user.send(200, 'PUT /profiles/me', textForm({ username: cast.newUser().username }));
-        const { token } = await exact(cast);
-        await cast.anonymous.send(200, 'PUT /profiles/me', { token, ...textForm({ username: before.username }) });
+        const response = await user.send(200, 'GET /auth/me');
+        expectEqual(response, 'the account, unchanged', response.body, before);
+        // A former username can be taken.
+        await user.send(200, 'PUT /profiles/me', textForm({ username: users.newUser().username }));
+        const { token } = await exactPasswordUser(users);
+        await users.anonymous.send(200, 'PUT /profiles/me', { token, ...textForm({ username: before.username }) });
       },
     ),
 
-    // Last: the other rules use the account.
+    // Must be last: the other rules use the account.
     rule(
       'profiles.delete.exact',
-      'DELETE /profiles/me accepts a password with white space at both ends as it was registered.',
-      async (cast) => {
-        const { token, email, password } = await exact(cast);
-        await cast.anonymous.send(200, 'DELETE /profiles/me', { token, json: { password } });
-        await cast.anonymous.send(401, 'POST /auth/login', { json: { email, password } });
-        await cast.anonymous.send(401, 'GET /auth/me', { token });
+      'DELETE /profiles/me accepts a password with white space at both ends exactly as registered.',
+      async (users) => {
+        const { token, email, password } = await exactPasswordUser(users);
+        await users.anonymous.send(200, 'DELETE /profiles/me', { token, json: { password } });
+        await users.anonymous.send(401, 'POST /auth/login', { json: { email, password } });
+        await users.anonymous.send(401, 'GET /auth/me', { token });
       },
     ),
   ],

@@ -1,10 +1,8 @@
 import type { CheckedResponse } from '../exchange.js';
 import { expectEqual, expectProblems, expectThat, fieldsOf } from '../expect.js';
-import { befriend, feedHas, part, png, privateProfile, publish } from '../fixtures.js';
+import { clearRelation, findInFeed, makeFriends, png, privateProfile, publish, UNUSED_ID } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 import type { Requester, TestUsers, User } from '../users.js';
-
-const NOBODY = 9007199254740991;
 
 interface Pair {
   one: User;
@@ -12,33 +10,33 @@ interface Pair {
 }
 
 /**
- * A rule about two users without a relation. It is checked for both orders of their ids, by which a service may store a
- * pair.
+ * Creates a rule about two users without a relation. It is checked with both orders of their ids, because a service may
+ * store a pair in that order.
  */
-const pairRule = (id: string, sentence: string, check: (pair: Pair, cast: TestUsers) => Promise<void>) =>
-  rule(id, sentence, async (cast) => {
-    const [flo, gus] = [await cast.sharedUser('flo'), await cast.sharedUser('gus')];
+const pairRule = (id: string, sentence: string, check: (pair: Pair, users: TestUsers) => Promise<void>) =>
+  rule(id, sentence, async (users) => {
+    const [flo, gus] = [await users.sharedUser('flo'), await users.sharedUser('gus')];
     for (const pair of [
       { one: flo, other: gus },
       { one: gus, other: flo },
     ]) {
-      await part(flo, gus);
-      await check(pair, cast);
+      await clearRelation(flo, gus);
+      await check(pair, users);
     }
   });
 
 const has = ({ body }: CheckedResponse, id: number) => body.some((entry: { id: number }) => entry.id === id);
 
-/** What each of the two sees of the other: whether they are friends, and whether the other has asked. */
-async function tie({ send }: Requester, other: number): Promise<string> {
+/** Returns what a user's lists show of another user: a friend, an incoming request, both or nothing. */
+async function relationSeenBy({ send }: Requester, other: number): Promise<string> {
   const friends = has(await send(200, 'GET /friends'), other);
-  const asked = has(await send(200, 'GET /friends/requests'), other);
-  return friends ? (asked ? 'both' : 'friends') : asked ? 'asked' : 'nothing';
+  const requested = has(await send(200, 'GET /friends/requests'), other);
+  return friends ? (requested ? 'both' : 'friends') : requested ? 'requested' : 'nothing';
 }
 
-async function tiesAre({ one, other }: Pair, ...wanted: [string, string]) {
-  const found = [await tie(one, other.id), await tie(other, one.id)];
-  expectEqual(await one.send(200, 'GET /friends'), 'what the two see of each other', found, wanted);
+async function expectRelation({ one, other }: Pair, ...wanted: [string, string]) {
+  const found = [await relationSeenBy(one, other.id), await relationSeenBy(other, one.id)];
+  expectEqual(await one.send(200, 'GET /friends'), 'what each user sees of the other', found, wanted);
 }
 
 export const friends: Subject = {
@@ -49,7 +47,7 @@ export const friends: Subject = {
       'POST /friends/request?to=<id> between users without a relation returns 200 and creates a pending request, which the other user sees.',
       async (pair) => {
         await pair.one.send(200, `POST /friends/request?to=${pair.other.id}`);
-        await tiesAre(pair, 'nothing', 'asked');
+        await expectRelation(pair, 'nothing', 'requested');
       },
     ),
 
@@ -59,7 +57,7 @@ export const friends: Subject = {
       async (pair) => {
         await pair.one.send(200, `POST /friends/request?to=${pair.other.id}`);
         await pair.other.send(200, `POST /friends/accept?from=${pair.one.id}`);
-        await tiesAre(pair, 'friends', 'friends');
+        await expectRelation(pair, 'friends', 'friends');
       },
     ),
 
@@ -69,7 +67,7 @@ export const friends: Subject = {
       async (pair) => {
         await pair.one.send(200, `POST /friends/request?to=${pair.other.id}`);
         await pair.other.send(200, `POST /friends/decline?from=${pair.one.id}`);
-        await tiesAre(pair, 'nothing', 'nothing');
+        await expectRelation(pair, 'nothing', 'nothing');
         await pair.other.send(404, `POST /friends/accept?from=${pair.one.id}`);
       },
     ),
@@ -80,7 +78,7 @@ export const friends: Subject = {
       async (pair) => {
         await pair.one.send(200, `POST /friends/request?to=${pair.other.id}`);
         await pair.one.send(200, `POST /friends/cancel?to=${pair.other.id}`);
-        await tiesAre(pair, 'nothing', 'nothing');
+        await expectRelation(pair, 'nothing', 'nothing');
         await pair.other.send(404, `POST /friends/accept?from=${pair.one.id}`);
       },
     ),
@@ -93,9 +91,9 @@ export const friends: Subject = {
           [pair.one, pair.other],
           [pair.other, pair.one],
         ] as const) {
-          await befriend(pair.one, pair.other);
+          await makeFriends(pair.one, pair.other);
           await remover.send(200, `DELETE /friends/remove?id=${friend.id}`);
-          await tiesAre(pair, 'nothing', 'nothing');
+          await expectRelation(pair, 'nothing', 'nothing');
         }
       },
     ),
@@ -106,17 +104,17 @@ export const friends: Subject = {
       async (pair) => {
         await pair.one.send(200, `POST /friends/request?to=${pair.other.id}`);
         await pair.one.send(409, `POST /friends/request?to=${pair.other.id}`);
-        await tiesAre(pair, 'nothing', 'asked');
+        await expectRelation(pair, 'nothing', 'requested');
       },
     ),
 
     pairRule(
       'friends.request.crossed',
-      'A friend request to a user who has already requested the authenticated user returns 409 and makes nobody a friend.',
+      'A friend request to a user whose own request is pending returns 409, and the users do not become friends.',
       async (pair) => {
         await pair.one.send(200, `POST /friends/request?to=${pair.other.id}`);
         await pair.other.send(409, `POST /friends/request?to=${pair.one.id}`);
-        await tiesAre(pair, 'nothing', 'asked');
+        await expectRelation(pair, 'nothing', 'requested');
       },
     ),
 
@@ -124,23 +122,23 @@ export const friends: Subject = {
       'friends.request.already-friends',
       'POST /friends/request returns 409 if the two users are already friends.',
       async (pair) => {
-        await befriend(pair.one, pair.other);
+        await makeFriends(pair.one, pair.other);
         await pair.one.send(409, `POST /friends/request?to=${pair.other.id}`);
         await pair.other.send(409, `POST /friends/request?to=${pair.one.id}`);
-        await tiesAre(pair, 'friends', 'friends');
+        await expectRelation(pair, 'friends', 'friends');
       },
     ),
 
     rule(
       'friends.request.unknown-user',
       'POST /friends/request returns 404 if the user is not found.',
-      async (cast) => {
-        await (await cast.sharedUser('flo')).send(404, `POST /friends/request?to=${NOBODY}`);
+      async (users) => {
+        await (await users.sharedUser('flo')).send(404, `POST /friends/request?to=${UNUSED_ID}`);
       },
     ),
 
-    rule('friends.request.self', 'A friend request to oneself returns 400.', async (cast) => {
-      const { id, send } = await cast.sharedUser('flo');
+    rule('friends.request.self', 'A friend request to oneself returns 400.', async (users) => {
+      const { id, send } = await users.sharedUser('flo');
       expectProblems(await send(400, `POST /friends/request?to=${id}`), 'query.to');
     }),
 
@@ -149,17 +147,17 @@ export const friends: Subject = {
       'POST /friends/accept returns 404 if there is no pending request from that user.',
       async (pair) => {
         await pair.one.send(404, `POST /friends/accept?from=${pair.other.id}`);
-        await tiesAre(pair, 'nothing', 'nothing');
+        await expectRelation(pair, 'nothing', 'nothing');
       },
     ),
 
     pairRule(
       'friends.accept.own-request',
-      'A user cannot accept the request that they sent: POST /friends/accept returns 404.',
+      'A user cannot accept a request that they sent: POST /friends/accept returns 404.',
       async (pair) => {
         await pair.one.send(200, `POST /friends/request?to=${pair.other.id}`);
         await pair.one.send(404, `POST /friends/accept?from=${pair.other.id}`);
-        await tiesAre(pair, 'nothing', 'asked');
+        await expectRelation(pair, 'nothing', 'requested');
       },
     ),
 
@@ -170,7 +168,7 @@ export const friends: Subject = {
         await pair.one.send(404, `POST /friends/decline?from=${pair.other.id}`);
         await pair.one.send(200, `POST /friends/request?to=${pair.other.id}`);
         await pair.one.send(404, `POST /friends/decline?from=${pair.other.id}`);
-        await tiesAre(pair, 'nothing', 'asked');
+        await expectRelation(pair, 'nothing', 'requested');
       },
     ),
 
@@ -181,7 +179,7 @@ export const friends: Subject = {
         await pair.one.send(404, `POST /friends/cancel?to=${pair.other.id}`);
         await pair.one.send(200, `POST /friends/request?to=${pair.other.id}`);
         await pair.other.send(404, `POST /friends/cancel?to=${pair.one.id}`);
-        await tiesAre(pair, 'nothing', 'asked');
+        await expectRelation(pair, 'nothing', 'requested');
       },
     ),
 
@@ -193,15 +191,15 @@ export const friends: Subject = {
         await pair.one.send(200, `POST /friends/request?to=${pair.other.id}`);
         await pair.one.send(404, `DELETE /friends/remove?id=${pair.other.id}`);
         await pair.other.send(404, `DELETE /friends/remove?id=${pair.one.id}`);
-        await tiesAre(pair, 'nothing', 'asked');
+        await expectRelation(pair, 'nothing', 'requested');
       },
     ),
 
     pairRule(
       'friends.friendship.no-request-left',
-      'Between friends there is no request: accept, decline and cancel return 404 and the friendship stays.',
+      'Friends have no pending request: accept, decline and cancel return 404, and the users stay friends.',
       async (pair) => {
-        await befriend(pair.one, pair.other);
+        await makeFriends(pair.one, pair.other);
         for (const [user, friend] of [
           [pair.one, pair.other],
           [pair.other, pair.one],
@@ -210,16 +208,16 @@ export const friends: Subject = {
             await user.send(404, `POST /friends/${path}=${friend.id}`);
           }
         }
-        await tiesAre(pair, 'friends', 'friends');
+        await expectRelation(pair, 'friends', 'friends');
       },
     ),
 
     pairRule(
       'friends.third-user',
       'A friendship and a request concern two users only: between either of them and a third user, accept, decline, cancel and remove return 404 and change nothing.',
-      async ({ one, other }, cast) => {
-        const third = await cast.sharedUser('ada');
-        await befriend(one, other);
+      async ({ one, other }, users) => {
+        const third = await users.sharedUser('ada');
+        await makeFriends(one, other);
         await third.send(200, `POST /friends/request?to=${one.id}`);
         for (const [user, stranger] of [
           [third, other],
@@ -230,35 +228,35 @@ export const friends: Subject = {
           }
           await user.send(404, `DELETE /friends/remove?id=${stranger.id}`);
         }
-        await tiesAre({ one, other }, 'friends', 'friends');
-        await tiesAre({ one: third, other: one }, 'nothing', 'asked');
-        await tiesAre({ one: third, other }, 'nothing', 'nothing');
-        await part(third, one);
+        await expectRelation({ one, other }, 'friends', 'friends');
+        await expectRelation({ one: third, other: one }, 'nothing', 'requested');
+        await expectRelation({ one: third, other }, 'nothing', 'nothing');
+        await clearRelation(third, one);
       },
     ),
 
     rule(
       'friends.list.fields',
       'GET /friends returns 200 and a list of {id, name, username, profile_link, private}.',
-      async (cast) => {
-        const { friend, owner, picture } = await privateProfile(cast);
-        const answer = await friend.send(200, 'GET /friends');
+      async (users) => {
+        const { friend, owner, picture } = await privateProfile(users);
+        const response = await friend.send(200, 'GET /friends');
         const { id, name, username } = owner;
-        const entry = answer.body.find((one: { id: number }) => one.id === id);
-        expectEqual(answer, 'the entry', entry, { id, name, username, profile_link: picture, private: true });
+        const entry = response.body.find((one: { id: number }) => one.id === id);
+        expectEqual(response, 'the entry', entry, { id, name, username, profile_link: picture, private: true });
       },
     ),
 
     rule(
       'friends.requests.incoming-only',
-      'GET /friends/requests returns 200 and the pending incoming requests, not the outgoing ones.',
-      async (cast) => {
-        const { owner, requester, requested } = await privateProfile(cast);
-        const answer = await owner.send(200, 'GET /friends/requests');
+      'GET /friends/requests returns 200 and the pending incoming requests, without outgoing ones.',
+      async (users) => {
+        const { owner, requester, requested } = await privateProfile(users);
+        const response = await owner.send(200, 'GET /friends/requests');
         expectThat(
-          has(answer, requester.id) && !has(answer, requested.id),
-          'whoever has asked the caller, and nobody else',
-          answer,
+          has(response, requester.id) && !has(response, requested.id),
+          'the incoming request and not the outgoing one',
+          response,
         );
       },
     ),
@@ -266,16 +264,16 @@ export const friends: Subject = {
     rule(
       'friends.requests.fields',
       'An incoming request shows what GET /profiles/{id} shows of that user: the full profile if it is public, {id, name, username} if it is private.',
-      async (cast) => {
-        const { owner, requester, requested } = await privateProfile(cast);
-        for (const [answer, who, fields] of [
+      async (users) => {
+        const { owner, requester, requested } = await privateProfile(users);
+        for (const [response, userId, fields] of [
           [await owner.send(200, 'GET /friends/requests'), requester.id, 'id name private profile_link username'],
           [await requested.send(200, 'GET /friends/requests'), owner.id, 'id name username'],
         ] as const) {
           expectEqual(
-            answer,
+            response,
             'the fields',
-            fieldsOf(answer.body.find((entry: { id: number }) => entry.id === who)),
+            fieldsOf(response.body.find((entry: { id: number }) => entry.id === userId)),
             fields,
           );
         }
@@ -284,7 +282,7 @@ export const friends: Subject = {
 
     pairRule(
       'friends.friendship.changes-visibility',
-      'A friendship shows the posts of a private account as soon as it begins, and hides them as soon as it ends. A request shows nothing.',
+      'The posts of a private account are visible to a friend from the moment the friendship begins until it ends. A request does not make them visible.',
       async ({ one, other }) => {
         await one.send(200, 'PUT /profiles/me', { form: { private: 'true' } });
         const { id, image } = await publish(one, { image: png() });
@@ -309,8 +307,8 @@ export const friends: Subject = {
             'private' in profile.body,
             visible,
           );
-          const { found, answer } = await feedHas(other, { id }, 100);
-          expectEqual(answer, `the post in the feed after ${request}`, found, visible);
+          const { found, response } = await findInFeed(other, { id }, 100);
+          expectEqual(response, `the post in the feed after ${request}`, found, visible);
         }
         await one.send(200, 'PUT /profiles/me', { form: { private: 'false' } });
       },
@@ -327,13 +325,13 @@ export const friends: Subject = {
     ).map(([method, path, name, ownId]) =>
       rule(
         `friends.${path.split('/')[2]}.id`,
-        `${method} ${path}: an invalid id returns 400; a well-formed id of no user returns 404, the own id ${ownId}.`,
-        async (cast) => {
-          const { id: own, send } = await cast.sharedUser('flo');
+        `${method} ${path}: an invalid id returns 400; an unknown id returns 404, the user’s own id ${ownId}.`,
+        async (users) => {
+          const { id: own, send } = await users.sharedUser('flo');
           for (const id of ['0', 'x', '', '9007199254740992'])
             expectProblems(await send(400, `${method} ${path}?${name}=${id}`), `query.${name}`);
           expectProblems(await send(400, `${method} ${path}`), `query.${name}`);
-          await send(404, `${method} ${path}?${name}=${NOBODY}`);
+          await send(404, `${method} ${path}?${name}=${UNUSED_ID}`);
           await send(ownId, `${method} ${path}?${name}=${own}`);
         },
       ),
@@ -341,14 +339,14 @@ export const friends: Subject = {
 
     pairRule(
       'relationships.create.is-a-request',
-      'POST /create_relationship makes the same transition as POST /friends/request: it never makes two users friends without the other’s consent.',
+      'POST /create_relationship sends a friend request, as POST /friends/request does; it never makes two users friends without the other’s consent.',
       async (pair) => {
         await pair.one.send(200, `POST /create_relationship?me=${pair.one.id}&them=${pair.other.id}`);
-        await tiesAre(pair, 'nothing', 'asked');
+        await expectRelation(pair, 'nothing', 'requested');
         await pair.other.send(409, `POST /create_relationship?me=${pair.other.id}&them=${pair.one.id}`);
-        await tiesAre(pair, 'nothing', 'asked');
+        await expectRelation(pair, 'nothing', 'requested');
         await pair.other.send(200, `POST /friends/accept?from=${pair.one.id}`);
-        await tiesAre(pair, 'friends', 'friends');
+        await expectRelation(pair, 'friends', 'friends');
       },
     ),
 
@@ -357,7 +355,7 @@ export const friends: Subject = {
       'POST /create_relationship returns 409 for friends and for an existing request, and 404 for an unknown user.',
       async ({ one, other }) => {
         const path = `POST /create_relationship?me=${one.id}&them=`;
-        await one.send(404, `${path}${NOBODY}`);
+        await one.send(404, `${path}${UNUSED_ID}`);
         await one.send(200, `POST /friends/request?to=${other.id}`);
         await one.send(409, `${path}${other.id}`);
         await other.send(200, `POST /friends/accept?from=${one.id}`);
@@ -367,34 +365,34 @@ export const friends: Subject = {
 
     pairRule(
       'relationships.create.me',
-      'POST /create_relationship returns 403 if me is not the authenticated user: after the ids are valid, before it is known whether they exist, with the same body for all of them.',
+      'POST /create_relationship returns 403 if me is not the authenticated user. The ids are validated before and their existence is checked after, so the body is always the same.',
       async ({ one, other }) => {
         const path = 'POST /create_relationship?';
-        const refused = [];
+        const rejected = [];
         for (const [me, them] of [
-          [other.id, NOBODY],
+          [other.id, UNUSED_ID],
           [other.id, one.id],
           [other.id, other.id],
-          [NOBODY, other.id],
+          [UNUSED_ID, other.id],
         ])
-          refused.push(await one.send(403, `${path}me=${me}&them=${them}`));
-        for (const answer of refused) expectEqual(answer, 'the body', answer.body, refused[0]?.body);
+          rejected.push(await one.send(403, `${path}me=${me}&them=${them}`));
+        for (const response of rejected) expectEqual(response, 'the body', response.body, rejected[0]?.body);
         expectProblems(await one.send(400, `${path}me=${other.id}&them=0`), 'query.them');
         expectProblems(await one.send(400, `${path}me=${other.id}&them=${one.id}&kind=x`), 'query.kind');
         await one.send(400, `${path}me=${other.id}&them=${one.id}`, { json: { them: one.id } });
-        await tiesAre({ one, other }, 'nothing', 'nothing');
+        await expectRelation({ one, other }, 'nothing', 'nothing');
       },
     ),
 
     rule(
       'relationships.create.query',
       'POST /create_relationship requires me and them; a request to oneself returns 400.',
-      async (cast) => {
-        const { id, send } = await cast.sharedUser('flo');
+      async (users) => {
+        const { id, send } = await users.sharedUser('flo');
         const path = 'POST /create_relationship';
         expectProblems(await send(400, path), 'query.me', 'query.them');
         expectProblems(await send(400, `${path}?me=${id}`), 'query.them');
-        expectProblems(await send(400, `${path}?them=${NOBODY}`), 'query.me');
+        expectProblems(await send(400, `${path}?them=${UNUSED_ID}`), 'query.me');
         expectProblems(await send(400, `${path}?me=${id}&them=${id}`), 'query.them');
       },
     ),

@@ -1,35 +1,19 @@
 import { expectEqual, expectProblems, expectStatus, expectThat } from '../expect.js';
-import { privateProfile, publicProfile } from '../fixtures.js';
+import { privateProfile, publicProfile, textForm } from '../fixtures.js';
 import { samples } from '../images.js';
 import { rule, type Subject } from '../rule.js';
 
 const file = (bytes: Uint8Array, type: string, name = 'a picture') => new File([bytes], name, { type });
 const text = { title: 'A title', text: 'A text' };
 
-/** One form, as a client without a library would spell it. */
-function spelled(...parts: [head: string, content: string | Uint8Array][]) {
-  const chunks = parts.flatMap(([head, content]) => [
-    Buffer.from(`--kit\r\n${head}\r\n\r\n`),
-    Buffer.from(content as string),
-    Buffer.from('\r\n'),
-  ]);
-  return {
-    body: Buffer.concat([...chunks, Buffer.from('--kit--\r\n')]),
-    headers: { 'Content-Type': 'multipart/form-data; boundary=kit' },
-  };
-}
-
-const TITLE: [string, string] = ['Content-Disposition: form-data; name="title"', 'A title'];
-const TEXT: [string, string] = ['Content-Disposition: form-data; name="text"', 'A text'];
-
 export const images: Subject = {
   name: 'Images',
   rules: [
     rule(
       'images.upload.dimensions',
-      'An image that declares more than 16,384 pixels a side returns 400.',
-      async (cast) => {
-        const { send } = await cast.sharedUser('ada');
+      'An image whose header declares a side of more than 16,384 pixels returns 400.',
+      async (users) => {
+        const { send } = await users.sharedUser('ada');
         const wide = Buffer.from(samples.png);
         wide.writeUInt32BE(16_385, 16);
         expectProblems(
@@ -41,52 +25,52 @@ export const images: Subject = {
 
     rule(
       'images.upload.malformed-multipart',
-      'A multipart body that is empty, has no boundary or is cut short returns 400.',
-      async (cast) => {
-        const { send } = await cast.sharedUser('ada');
+      'A multipart body that is empty, lacks a boundary or is truncated returns 400.',
+      async (users) => {
+        const { send } = await users.sharedUser('ada');
         const type = (value: string) => ({ 'Content-Type': value });
         await send(400, 'POST /posts/create', {
           body: '--kit--\r\n',
           headers: type('multipart/form-data; boundary=kit'),
         });
         await send(400, 'POST /posts/create', { body: 'title=x', headers: type('multipart/form-data') });
-        const { body, headers } = spelled(TITLE, TEXT);
+        const { body, headers } = textForm(text);
         await send(400, 'POST /posts/create', { body: body.subarray(0, -12), headers });
       },
     ),
 
     rule(
       'images.download.headers',
-      'Images are served with X-Content-Type-Options: nosniff, a Content-Security-Policy that runs nothing, Cache-Control: private, no-cache, Cross-Origin-Resource-Policy: same-site and a strong ETag.',
-      async (cast) => {
-        const { visitor, post, picture } = await publicProfile(cast);
+      'Images are served with X-Content-Type-Options: nosniff, Content-Security-Policy: default-src none, Cache-Control: private, no-cache, Cross-Origin-Resource-Policy: same-site and a strong ETag.',
+      async (users) => {
+        const { visitor, post, picture } = await publicProfile(users);
         for (const path of [post.image, picture]) {
-          const answer = await visitor.send(200, `GET ${path}`);
-          const header = (name: string) => answer.headers.get(name) ?? '';
-          expectEqual(answer, 'X-Content-Type-Options', header('x-content-type-options'), 'nosniff');
-          expectEqual(answer, 'Cache-Control', header('cache-control'), 'private, no-cache');
-          expectEqual(answer, 'Cross-Origin-Resource-Policy', header('cross-origin-resource-policy'), 'same-site');
+          const response = await visitor.send(200, `GET ${path}`);
+          const header = (name: string) => response.headers.get(name) ?? '';
+          expectEqual(response, 'X-Content-Type-Options', header('x-content-type-options'), 'nosniff');
+          expectEqual(response, 'Cache-Control', header('cache-control'), 'private, no-cache');
+          expectEqual(response, 'Cross-Origin-Resource-Policy', header('cross-origin-resource-policy'), 'same-site');
           expectThat(
             /default-src 'none'/.test(header('content-security-policy')),
             "Content-Security-Policy: default-src 'none'",
-            answer,
+            response,
           );
-          expectThat(/^"[^"]+"$/.test(header('etag')), 'a strong ETag', answer);
+          expectThat(/^"[^"]+"$/.test(header('etag')), 'a strong ETag', response);
         }
       },
     ),
 
     rule(
       'images.download.not-modified',
-      'A matching If-None-Match returns 304 without a body, any other the image.',
-      async (cast) => {
-        const { visitor, post, picture } = await publicProfile(cast);
+      'A matching If-None-Match returns 304 without a body; any other returns the image.',
+      async (users) => {
+        const { visitor, post, picture } = await publicProfile(users);
         for (const path of [post.image, picture]) {
           const etag = (await visitor.send(200, `GET ${path}`)).headers.get('etag') ?? '';
           for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, `W/"other",${etag} , "another"`, '*']) {
-            const answer = await visitor.send(304, `GET ${path}`, { headers: { 'If-None-Match': tag } });
-            expectEqual(answer, 'bytes', answer.bytes.length, 0);
-            expectEqual(answer, 'ETag', answer.headers.get('etag'), etag);
+            const response = await visitor.send(304, `GET ${path}`, { headers: { 'If-None-Match': tag } });
+            expectEqual(response, 'bytes', response.bytes.length, 0);
+            expectEqual(response, 'ETag', response.headers.get('etag'), etag);
           }
           for (const tag of ['"other"', 'W/"other"', '', etag.slice(1, -1), `${etag.slice(0, -1)}x"`]) {
             await visitor.send(200, `GET ${path}`, { headers: { 'If-None-Match': tag } });
@@ -98,9 +82,9 @@ export const images: Subject = {
     ...(['post', 'profile'] as const).map((kind) =>
       rule(
         `images.download.hidden-${kind}-not-modified`,
-        `304 is returned only after the visibility check: the image of a hidden ${kind} returns 404, also with its ETag.`,
-        async (cast) => {
-          const { owner, stranger, post, picture } = await privateProfile(cast);
+        `Visibility is checked before If-None-Match: the image of a hidden ${kind} returns 404, even with its ETag.`,
+        async (users) => {
+          const { owner, stranger, post, picture } = await privateProfile(users);
           const path = kind === 'post' ? post.image : picture;
           const etag = (await owner.send(200, `GET ${path}`)).headers.get('etag') ?? '';
           for (const tag of [etag, '*']) {
@@ -112,9 +96,9 @@ export const images: Subject = {
 
     rule(
       'images.download.hidden-range',
-      'A hidden image returns 404 to HEAD, Range and every conditional request. Who may see it gets all of it.',
-      async (cast) => {
-        const { owner, stranger, post, picture } = await privateProfile(cast);
+      'A hidden image returns 404 for HEAD, Range and conditional requests. A user who may see it gets the whole image.',
+      async (users) => {
+        const { owner, stranger, post, picture } = await privateProfile(users);
         for (const path of [post.image, picture]) {
           const whole = await owner.send(200, `GET ${path}`);
           await stranger.send(404, `HEAD ${path}`);
@@ -124,8 +108,8 @@ export const images: Subject = {
             { 'If-Modified-Since': 'Thu, 01 Jan 2099 00:00:00 GMT' },
           ] as Record<string, string>[]) {
             await stranger.send(404, `GET ${path}`, { headers });
-            const answer = await owner.send(200, `GET ${path}`, { headers });
-            expectThat(answer.bytes.equals(whole.bytes), 'the whole image', answer);
+            const response = await owner.send(200, `GET ${path}`, { headers });
+            expectThat(response.bytes.equals(whole.bytes), 'the whole image', response);
           }
         }
       },
@@ -134,23 +118,23 @@ export const images: Subject = {
     rule(
       'images.download.hidden-like-missing',
       'A hidden image and a missing one return 404 with the same body.',
-      async (cast) => {
-        const { stranger, post, picture } = await privateProfile(cast);
+      async (users) => {
+        const { stranger, post, picture } = await privateProfile(users);
         for (const [missing, hidden] of [
           ['/posts/image/none.png', post.image],
           ['/profiles/image/none.png', picture],
         ]) {
-          const answer = await stranger.send(404, `GET ${hidden}`);
-          expectEqual(answer, 'the body', answer.body, (await stranger.send(404, `GET ${missing}`)).body);
+          const response = await stranger.send(404, `GET ${hidden}`);
+          expectEqual(response, 'the body', response.body, (await stranger.send(404, `GET ${missing}`)).body);
         }
       },
     ),
 
     rule(
       'images.download.malformed-name',
-      'A file name of any shape that names no image returns 404.',
-      async (cast) => {
-        const { visitor, post, picture } = await publicProfile(cast);
+      'A file name that is not the name of an image returns 404, regardless of its form.',
+      async (users) => {
+        const { visitor, post, picture } = await publicProfile(users);
         for (const path of [post.image, picture]) {
           const name = path.split('/').at(-1) ?? '';
           const [route, stem] = [path.slice(0, -name.length), name.split('.')[0] ?? ''];
@@ -191,9 +175,9 @@ export const images: Subject = {
 
     rule(
       'images.download.separate-routes',
-      'The route of post images serves no profile picture, and the route of profile pictures no post image.',
-      async (cast) => {
-        const { visitor, post, picture } = await publicProfile(cast);
+      'Profile pictures are not served under /posts/image, nor post images under /profiles/image.',
+      async (users) => {
+        const { visitor, post, picture } = await publicProfile(users);
         await visitor.send(404, `GET ${post.image.replace('/posts/', '/profiles/')}`);
         await visitor.send(404, `GET ${picture.replace('/profiles/', '/posts/')}`);
       },

@@ -4,7 +4,7 @@ import { bodies } from './bodies.js';
 import { concurrency } from './concurrency.js';
 import { fields } from './fields.js';
 import { friends } from './friends.js';
-import { overHttp } from './http.js';
+import { http } from './http.js';
 import { images } from './images.js';
 import { likes } from './likes.js';
 import { limits } from './limits.js';
@@ -20,7 +20,7 @@ import { updates } from './updates.js';
 import { uploads } from './uploads.js';
 import { viewers } from './viewers.js';
 
-/** Every subject. Those of one group go side by side; the next one begins when all of them are done. */
+/** All subjects. Those of a group run concurrently; the next group starts when all of them have finished. */
 export const groups: Subject[][] = [
   [
     accounts,
@@ -40,10 +40,10 @@ export const groups: Subject[][] = [
     concurrency,
     slow,
     operations,
-    overHttp,
+    http,
   ],
-  // They compare pages of the feed, to which nobody should add meanwhile.
+  // Compares pages of the feed, which must not change meanwhile.
   [lists],
-  // It counts requests one by one, and uses limits up.
+  // Counts requests and uses up rate limits.
   [limits],
 ];

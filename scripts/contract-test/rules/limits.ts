@@ -4,79 +4,79 @@ import type { CheckedResponse, RequestOptions } from '../exchange.js';
 import { expectEqual, expectErrorShape, expectThat, SkippedError } from '../expect.js';
 import { rule, type Subject } from '../rule.js';
 import type { TestUsers } from '../users.js';
-import { sound } from './operations.js';
+import { validRequest } from './operations.js';
 
 const nameOf = ({ method, path }: ContractOperation) => `${method} ${path}`;
 
-/** Using up more than this, or waiting longer, would burden a service that is not meant for tests. */
+/** Higher limits and longer windows are not tested: that would burden a service that is not set up for tests. */
 const MAX_REQUESTS = { strict: 100, general: 2000 };
 const MAX_WINDOW_SECONDS = 20;
 
-/** A service may slow down a client that goes on beyond its limit. */
-const MAX_REFUSED = 4;
+/** How many requests are sent over the limit, because a service may delay a client that continues. */
+const MAX_REQUESTS_OVER_LIMIT = 4;
 
-interface Standing {
+interface RateLimitState {
   limit: number;
   remaining: number;
   reset: number;
 }
 
-function standingOf(answer: CheckedResponse): Standing {
+function rateLimitOf(response: CheckedResponse): RateLimitState {
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
-    Number(answer.headers.get(`x-ratelimit-${name}`) ?? Number.NaN),
+    Number(response.headers.get(`x-ratelimit-${name}`) ?? Number.NaN),
   ) as [number, number, number];
   expectThat(
     [limit, remaining, reset].every((value) => Number.isInteger(value) && value >= 0),
     'X-RateLimit-Limit, -Remaining and -Reset as integers',
-    answer,
+    response,
   );
   return { limit, remaining, reset };
 }
 
-/** A request that is refused, and counts all the same. */
-const refused = (cast: TestUsers, operation: ContractOperation, sent: RequestOptions = {}) => {
+/** Sends a request that is rejected without changing anything, but counts against the rate limit. */
+const sendRejected = (users: TestUsers, operation: ContractOperation, sent: RequestOptions = {}) => {
   const wanted = operation.secured ? [401, 429] : [400, 429];
-  return cast.anonymous.send(wanted, sound(operation), {
+  return users.anonymous.send(wanted, validRequest(operation), {
     ...(operation.rateLimit === 'strict' && { json: {} }),
     ...sent,
   });
 };
 
-const byId = (id: string) => contract.find((operation) => operation.id === id) as ContractOperation;
+const operationById = (id: string) => contract.find((operation) => operation.id === id) as ContractOperation;
 
-/** Whether the second response counts in the same window as the first, or a new one has begun. */
-const newWindow = (before: Standing, after: Standing) =>
+/** Returns whether a new window has started between two responses. */
+const isNewWindow = (before: RateLimitState, after: RateLimitState) =>
   after.reset > before.reset || after.remaining > before.remaining;
 
-/** Uses up a bucket from the begin of a window, and returns how many requests have passed, and the one that did not. */
-async function useUp(send: () => Promise<CheckedResponse>): Promise<{ passed: number; refusal: CheckedResponse }> {
+/** Uses up a bucket from the start of a window. Returns the number of requests that passed and the first rejection. */
+async function exhaust(send: () => Promise<CheckedResponse>): Promise<{ passed: number; refusal: CheckedResponse }> {
   for (let attempt = 1; ; attempt++) {
-    // The first request of a new window tells when it ends.
-    let answer = await send();
-    await sleep((standingOf(answer).reset + 0.2) * 1000);
-    answer = await send();
-    const begin = standingOf(answer);
+    // The first response says when the current window ends.
+    let response = await send();
+    await sleep((rateLimitOf(response).reset + 0.2) * 1000);
+    response = await send();
+    const start = rateLimitOf(response);
     let passed = 0;
-    let last = begin;
-    while (answer.status !== 429 && passed <= begin.limit) {
+    let last = start;
+    while (response.status !== 429 && passed <= start.limit) {
       passed += 1;
-      answer = await send();
-      if (newWindow(last, standingOf(answer))) break;
-      last = standingOf(answer);
+      response = await send();
+      if (isNewWindow(last, rateLimitOf(response))) break;
+      last = rateLimitOf(response);
     }
-    if (answer.status === 429 || attempt === 3 || passed > begin.limit) return { passed, refusal: answer };
+    if (response.status === 429 || attempt === 3 || passed > start.limit) return { passed, refusal: response };
   }
 }
 
-/** What is no operation's counts in the general bucket, too. */
-const ALSO_REFUSED: [wanted: number, request: string][] = [
+/** Requests outside the contract's operations, which count in the general bucket. */
+const OTHER_LIMITED_REQUESTS: [wanted: number, request: string][] = [
   [404, 'GET /no-such-path'],
   [405, 'PATCH /posts'],
   [400, 'GET /%ff'],
   [204, 'OPTIONS /posts'],
 ];
 
-/** What counts in no bucket. */
+/** Requests that are not rate limited. */
 const UNLIMITED: [wanted: number, request: string, headers: Record<string, string>][] = [
   [200, 'GET /docs', {}],
   [200, 'GET /openapi.yaml', {}],
@@ -84,111 +84,115 @@ const UNLIMITED: [wanted: number, request: string, headers: Record<string, strin
   [204, 'OPTIONS /posts/create', { Origin: 'https://elsewhere.example', 'Access-Control-Request-Method': 'POST' }],
 ];
 
-const exceeds = (bucket: 'strict' | 'general', probe: string) =>
+const exceededRule = (bucket: 'strict' | 'general', probe: string) =>
   rule(
     `limits.exceeded.${bucket}`,
-    `As many requests as X-RateLimit-Limit says pass in a window. The next one is 429 with Retry-After, whichever operation of the ${bucket} bucket it is; the other bucket is not concerned.`,
-    async (cast) => {
-      const send = () => refused(cast, byId(probe), { takesRefusal: true });
-      const { limit, reset } = standingOf(await send());
-      if (limit > MAX_REQUESTS[bucket])
-        throw new SkippedError(`the ${bucket} limit of ${limit} is too high to be used up`);
-      if (reset > MAX_WINDOW_SECONDS) throw new SkippedError(`the window of ${reset} s is too long to be waited for`);
-      const { passed, refusal } = await useUp(send);
+    `X-RateLimit-Limit requests pass in a window. Further requests of any operation in the ${bucket} bucket return 429 with Retry-After; the other bucket is not affected.`,
+    async (users) => {
+      const send = () => sendRejected(users, operationById(probe), { allow429: true });
+      const { limit, reset } = rateLimitOf(await send());
+      if (limit > MAX_REQUESTS[bucket]) throw new SkippedError(`the ${bucket} limit of ${limit} is too high to exceed`);
+      if (reset > MAX_WINDOW_SECONDS) throw new SkippedError(`the window of ${reset} s is too long to wait for`);
+      const { passed, refusal } = await exhaust(send);
       expectThat(refusal.status === 429, `429 after ${limit} requests`, refusal);
-      expectEqual(refusal, 'how many requests passed', passed, limit);
+      expectEqual(refusal, 'the number of requests that passed', passed, limit);
       const operations = contract.filter(({ rateLimit }) => rateLimit === bucket);
-      const step = Math.ceil(operations.length / MAX_REFUSED);
-      const answers = [refusal];
+      const step = Math.ceil(operations.length / MAX_REQUESTS_OVER_LIMIT);
+      const responses = [refusal];
       for (const operation of operations.filter((_, index) => index % step === 0)) {
-        answers.push(await refused(cast, operation, { takesRefusal: true }));
+        responses.push(await sendRejected(users, operation, { allow429: true }));
       }
       if (bucket === 'general') {
-        for (const [wanted, request] of ALSO_REFUSED) {
-          answers.push(await cast.anonymous.send([wanted, 429], request, { takesRefusal: true }));
+        for (const [wanted, request] of OTHER_LIMITED_REQUESTS) {
+          responses.push(await users.anonymous.send([wanted, 429], request, { allow429: true }));
         }
         for (const [wanted, request, headers] of UNLIMITED) {
-          const free = await cast.anonymous.send(wanted, request, { headers, takesRefusal: true });
-          expectThat(!free.headers.has('x-ratelimit-limit'), 'no rate limit', free);
+          const unlimited = await users.anonymous.send(wanted, request, { headers, allow429: true });
+          expectThat(!unlimited.headers.has('x-ratelimit-limit'), 'no rate limit', unlimited);
         }
       }
-      for (const answer of answers) {
-        // A new window may begin meanwhile.
-        if (answer.status !== 429 && standingOf(answer).remaining > 0) continue;
-        expectThat(answer.status === 429, '429', answer);
-        expectErrorShape(answer);
-        const seconds = Number(answer.headers.get('retry-after') ?? Number.NaN);
+      for (const response of responses) {
+        // A new window may have started meanwhile.
+        if (response.status !== 429 && rateLimitOf(response).remaining > 0) continue;
+        expectThat(response.status === 429, '429', response);
+        expectErrorShape(response);
+        const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
         expectThat(
           Number.isInteger(seconds) && seconds > 0 && seconds <= reset + 900,
           'Retry-After in seconds',
-          answer,
+          response,
         );
-        expectEqual(answer, 'X-RateLimit-Remaining', standingOf(answer).remaining, 0);
+        expectEqual(response, 'X-RateLimit-Remaining', rateLimitOf(response).remaining, 0);
       }
       const other = bucket === 'strict' ? 'getCurrentAccount' : 'login';
-      const apart = await refused(cast, byId(other));
-      expectThat(apart.status !== 429, 'the other bucket to go on', apart);
+      const otherResponse = await sendRejected(users, operationById(other));
+      expectThat(otherResponse.status !== 429, 'requests of the other bucket to pass', otherResponse);
     },
   );
 
-/** Every operation, and what is none: each counts once in its bucket. */
+/** Every operation, and requests outside of them, with the bucket in which each counts once. */
 const COUNTED: [
   id: string,
-  says: string,
+  description: string,
   bucket: 'strict' | 'general',
-  send: (cast: TestUsers) => Promise<CheckedResponse>,
+  send: (users: TestUsers) => Promise<CheckedResponse>,
 ][] = [
   ...contract.map(
     (operation) =>
-      [operation.id, nameOf(operation), operation.rateLimit, (cast: TestUsers) => refused(cast, operation)] as const,
+      [
+        operation.id,
+        nameOf(operation),
+        operation.rateLimit,
+        (users: TestUsers) => sendRejected(users, operation),
+      ] as const,
   ),
-  ['unknown-path', 'an unknown path', 'general', (cast: TestUsers) => cast.anonymous.send(404, 'GET /no-such-path')],
+  ['unknown-path', 'an unknown path', 'general', (users: TestUsers) => users.anonymous.send(404, 'GET /no-such-path')],
   [
     'method',
     'a method that a path does not support',
     'general',
-    (cast: TestUsers) => cast.anonymous.send(405, 'PATCH /posts'),
+    (users: TestUsers) => users.anonymous.send(405, 'PATCH /posts'),
   ],
-  ['head', 'HEAD', 'general', (cast: TestUsers) => cast.anonymous.send(401, 'HEAD /posts')],
-  ['options', 'OPTIONS', 'general', (cast: TestUsers) => cast.anonymous.send(204, 'OPTIONS /posts')],
-  ['url', 'a URL that cannot be decoded', 'general', (cast: TestUsers) => cast.anonymous.send(400, 'GET /%ff')],
+  ['head', 'HEAD', 'general', (users: TestUsers) => users.anonymous.send(401, 'HEAD /posts')],
+  ['options', 'OPTIONS', 'general', (users: TestUsers) => users.anonymous.send(204, 'OPTIONS /posts')],
+  ['url', 'a URL that cannot be decoded', 'general', (users: TestUsers) => users.anonymous.send(400, 'GET /%ff')],
   [
     'method-of-strict',
     'a method that the path of a strict operation does not support',
     'general',
-    (cast: TestUsers) => cast.anonymous.send(405, 'GET /auth/login'),
+    (users: TestUsers) => users.anonymous.send(405, 'GET /auth/login'),
   ],
 ].map((row) => row as unknown as (typeof COUNTED)[number]);
 
-const countRules = COUNTED.map(([id, says, bucket, send]) =>
+const countRules = COUNTED.map(([id, description, bucket, send]) =>
   rule(
     `limits.counted.${id}`,
-    `Every request counts once in its bucket, also when it is refused: ${says} in the ${bucket} bucket.`,
-    async (cast) => {
-      const probe = byId(bucket === 'strict' ? 'login' : 'getCurrentAccount');
+    `Every request counts once in its bucket, even if it is rejected: ${description} in the ${bucket} bucket.`,
+    async (users) => {
+      const probe = operationById(bucket === 'strict' ? 'login' : 'getCurrentAccount');
       for (let attempt = 1; ; attempt++) {
-        const before = standingOf(await refused(cast, probe));
-        const answer = await send(cast);
-        // Must not count in the strict bucket.
-        if (bucket === 'strict') await refused(cast, byId('getCurrentAccount'));
-        const after = standingOf(await refused(cast, probe));
-        const own = standingOf(answer);
-        expectEqual(answer, 'X-RateLimit-Limit, as for other operations of the bucket', own.limit, before.limit);
-        const counted = [before.remaining - own.remaining, own.remaining - after.remaining];
+        const before = rateLimitOf(await sendRejected(users, probe));
+        const response = await send(users);
+        // A general request, which must not count in the strict bucket.
+        if (bucket === 'strict') await sendRejected(users, operationById('getCurrentAccount'));
+        const after = rateLimitOf(await sendRejected(users, probe));
+        const current = rateLimitOf(response);
+        expectEqual(response, 'X-RateLimit-Limit, as for other operations of the bucket', current.limit, before.limit);
+        const counted = [before.remaining - current.remaining, current.remaining - after.remaining];
         const exact = counted.every((difference) => difference === 1);
-        // A new window may begin, and other clients of the same address count, too.
+        // A new window may start, and requests of other clients from the same address count too.
         if (!exact && attempt < 8) continue;
-        expectThat(exact, 'X-RateLimit-Remaining to fall by one', answer);
-        expectThat(after.reset <= before.reset, 'X-RateLimit-Reset not to rise within a window', answer);
+        expectThat(exact, 'X-RateLimit-Remaining to fall by one', response);
+        expectThat(after.reset <= before.reset, 'X-RateLimit-Reset not to rise within a window', response);
         return;
       }
     },
   ),
 );
 
-const FORGED = ['X-Forwarded-For', 'X-Real-IP', 'Forwarded', 'True-Client-IP', 'X-Client-IP'];
+const FORGED_HEADERS = ['X-Forwarded-For', 'X-Real-IP', 'Forwarded', 'True-Client-IP', 'X-Client-IP'];
 
-/** They count requests one by one, so nothing else may be sent meanwhile. */
+/** These rules count requests, so no other rules may run at the same time. */
 export const limits: Subject = {
   name: 'Rate limits',
   rules: [
@@ -196,13 +200,13 @@ export const limits: Subject = {
 
     rule(
       'limits.reset',
-      'X-RateLimit-Reset is the number of seconds until the window ends: it falls as time passes.',
-      async (cast) => {
+      'X-RateLimit-Reset is the number of seconds until the window ends, and decreases as time passes.',
+      async (users) => {
         for (let attempt = 1; ; attempt++) {
-          const first = await refused(cast, byId('getCurrentAccount'));
+          const first = await sendRejected(users, operationById('getCurrentAccount'));
           await sleep(2100);
-          const second = await refused(cast, byId('getCurrentAccount'));
-          const [before, after] = [standingOf(first), standingOf(second)];
+          const second = await sendRejected(users, operationById('getCurrentAccount'));
+          const [before, after] = [rateLimitOf(first), rateLimitOf(second)];
           if (before.reset <= 3 && attempt < 5) {
             await sleep((before.reset + 0.2) * 1000);
             continue;
@@ -220,25 +224,25 @@ export const limits: Subject = {
 
     rule(
       'limits.forged',
-      `A client cannot open a bucket of its own with ${FORGED.join(', ')}: only proxies that the operator trusts are believed.`,
-      async (cast) => {
-        for (const name of FORGED) {
+      `A client cannot get a separate bucket by sending ${FORGED_HEADERS.join(', ')}: only trusted proxies may set them.`,
+      async (users) => {
+        for (const name of FORGED_HEADERS) {
           for (let attempt = 1; ; attempt++) {
-            const before = standingOf(await refused(cast, byId('getCurrentAccount')));
+            const before = rateLimitOf(await sendRejected(users, operationById('getCurrentAccount')));
             const address = `203.0.113.${attempt}`;
             const headers = { [name]: name === 'Forwarded' ? `for=${address}` : address };
-            const answer = await refused(cast, byId('getCurrentAccount'), { headers });
-            const after = standingOf(answer);
-            // A new window has all of its requests, but its end is later, too.
+            const response = await sendRejected(users, operationById('getCurrentAccount'), { headers });
+            const after = rateLimitOf(response);
+            // A new window also restores `remaining`; it can be recognized by its later end.
             if (after.remaining >= before.remaining && after.reset > before.reset && attempt < 3) continue;
-            expectThat(after.remaining === before.remaining - 1, `${name} not to open a bucket`, answer);
+            expectThat(after.remaining === before.remaining - 1, `${name} not to open a separate bucket`, response);
             break;
           }
         }
       },
     ),
 
-    exceeds('strict', 'login'),
-    exceeds('general', 'getCurrentAccount'),
+    exceededRule('strict', 'login'),
+    exceededRule('general', 'getCurrentAccount'),
   ],
 };

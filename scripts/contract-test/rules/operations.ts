@@ -1,36 +1,39 @@
 import { type ContractOperation, contract } from '../document.js';
 import type { RequestOptions } from '../exchange.js';
 import { expectEqual, expectErrorShape, expectProblems } from '../expect.js';
-import { NO_ID, rawForm } from '../fixtures.js';
+import { rawForm, UNUSED_ID } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 
-/** Every other parameter is an id. It names nothing, so that a request which is wrongly accepted changes nothing. */
-const VALUES: Record<string, number> = { limit: 1, offset: 7 };
+/** All other parameters are ids. They get an unused id, so that a request that is wrongly accepted changes nothing. */
+const PARAMETER_VALUES: Record<string, number> = { limit: 1, offset: 7 };
 
-/** A request of this operation that is sound, as far as the document can say; what it names need not exist. */
-export function sound(operation: ContractOperation, query: string[] = []): string {
-  const path = operation.path.replace('{filename}', 'none.png').replace(/\{\w+\}/, String(NO_ID));
-  const parameters = [...operation.query.map(({ name }) => `${name}=${VALUES[name] ?? NO_ID}`), ...query];
+/** Returns the request line of an operation, with parameters that are valid but name nothing that exists. */
+export function validRequest(operation: ContractOperation, query: string[] = []): string {
+  const path = operation.path.replace('{filename}', 'none.png').replace(/\{\w+\}/, String(UNUSED_ID));
+  const parameters = [...operation.query.map(({ name }) => `${name}=${PARAMETER_VALUES[name] ?? UNUSED_ID}`), ...query];
   return `${operation.method} ${path}${parameters.length > 0 ? `?${parameters.join('&')}` : ''}`;
 }
 
-/** The body of the document's first example, with more fields. */
-export function bodyOf({ requestBody }: ContractOperation, more: Record<string, string> = {}): RequestOptions {
+/** Returns the first example body of the document, with additional fields. */
+export function exampleBody(
+  { requestBody }: ContractOperation,
+  additional: Record<string, string> = {},
+): RequestOptions {
   const [example] = Object.values(requestBody?.examples ?? {});
   if (!requestBody || !example) return {};
-  const fields = { ...example.value, ...more };
+  const fields = { ...example.value, ...additional };
   if (requestBody.mediaType === 'application/json') return { json: fields };
   return { form: Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)])) };
 }
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
-/** What holds for every operation, checked on one or two of them. */
+/** Rules that hold for every operation, checked on one or two of them. */
 export const operations: Subject = {
   name: 'Every operation',
   rules: [
-    rule('http.query.repeated', 'A repeated query parameter returns 400, also with equal values.', async (cast) => {
-      const { send } = await cast.sharedUser('ada');
+    rule('http.query.repeated', 'A repeated query parameter returns 400, even with equal values.', async (users) => {
+      const { send } = await users.sharedUser('ada');
       expectProblems(await send(400, 'GET /posts?limit=5&limit=5'), 'query.limit');
       expectProblems(await send(400, 'GET /posts?limit[]=5'), 'query.limit[]');
       expectProblems(await send(400, 'POST /posts/like?id=7&id=8'), 'query.id');
@@ -38,16 +41,16 @@ export const operations: Subject = {
 
     rule(
       'http.form.repeated-field',
-      'A repeated form field returns 400 and is named, also with equal values.',
-      async (cast) => {
-        const { send } = await cast.sharedUser('ada');
+      'A repeated form field returns 400 and is named, even with equal values.',
+      async (users) => {
+        const { send } = await users.sharedUser('ada');
         for (const operation of contract) {
           const { mediaType, examples } = operation.requestBody ?? {};
           if (mediaType !== 'multipart/form-data') continue;
           for (const { value } of Object.values(examples ?? {})) {
             const parts = Object.entries(value).map(([name, content]) => ({ name, content: String(content) }));
-            const answer = await send(400, sound(operation), rawForm(...parts, ...parts));
-            expectProblems(answer, ...Object.keys(value).map((name) => `body.${name}`));
+            const response = await send(400, validRequest(operation), rawForm(...parts, ...parts));
+            expectProblems(response, ...Object.keys(value).map((name) => `body.${name}`));
           }
         }
       },
@@ -55,9 +58,9 @@ export const operations: Subject = {
 
     rule(
       'http.fields.prototype-names',
-      '__proto__ and constructor are undocumented fields like any other and return 400.',
-      async (cast) => {
-        const { send } = await cast.sharedUser('ada');
+      '__proto__ and constructor are undocumented fields like any other, and return 400.',
+      async (users) => {
+        const { send } = await users.sharedUser('ada');
         const body = '{"password":"Wrong-Harbour_58","__proto__":{"a":1}}';
         expectProblems(await send(400, 'DELETE /profiles/me', { body, headers: JSON_TYPE }), 'body.__proto__');
         expectProblems(
@@ -70,9 +73,9 @@ export const operations: Subject = {
 
     rule(
       'http.errors.lists-every-problem',
-      'A 400 lists every problem of the request, of its query and its body.',
-      async (cast) => {
-        const { send } = await cast.sharedUser('ada');
+      'A 400 lists every problem in the query and the body of the request.',
+      async (users) => {
+        const { send } = await users.sharedUser('ada');
         const form = { title: '', author_id: '1' };
         expectProblems(
           await send(400, 'POST /posts/create?page=1', { form }),
@@ -87,9 +90,9 @@ export const operations: Subject = {
 
     rule(
       'http.errors.malformed-json',
-      'Malformed JSON, and a JSON body that is not an object, return 400 with the JSON body of every error.',
-      async (cast) => {
-        const { send } = await cast.sharedUser('ada');
+      'Malformed JSON, and a JSON body that is not an object, return 400 with a JSON error body.',
+      async (users) => {
+        const { send } = await users.sharedUser('ada');
         const notUtf8 = Buffer.from([...Buffer.from('{"password":"'), 0xff, ...Buffer.from('"}')]);
         for (const body of ['{', '[]', '7', 'null', '"x"', ' ', notUtf8]) {
           expectErrorShape(
@@ -101,9 +104,9 @@ export const operations: Subject = {
 
     rule(
       'http.body.too-large',
-      'A JSON body of 64 KiB is read. A larger one returns 413, whatever its fields and the query, but 401 without credentials.',
-      async (cast) => {
-        const { send } = await cast.sharedUser('ada');
+      'A JSON body of 64 KiB is accepted. A larger one returns 413 regardless of its fields and the query, but 401 without credentials.',
+      async (users) => {
+        const { send } = await users.sharedUser('ada');
         const sent = (bytes: number, headers = {}) => ({
           body: '{"extra":1}'.padEnd(bytes),
           headers: { ...JSON_TYPE, ...headers },
@@ -113,15 +116,15 @@ export const operations: Subject = {
         for (const headers of [{}, chunked]) {
           const read = await send(400, 'DELETE /profiles/me', sent(limit, headers));
           expectProblems(read, 'body.extra', 'body.password');
-          const answer = await send(413, 'DELETE /profiles/me?page=1', sent(limit + 1, headers));
-          expectEqual(expectErrorShape(answer), 'the fields', Object.keys(answer.body), ['message']);
+          const response = await send(413, 'DELETE /profiles/me?page=1', sent(limit + 1, headers));
+          expectEqual(expectErrorShape(response), 'the fields', Object.keys(response.body), ['message']);
         }
-        await cast.anonymous.send(401, 'DELETE /profiles/me', sent(limit + 1));
+        await users.anonymous.send(401, 'DELETE /profiles/me', sent(limit + 1));
       },
     ),
 
-    rule('http.fields.nul', 'NUL and form fields that are not UTF-8 return 400.', async (cast) => {
-      const { send } = await cast.sharedUser('ada');
+    rule('http.fields.nul', 'NUL, and form fields that are not valid UTF-8, return 400.', async (users) => {
+      const { send } = await users.sharedUser('ada');
       expectProblems(
         await send(400, 'POST /posts/create', { form: { title: 'a\0', text: 'b\0' } }),
         'body.text',
@@ -137,18 +140,18 @@ export const operations: Subject = {
 
     rule(
       'http.order.media-type-before-fields',
-      'The media type is checked before the fields: 415 wins over 400.',
-      async (cast) => {
-        const { send } = await cast.sharedUser('ada');
+      'The media type is checked before the fields: 415 takes precedence over 400.',
+      async (users) => {
+        const { send } = await users.sharedUser('ada');
         await send(415, 'POST /posts/create?page=1', { body: 'hello', headers: { 'Content-Type': 'text/plain' } });
       },
     ),
 
     rule(
       'http.order.fields-before-existence',
-      'The fields are checked before existence: 400 wins over 404.',
-      async (cast) => {
-        const { send } = await cast.sharedUser('ada');
+      'The fields are checked before existence: 400 takes precedence over 404.',
+      async (users) => {
+        const { send } = await users.sharedUser('ada');
         expectProblems(await send(400, 'PUT /posts/edit?id=9007199254740991', { form: { title: '' } }), 'body.title');
         expectProblems(await send(400, 'GET /posts/9007199254740991?page=1'), 'query.page');
       },
@@ -156,10 +159,10 @@ export const operations: Subject = {
 
     rule(
       'http.order.fields-password-conflict',
-      'The fields are checked before the password, the password before conflicts: 400, then 401, then 409.',
-      async (cast) => {
-        const { send } = await cast.sharedUser('ada');
-        const { username } = await cast.sharedUser('ben');
+      'The fields are checked before the password, and the password before conflicts: 400, then 401, then 409.',
+      async (users) => {
+        const { send } = await users.sharedUser('ada');
+        const { username } = await users.sharedUser('ben');
         const form = { username, current_password: 'Wrong-Harbour_58' };
         expectProblems(await send(400, 'PUT /profiles/me', { form: { ...form, private: 'maybe' } }), 'body.private');
         await send(401, 'PUT /profiles/me', { form });

@@ -5,115 +5,118 @@ import { parse } from 'yaml';
 import { type ContractOperation, contract } from '../document.js';
 import type { CheckedResponse, RequestOptions } from '../exchange.js';
 import { expectEqual, expectErrorShape, expectProblems, expectStatus, expectThat } from '../expect.js';
-import { audience, byCookie, NO_ID, publish, textForm } from '../fixtures.js';
+import { claimsOf, publish, textForm, UNUSED_ID, visibilityFixture, withCookie } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 import type { TestUsers, User } from '../users.js';
-import { bodyOf, sound } from './operations.js';
+import { exampleBody, validRequest } from './operations.js';
 
 const nameOf = ({ method, path }: ContractOperation) => `${method} ${path}`;
 const CROSS_SITE = { Origin: 'https://elsewhere.example', 'Sec-Fetch-Site': 'cross-site' };
-const TEXT: RequestOptions = { body: 'hello', headers: { 'Content-Type': 'text/plain' } };
+const TEXT_BODY: RequestOptions = { body: 'hello', headers: { 'Content-Type': 'text/plain' } };
 const isSafe = ({ method }: ContractOperation) => method === 'GET';
 
-const user = (cast: TestUsers) => cast.sharedUser('refused');
+const user = (users: TestUsers) => users.sharedUser('rejected requests');
 
-/** A request with everything wrong that can be: what is refused first is told by the order. */
-const withHeaders = ({ headers, ...sent }: RequestOptions, more: Record<string, string>): RequestOptions => ({
+/** Returns the options with additional headers. */
+const withHeaders = ({ headers, ...sent }: RequestOptions, additional: Record<string, string>): RequestOptions => ({
   ...sent,
-  headers: { ...headers, ...more },
+  headers: { ...headers, ...additional },
 });
 
-/** Two reasons to refuse a request, the one that comes first, and the operations to which both apply. */
-interface Pair {
+/** A request with several reasons for a rejection: the status that takes precedence, and the operations it applies to. */
+interface OrderCase {
   id: string;
-  says: string;
-  wanted: number;
+  description: string;
+  status: number;
   applies(operation: ContractOperation): boolean;
-  send(cast: TestUsers, operation: ContractOperation): Promise<[request: string, sent: RequestOptions][]>;
+  send(users: TestUsers, operation: ContractOperation): Promise<[request: string, sent: RequestOptions][]>;
 }
 
-const UNKNOWN = ['page=1'];
+const UNKNOWN_QUERY = ['page=1'];
 
-const PAIRS: Pair[] = [
+const ORDER_CASES: OrderCase[] = [
   {
     id: 'credentials-before-cross-site',
-    says: 'Missing, malformed and refused credentials are 401 also for a request from another site',
-    wanted: 401,
+    description: 'A cross-site request with missing or invalid credentials returns 401',
+    status: 401,
     applies: (operation) => operation.secured && !isSafe(operation),
     send: async (_, operation) => [
-      [sound(operation), { ...bodyOf(operation), headers: CROSS_SITE }],
-      [sound(operation), withHeaders(byCookie('stale', CROSS_SITE), {})],
-      [sound(operation), { ...bodyOf(operation), headers: { ...CROSS_SITE, Authorization: 'Bearer stale' } }],
+      [validRequest(operation), { ...exampleBody(operation), headers: CROSS_SITE }],
+      [validRequest(operation), withHeaders(withCookie('stale', CROSS_SITE), {})],
+      [
+        validRequest(operation),
+        { ...exampleBody(operation), headers: { ...CROSS_SITE, Authorization: 'Bearer stale' } },
+      ],
     ],
   },
   {
     id: 'credentials-before-media-type-and-fields',
-    says: 'Missing and refused credentials are 401 whatever else is wrong with the request',
-    wanted: 401,
+    description: 'A request with missing or invalid credentials returns 401 regardless of its media type and fields',
+    status: 401,
     applies: ({ secured }) => secured,
     send: async (_, operation) => [
-      [sound(operation, UNKNOWN), TEXT],
-      [sound(operation, UNKNOWN), withHeaders(TEXT, { Authorization: 'Bearer stale' })],
+      [validRequest(operation, UNKNOWN_QUERY), TEXT_BODY],
+      [validRequest(operation, UNKNOWN_QUERY), withHeaders(TEXT_BODY, { Authorization: 'Bearer stale' })],
     ],
   },
   {
     id: 'cross-site-before-media-type-and-fields',
-    says: 'A request from another site by cookie alone is 403 whatever its query and body',
-    wanted: 403,
+    description: 'A cross-site request authenticated only by the cookie returns 403 regardless of its query and body',
+    status: 403,
     applies: (operation) => operation.secured && !isSafe(operation),
-    async send(cast, operation) {
-      const { token } = await user(cast);
-      const { headers = {} } = byCookie(token, CROSS_SITE);
+    async send(users, operation) {
+      const { token } = await user(users);
+      const { headers = {} } = withCookie(token, CROSS_SITE);
       return [
-        [sound(operation, UNKNOWN), { ...bodyOf(operation), headers }],
-        [sound(operation), withHeaders(TEXT, headers)],
+        [validRequest(operation, UNKNOWN_QUERY), { ...exampleBody(operation), headers }],
+        [validRequest(operation), withHeaders(TEXT_BODY, headers)],
         [`${operation.method} ${operation.path.replace(/\{\w+\}/, 'x')}`, { headers }],
       ];
     },
   },
   {
     id: 'cross-site-before-media-type-and-fields',
-    says: 'A request from another site is 403 whatever its query and body, without credentials too',
-    wanted: 403,
+    description: 'A cross-site request returns 403 regardless of its query and body, even without credentials',
+    status: 403,
     applies: ({ secured }) => !secured,
     send: async (_, operation) => [
-      [sound(operation), { ...bodyOf(operation), headers: CROSS_SITE }],
-      [sound(operation, UNKNOWN), withHeaders(TEXT, CROSS_SITE)],
+      [validRequest(operation), { ...exampleBody(operation), headers: CROSS_SITE }],
+      [validRequest(operation, UNKNOWN_QUERY), withHeaders(TEXT_BODY, CROSS_SITE)],
     ],
   },
   {
     id: 'media-type-before-fields',
-    says: 'A body of a type that the operation does not take is 415 whatever its query',
-    wanted: 415,
+    description: 'A body of an unsupported media type returns 415 regardless of the query',
+    status: 415,
     applies: ({ requestBody }) => requestBody !== undefined,
-    async send(cast, operation) {
-      const token = operation.secured ? (await user(cast)).token : undefined;
+    async send(users, operation) {
+      const token = operation.secured ? (await user(users)).token : undefined;
       return [
-        [sound(operation, UNKNOWN), { ...TEXT, token }],
-        [`${operation.method} ${operation.path}?id=x`, { ...TEXT, token }],
+        [validRequest(operation, UNKNOWN_QUERY), { ...TEXT_BODY, token }],
+        [`${operation.method} ${operation.path}?id=x`, { ...TEXT_BODY, token }],
       ];
     },
   },
   {
     id: 'fields-before-existence',
-    says: 'What is wrong with the query is 400 also if the post, user, session or image does not exist',
-    wanted: 400,
-    applies: ({ query, inPath, secured }) => secured && (query.length > 0 || inPath.length > 0),
-    async send(cast, operation) {
-      const { token } = await user(cast);
-      const request = sound(operation, UNKNOWN);
-      return [[request, { ...bodyOf(operation), token }]];
+    description: 'An invalid query returns 400 even if the post, user, session or image does not exist',
+    status: 400,
+    applies: ({ query, pathParameters, secured }) => secured && (query.length > 0 || pathParameters.length > 0),
+    async send(users, operation) {
+      const { token } = await user(users);
+      const request = validRequest(operation, UNKNOWN_QUERY);
+      return [[request, { ...exampleBody(operation), token }]];
     },
   },
 ];
 
-const orderRules = PAIRS.flatMap((pair) =>
-  contract.filter(pair.applies).map((operation) =>
-    rule(`order.${pair.id}.${operation.id}`, `${pair.says}: ${nameOf(operation)}`, async (cast) => {
-      const requests = await pair.send(cast, operation);
+const orderRules = ORDER_CASES.flatMap((orderCase) =>
+  contract.filter(orderCase.applies).map((operation) =>
+    rule(`order.${orderCase.id}.${operation.id}`, `${orderCase.description}: ${nameOf(operation)}`, async (users) => {
+      const requests = await orderCase.send(users, operation);
       await Promise.all(
         requests.map(async ([request, sent]) =>
-          expectErrorShape(await cast.anonymous.send(pair.wanted, request, sent)),
+          expectErrorShape(await users.anonymous.send(orderCase.status, request, sent)),
         ),
       );
     }),
@@ -122,14 +125,14 @@ const orderRules = PAIRS.flatMap((pair) =>
 
 const unsafe = contract.filter((operation) => !isSafe(operation));
 
-/** Headers of a browser on the service's own pages, or of a program. */
-const OWN: [says: string, headers: (cast: TestUsers) => Record<string, string>][] = [
+/** Headers of requests from the service's own origin, or from clients other than browsers. */
+const SAME_ORIGIN: [description: string, headers: (users: TestUsers) => Record<string, string>][] = [
   ['an Origin of the host that the request is for', ({ origin }) => ({ Origin: origin })],
   ['Sec-Fetch-Site: same-origin', ({ origin }) => ({ Origin: origin, 'Sec-Fetch-Site': 'same-origin' })],
   ['Sec-Fetch-Site: none', () => ({ 'Sec-Fetch-Site': 'none' })],
   ['neither header', () => ({})],
 ];
-const FOREIGN: [says: string, headers: (cast: TestUsers) => Record<string, string>][] = [
+const CROSS_ORIGIN: [description: string, headers: (users: TestUsers) => Record<string, string>][] = [
   ['an Origin of another host', () => ({ Origin: 'https://elsewhere.example' })],
   ['the Origin null', () => ({ Origin: 'null' })],
   ['an Origin that only begins like the host', ({ origin }) => ({ Origin: `${origin}.elsewhere.example` })],
@@ -140,19 +143,19 @@ const FOREIGN: [says: string, headers: (cast: TestUsers) => Record<string, strin
 const siteRules = unsafe.map((operation) =>
   rule(
     `sites.${operation.id}`,
-    `An unsafe request without an Authorization header is 403 if it comes from a page of another site, and passes from the own origin and from programs. With the header it passes from everywhere: ${nameOf(operation)}`,
-    async (cast) => {
-      const credentials = operation.secured ? byCookie((await user(cast)).token).headers : {};
-      // Refused for its fields, if it passes.
-      const request = sound(operation, UNKNOWN);
-      const send = (wanted: number, headers: Record<string, string>, token?: string) =>
-        cast.anonymous.send(wanted, request, { ...bodyOf(operation), token, headers });
+    `A request that changes data and has no Authorization header returns 403 if it is cross-origin, and is allowed from the service’s own origin and from clients other than browsers. With the header it is allowed from every origin: ${nameOf(operation)}`,
+    async (users) => {
+      const credentials = operation.secured ? withCookie((await user(users)).token).headers : {};
+      // Returns 400 for its query if the origin is allowed.
+      const request = validRequest(operation, UNKNOWN_QUERY);
+      const send = (status: number, headers: Record<string, string>, token?: string) =>
+        users.anonymous.send(status, request, { ...exampleBody(operation), token, headers });
       await Promise.all([
-        ...OWN.map(([, headers]) => send(400, { ...credentials, ...headers(cast) })),
-        ...FOREIGN.map(([, headers]) => send(403, { ...credentials, ...headers(cast) })),
+        ...SAME_ORIGIN.map(([, headers]) => send(400, { ...credentials, ...headers(users) })),
+        ...CROSS_ORIGIN.map(([, headers]) => send(403, { ...credentials, ...headers(users) })),
       ]);
       if (!operation.secured) return;
-      const { token } = await user(cast);
+      const { token } = await user(users);
       await send(400, { Origin: 'https://elsewhere.example', 'Sec-Fetch-Site': 'cross-site' }, token);
     },
   ),
@@ -163,24 +166,24 @@ const safeRules = contract
   .map((operation) =>
     rule(
       `sites.${operation.id}`,
-      `A request that only reads passes from everywhere, by cookie too: ${nameOf(operation)}`,
-      async (cast) => {
-        const { token } = await user(cast);
-        await cast.anonymous.send([200, 404], sound(operation), byCookie(token, CROSS_SITE));
+      `A request that only reads is allowed from every origin, even with the cookie: ${nameOf(operation)}`,
+      async (users) => {
+        const { token } = await user(users);
+        await users.anonymous.send([200, 404], validRequest(operation), withCookie(token, CROSS_SITE));
       },
     ),
   );
 
-/** Each request is refused for its query if it passes. All unsafe operations share the check. */
+/** A request returns 400 for its query if the origin is allowed. One operation is enough: all share the check. */
 const headerRule = rule(
   'sites.headers',
-  'Sec-Fetch-Site decides before Origin: same-origin and none pass. Without it an Origin passes whose host and port are those of Host, by any scheme. HEAD and OPTIONS pass always.',
-  async (cast) => {
-    const { token } = await user(cast);
-    const { host, hostname, protocol } = new URL(cast.origin);
+  'Sec-Fetch-Site takes precedence over Origin: same-origin and none are allowed. Without it, an Origin with the host and port of Host is allowed, with any scheme. HEAD and OPTIONS are always allowed.',
+  async (users) => {
+    const { token } = await user(users);
+    const { host, hostname, protocol } = new URL(users.origin);
     const otherScheme = protocol === 'http:' ? 'https:' : 'http:';
-    const send = (wanted: number, headers: Record<string, string>) =>
-      cast.anonymous.send(wanted, 'DELETE /auth/sessions?page=1', byCookie(token, headers));
+    const send = (status: number, headers: Record<string, string>) =>
+      users.anonymous.send(status, 'DELETE /auth/sessions?page=1', withCookie(token, headers));
     await Promise.all([
       send(400, { 'Sec-Fetch-Site': 'same-origin', Origin: 'https://elsewhere.example' }),
       send(403, { 'Sec-Fetch-Site': 'cross-site', Origin: `${otherScheme}//${host}` }),
@@ -189,17 +192,17 @@ const headerRule = rule(
       send(403, { 'Sec-Fetch-Site': '' }),
       send(403, { Origin: `${protocol}//${hostname}:1` }),
       send(403, { Origin: host }),
-      send(403, { Origin: `${cast.origin}, https://elsewhere.example` }),
+      send(403, { Origin: `${users.origin}, https://elsewhere.example` }),
       send(401, { ...CROSS_SITE, Authorization: '' }),
-      cast.anonymous.send(200, 'HEAD /posts', byCookie(token, CROSS_SITE)),
-      cast.anonymous.send(204, 'OPTIONS /posts/create', byCookie(token, CROSS_SITE)),
+      users.anonymous.send(200, 'HEAD /posts', withCookie(token, CROSS_SITE)),
+      users.anonymous.send(204, 'OPTIONS /posts/create', withCookie(token, CROSS_SITE)),
     ]);
   },
 );
 
-/** The attributes of a cookie without its value and its expiry. */
-const attributesOf = (answer: CheckedResponse): string[] =>
-  (answer.headers.get('set-cookie') ?? '')
+/** Returns the attributes of the cookie in a response, without its value and expiry. */
+const attributesOf = (response: CheckedResponse): string[] =>
+  (response.headers.get('set-cookie') ?? '')
     .split(/; */)
     .slice(1)
     .map((attribute) => attribute.toLowerCase())
@@ -212,141 +215,157 @@ interface Login {
   session: string;
 }
 
-const CLEARING: [id: string, says: string, end: (cast: TestUsers, login: Login) => Promise<CheckedResponse>][] = [
-  ['logout', 'POST /auth/logout', (cast, { token }) => cast.anonymous.send(200, 'POST /auth/logout', byCookie(token))],
+const COOKIE_CLEARING: [
+  id: string,
+  description: string,
+  endSession: (users: TestUsers, login: Login) => Promise<CheckedResponse>,
+][] = [
+  [
+    'logout',
+    'POST /auth/logout',
+    (users, { token }) => users.anonymous.send(200, 'POST /auth/logout', withCookie(token)),
+  ],
   [
     'session',
     'DELETE /auth/sessions/{id} of the current session',
-    (cast, { token, session }) => cast.anonymous.send(200, `DELETE /auth/sessions/${session}`, { token }),
+    (users, { token, session }) => users.anonymous.send(200, `DELETE /auth/sessions/${session}`, { token }),
   ],
   [
     'password',
     'PUT /profiles/me with a new password',
-    (cast, { token, user: { password: current_password } }) => {
-      const form = { password: cast.newUser().password, current_password };
-      return cast.anonymous.send(200, 'PUT /profiles/me', { token, form });
+    (users, { token, user: { password: current_password } }) => {
+      const form = { password: users.newUser().password, current_password };
+      return users.anonymous.send(200, 'PUT /profiles/me', { token, form });
     },
   ],
   [
     'account',
     'DELETE /profiles/me',
-    (cast, { token, user: { password } }) =>
-      cast.anonymous.send(200, 'DELETE /profiles/me', { token, json: { password } }),
+    (users, { token, user: { password } }) =>
+      users.anonymous.send(200, 'DELETE /profiles/me', { token, json: { password } }),
   ],
 ];
 
-const cookieRules = CLEARING.map(([id, says, end]) =>
+const cookieRules = COOKIE_CLEARING.map(([id, description, endSession]) =>
   rule(
     `cookie.cleared.${id}`,
-    `${says} clears the cookie with the attributes it was set with, and ends the session for header and cookie alike.`,
-    async (cast) => {
-      const user = await cast.register();
-      const login = await cast.login(user);
+    `${description} clears the cookie with the attributes that it was set with, and ends the session for both header and cookie.`,
+    async (users) => {
+      const user = await users.register();
+      const login = await users.login(user);
       const token: string = login.body.token;
-      const session = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).jti;
-      const answer = await end(cast, { user, token, session });
-      const cookie = answer.headers.get('set-cookie') ?? '';
-      expectThat(/^fc_session_token=(""|);/.test(cookie), 'an empty cookie fc_session_token', answer);
-      expectThat(/max-age=0\b|expires=thu, 01 jan 1970/i.test(cookie), 'a cookie that has expired', answer);
-      expectEqual(answer, 'the attributes, as they were set', attributesOf(answer), attributesOf(login));
+      const session = claimsOf(token).jti;
+      const response = await endSession(users, { user, token, session });
+      const cookie = response.headers.get('set-cookie') ?? '';
+      expectThat(/^fc_session_token=(""|);/.test(cookie), 'an empty cookie fc_session_token', response);
+      expectThat(/max-age=0\b|expires=thu, 01 jan 1970/i.test(cookie), 'an expired cookie', response);
+      expectEqual(response, 'the attributes, as they were set', attributesOf(response), attributesOf(login));
       for (const attribute of ['httponly', 'path=/', 'samesite=lax']) {
         expectThat(attributesOf(login).includes(attribute), attribute, login);
       }
-      await cast.anonymous.send(401, 'GET /auth/me', { token });
-      await cast.anonymous.send(401, 'GET /auth/me', byCookie(token));
+      await users.anonymous.send(401, 'GET /auth/me', { token });
+      await users.anonymous.send(401, 'GET /auth/me', withCookie(token));
     },
   ),
 );
 
-const keeping: [id: string, request: (login: Login) => string][] = [
+const COOKIE_KEEPING: [id: string, request: (login: Login) => string][] = [
   ['others', () => 'DELETE /auth/sessions'],
   ['another', ({ session }) => `DELETE /auth/sessions/${session}`],
 ];
 
-const keptRules = keeping.map(([id, request]) =>
-  rule(`cookie.kept.${id}`, 'Ending other sessions leaves the cookie and the current session alone.', async (cast) => {
-    const user = await cast.register();
-    const token: string = (await cast.login(user)).body.token;
-    const session = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).jti;
-    const answer = await user.send(200, request({ user, token, session }));
-    expectThat(!answer.headers.has('set-cookie'), 'no Set-Cookie', answer);
-    await user.send(200, 'GET /auth/me');
-    await cast.anonymous.send(401, 'GET /auth/me', { token });
-  }),
+const keptRules = COOKIE_KEEPING.map(([id, request]) =>
+  rule(
+    `cookie.kept.${id}`,
+    'Ending other sessions does not affect the cookie and the current session.',
+    async (users) => {
+      const user = await users.register();
+      const token: string = (await users.login(user)).body.token;
+      const session = claimsOf(token).jti;
+      const response = await user.send(200, request({ user, token, session }));
+      expectThat(!response.headers.has('set-cookie'), 'no Set-Cookie', response);
+      await user.send(200, 'GET /auth/me');
+      await users.anonymous.send(401, 'GET /auth/me', { token });
+    },
+  ),
 );
 
 const { resolve } = createRequire(import.meta.url);
 const DOCUMENT = JSON.parse(readFileSync(resolve('#openapi.json'), 'utf8'));
 
 const documentRules = [
-  rule('document.json', 'GET /openapi.json serves the document that this kit checks against.', async (cast) => {
-    const answer = await cast.anonymous.send(200, 'GET /openapi.json');
-    expectThat(isDeepStrictEqual(answer.body, DOCUMENT), 'the document that this kit checks against', answer);
-  }),
+  rule(
+    'document.json',
+    'GET /openapi.json returns the OpenAPI document that this kit checks against.',
+    async (users) => {
+      const response = await users.anonymous.send(200, 'GET /openapi.json');
+      expectThat(isDeepStrictEqual(response.body, DOCUMENT), 'the document that this kit checks against', response);
+    },
+  ),
 
-  rule('document.yaml', 'GET /openapi.yaml serves the same document as GET /openapi.json.', async (cast) => {
-    const answer = await cast.anonymous.send(200, 'GET /openapi.yaml');
+  rule('document.yaml', 'GET /openapi.yaml returns the same document as GET /openapi.json.', async (users) => {
+    const response = await users.anonymous.send(200, 'GET /openapi.yaml');
     expectThat(
-      isDeepStrictEqual(parse(answer.bytes.toString()), DOCUMENT),
+      isDeepStrictEqual(parse(response.bytes.toString()), DOCUMENT),
       'the document that this kit checks against',
-      answer,
+      response,
     );
   }),
 ];
 
-/** One request for each kind of refusal and each kind of success that has a message. */
+/** One request for each kind of error. */
 const MESSAGES: [
   id: string,
-  wanted: number,
-  send: (cast: TestUsers) => Promise<[request: string, sent: RequestOptions]>,
+  status: number,
+  send: (users: TestUsers) => Promise<[request: string, sent: RequestOptions]>,
 ][] = [
-  ['400', 400, async (cast) => ['POST /posts/create', { token: (await user(cast)).token, form: { title: '' } }]],
+  ['400', 400, async (users) => ['POST /posts/create', { token: (await user(users)).token, form: { title: '' } }]],
   ['401', 401, async () => ['GET /posts', {}]],
-  ['401.login', 401, async () => ['POST /auth/login', { json: { email: 'nobody@example.org', password: 'x' } }]],
-  ['403', 403, async (cast) => ['POST /posts/like?id=1', byCookie((await user(cast)).token, CROSS_SITE)]],
-  ['404.post', 404, async (cast) => [`GET /posts/${NO_ID}`, { token: (await user(cast)).token }]],
+  ['401.login', 401, async () => ['POST /auth/login', { json: { email: 'unknown@example.org', password: 'x' } }]],
+  ['403', 403, async (users) => ['POST /posts/like?id=1', withCookie((await user(users)).token, CROSS_SITE)]],
+  ['404.post', 404, async (users) => [`GET /posts/${UNUSED_ID}`, { token: (await user(users)).token }]],
   ['404.route', 404, async () => ['GET /no-such-path', {}]],
-  ['404.user', 404, async (cast) => [`GET /profiles/${NO_ID}`, { token: (await user(cast)).token }]],
-  ['404.session', 404, async (cast) => ['DELETE /auth/sessions/x', { token: (await user(cast)).token }]],
-  ['404.image', 404, async (cast) => ['GET /posts/image/x.png', { token: (await user(cast)).token }]],
+  ['404.user', 404, async (users) => [`GET /profiles/${UNUSED_ID}`, { token: (await user(users)).token }]],
+  ['404.session', 404, async (users) => ['DELETE /auth/sessions/x', { token: (await user(users)).token }]],
+  ['404.image', 404, async (users) => ['GET /posts/image/x.png', { token: (await user(users)).token }]],
   ['405', 405, async () => ['PATCH /posts', {}]],
   [
     '409',
     409,
-    async (cast) => {
-      const { viewers, owned } = await audience(cast);
+    async (users) => {
+      const { viewers, owned } = await visibilityFixture(users);
       return [`POST /friends/request?to=${owned.public.owner.id}`, { token: viewers.friend.token }];
     },
   ],
   ['413', 413, async () => ['POST /auth/login', { json: { email: 'x'.repeat(70_000), password: 'x' } }]],
-  ['415', 415, async () => ['POST /auth/login', TEXT]],
+  ['415', 415, async () => ['POST /auth/login', TEXT_BODY]],
 ];
 
-const messageRules = MESSAGES.map(([id, wanted, send]) =>
+const messageRules = MESSAGES.map(([id, status, send]) =>
   rule(
     `errors.message.${id}`,
-    `An error is application/json with a message that is not empty, and so is every one of its errors: ${id}.`,
-    async (cast) => {
-      const answer = expectErrorShape(await cast.anonymous.send(wanted, ...(await send(cast))));
-      for (const { message } of answer.body.errors ?? []) {
-        expectThat(typeof message === 'string' && message.trim() !== '', 'a message for each problem', answer);
+    `An error is application/json with a message that is not empty, as is the message of each of its errors: ${id}.`,
+    async (users) => {
+      const response = expectErrorShape(await users.anonymous.send(status, ...(await send(users))));
+      for (const { message } of response.body.errors ?? []) {
+        expectThat(typeof message === 'string' && message.trim() !== '', 'a message for each problem', response);
       }
-      expectThat(/\p{L}{2}/u.test(answer.body.message), 'a message with words', answer);
+      expectThat(/\p{L}{2}/u.test(response.body.message), 'a message with words', response);
     },
   ),
 );
 
-const wantMessage = (answer: CheckedResponse) => {
-  expectEqual(answer, 'the fields', Object.keys(answer.body), ['message']);
-  expectThat(/\p{L}{2}/u.test(answer.body.message), 'a message with words', answer);
+const expectMessage = (response: CheckedResponse) => {
+  expectEqual(response, 'the fields', Object.keys(response.body), ['message']);
+  expectThat(/\p{L}{2}/u.test(response.body.message), 'a message with words', response);
 };
 
 const successRules = [
   rule(
     'messages.actions',
-    'Likes, friend requests, session ends and deletions return 200 with a message that is not empty.',
-    async (cast) => {
-      const [one, other] = await Promise.all([cast.register(), cast.register()]);
+    'Likes, friend operations, logouts and deletions return 200 with a message that is not empty.',
+    async (users) => {
+      const [one, other] = await Promise.all([users.register(), users.register()]);
       const { id } = await publish(one);
       for (const [{ send }, request] of [
         [other, `POST /posts/like?id=${id}`],
@@ -362,18 +381,18 @@ const successRules = [
         [one, 'DELETE /auth/sessions'],
         [one, 'POST /auth/logout'],
       ] as const) {
-        wantMessage(await send(200, request));
+        expectMessage(await send(200, request));
       }
       const { password } = other;
-      wantMessage(await other.send(200, 'DELETE /profiles/me', { json: { password } }));
+      expectMessage(await other.send(200, 'DELETE /profiles/me', { json: { password } }));
     },
   ),
 
   rule(
     'order.fields-before-password',
-    'What is wrong with the fields is 400 also if the password is wrong, and then nothing is changed.',
-    async (cast) => {
-      const { token } = await user(cast);
+    'Invalid fields return 400 even if the password is wrong, and nothing changes.',
+    async (users) => {
+      const { token } = await user(users);
       const wrong = 'Wrong-Harbour_58';
       for (const form of [
         { name: '' },
@@ -382,22 +401,22 @@ const successRules = [
         { private: 'x' },
         { extra: '1' },
       ] as Record<string, string>[]) {
-        const answer = await cast.anonymous.send(400, 'PUT /profiles/me', {
+        const response = await users.anonymous.send(400, 'PUT /profiles/me', {
           token,
           ...textForm({ ...form, current_password: wrong }),
         });
-        expectProblems(answer, `body.${Object.keys(form)[0]}`);
+        expectProblems(response, `body.${Object.keys(form)[0]}`);
       }
       expectProblems(
-        await cast.anonymous.send(400, 'DELETE /profiles/me', { token, json: { password: wrong, extra: 1 } }),
+        await users.anonymous.send(400, 'DELETE /profiles/me', { token, json: { password: wrong, extra: 1 } }),
         'body.extra',
       );
       expectProblems(
-        await cast.anonymous.send(400, 'DELETE /profiles/me?page=1', { token, json: { password: wrong } }),
+        await users.anonymous.send(400, 'DELETE /profiles/me?page=1', { token, json: { password: wrong } }),
         'query.page',
       );
       expectProblems(
-        await cast.anonymous.send(400, 'POST /auth/login?page=1', { json: { email: 'x', password: wrong } }),
+        await users.anonymous.send(400, 'POST /auth/login?page=1', { json: { email: 'x', password: wrong } }),
         'query.page',
       );
     },
@@ -405,11 +424,11 @@ const successRules = [
 
   rule(
     'order.password-before-conflict',
-    'A wrong current_password is 401 Invalid password also if the username or email is taken, and whatever field it comes with.',
-    async (cast) => {
-      const { token } = await user(cast);
-      const { username, email } = await cast.sharedUser('ada');
-      const before = await cast.anonymous.send(200, 'GET /auth/me', { token });
+    'A wrong current_password returns 401 Invalid password even if the username or email is taken, regardless of the other fields.',
+    async (users) => {
+      const { token } = await user(users);
+      const { username, email } = await users.sharedUser('ada');
+      const before = await users.anonymous.send(200, 'GET /auth/me', { token });
       for (const form of [
         { username },
         { email },
@@ -418,85 +437,81 @@ const successRules = [
         { remove_image: 'true' },
       ] as Record<string, string>[]) {
         const sent = textForm({ ...form, current_password: 'Wrong-Harbour_58' });
-        const answer = await cast.anonymous.send(401, 'PUT /profiles/me', { token, ...sent });
-        expectEqual(answer, 'the message', answer.body.message, 'Invalid password');
+        const response = await users.anonymous.send(401, 'PUT /profiles/me', { token, ...sent });
+        expectEqual(response, 'the message', response.body.message, 'Invalid password');
       }
-      const after = await cast.anonymous.send(200, 'GET /auth/me', { token });
+      const after = await users.anonymous.send(200, 'GET /auth/me', { token });
       expectEqual(after, 'the account, unchanged', after.body, before.body);
-      const profile = await cast.anonymous.send(200, 'GET /profiles/me', { token });
+      const profile = await users.anonymous.send(200, 'GET /profiles/me', { token });
       expectEqual(profile, 'private, unchanged', profile.body.private, false);
     },
   ),
 
   rule(
     'order.fields-before-conflict',
-    'What is wrong with the fields is 400 also if the username or email is taken.',
-    async (cast) => {
-      const { username, email } = await cast.sharedUser('ada');
-      const { token } = await user(cast);
-      const json = { ...cast.newUser(), username, email, name: ' ' };
-      expectProblems(await cast.anonymous.send(400, 'POST /auth/register', { json }), 'body.name');
+    'Invalid fields return 400 even if the username or email is taken.',
+    async (users) => {
+      const { username, email } = await users.sharedUser('ada');
+      const { token } = await user(users);
+      const json = { ...users.newUser(), username, email, name: ' ' };
+      expectProblems(await users.anonymous.send(400, 'POST /auth/register', { json }), 'body.name');
       expectProblems(
-        await cast.anonymous.send(400, 'POST /auth/register?page=1', { json: { ...json, name: 'A' } }),
+        await users.anonymous.send(400, 'POST /auth/register?page=1', { json: { ...json, name: 'A' } }),
         'query.page',
       );
       const form = textForm({ username, name: ' ' });
-      expectProblems(await cast.anonymous.send(400, 'PUT /profiles/me', { token, ...form }), 'body.name');
+      expectProblems(await users.anonymous.send(400, 'PUT /profiles/me', { token, ...form }), 'body.name');
     },
   ),
 
   rule(
     'order.method-before-credentials',
-    'An unknown path is 404, and a method that a path does not support 405 with Allow, with and without credentials, from every site and with every body.',
-    async (cast) => {
-      const { token } = await user(cast);
+    'An unknown path returns 404, and an unsupported method 405 with Allow, regardless of credentials, origin and body.',
+    async (users) => {
+      const { token } = await user(users);
       for (const sent of [
         {},
         { token },
         { token: 'stale' },
-        TEXT,
+        TEXT_BODY,
         { headers: CROSS_SITE },
-        byCookie(token, CROSS_SITE),
+        withCookie(token, CROSS_SITE),
       ] as RequestOptions[]) {
-        await cast.anonymous.send(404, 'POST /no-such-path', sent);
-        const answer = await cast.anonymous.send(405, 'POST /auth/me?page=1', sent);
-        expectThat(answer.headers.has('allow'), 'Allow', answer);
-        await cast.anonymous.send(405, 'GET /posts/create', sent);
+        await users.anonymous.send(404, 'POST /no-such-path', sent);
+        const response = await users.anonymous.send(405, 'POST /auth/me?page=1', sent);
+        expectThat(response.headers.has('allow'), 'Allow', response);
+        await users.anonymous.send(405, 'GET /posts/create', sent);
       }
     },
   ),
 
   rule(
     'credentials.twice',
-    'Two session cookies without an Authorization header are 401. With a good header the cookies do not matter.',
-    async (cast) => {
-      const { token, id } = await user(cast);
+    'Two session cookies without an Authorization header return 401. With a valid header, cookies are ignored.',
+    async (users) => {
+      const { token, id } = await user(users);
       const Cookie = `fc_session_token=${token}; fc_session_token=${token}`;
-      expectStatus(await cast.anonymous.send(401, 'GET /auth/me', { headers: { Cookie } }), 401);
-      const answer = await cast.anonymous.send(200, 'GET /auth/me', { token, headers: { Cookie } });
-      expectEqual(answer, 'the account', answer.body.id, id);
+      expectStatus(await users.anonymous.send(401, 'GET /auth/me', { headers: { Cookie } }), 401);
+      const response = await users.anonymous.send(200, 'GET /auth/me', { token, headers: { Cookie } });
+      expectEqual(response, 'the account', response.body.id, id);
       const others = `fc_session_token=${token}; x_fc_session_token=1; theme=fc_session_token`;
-      await cast.anonymous.send(200, 'GET /auth/me', { headers: { Cookie: others } });
+      await users.anonymous.send(200, 'GET /auth/me', { headers: { Cookie: others } });
     },
   ),
 
-  rule(
-    'credentials.ignored',
-    'Registration and login take no credentials, and bad ones do not matter.',
-    async (cast) => {
-      const stale = { Authorization: 'Bearer stale', Cookie: 'fc_session_token=stale' };
-      await cast.login(await user(cast), stale);
-      await cast.anonymous.send(400, 'POST /auth/register', { json: {}, headers: stale });
-    },
-  ),
+  rule('credentials.ignored', 'Registration and login ignore credentials, even invalid ones.', async (users) => {
+    const stale = { Authorization: 'Bearer stale', Cookie: 'fc_session_token=stale' };
+    await users.login(await user(users), stale);
+    await users.anonymous.send(400, 'POST /auth/register', { json: {}, headers: stale });
+  }),
 
   rule(
     'credentials.scheme',
-    'The scheme Bearer is compared without regard to case. Other schemes, and a token with anything around it, are 401.',
-    async (cast) => {
-      const { token } = await user(cast);
+    'The scheme Bearer is compared ignoring case. Other schemes, and a token with additional characters, return 401.',
+    async (users) => {
+      const { token } = await user(users);
       for (const Authorization of [`Bearer ${token}`, `bearer ${token}`, `BEARER   ${token}`]) {
-        await cast.anonymous.send(200, 'GET /auth/me', { headers: { Authorization } });
+        await users.anonymous.send(200, 'GET /auth/me', { headers: { Authorization } });
       }
       for (const Authorization of [
         token,
@@ -514,12 +529,12 @@ const successRules = [
         `Bearer ${token}, Bearer ${token}`,
         `Bearer ${'x'.repeat(8000)}`,
       ]) {
-        for (const cookie of [{}, byCookie(token).headers]) {
-          const answer = await cast.anonymous.send(401, 'GET /auth/me', { headers: { Authorization, ...cookie } });
+        for (const cookie of [{}, withCookie(token).headers]) {
+          const response = await users.anonymous.send(401, 'GET /auth/me', { headers: { Authorization, ...cookie } });
           expectThat(
-            /^Bearer\b/.test(answer.headers.get('www-authenticate') ?? ''),
+            /^Bearer\b/.test(response.headers.get('www-authenticate') ?? ''),
             'WWW-Authenticate: Bearer',
-            answer,
+            response,
           );
         }
       }
@@ -528,7 +543,7 @@ const successRules = [
 ];
 
 export const refusals: Subject = {
-  name: 'Order of refusals, sites and cookies',
+  name: 'Order of checks, origins and cookies',
   rules: [
     ...orderRules,
     ...siteRules,

@@ -1,14 +1,14 @@
 import { expectEqual, expectProblems, expectThat } from '../expect.js';
-import { byCookie } from '../fixtures.js';
+import { claimsOf, withCookie } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 import type { TestUsers } from '../users.js';
-import { claimsOf } from './passwords.js';
 
-/** The `WWW-Authenticate` of a 401 for a token that was sent and refused. */
-const REFUSED = 'Bearer error="invalid_token"';
+/** The `WWW-Authenticate` of a 401 for an invalid token. */
+const INVALID_TOKEN_CHALLENGE = 'Bearer error="invalid_token"';
 
-/** One login, for all rules that look at its answer alone. */
-const aLogin = (cast: TestUsers) => cast.once('a login', async () => cast.login(await cast.sharedUser('sam')));
+/** Returns the response to one login, shared by the rules that only read it. */
+const sharedLogin = (users: TestUsers) =>
+  users.shared('shared login', async () => users.login(await users.sharedUser('sam')));
 
 export const sessions: Subject = {
   name: 'Login and sessions',
@@ -16,50 +16,50 @@ export const sessions: Subject = {
     rule(
       'auth.login.success',
       'POST /auth/login returns 200 {id, token, expires_at} and sets the cookie; both authenticate requests.',
-      async (cast) => {
-        const sam = await cast.sharedUser('sam');
-        const answer = await aLogin(cast);
-        expectEqual(answer, 'the fields', Object.keys(answer.body).sort(), ['expires_at', 'id', 'token']);
-        expectEqual(answer, 'the id', answer.body.id, sam.id);
-        await cast.anonymous.send(200, 'GET /auth/me', { token: answer.body.token });
-        await cast.anonymous.send(200, 'GET /auth/me', byCookie(answer.body.token));
+      async (users) => {
+        const sam = await users.sharedUser('sam');
+        const response = await sharedLogin(users);
+        expectEqual(response, 'the fields', Object.keys(response.body).sort(), ['expires_at', 'id', 'token']);
+        expectEqual(response, 'the id', response.body.id, sam.id);
+        await users.anonymous.send(200, 'GET /auth/me', { token: response.body.token });
+        await users.anonymous.send(200, 'GET /auth/me', withCookie(response.body.token));
       },
     ),
 
     rule(
       'auth.cookie.attributes',
       'The cookie fc_session_token has the attributes HttpOnly, SameSite=Lax and Path=/.',
-      async (cast) => {
-        const answer = await aLogin(cast);
-        const [pair, ...attributes] = (answer.headers.get('set-cookie') ?? '').split(/; */);
-        expectEqual(answer, 'the cookie', pair, `fc_session_token=${answer.body.token}`);
+      async (users) => {
+        const response = await sharedLogin(users);
+        const [pair, ...attributes] = (response.headers.get('set-cookie') ?? '').split(/; */);
+        expectEqual(response, 'the cookie', pair, `fc_session_token=${response.body.token}`);
         const found = attributes.map((attribute) => attribute.toLowerCase());
         for (const attribute of ['httponly', 'samesite=lax', 'path=/']) {
-          expectThat(found.includes(attribute), `the attribute ${attribute}`, answer);
+          expectThat(found.includes(attribute), `the attribute ${attribute}`, response);
         }
-        // Whether it is Secure is not for the client to say.
-        const forged = await cast.login(await cast.sharedUser('sam'), { 'X-Forwarded-Proto': 'https' });
+        // The client must not be able to change the Secure attribute.
+        const forged = await users.login(await users.sharedUser('sam'), { 'X-Forwarded-Proto': 'https' });
         const isSecure = /; *secure\b/i.test(forged.headers.get('set-cookie') ?? '');
         expectEqual(forged, 'Secure, as without X-Forwarded-Proto', isSecure, found.includes('secure'));
       },
     ),
 
-    rule('auth.cookie.expires', 'The cookie expires with the token, at expires_at.', async (cast) => {
-      const answer = await aLogin(cast);
-      const expires = Date.parse(/expires=([^;]+)/i.exec(answer.headers.get('set-cookie') ?? '')?.[1] ?? '');
-      const { exp, iat } = claimsOf(answer.body.token);
-      expectEqual(answer, 'expires_at', Date.parse(answer.body.expires_at), exp * 1000);
-      expectEqual(answer, 'Expires of the cookie', expires, exp * 1000);
-      expectThat(exp > iat, 'an expiry that is to come', answer);
+    rule('auth.cookie.expires', 'The cookie and the token expire at expires_at.', async (users) => {
+      const response = await sharedLogin(users);
+      const expires = Date.parse(/expires=([^;]+)/i.exec(response.headers.get('set-cookie') ?? '')?.[1] ?? '');
+      const { exp, iat } = claimsOf(response.body.token);
+      expectEqual(response, 'expires_at', Date.parse(response.body.expires_at), exp * 1000);
+      expectEqual(response, 'Expires of the cookie', expires, exp * 1000);
+      expectThat(exp > iat, 'an exp after iat', response);
     }),
 
     rule(
       'auth.token.claims',
       'The token is a signed JWT with the claims sub, jti, tvr, iat, exp, iss and aud.',
-      async (cast) => {
-        const answer = await aLogin(cast);
-        const claims = claimsOf(answer.body.token);
-        expectEqual(answer, 'the claims', Object.keys(claims).sort(), [
+      async (users) => {
+        const response = await sharedLogin(users);
+        const claims = claimsOf(response.body.token);
+        expectEqual(response, 'the claims', Object.keys(claims).sort(), [
           'aud',
           'exp',
           'iat',
@@ -71,77 +71,88 @@ export const sessions: Subject = {
       },
     ),
 
-    rule('auth.login.expires-at', 'expires_at is in RFC 3339, UTC, with milliseconds.', async (cast) => {
-      const answer = await aLogin(cast);
+    rule('auth.login.expires-at', 'expires_at is in RFC 3339 format, in UTC with milliseconds.', async (users) => {
+      const response = await sharedLogin(users);
       expectThat(
-        /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(answer.body.expires_at),
+        /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(response.body.expires_at),
         'expires_at with milliseconds in UTC',
-        answer,
+        response,
       );
     }),
 
-    rule('auth.login.separate-sessions', 'Each login creates a separate session with its own token.', async (cast) => {
-      const sam = await cast.sharedUser('sam');
-      const [one, two] = [(await cast.login(sam)).body.token, (await cast.login(sam)).body.token];
-      const answer = await cast.anonymous.send(200, 'GET /auth/sessions', { token: two });
-      expectThat(one !== two && claimsOf(one).jti !== claimsOf(two).jti, 'two tokens for two sessions', answer);
-      const ids = answer.body.map(({ id }: { id: string }) => id);
+    rule('auth.login.separate-sessions', 'Each login creates a separate session with its own token.', async (users) => {
+      const sam = await users.sharedUser('sam');
+      const [one, two] = [(await users.login(sam)).body.token, (await users.login(sam)).body.token];
+      const response = await users.anonymous.send(200, 'GET /auth/sessions', { token: two });
+      expectThat(one !== two && claimsOf(one).jti !== claimsOf(two).jti, 'two tokens for two sessions', response);
+      const ids = response.body.map(({ id }: { id: string }) => id);
       for (const token of [one, two])
-        expectThat(ids.includes(claimsOf(token).jti), 'both sessions in the list', answer);
+        expectThat(ids.includes(claimsOf(token).jti), 'both sessions in the list', response);
     }),
 
     rule(
       'auth.login.generic-refusal',
-      'A failed login returns a generic 401 that does not say which field was wrong.',
-      async (cast) => {
-        const { email, password } = await cast.sharedUser('sam');
-        const wrong = async (json: object) => cast.anonymous.send(401, 'POST /auth/login', { json });
-        const expected = await wrong({ email, password: `${password}x` });
+      'A failed login returns the same 401 whether the email or the password was wrong.',
+      async (users) => {
+        const { email, password } = await users.sharedUser('sam');
+        const failedLogin = async (json: object) => users.anonymous.send(401, 'POST /auth/login', { json });
+        const expected = await failedLogin({ email, password: `${password}x` });
         expectEqual(expected, 'WWW-Authenticate', expected.headers.get('www-authenticate'), 'Bearer');
-        const unknown = [cast.newUser().email, 'no address', 'kit@mailinator.com', '@', '', `${'x'.repeat(300)}@b.org`];
+        const unknown = [
+          users.newUser().email,
+          'no address',
+          'kit@mailinator.com',
+          '@',
+          '',
+          `${'x'.repeat(300)}@b.org`,
+        ];
         for (const json of [
           ...unknown.map((address) => ({ email: address, password })),
           ...['', ' ', 'x'.repeat(128)].map((other) => ({ email, password: other })),
         ]) {
-          const answer = await wrong(json);
-          expectEqual(answer, 'the body', answer.body, expected.body);
-          expectEqual(answer, 'the names of the headers', [...answer.headers.keys()], [...expected.headers.keys()]);
-          expectEqual(answer, 'WWW-Authenticate', answer.headers.get('www-authenticate'), 'Bearer');
+          const response = await failedLogin(json);
+          expectEqual(response, 'the body', response.body, expected.body);
+          expectEqual(response, 'the names of the headers', [...response.headers.keys()], [...expected.headers.keys()]);
+          expectEqual(response, 'WWW-Authenticate', response.headers.get('www-authenticate'), 'Bearer');
         }
       },
     ),
 
-    rule('auth.login.email-is-normalized', 'Login trims and lowercases the email.', async (cast) => {
-      const { email, password } = await cast.sharedUser('sam');
-      await cast.login({ email: `  ${email.toUpperCase()} `, password });
+    rule('auth.login.email-is-normalized', 'Login trims and lowercases the email.', async (users) => {
+      const { email, password } = await users.sharedUser('sam');
+      await users.login({ email: `  ${email.toUpperCase()} `, password });
     }),
 
-    rule('auth.login.fields', 'Login takes only email and password.', async (cast) => {
-      const { email, password } = await cast.sharedUser('sam');
+    rule('auth.login.fields', 'POST /auth/login accepts only email and password.', async (users) => {
+      const { email, password } = await users.sharedUser('sam');
       const json = { email, password, remember: true };
-      expectProblems(await cast.anonymous.send(400, 'POST /auth/login', { json }), 'body.remember');
+      expectProblems(await users.anonymous.send(400, 'POST /auth/login', { json }), 'body.remember');
     }),
 
     rule(
       'auth.login.shape',
-      'Login checks that email and password are strings and that the password has at most 128 characters.',
-      async (cast) => {
+      'POST /auth/login requires email and password to be strings, and the password to have at most 128 characters.',
+      async (users) => {
         const json = { email: 7, password: 'x'.repeat(129) };
-        expectProblems(await cast.anonymous.send(400, 'POST /auth/login', { json }), 'body.email', 'body.password');
-        expectProblems(await cast.anonymous.send(400, 'POST /auth/login', { json: {} }), 'body.email', 'body.password');
+        expectProblems(await users.anonymous.send(400, 'POST /auth/login', { json }), 'body.email', 'body.password');
+        expectProblems(
+          await users.anonymous.send(400, 'POST /auth/login', { json: {} }),
+          'body.email',
+          'body.password',
+        );
       },
     ),
 
     rule(
       'sessions.list.current',
-      'GET /auth/sessions returns 200 and the sessions of the user; current is true for the session that makes the request.',
-      async (cast) => {
-        const sam = await cast.sharedUser('sam');
-        const { token } = (await cast.login(sam)).body;
-        const answer = await cast.anonymous.send(200, 'GET /auth/sessions', { token });
-        const current = answer.body.filter((session: { current: boolean }) => session.current);
+      'GET /auth/sessions returns 200 and the sessions of the user; current is true for the session of the request.',
+      async (users) => {
+        const sam = await users.sharedUser('sam');
+        const { token } = (await users.login(sam)).body;
+        const response = await users.anonymous.send(200, 'GET /auth/sessions', { token });
+        const current = response.body.filter((session: { current: boolean }) => session.current);
         expectEqual(
-          answer,
+          response,
           'the current session',
           current.map(({ id }: { id: string }) => id),
           [claimsOf(token).jti],
@@ -149,17 +160,17 @@ export const sessions: Subject = {
       },
     ),
 
-    rule('sessions.list.order', 'Sessions are listed last used first.', async (cast) => {
-      const answer = await (await cast.sharedUser('sam')).send(200, 'GET /auth/sessions');
-      const times = answer.body.map(({ last_used_at }: { last_used_at: string }) => last_used_at);
-      expectEqual(answer, 'the order', times, [...times].sort().reverse());
+    rule('sessions.list.order', 'Sessions are listed by last use, latest first.', async (users) => {
+      const response = await (await users.sharedUser('sam')).send(200, 'GET /auth/sessions');
+      const times = response.body.map(({ last_used_at }: { last_used_at: string }) => last_used_at);
+      expectEqual(response, 'the order', times, [...times].sort().reverse());
     }),
 
     rule(
       'sessions.list.device-name',
-      'device_name is the User-Agent, trimmed, without control characters, at most 255 characters; Unknown device without one.',
-      async (cast) => {
-        const sam = await cast.sharedUser('sam');
+      'device_name is the User-Agent, trimmed, without control characters and cut to 255 characters, or Unknown device if that is empty.',
+      async (users) => {
+        const sam = await users.sharedUser('sam');
         for (const [headers, name] of [
           [{ 'User-Agent': `Contract Kit ${'x'.repeat(300)}` }, `Contract Kit ${'x'.repeat(242)}`],
           [{ 'User-Agent': ' \u00a0 Trimmed \t' }, 'Trimmed'],
@@ -169,12 +180,12 @@ export const sessions: Subject = {
           [{ 'User-Agent': '' }, 'Unknown device'],
           [{ 'User-Agent': ' \u0085 ' }, 'Unknown device'],
         ] as [Record<string, string>, string][]) {
-          const { token } = (await cast.login(sam, headers)).body;
-          const answer = await cast.anonymous.send(200, 'GET /auth/sessions', { token });
+          const { token } = (await users.login(sam, headers)).body;
+          const response = await users.anonymous.send(200, 'GET /auth/sessions', { token });
           expectEqual(
-            answer,
+            response,
             'device_name',
-            answer.body.find((session: { current: boolean }) => session.current)?.device_name,
+            response.body.find((session: { current: boolean }) => session.current)?.device_name,
             name,
           );
         }
@@ -184,60 +195,56 @@ export const sessions: Subject = {
     rule(
       'auth.logout.ends-session',
       'Logout invalidates the token of the session and clears the cookie.',
-      async (cast) => {
-        const sam = await cast.sharedUser('sam');
-        const { token } = (await cast.login(sam)).body;
-        const answer = await cast.anonymous.send(200, 'POST /auth/logout', { token });
-        const cookie = answer.headers.get('set-cookie') ?? '';
+      async (users) => {
+        const sam = await users.sharedUser('sam');
+        const { token } = (await users.login(sam)).body;
+        const response = await users.anonymous.send(200, 'POST /auth/logout', { token });
+        const cookie = response.headers.get('set-cookie') ?? '';
         expectThat(
           /^fc_session_token=;/.test(cookie) && /max-age=0|expires=thu, 01 jan 1970/i.test(cookie),
           'a cleared cookie',
-          answer,
+          response,
         );
-        await cast.anonymous.send(401, 'GET /auth/verify', { token });
-        await cast.anonymous.send(401, 'GET /auth/verify', byCookie(token));
+        await users.anonymous.send(401, 'GET /auth/verify', { token });
+        await users.anonymous.send(401, 'GET /auth/verify', withCookie(token));
         await sam.send(200, 'GET /auth/verify');
-        const left = await sam.send(200, 'GET /auth/sessions');
+        const remaining = await sam.send(200, 'GET /auth/sessions');
         expectThat(
-          !left.body.some(({ id }: { id: string }) => id === claimsOf(token).jti),
-          'the session gone from the list',
-          left,
+          !remaining.body.some(({ id }: { id: string }) => id === claimsOf(token).jti),
+          'a list without the session',
+          remaining,
         );
       },
     ),
 
     rule(
       'sessions.delete.ends-session',
-      'Deleting a session invalidates its token. The other sessions stay, and a second deletion returns 404.',
-      async (cast) => {
-        const sam = await cast.sharedUser('sam');
-        const { token } = (await cast.login(sam)).body;
-        const other = (await cast.login(sam)).body;
-        const answer = await sam.send(200, `DELETE /auth/sessions/${claimsOf(token).jti}`);
-        expectThat(!answer.headers.has('set-cookie'), 'the own cookie left alone', answer);
-        await cast.anonymous.send(401, 'GET /auth/me', { token });
-        for (const kept of [sam.token, other.token]) await cast.anonymous.send(200, 'GET /auth/me', { token: kept });
+      'Deleting a session invalidates its token. Other sessions stay valid, and a second deletion returns 404.',
+      async (users) => {
+        const sam = await users.sharedUser('sam');
+        const { token } = (await users.login(sam)).body;
+        const other = (await users.login(sam)).body;
+        const response = await sam.send(200, `DELETE /auth/sessions/${claimsOf(token).jti}`);
+        expectThat(!response.headers.has('set-cookie'), 'no Set-Cookie', response);
+        await users.anonymous.send(401, 'GET /auth/me', { token });
+        for (const kept of [sam.token, other.token]) await users.anonymous.send(200, 'GET /auth/me', { token: kept });
         await sam.send(404, `DELETE /auth/sessions/${claimsOf(token).jti}`);
       },
     ),
 
-    rule(
-      'sessions.delete.clears-cookie',
-      'The cookie is cleared when the current session is deleted.',
-      async (cast) => {
-        const { token } = (await cast.login(await cast.sharedUser('sam'))).body;
-        const answer = await cast.anonymous.send(200, `DELETE /auth/sessions/${claimsOf(token).jti}`, { token });
-        expectThat(/^fc_session_token=;/.test(answer.headers.get('set-cookie') ?? ''), 'a cleared cookie', answer);
-        await cast.anonymous.send(401, 'GET /auth/me', { token });
-      },
-    ),
+    rule('sessions.delete.clears-cookie', 'Deleting the current session clears the cookie.', async (users) => {
+      const { token } = (await users.login(await users.sharedUser('sam'))).body;
+      const response = await users.anonymous.send(200, `DELETE /auth/sessions/${claimsOf(token).jti}`, { token });
+      expectThat(/^fc_session_token=;/.test(response.headers.get('set-cookie') ?? ''), 'a cleared cookie', response);
+      await users.anonymous.send(401, 'GET /auth/me', { token });
+    }),
 
     rule(
       'sessions.delete.not-own',
       'DELETE /auth/sessions/{id} returns 404 if the session is missing or another user’s, with the same body.',
-      async (cast) => {
-        const sam = await cast.sharedUser('sam');
-        const other = await cast.sharedUser('ada');
+      async (users) => {
+        const sam = await users.sharedUser('sam');
+        const other = await users.sharedUser('ada');
         const missing = await sam.send(404, 'DELETE /auth/sessions/00000000-0000-4000-8000-000000000000');
         const foreign = await sam.send(404, `DELETE /auth/sessions/${claimsOf(other.token).jti}`);
         expectEqual(foreign, 'the body, as for a missing one', foreign.body, missing.body);
@@ -247,15 +254,15 @@ export const sessions: Subject = {
 
     rule(
       'sessions.delete.malformed-id',
-      'DELETE /auth/sessions/{id} returns 404 for an id of any shape that is not one of the user’s sessions.',
-      async (cast) => {
-        const sam = await cast.sharedUser('sam');
+      'DELETE /auth/sessions/{id} returns 404 for any id that is not one of the user’s sessions, regardless of its form.',
+      async (users) => {
+        const sam = await users.sharedUser('sam');
         const own: string = claimsOf(sam.token).jti;
         const similar = [own.toUpperCase(), `${own}%00`, `${own}%20`];
         const malformed = ['1', 'abc', '%00', '..%2fme', '%F0%9F%98%80', '%27%20or%20true--', 'x'.repeat(5000)];
         for (const id of [...similar, ...malformed]) {
-          const answer = await sam.send(404, `DELETE /auth/sessions/${id}`);
-          expectThat(!answer.headers.has('set-cookie'), 'the cookie left alone', answer);
+          const response = await sam.send(404, `DELETE /auth/sessions/${id}`);
+          expectThat(!response.headers.has('set-cookie'), 'no Set-Cookie', response);
         }
         await sam.send(200, 'GET /auth/me');
       },
@@ -263,18 +270,18 @@ export const sessions: Subject = {
 
     rule(
       'sessions.delete-others.keeps-current',
-      'DELETE /auth/sessions returns 200 and deletes every session except the current one, and no other user’s.',
-      async (cast) => {
-        const sam = await cast.register();
-        const stranger = await cast.sharedUser('sam');
-        const others = [(await cast.login(sam)).body.token, (await cast.login(sam)).body.token];
+      'DELETE /auth/sessions returns 200 and deletes all sessions of the user except the current one.',
+      async (users) => {
+        const sam = await users.register();
+        const stranger = await users.sharedUser('sam');
+        const others = [(await users.login(sam)).body.token, (await users.login(sam)).body.token];
         await sam.send(200, 'DELETE /auth/sessions');
-        for (const token of others) await cast.anonymous.send(401, 'GET /auth/me', { token });
-        const answer = await sam.send(200, 'GET /auth/sessions');
+        for (const token of others) await users.anonymous.send(401, 'GET /auth/me', { token });
+        const response = await sam.send(200, 'GET /auth/sessions');
         expectEqual(
-          answer,
+          response,
           'the sessions left',
-          answer.body.map(({ id }: { id: string }) => id),
+          response.body.map(({ id }: { id: string }) => id),
           [claimsOf(sam.token).jti],
         );
         await stranger.send(200, 'GET /auth/me');
@@ -282,69 +289,69 @@ export const sessions: Subject = {
       },
     ),
 
-    rule('auth.token.forged', 'A token that was changed or is not signed returns 401.', async (cast) => {
-      const { token } = await cast.sharedUser('sam');
+    rule('auth.token.forged', 'A modified or unsigned token returns 401.', async (users) => {
+      const { token } = await users.sharedUser('sam');
       const [head, , signature] = token.split('.');
       const forged = (claims: object) =>
         Buffer.from(JSON.stringify({ ...claimsOf(token), ...claims })).toString('base64url');
-      const other = String((await cast.sharedUser('ada')).id);
+      const other = String((await users.sharedUser('ada')).id);
       const encoded = (header: string) => Buffer.from(header).toString('base64url');
-      const none = encoded('{"alg":"none","typ":"JWT"}');
+      const unsignedHeader = encoded('{"alg":"none","typ":"JWT"}');
       for (const changed of [
         `${head}.${forged({ sub: other })}.${signature}`,
         `${head}.${forged({ tvr: 99 })}.${signature}`,
         `${head}.${encoded('[]')}.${signature}`,
         `${encoded('{"alg":"HS256"}')}.${forged({})}.${signature}`,
-        `${none}.${forged({})}.${signature}`,
-        `${none}.${forged({})}.`,
+        `${unsignedHeader}.${forged({})}.${signature}`,
+        `${unsignedHeader}.${forged({})}.`,
         `${head}.${forged({})}.`,
         `${head}.${forged({})}`,
         `${token.slice(0, -2)}${token.endsWith('AA') ? 'BB' : 'AA'}`,
         'abc',
       ]) {
-        await cast.anonymous.send(401, 'GET /auth/me', { token: changed });
+        await users.anonymous.send(401, 'GET /auth/me', { token: changed });
       }
     }),
 
     rule(
       'auth.credentials.refused',
-      'Missing or malformed credentials return 401 with WWW-Authenticate; a bad header is not rescued by a good cookie.',
-      async (cast) => {
-        const { token } = await cast.sharedUser('sam');
+      'Missing or invalid credentials return 401 with WWW-Authenticate. An invalid Authorization header returns 401 even with a valid cookie.',
+      async (users) => {
+        const { token } = await users.sharedUser('sam');
         const Cookie = `fc_session_token=${token}`;
-        const { body } = await cast.anonymous.send(401, 'GET /auth/me');
+        const { body } = await users.anonymous.send(401, 'GET /auth/me');
         for (const [headers, challenge] of [
           [{}, 'Bearer'],
           [{ Cookie: 'fc_session_token=' }, 'Bearer'],
           [{ Cookie: `token=${token}; FC_SESSION_TOKEN=${token}` }, 'Bearer'],
-          [{ Cookie: 'fc_session_token=stale' }, REFUSED],
-          [{ Cookie: `${Cookie}x` }, REFUSED],
-          [{ Cookie: `fc_session_token=Bearer ${token}` }, REFUSED],
-          [{ Cookie: `${Cookie}; fc_session_token=stale` }, REFUSED],
-          [{ Cookie, Authorization: 'Bearer stale' }, REFUSED],
+          [{ Cookie: 'fc_session_token=stale' }, INVALID_TOKEN_CHALLENGE],
+          [{ Cookie: `${Cookie}x` }, INVALID_TOKEN_CHALLENGE],
+          [{ Cookie: `fc_session_token=Bearer ${token}` }, INVALID_TOKEN_CHALLENGE],
+          [{ Cookie: `${Cookie}; fc_session_token=stale` }, INVALID_TOKEN_CHALLENGE],
+          [{ Cookie, Authorization: 'Bearer stale' }, INVALID_TOKEN_CHALLENGE],
           [{ Cookie, Authorization: 'Basic bWlyYTptaXJh' }, 'Bearer'],
           [{ Cookie, Authorization: '' }, 'Bearer'],
           [{ Authorization: token }, 'Bearer'],
-          [{ Authorization: 'Bearer' }, REFUSED],
-          [{ Authorization: 'Bearer two words' }, REFUSED],
-          [{ Cookie: `theme=dark; fc_session_token=; ${Cookie}` }, REFUSED],
+          [{ Authorization: 'Bearer' }, INVALID_TOKEN_CHALLENGE],
+          [{ Authorization: 'Bearer two words' }, INVALID_TOKEN_CHALLENGE],
+          [{ Cookie: `theme=dark; fc_session_token=; ${Cookie}` }, INVALID_TOKEN_CHALLENGE],
         ] as [Record<string, string>, string][]) {
-          const answer = await cast.anonymous.send(401, 'GET /auth/me', { headers });
-          expectEqual(answer, 'WWW-Authenticate', answer.headers.get('www-authenticate'), challenge);
-          expectEqual(answer, 'the body, whatever was wrong', answer.body, body);
+          const response = await users.anonymous.send(401, 'GET /auth/me', { headers });
+          expectEqual(response, 'WWW-Authenticate', response.headers.get('www-authenticate'), challenge);
+          expectEqual(response, 'the body, equal for all failures', response.body, body);
         }
       },
     ),
 
     rule(
       'auth.credentials.header-first',
-      'A good Authorization header takes precedence over any cookie, good or bad.',
-      async (cast) => {
-        const { id, token } = await cast.sharedUser('sam');
-        const other = await cast.sharedUser('ada');
+      'A valid Authorization header takes precedence over any cookie, valid or not.',
+      async (users) => {
+        const { id, token } = await users.sharedUser('sam');
+        const other = await users.sharedUser('ada');
         for (const cookie of [other.token, 'stale', '']) {
-          const answer = await cast.anonymous.send(200, 'GET /auth/me', { token, ...byCookie(cookie) });
-          expectEqual(answer, 'whose account', answer.body.id, id);
+          const response = await users.anonymous.send(200, 'GET /auth/me', { token, ...withCookie(cookie) });
+          expectEqual(response, 'the id of the account', response.body.id, id);
         }
       },
     ),

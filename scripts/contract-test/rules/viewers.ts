@@ -1,17 +1,17 @@
 import type { CheckedResponse, RequestOptions } from '../exchange.js';
 import { expectEqual, expectThat, fieldsOf } from '../expect.js';
 import {
-  type Audience,
-  audience,
-  feedHas,
-  NO_ID,
-  type Owned,
+  findInFeed,
+  type OwnedContent,
   PRIVACIES,
   type Privacy,
   png,
   publish,
+  UNUSED_ID,
   VIEWERS,
   type Viewer,
+  type VisibilityFixture,
+  visibilityFixture,
 } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 import type { Requester, TestUsers, User } from '../users.js';
@@ -25,212 +25,219 @@ const ACCOUNT: Record<Privacy, string> = {
 
 const isPublic = (privacy: Privacy) => privacy === 'public' || privacy === 'was-private';
 
-/** The whole rule of visibility. */
-const sees = (viewer: Viewer, privacy: Privacy) =>
+/** Returns whether a viewer may see the content of an account: the visibility rule. */
+const canSee = (viewer: Viewer, privacy: Privacy) =>
   viewer === 'owner' || viewer === 'friend' || (isPublic(privacy) && viewer !== 'loggedOut');
 
-const whoSees = (privacy: Privacy) =>
+const audienceOf = (privacy: Privacy) =>
   isPublic(privacy)
-    ? 'every user who is logged in'
+    ? 'every authenticated user'
     : 'its owner and friends only: not friends of friends, strangers, users with a pending request or former friends';
 
-interface Case extends Owned {
+interface ViewerCase extends OwnedContent {
   viewer: Viewer;
-  asker: Requester;
+  sender: Requester;
   user: User | undefined;
-  /** 200 for who may see what the owner has, 404 for who may not, 401 without credentials. */
+  /** The status for the owner's content: 200 if the viewer may see it, 404 if not, 401 without credentials. */
   expected: number;
 }
 
-function casesOf(cast: TestUsers, { owned, viewers }: Audience, privacy: Privacy): Case[] {
-  const of = owned[privacy];
+function casesOf(users: TestUsers, { owned, viewers }: VisibilityFixture, privacy: Privacy): ViewerCase[] {
+  const content = owned[privacy];
   return VIEWERS.map((viewer) => {
-    const user = viewer === 'owner' ? of.owner : viewer === 'loggedOut' ? undefined : viewers[viewer];
-    const expected = viewer === 'loggedOut' ? 401 : sees(viewer, privacy) ? 200 : 404;
-    return { ...of, viewer, user, asker: user ?? cast.anonymous, expected };
+    const user = viewer === 'owner' ? content.owner : viewer === 'loggedOut' ? undefined : viewers[viewer];
+    const expected = viewer === 'loggedOut' ? 401 : canSee(viewer, privacy) ? 200 : 404;
+    return { ...content, viewer, user, sender: user ?? users.anonymous, expected };
   });
 }
 
-/** Checks every viewer at the same time. */
-const everyViewer = async (cast: TestUsers, privacy: Privacy, check: (one: Case) => Promise<void>) => {
-  await Promise.all(casesOf(cast, await audience(cast), privacy).map(check));
+/** Runs a check for every viewer, concurrently. */
+const forEachViewer = async (users: TestUsers, privacy: Privacy, check: (testCase: ViewerCase) => Promise<void>) => {
+  await Promise.all(casesOf(users, await visibilityFixture(users), privacy).map(check));
 };
 
-async function asMissing(answer: CheckedResponse, missing: () => Promise<CheckedResponse>): Promise<void> {
-  if (answer.status === 404)
-    expectEqual(answer, 'the body, as for one that does not exist', answer.body, (await missing()).body);
+async function expectLikeMissing(response: CheckedResponse, missing: () => Promise<CheckedResponse>): Promise<void> {
+  if (response.status === 404)
+    expectEqual(response, 'the body, as for a missing one', response.body, (await missing()).body);
 }
 
-/** GET, HEAD and, with the tag of the copy that others may have, a conditional GET. */
-async function reads(
-  { asker, expected, viewer }: Case,
+/** Checks GET, HEAD and a conditional GET, which has the ETag if one is given. */
+async function expectReads(
+  { sender, expected, viewer }: ViewerCase,
   path: string,
   missing: string,
-  tag?: string,
+  etag?: string,
 ): Promise<CheckedResponse> {
-  const get = await asker.send(expected, `GET ${path}`);
-  const head = await asker.send(expected, `HEAD ${path}`);
+  const get = await sender.send(expected, `GET ${path}`);
+  const head = await sender.send(expected, `HEAD ${path}`);
   expectEqual(head, 'the bytes of a HEAD', head.bytes.length, 0);
-  await asMissing(get, () => asker.send(404, `GET ${missing}`));
-  const conditional: RequestOptions = { headers: { 'If-None-Match': tag ?? '*' } };
-  const wanted = expected === 200 ? (tag === undefined ? [200, 304] : 304) : expected;
-  const answer = await asker.send(wanted, `GET ${path}`, conditional);
-  if (expected !== 200) expectThat(!answer.headers.has('etag'), `no ETag for ${viewer}`, answer);
+  await expectLikeMissing(get, () => sender.send(404, `GET ${missing}`));
+  const conditional: RequestOptions = { headers: { 'If-None-Match': etag ?? '*' } };
+  const wanted = expected === 200 ? (etag === undefined ? [200, 304] : 304) : expected;
+  const response = await sender.send(wanted, `GET ${path}`, conditional);
+  if (expected !== 200) expectThat(!response.headers.has('etag'), `no ETag for ${viewer}`, response);
   return get;
 }
 
-const tagOf = async ({ owner }: Owned, path: string) =>
+const etagOf = async ({ owner }: OwnedContent, path: string) =>
   (await owner.send(200, `GET ${path}`)).headers.get('etag') ?? '';
 
 const profileFields = (expected: number) =>
   expected === 200 ? 'id name private profile_link username' : 'id name username';
 
-/** Changes that a user makes to a post, and for whom they succeed. */
-async function likeEach(cast: TestUsers, privacy: Privacy, method: 'POST' | 'DELETE'): Promise<void> {
-  const scene = await audience(cast);
-  // A post of its own: a like that is wrongly allowed shows in this rule alone.
-  const post = await publish(scene.owned[privacy].owner);
-  const cases = casesOf(cast, scene, privacy);
+/** Checks which viewers can like or unlike a post. */
+async function checkLikes(users: TestUsers, privacy: Privacy, method: 'POST' | 'DELETE'): Promise<void> {
+  const fixture = await visibilityFixture(users);
+  // A new post, so that a like that is wrongly allowed fails this rule only.
+  const post = await publish(fixture.owned[privacy].owner);
+  const cases = casesOf(users, fixture, privacy);
   const allowed = cases.filter(({ expected }) => expected === 200);
   if (method === 'DELETE') {
-    await Promise.all(allowed.map(({ asker }) => asker.send(200, `POST /posts/like?id=${post.id}`)));
+    await Promise.all(allowed.map(({ sender }) => sender.send(200, `POST /posts/like?id=${post.id}`)));
   }
-  for (const { asker, expected } of cases) {
-    const answer = await asker.send(expected, `${method} /posts/like?id=${post.id}`);
-    await asMissing(answer, () => asker.send(404, `${method} /posts/like?id=${NO_ID}`));
+  for (const { sender, expected } of cases) {
+    const response = await sender.send(expected, `${method} /posts/like?id=${post.id}`);
+    await expectLikeMissing(response, () => sender.send(404, `${method} /posts/like?id=${UNUSED_ID}`));
   }
   const liked = method === 'POST';
-  for (const { asker } of allowed) {
-    const answer = await asker.send(200, `GET /posts/${post.id}`);
-    const { like_count, liked_by_me } = answer.body;
-    expectEqual(answer, 'like_count and liked_by_me', [like_count, liked_by_me], [liked ? allowed.length : 0, liked]);
+  for (const { sender } of allowed) {
+    const response = await sender.send(200, `GET /posts/${post.id}`);
+    const { like_count, liked_by_me } = response.body;
+    expectEqual(response, 'like_count and liked_by_me', [like_count, liked_by_me], [liked ? allowed.length : 0, liked]);
   }
 }
 
-async function changeEach(
-  cast: TestUsers,
+async function checkAuthorOnly(
+  users: TestUsers,
   privacy: Privacy,
   request: (id: number) => [string, RequestOptions],
 ): Promise<void> {
-  const scene = await audience(cast);
-  const { owner } = scene.owned[privacy];
+  const fixture = await visibilityFixture(users);
+  const { owner } = fixture.owned[privacy];
   const post = await publish(owner);
-  for (const { asker, viewer } of casesOf(cast, scene, privacy)) {
+  for (const { sender, viewer } of casesOf(users, fixture, privacy)) {
     if (viewer === 'owner') continue;
-    const answer = await asker.send(viewer === 'loggedOut' ? 401 : 404, ...request(post.id));
-    await asMissing(answer, () => asker.send(404, ...request(NO_ID)));
+    const response = await sender.send(viewer === 'loggedOut' ? 401 : 404, ...request(post.id));
+    await expectLikeMissing(response, () => sender.send(404, ...request(UNUSED_ID)));
   }
-  const answer = await owner.send(200, `GET /posts/${post.id}`);
-  expectEqual(answer, 'the post, unchanged', answer.body, { ...post, comments: [] });
+  const response = await owner.send(200, `GET /posts/${post.id}`);
+  expectEqual(response, 'the post, unchanged', response.body, { ...post, comments: [] });
   await owner.send(200, ...request(post.id));
 }
 
-/** What viewers do, and the sentence that decides it. */
-const ROWS: [
+/** The requests of viewers, with the sentence of each rule. */
+const VISIBILITY_RULES: [
   id: string,
-  sentence: (account: string, who: string) => string,
-  check: (cast: TestUsers, privacy: Privacy) => Promise<void>,
+  sentence: (account: string, audience: string) => string,
+  check: (users: TestUsers, privacy: Privacy) => Promise<void>,
 ][] = [
   [
     'post',
-    (account, who) => `A post of ${account} is visible to ${who}, by GET, HEAD and conditional GET. Others get 404.`,
-    (cast, privacy) =>
-      everyViewer(cast, privacy, async (one) => {
-        const answer = await reads(one, `/posts/${one.post.id}`, `/posts/${NO_ID}`);
-        if (one.expected !== 200) return;
-        const { like_count, liked_by_me } = answer.body;
-        expectEqual(answer, 'the post', answer.body, { ...one.post, like_count, liked_by_me, comments: [] });
+    (account, audience) =>
+      `A post of ${account} is visible to ${audience}, by GET, HEAD and conditional GET. Other users get 404.`,
+    (users, privacy) =>
+      forEachViewer(users, privacy, async (testCase) => {
+        const response = await expectReads(testCase, `/posts/${testCase.post.id}`, `/posts/${UNUSED_ID}`);
+        if (testCase.expected !== 200) return;
+        const { like_count, liked_by_me } = response.body;
+        expectEqual(response, 'the post', response.body, { ...testCase.post, like_count, liked_by_me, comments: [] });
       }),
   ],
   [
     'feed',
-    (account, who) => `A post of ${account} is in the feed of ${who}.`,
-    (cast, privacy) =>
-      everyViewer(cast, privacy, async ({ user, asker, post, expected }) => {
-        if (!user) return void (await asker.send(401, 'GET /posts'));
-        // A service may read pages of different sizes in different ways.
+    (account, audience) => `A post of ${account} appears in the feed of ${audience}.`,
+    (users, privacy) =>
+      forEachViewer(users, privacy, async ({ user, sender, post, expected }) => {
+        if (!user) return void (await sender.send(401, 'GET /posts'));
+        // A service may read pages of different sizes differently.
         for (const limit of [20, 100]) {
-          const { found, answer } = await feedHas(asker, post, limit);
+          const { found, response } = await findInFeed(sender, post, limit);
           expectThat(
             found === (expected === 200),
             `a feed ${expected === 200 ? 'with' : 'without'} post ${post.id}`,
-            answer,
+            response,
           );
         }
       }),
   ],
   [
     'image',
-    (account, who) =>
-      `The image of a post of ${account} can be downloaded by ${who}, by GET, HEAD and conditional GET. Others get 404, also with the ETag of a copy.`,
-    async (cast, privacy) => {
-      const { owned } = await audience(cast);
-      const tag = await tagOf(owned[privacy], owned[privacy].post.image);
-      await everyViewer(cast, privacy, async (one) => {
-        await reads(one, one.post.image, '/posts/image/none.png', tag);
+    (account, audience) =>
+      `The image of a post of ${account} can be downloaded by ${audience}, by GET, HEAD and conditional GET. Other users get 404, even with its ETag.`,
+    async (users, privacy) => {
+      const { owned } = await visibilityFixture(users);
+      const etag = await etagOf(owned[privacy], owned[privacy].post.image);
+      await forEachViewer(users, privacy, async (testCase) => {
+        await expectReads(testCase, testCase.post.image, '/posts/image/none.png', etag);
       });
     },
   ],
   [
     'picture',
-    (account, who) =>
-      `The profile picture of ${account} can be downloaded by ${who}, by GET, HEAD and conditional GET. Others get 404, also with the ETag of a copy.`,
-    async (cast, privacy) => {
-      const { owned } = await audience(cast);
-      const tag = await tagOf(owned[privacy], owned[privacy].picture);
-      await everyViewer(cast, privacy, async (one) => {
-        await reads(one, one.picture, '/profiles/image/none.png', tag);
+    (account, audience) =>
+      `The profile picture of ${account} can be downloaded by ${audience}, by GET, HEAD and conditional GET. Other users get 404, even with its ETag.`,
+    async (users, privacy) => {
+      const { owned } = await visibilityFixture(users);
+      const etag = await etagOf(owned[privacy], owned[privacy].picture);
+      await forEachViewer(users, privacy, async (testCase) => {
+        await expectReads(testCase, testCase.picture, '/profiles/image/none.png', etag);
       });
     },
   ],
   [
     'profile',
-    (account, who) =>
-      `The full profile of ${account} is visible to ${who}. Other users get id, name and username, without profile_link and private.`,
-    (cast, privacy) =>
-      everyViewer(cast, privacy, async ({ asker, user, owner, picture, expected }) => {
+    (account, audience) =>
+      `The full profile of ${account} is visible to ${audience}. Other users get id, name and username, without profile_link and private.`,
+    (users, privacy) =>
+      forEachViewer(users, privacy, async ({ sender, user, owner, picture, expected }) => {
         const wanted = user ? 200 : 401;
-        const answer = await asker.send(wanted, `GET /profiles/${owner.id}`);
-        const head = await asker.send(wanted, `HEAD /profiles/${owner.id}`);
+        const response = await sender.send(wanted, `GET /profiles/${owner.id}`);
+        const head = await sender.send(wanted, `HEAD /profiles/${owner.id}`);
         expectEqual(head, 'the bytes of a HEAD', head.bytes.length, 0);
         if (!user) return;
-        expectEqual(answer, 'the fields', fieldsOf(answer.body), profileFields(expected));
+        expectEqual(response, 'the fields', fieldsOf(response.body), profileFields(expected));
         const { id, name, username } = owner;
         const full = { id, name, username, profile_link: picture, private: !isPublic(privacy) };
-        expectEqual(answer, 'the profile', answer.body, expected === 200 ? full : { id, name, username });
+        expectEqual(response, 'the profile', response.body, expected === 200 ? full : { id, name, username });
       }),
   ],
   [
     'like',
-    (account, who) => `A post of ${account} can be liked by ${who}. Others get 404, and the like does not count.`,
-    (cast, privacy) => likeEach(cast, privacy, 'POST'),
+    (account, audience) =>
+      `A post of ${account} can be liked by ${audience}. Other users get 404, and the like does not count.`,
+    (users, privacy) => checkLikes(users, privacy, 'POST'),
   ],
   [
     'unlike',
-    (account, who) => `A post of ${account} can be unliked by ${who}. Others get 404.`,
-    (cast, privacy) => likeEach(cast, privacy, 'DELETE'),
+    (account, audience) => `A post of ${account} can be unliked by ${audience}. Other users get 404.`,
+    (users, privacy) => checkLikes(users, privacy, 'DELETE'),
   ],
   [
     'edit',
     (account) =>
-      `A post of ${account} can be edited by its author only. Everybody else gets 404, as for a post that does not exist, and the post stays as it is.`,
-    (cast, privacy) =>
-      changeEach(cast, privacy, (id) => [`PUT /posts/edit?id=${id}`, { form: { title: 'Changed', image: png() } }]),
+      `A post of ${account} can be edited by its author only. Other users get 404, as for a missing post, and the post stays unchanged.`,
+    (users, privacy) =>
+      checkAuthorOnly(users, privacy, (id) => [
+        `PUT /posts/edit?id=${id}`,
+        { form: { title: 'Changed', image: png() } },
+      ]),
   ],
   [
     'delete',
     (account) =>
-      `A post of ${account} can be deleted by its author only. Everybody else gets 404, as for a post that does not exist, and the post stays.`,
-    (cast, privacy) => changeEach(cast, privacy, (id) => [`DELETE /posts/delete?id=${id}`, {}]),
+      `A post of ${account} can be deleted by its author only. Other users get 404, as for a missing post, and the post stays.`,
+    (users, privacy) => checkAuthorOnly(users, privacy, (id) => [`DELETE /posts/delete?id=${id}`, {}]),
   ],
 ];
 
-/** Every viewer of every kind of account, on everything that an account has. */
+/** Every kind of viewer, on all content of every kind of account. */
 export const viewers: Subject = {
   name: 'Visibility',
-  rules: ROWS.flatMap(([id, sentence, check]) =>
+  rules: VISIBILITY_RULES.flatMap(([id, sentence, check]) =>
     PRIVACIES.map((privacy) =>
-      rule(`visibility.${id}.${privacy}`, sentence(ACCOUNT[privacy], whoSees(privacy)), (cast) => check(cast, privacy)),
+      rule(`visibility.${id}.${privacy}`, sentence(ACCOUNT[privacy], audienceOf(privacy)), (users) =>
+        check(users, privacy),
+      ),
     ),
   ),
 };

@@ -5,27 +5,29 @@ import { statusOf } from '../client.js';
 import { readMetrics } from '../observe.js';
 
 const CHECKS = 290;
-/** When the clients leave: after their requests have arrived. */
-const LEAVE_AFTER_MS = 500;
+/** Clients disconnect after their requests have arrived. */
+const DISCONNECT_AFTER_MS = 500;
 const POLL_INTERVAL_MS = 100;
 const DRAIN_MAX_MS = 20_000;
-/** As much work as may be queued at any time. */
+/** The bound of the service for queued work. */
 const QUEUED_MAX_MS = 2_000;
 
-/** Password checks for clients who have left. */
+/** Password checks for clients that have disconnected. */
 export const abandonedChecks: Attack = {
   name: 'abandoned-checks',
-  title: '290 profile changes with a password to check, whose clients leave',
+  title: '290 profile changes with a password to check, whose clients disconnect',
   async prepare(target) {
     const honest = await target.createAccount();
     const attacker = await target.createAccount();
     return {
       honest: [logins(honest), currentAccount(honest.token)],
       async run() {
-        const left = AbortSignal.any([AbortSignal.timeout(LEAVE_AFTER_MS), target.signal]);
+        const disconnected = AbortSignal.any([AbortSignal.timeout(DISCONNECT_AFTER_MS), target.signal]);
         const form = { name: 'A', current_password: 'Guessed-Harbour-27!' };
         const change = () =>
-          statusOf(target.send('PUT', '/profiles/me', { from: ATTACKER, token: attacker.token, form, signal: left }));
+          statusOf(
+            target.send('PUT', '/profiles/me', { from: ATTACKER, token: attacker.token, form, signal: disconnected }),
+          );
         await Promise.all(Array.from({ length: CHECKS }, change));
         const began = performance.now();
         while (performance.now() - began < DRAIN_MAX_MS) {
@@ -37,5 +39,5 @@ export const abandonedChecks: Attack = {
       },
     };
   },
-  judge: (measured) => [max(measured, 3_000), noErrors(measured)],
+  evaluate: (measured) => [max(measured, 3_000), noErrors(measured)],
 };

@@ -5,10 +5,10 @@ const VISITOR = '127.6.0.1';
 const FORMS = 20;
 const IMAGES = 300;
 
-/** A web page of another site that makes its visitor's browser use up the visitor's limits. */
+/** A page of another site that uses up the rate limits of its visitors. */
 export const crossSite: Attack = {
   name: 'cross-site',
-  title: "20 forms and 300 images that another site's page requests from its visitor's browser",
+  title: '20 forms and 300 images requested by a page of another site',
   async prepare(target) {
     const honest = await target.createAccount();
     return {
@@ -37,5 +37,5 @@ export const crossSite: Attack = {
       },
     };
   },
-  judge: (measured) => [noErrors(measured)],
+  evaluate: (measured) => [noErrors(measured)],
 };

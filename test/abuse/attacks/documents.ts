@@ -7,15 +7,15 @@ const READING = 2;
 const UNREAD = 100;
 const PIPELINED = 100;
 const ATTACK_MS = { quick: 5_000, full: 20_000 };
-/** What a compressed document may be of the whole one. */
-const COMPRESSED_MAX = 0.25;
+/** The maximum compressed size, as a share of the original. */
+const MAX_COMPRESSED_SHARE = 0.25;
 
 const REQUEST = 'GET /openapi.yaml HTTP/1.1\r\nHost: x\r\nAccept-Encoding: br, gzip\r\n\r\n';
 
-/** The document, which has no rate limit, requested without a pause; most of the responses are never read. */
+/** Requests for the document, which is not rate limited; most responses are never read. */
 export const documents: Attack = {
   name: 'documents',
-  title: '100 connections that pipeline 100 documents each and read none, and 2 that read all they can',
+  title: '100 connections that pipeline 100 documents each without reading, and 2 that read continuously',
   async prepare(target) {
     const honest = await target.createAccount();
     return {
@@ -28,7 +28,6 @@ export const documents: Attack = {
           const socket = openSocket(target, { from: ATTACKER });
           socket.on('data', (chunk) => {
             bytesRead += chunk.length;
-            // Behind each batch of responses the next batch of requests.
             if (socket.writableLength === 0) socket.write(REQUEST);
           });
           socket.write(REQUEST.repeat(PIPELINED));
@@ -46,7 +45,7 @@ export const documents: Attack = {
           {
             name: 'compressed size',
             value: (100 * compressed.bytes.length) / whole.bytes.length,
-            atMost: 100 * COMPRESSED_MAX,
+            atMost: 100 * MAX_COMPRESSED_SHARE,
             unit: '%',
           },
           { name: 'read', value: bytesRead / 2 ** 20, unit: 'MiB' },
@@ -54,5 +53,5 @@ export const documents: Attack = {
       },
     };
   },
-  judge: (measured) => [p99(measured, 1000), memory(measured, 768), noErrors(measured)],
+  evaluate: (measured) => [p99(measured, 1000), memory(measured, 768), noErrors(measured)],
 };

@@ -4,11 +4,11 @@ import { statusOf } from '../client.js';
 
 const GUESSES = 150;
 const GUESSES_PER_ADDRESS = 15;
-const GUESSES_AT_ONCE = 5;
+const CONCURRENT_GUESSES = 5;
 /** The default of ACCOUNT_FAILED_PASSWORDS_MAX. */
 const FAILED_PASSWORDS_MAX = 100;
 
-/** Guesses at one account's password, from a stolen session and by logins from many addresses. */
+/** Guesses at one account's password: by profile changes with a stolen session, and by logins from many addresses. */
 export const guessedPasswords: Attack = {
   name: 'guessed-passwords',
   title: "150 guesses at one account's password, half of them with its stolen session",
@@ -31,8 +31,8 @@ export const guessedPasswords: Attack = {
               });
         };
         const statuses: number[] = [];
-        for (let first = 0; first < GUESSES; first += GUESSES_AT_ONCE) {
-          const batch = Array.from({ length: GUESSES_AT_ONCE }, (_, index) => statusOf(guess(first + index)));
+        for (let first = 0; first < GUESSES; first += CONCURRENT_GUESSES) {
+          const batch = Array.from({ length: CONCURRENT_GUESSES }, (_, index) => statusOf(guess(first + index)));
           statuses.push(...(await Promise.all(batch)));
         }
         return [
@@ -46,5 +46,5 @@ export const guessedPasswords: Attack = {
       },
     };
   },
-  judge: (measured) => [noErrors(measured)],
+  evaluate: (measured) => [noErrors(measured)],
 };

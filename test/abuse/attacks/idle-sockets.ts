@@ -6,10 +6,10 @@ import { openSocket } from '../sockets.js';
 const SOCKETS = 1_500;
 const OPEN_FILES_MAX = 1_024;
 const ATTACK_MS = { quick: 5_000, full: 20_000 };
-/** Every third one has begun a request, so that not all of them are idle in the same way. */
-const HALF_A_HEAD = 'GET /auth/me HTTP/1.1\r\nHost: x\r\n';
+/** Sent by every third connection. */
+const INCOMPLETE_HEAD = 'GET /auth/me HTTP/1.1\r\nHost: x\r\n';
 
-/** More connections than the service may open files. */
+/** More connections than the service's limit of open files. */
 export const idleSockets: Attack = {
   name: 'idle-sockets',
   title: '1,500 idle connections to a service that may open 1,024 files',
@@ -17,13 +17,13 @@ export const idleSockets: Attack = {
   async prepare(target) {
     const honest = await target.createAccount();
     return {
-      // Whoever has a connection already notices nothing.
+      // Existing connections are not affected by the attack.
       honest: [{ ...currentAccount(honest.token), sent: { token: honest.token, newConnection: true } }],
       async run() {
         const sockets = Array.from({ length: SOCKETS }, (_, index) => {
           const socket = openSocket(target, { from: ATTACKER });
           socket.resume();
-          if (index % 3 === 0) socket.write(HALF_A_HEAD);
+          if (index % 3 === 0) socket.write(INCOMPLETE_HEAD);
           return socket;
         });
         await sleep(target.quick ? ATTACK_MS.quick : ATTACK_MS.full);
@@ -33,5 +33,5 @@ export const idleSockets: Attack = {
       },
     };
   },
-  judge: (measured) => [p99(measured, 1_000), noErrors(measured)],
+  evaluate: (measured) => [p99(measured, 1_000), noErrors(measured)],
 };

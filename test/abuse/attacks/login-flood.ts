@@ -5,10 +5,10 @@ import { statusOf } from '../client.js';
 const LOGINS = 1_000;
 const LOGINS_PER_ADDRESS = 20;
 
-/** As many logins at once as fifty addresses may make. */
+/** All logins that the rate limits of 50 addresses allow, at the same time. */
 export const loginFlood: Attack = {
   name: 'login-flood',
-  title: '1,000 logins at once from 50 addresses',
+  title: '1,000 concurrent logins from 50 addresses',
   async prepare(target) {
     const honest = await target.createAccount();
     return {
@@ -29,9 +29,9 @@ export const loginFlood: Attack = {
       },
     };
   },
-  judge: (measured) => [
+  evaluate: (measured) => [
     max(measured, 3_000),
-    // A burst of 1,000 new connections takes its time before any limit can tell them apart.
+    // Accepting 1,000 new connections takes time before any limit applies.
     percentileOf(measured, 'me', 0.99, 3_000),
     { name: 'errors', value: measured.errors, atMost: 0 },
   ],

@@ -5,14 +5,14 @@ import { type Received, statusOf } from '../client.js';
 
 const JSON_TYPE = 'application/json';
 
-/** The largest texts that a body has room for beside its other fields, and the largest body of JSON. */
+/** The largest texts that fit into a body beside its other fields. */
 const TEXT_BYTES_MAX = { json: 60 * 1024, form: 200 * 1024 };
 const JSON_BYTES_MAX = 64 * 1024;
 
-/** Every text field of every operation, filled with every nasty text at the largest size that a body may have. */
+/** Every text field of every operation, with every nasty text at the maximum size. */
 export const nastyTextsEverywhere: Attack = {
   name: 'nasty-texts',
-  title: 'every text field of every operation with texts that are slow to process, one after the other',
+  title: 'texts that are slow to process, in every text field of every operation',
   async prepare(target) {
     const honest = await target.createAccount();
     const attacker = await target.createAccount();
@@ -49,7 +49,7 @@ export const nastyTextsEverywhere: Attack = {
       },
     };
   },
-  judge: (measured) => [loopDelay(measured, 100), noErrors(measured)],
+  evaluate: (measured) => [loopDelay(measured, 100), noErrors(measured)],
 };
 
 function fieldsOf({ requestBody }: ContractOperation): string[] {

@@ -10,7 +10,7 @@ const LOG_MIB_MAX = 1;
 const REQUEST = 'GET /auth/me HTTP/1.1\r\nHost: x\r\n\r\n';
 const CHUNK = Buffer.from(REQUEST.repeat(Math.floor((64 * 1024) / REQUEST.length)));
 
-/** A client beyond its limit that does not wait for responses, and connects again as often as it is disconnected. */
+/** A client beyond its rate limit that pipelines requests, and reconnects whenever it is disconnected. */
 export const pipelinedFlood: Attack = {
   name: 'pipelined-flood',
   title: '5 connections that pipeline requests beyond their limit',
@@ -34,14 +34,13 @@ export const pipelinedFlood: Attack = {
       },
     };
   },
-  judge: (measured) => [p50(measured, 100), noErrors(measured)],
+  evaluate: (measured) => [p50(measured, 100), noErrors(measured)],
 };
 
 function keepFlooding(target: Target, stop: AbortSignal, connected: () => void): void {
   if (stop.aborted) return;
   const socket = openSocket(target, { from: ATTACKER });
   const write = () => {
-    // As much as fits, and the rest once that is sent.
     while (socket.writable && socket.write(CHUNK));
   };
   socket.once('connect', () => {
@@ -58,5 +57,5 @@ function keepFlooding(target: Target, stop: AbortSignal, connected: () => void):
   });
 }
 
-/** What the attack has added to the log; the honest client's lines are few. */
+/** Returns the log growth, which includes the few lines of the honest client. */
 const ownLogBytes = async (before: number, { service }: Target) => (await service.logBytes()) - before;

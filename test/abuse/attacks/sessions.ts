@@ -4,11 +4,11 @@ import { statusOf } from '../client.js';
 
 const LOGINS = 120;
 const LOGINS_PER_ADDRESS = 20;
-const LOGINS_AT_ONCE = 8;
+const CONCURRENT_LOGINS = 8;
 /** The default of ACCOUNT_SESSIONS_MAX. */
 const SESSIONS_MAX = 100;
 
-/** More logins of one account than it may have sessions. */
+/** More logins of one account than its maximum number of sessions. */
 export const sessions: Attack = {
   name: 'sessions',
   title: '120 logins of one account',
@@ -21,8 +21,8 @@ export const sessions: Attack = {
         const nextAddress = addresses(5, LOGINS_PER_ADDRESS);
         const login = () =>
           target.send('POST', '/auth/login', { from: nextAddress(), json: { email, password }, signal: target.signal });
-        for (let count = 0; count < LOGINS; count += LOGINS_AT_ONCE) {
-          await Promise.all(Array.from({ length: LOGINS_AT_ONCE }, () => statusOf(login())));
+        for (let count = 0; count < LOGINS; count += CONCURRENT_LOGINS) {
+          await Promise.all(Array.from({ length: CONCURRENT_LOGINS }, () => statusOf(login())));
         }
         const { body: last } = await login();
         target.addSecret(last.token);
@@ -31,5 +31,5 @@ export const sessions: Attack = {
       },
     };
   },
-  judge: (measured) => [noErrors(measured)],
+  evaluate: (measured) => [noErrors(measured)],
 };

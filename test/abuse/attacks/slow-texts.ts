@@ -2,13 +2,13 @@ import { ATTACKER } from '../addresses.js';
 import { type Attack, currentAccount, loopDelay, noErrors } from '../attack.js';
 import { statusOf } from '../client.js';
 
-/** Combining marks in the order that costs Unicode normalization most: it sorts them one by one. */
+/** Combining marks in the worst order for Unicode normalization, which sorts them. */
 const SLOW_TEXT = `a${'\u0301'.repeat(16_000)}${'\u0316'.repeat(16_000 - 300)}`;
 
 const REGISTRATIONS = 12;
 const PROFILE_CHANGES = 12;
 
-/** Texts far beyond their bound, which cost quadratic time if they are normalized. */
+/** Texts far beyond their maximum length, whose normalization takes quadratic time. */
 export const slowTexts: Attack = {
   name: 'slow-texts',
   title: '24 texts of 64 KB that are slow to normalize, as passwords and usernames',
@@ -40,5 +40,5 @@ export const slowTexts: Attack = {
       },
     };
   },
-  judge: (measured) => [loopDelay(measured, 100), noErrors(measured)],
+  evaluate: (measured) => [loopDelay(measured, 100), noErrors(measured)],
 };

@@ -5,10 +5,10 @@ const IMAGE_BYTES = 2 * 1024 * 1024;
 const UPLOADS = 12;
 const IMAGES_MAX = 4;
 
-/** More images than one account may store. */
+/** Concurrent uploads beyond the storage quota of an account. */
 export const storage: Attack = {
   name: 'storage',
-  title: '12 images of 2 MiB at once by an account that may store 8 MiB',
+  title: '12 concurrent images of 2 MiB by an account with a quota of 8 MiB',
   variables: { ACCOUNT_STORAGE_MAX_BYTES: String(IMAGES_MAX * IMAGE_BYTES) },
   async prepare(target) {
     const honest = await target.createAccount();
@@ -32,5 +32,5 @@ export const storage: Attack = {
       },
     };
   },
-  judge: (measured) => [noErrors(measured)],
+  evaluate: (measured) => [noErrors(measured)],
 };

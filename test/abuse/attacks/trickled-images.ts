@@ -54,5 +54,5 @@ export const trickledImages: Attack = {
     };
   },
   // The service first fetches all images from S3 at full speed: an honest client waits for that burst.
-  judge: (measured) => [p99(measured, 2_000), noErrors(measured)],
+  evaluate: (measured) => [p99(measured, 2_000), noErrors(measured)],
 };

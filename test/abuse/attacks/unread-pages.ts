@@ -45,5 +45,5 @@ export const unreadPages: Attack = {
       },
     };
   },
-  judge: (measured) => [memory(measured, 1024), noErrors(measured)],
+  evaluate: (measured) => [memory(measured, 1024), noErrors(measured)],
 };

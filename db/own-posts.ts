@@ -1,0 +1,38 @@
+import { DEEP_OFFSET, readDeepPage } from './deep-pages.js';
+import type { Database } from './postgres/index.js';
+import { type Page, postsByAuthor } from './posts.js';
+import type { Lane } from './support/lane.js';
+import { type PostReaders, type PostsPage, recheckVisible } from './visible-posts.js';
+
+/** A page with this limit is at most a megabyte. */
+const SMALL_PAGE_LIMIT = 20;
+
+interface Stores {
+  db: Database;
+  read: PostReaders;
+  deepPages: Lane;
+  largePages: Lane;
+}
+
+/**
+ * Returns a page of a user's own posts, newest first. Only a few large pages are read at the same time, or their rows would
+ * fill the memory: unlike the feed's, no two users share them.
+ *
+ * @param client its signal aborts when the client has left
+ */
+export async function readOwnPosts(
+  stores: Stores,
+  user: number,
+  page: Page,
+  client?: { readonly signal: AbortSignal },
+): Promise<PostsPage> {
+  const readPage = async () => {
+    const query = { ...page, limit: page.limit + 1 };
+    const rows = await (page.offset < DEEP_OFFSET
+      ? postsByAuthor(stores.db, user, query)
+      : readDeepPage(stores, { by: user }, query, client?.signal));
+    const posts = await recheckVisible(stores.read, user, rows.slice(0, page.limit));
+    return { posts, more: rows.length > page.limit };
+  };
+  return page.limit > SMALL_PAGE_LIMIT ? stores.largePages.run(readPage, client?.signal) : readPage();
+}

@@ -1,0 +1,72 @@
+import { authorOf, type FoundPost, type PostQuery, type PostRow } from './posts.js';
+import type { Relations, RelationsQuery, ViewerLikes } from './relations.js';
+import { canSee, type FriendsLookup, isPublicOrOwn } from './visibility.js';
+
+/** A post and its likes, as a viewer sees them. */
+export interface VisiblePost {
+  post: PostRow;
+  likes: ViewerLikes;
+}
+
+/** A page of a list. */
+export interface PostsPage {
+  posts: VisiblePost[];
+  /** Whether older posts follow. */
+  more: boolean;
+}
+
+/** The batched look-ups that this file uses: see `readers.ts`. */
+export interface PostReaders {
+  /** Returns a post, with its content only if the viewer may see it whoever their friends are. */
+  postIfPublicOrOwn(query: PostQuery): Promise<FoundPost | undefined>;
+  /** Returns those of these posts that exist, in the order of the ids. */
+  posts(ids: readonly number[]): Promise<PostRow[]>;
+  relations(query: RelationsQuery): Promise<Relations>;
+  friends: FriendsLookup;
+}
+
+/**
+ * Returns a post as the viewer sees it, or undefined if it is hidden or does not exist. No content is read before the viewer
+ * is known to be allowed, and both refusals take the same two look-ups, so that their time tells nothing. A friend's post
+ * takes two more: its content, and the friendship again, which has to be read after the content.
+ */
+export async function findVisiblePost(read: PostReaders, viewer: number, id: number): Promise<VisiblePost | undefined> {
+  const found = await read.postIfPublicOrOwn({ id, viewer });
+  if (found?.post) return recheckPost(read, viewer, found.post);
+  if (!(await canSee(viewer, found?.owner, read.friends))) return undefined;
+  const [post] = await read.posts([id]);
+  return post && recheckPost(read, viewer, post);
+}
+
+async function recheckPost(read: PostReaders, viewer: number, post: PostRow): Promise<VisiblePost | undefined> {
+  return (await filterVisible(read, viewer, [post], 1)).posts[0];
+}
+
+/**
+ * Returns the posts of a page that the viewer may still see now that their rows are read. A friendship may have ended since
+ * the page was chosen.
+ */
+export async function recheckVisible(
+  read: PostReaders,
+  viewer: number,
+  page: readonly PostRow[],
+): Promise<VisiblePost[]> {
+  return (await filterVisible(read, viewer, page, page.length)).posts;
+}
+
+/** Returns the first `limit` of these posts that the viewer may see, with their likes. */
+export async function filterVisible(
+  read: PostReaders,
+  viewer: number,
+  rows: readonly PostRow[],
+  limit: number,
+): Promise<PostsPage> {
+  const { friends, likesOf } = await read.relations({
+    person: viewer,
+    others: rows.filter((post) => !isPublicOrOwn(viewer, authorOf(post))).map(({ author_id }) => author_id),
+    posts: rows.map(({ id }) => id),
+  });
+  const visible = rows.filter((post) => isPublicOrOwn(viewer, authorOf(post)) || friends.has(post.author_id));
+  const posts = visible.slice(0, limit).map((post) => ({ post, likes: likesOf(post.id) }));
+  return { posts, more: visible.length > limit };
+}

@@ -1,2 +1,0 @@
-/** What whoever runs the command can mend: said without a stack. */
-export class ServicesError extends Error {}

@@ -1,0 +1,44 @@
+import type { SocialGraph } from '../../db/graph/index.js';
+import type { ImageStore } from '../../db/images/index.js';
+import { StoresDisagreeError } from '../../db/installation.js';
+import type { Database } from '../../db/postgres/index.js';
+import type { CheckContext } from './context.js';
+
+/**
+ * Checks that the stores belong to the same installation, without changing anything. A repair with the graph of another
+ * installation would delete its whole content.
+ *
+ * @throws StoresDisagreeError
+ */
+export async function requireSameInstallation({ db, graph, images }: CheckContext['stores']): Promise<void> {
+  const installation = await readInstallation(db);
+  if (installation?.moving) throw new StoresDisagreeError('A move into these stores is incomplete');
+  if (!installation?.graph || !installation.images) {
+    throw new StoresDisagreeError('These stores are not set up: start the service first');
+  }
+  await requireClaimedBy('social graph', graph, installation.graph, installation.id);
+  await requireClaimedBy('image store', images, installation.images, installation.id);
+}
+
+async function requireClaimedBy(
+  name: string,
+  store: Pick<SocialGraph | ImageStore, 'kind' | 'claimedBy'>,
+  kind: string,
+  installation: string,
+): Promise<void> {
+  if (store.kind !== kind || (await store.claimedBy()) !== installation) {
+    throw new StoresDisagreeError(`The ${name} (${store.kind}) is not the one that PostgreSQL belongs to (${kind})`);
+  }
+}
+
+async function readInstallation(db: Database) {
+  try {
+    return await db.selectFrom('installation').selectAll().executeTakeFirst();
+  } catch (error) {
+    if (isUndefinedTable(error)) return undefined;
+    throw error;
+  }
+}
+
+/** SQLSTATE 42P01: the stores have never been migrated. */
+const isUndefinedTable = (error: unknown) => error instanceof Error && 'code' in error && error.code === '42P01';

@@ -1,0 +1,15 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { onFailpoint } from '../../db/support/failpoints.js';
+import { type FailpointHit, failpointFiles } from './failpoints.js';
+
+// Preloaded by `node --import`: logs every failpoint that is reached, and kills the process at the chosen one. All calls are
+// synchronous, so nothing else runs in between.
+const files = failpointFiles(process.env.MOMENTS ?? '');
+
+onFailpoint((name) => {
+  appendFileSync(files.reached, `${name}\n`);
+  if (!existsSync(files.target)) return;
+  const target: FailpointHit = JSON.parse(readFileSync(files.target, 'utf8'));
+  const hits = readFileSync(files.reached, 'utf8').split(`${target.failpoint}\n`).length - 1;
+  if (name === target.failpoint && hits === target.hit) process.kill(process.pid, 'SIGKILL');
+});

@@ -1,0 +1,55 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import type { Failpoint } from '../../db/support/failpoints.js';
+import { startProcess } from '../support/processes.js';
+import { temporaryDirectory } from '../support/stores.js';
+
+/** One arrival at a failpoint. `hit` counts them from 1. */
+export interface FailpointHit {
+  failpoint: Failpoint;
+  hit: number;
+}
+
+/** Returns the files by which a test and the service process communicate. */
+export const failpointFiles = (directory: string) => ({
+  reached: join(directory, 'reached'),
+  target: join(directory, 'target'),
+});
+
+/** Starts services that log their failpoints and kill themselves at a chosen one. */
+export async function crashableProcesses(t: Test) {
+  const directory = await temporaryDirectory(t);
+  const files = failpointFiles(directory);
+
+  const reset = (target: FailpointHit | undefined) => {
+    writeFileSync(files.reached, '');
+    if (target) writeFileSync(files.target, JSON.stringify(target));
+    else rmSync(files.target, { force: true });
+  };
+
+  /** Returns all hits since the last reset, in order. */
+  function reached(): FailpointHit[] {
+    const hits = new Map<string, number>();
+    const failpoints = readFileSync(files.reached, 'utf8').split('\n').slice(0, -1) as Failpoint[];
+    return failpoints.map((failpoint) => {
+      const hit = (hits.get(failpoint) ?? 0) + 1;
+      hits.set(failpoint, hit);
+      return { failpoint, hit };
+    });
+  }
+
+  return {
+    start(environment: NodeJS.ProcessEnv) {
+      reset(undefined);
+      const preload = ['--import', './.build/test/faults/die-at-moment.js'];
+      return startProcess(t, { ...environment, MOMENTS: directory }, preload);
+    },
+    /** Resets the log and sets the hit at which the process dies, if any. */
+    reset,
+    reached,
+    /** Returns whether this hit was reached. */
+    wasReached: ({ failpoint, hit }: FailpointHit) =>
+      reached().some((one) => one.failpoint === failpoint && one.hit === hit),
+  };
+}

@@ -1,0 +1,122 @@
+import type { StoreName } from '../../db/support/errors.js';
+import { samples } from '../../scripts/contract-test/images.js';
+import type { RequestOptions, TestResponse } from '../support/requests.js';
+import { befriend, createPost, PASSWORD, type TestService, type TestUser } from '../support/service.js';
+
+/** A request, the stores that it needs besides PostgreSQL, and its status on success. */
+export interface Probe {
+  name: string;
+  needs: StoreName[];
+  status: number;
+  send(): Promise<TestResponse>;
+}
+
+export interface OperationProbes {
+  /** One request for each kind of operation. They are independent of each other. */
+  probes: Probe[];
+  /** Returns the responses that show data of a private account to a stranger; must be empty under every fault. */
+  leaks(): Promise<string[]>;
+}
+
+const SECRET = 'only friends may read this';
+
+/** Creates the accounts: Ada is public, Hermit is private; Bob is a friend of both, Eve has no friends. */
+export async function createProbes(service: TestService): Promise<OperationProbes> {
+  const image = () => new Blob([samples.png], { type: 'image/png' });
+  const [ada, bob, eve, leaver] = [
+    await service.createUser(),
+    await service.createUser(),
+    await service.createUser(),
+    await service.createUser(),
+  ];
+  const hermit = await service.createUser({ name: SECRET, private: true });
+  await befriend(ada, bob);
+  await befriend(hermit, bob);
+  await eve.send('POST', `/friends/request?to=${ada.id}`);
+  await bob.send('POST', `/friends/request?to=${eve.id}`);
+  await leaver.send('POST', `/friends/request?to=${bob.id}`);
+  const { profile_link: picture } = (await hermit.send('PUT', '/profiles/me', { form: { image: image() } })).body;
+  const post = await createPost(ada, { image: image() });
+  const deleted = await createPost(ada, { image: image() });
+  const edited = await createPost(ada);
+  const hidden = await createPost(hermit, { title: SECRET, image: image() });
+  const other = await service.login(ada.email);
+  const last = await service.login(ada.email);
+
+  const probe = (
+    name: string,
+    needs: StoreName[],
+    by: TestUser,
+    method: string,
+    path: string,
+    more: More = {},
+  ): Probe => {
+    const { status = 200, ...options } = more;
+    return { name, needs, status, send: () => by.send(method, path, options) };
+  };
+  const fresh = `u${Date.now()}${Math.trunc(Math.random() * 1e6)}`;
+  const json = { name: 'New', username: fresh, email: `${fresh}@people.example`, password: PASSWORD };
+
+  const probes = [
+    probe('register', [], ada, 'POST', '/auth/register', { status: 201, json }),
+    probe('login', [], ada, 'POST', '/auth/login', { json: { email: ada.email, password: PASSWORD } }),
+    probe('me', [], ada, 'GET', '/auth/me'),
+    probe('verify', [], ada, 'GET', '/auth/verify'),
+    probe('sessions', [], ada, 'GET', '/auth/sessions'),
+    probe('logout', [], ada, 'POST', '/auth/logout', { token: other }),
+    probe('another session', [], ada, 'GET', '/auth/me', { token: last }),
+    probe('own profile', [], hermit, 'GET', '/profiles/me'),
+    probe('own profile by id', [], hermit, 'GET', `/profiles/${hermit.id}`),
+    probe('a public profile', [], eve, 'GET', `/profiles/${ada.id}`),
+    probe('a private profile', ['graph'], bob, 'GET', `/profiles/${hermit.id}`),
+    probe('a change of name', [], eve, 'PUT', '/profiles/me', { form: { name: 'Eve' } }),
+    probe('a change of picture', ['images'], eve, 'PUT', '/profiles/me', { form: { image: image() } }),
+    probe('account deletion', [], leaver, 'DELETE', '/profiles/me', { json: { password: PASSWORD } }),
+    probe('a public image', ['images'], eve, 'GET', String(post.image)),
+    probe('own private image', ['images'], hermit, 'GET', String(hidden.image)),
+    probe('a private image', ['graph', 'images'], bob, 'GET', String(hidden.image)),
+    probe('a private picture', ['graph', 'images'], bob, 'GET', picture),
+    probe('feed', ['graph'], bob, 'GET', '/posts'),
+    probe('own posts', ['graph'], ada, 'GET', '/posts/me'),
+    probe('a post', ['graph'], eve, 'GET', `/posts/${post.id}`),
+    // A missing post needs the graph too, otherwise it could be distinguished from a hidden one.
+    probe('a missing post', ['graph'], eve, 'GET', '/posts/9007199254740991', { status: 404 }),
+    probe('a like of a missing post', ['graph'], eve, 'POST', '/posts/like?id=9007199254740991', { status: 404 }),
+    probe('a post is created', [], ada, 'POST', '/posts/create', { status: 201, form: { title: 'T', text: 'T' } }),
+    probe('a post with an image', ['images'], ada, 'POST', '/posts/create', {
+      status: 201,
+      form: { title: 'T', text: 'T', image: image() },
+    }),
+    probe('a post is edited', ['graph'], ada, 'PUT', `/posts/edit?id=${edited.id}`, { form: { title: 'New' } }),
+    probe('a post is deleted', [], ada, 'DELETE', `/posts/delete?id=${deleted.id}`),
+    probe('a like', ['graph'], bob, 'POST', `/posts/like?id=${post.id}`),
+    probe('an unlike without a like', ['graph'], eve, 'DELETE', `/posts/like?id=${post.id}`),
+    probe('friends', ['graph'], bob, 'GET', '/friends'),
+    probe('requests', ['graph'], ada, 'GET', '/friends/requests'),
+    probe('a request', ['graph'], ada, 'POST', `/friends/request?to=${hermit.id}`),
+    probe('an accepted request', ['graph'], ada, 'POST', `/friends/accept?from=${eve.id}`),
+    probe('a declined request', ['graph'], eve, 'POST', `/friends/decline?from=${bob.id}`),
+    probe('an end of friendship', ['graph'], ada, 'DELETE', `/friends/remove?id=${bob.id}`),
+    probe('a relationship', ['graph'], hermit, 'POST', `/create_relationship?me=${hermit.id}&them=${eve.id}`),
+  ];
+
+  const forbidden: [path: string, shown: (response: TestResponse) => boolean][] = [
+    [`/posts/${hidden.id}`, ({ status }) => status === 200],
+    [String(hidden.image), ({ status }) => status === 200],
+    [picture, ({ status }) => status === 200],
+    [`/profiles/${hermit.id}`, ({ body }) => 'profile_link' in body],
+    ['/posts?limit=100', ({ bytes }) => bytes.includes(SECRET)],
+  ];
+  return {
+    probes,
+    async leaks() {
+      const shown = forbidden.map(async ([path, isShown]) => {
+        const response = await eve.send('GET', path);
+        return isShown(response) ? [`${path}: ${response.status} ${response.bytes}`] : [];
+      });
+      return (await Promise.all(shown)).flat();
+    },
+  };
+}
+
+type More = RequestOptions & { status?: number };

@@ -1,0 +1,116 @@
+import { samples } from '../../scripts/contract-test/images.js';
+import { type Received, send } from '../abuse/client.js';
+
+/** An account that the fuzzer uses. */
+export interface Attacker {
+  id: number;
+  email: string;
+  username: string;
+  password: string;
+  token: string;
+  sessionId: string;
+}
+
+/** Test data from which requests are made: the attackers' accounts, and ids that they know or may guess. */
+export interface Fixture {
+  attackers: Attacker[];
+  /** Ids and paths of a private account. */
+  hidden: { accountId: number; postIds: number[]; filenames: string[]; sessionId: string };
+  /** Ids and paths of a public account. */
+  open: { accountId: number; username: string; postId: number; filename: string };
+}
+
+export interface FuzzSetup {
+  fixture: Fixture;
+  /** Occurs in every text that no response to an attacker may contain. */
+  marker: string;
+  /** Logs in attackers whose sessions have ended, and replaces attackers whose accounts are deleted. */
+  refresh(): Promise<void>;
+  /** Returns all data of the private account, to compare before and after. */
+  snapshot(): Promise<string>;
+}
+
+/** The password of all accounts but the attackers'. No response and no log may contain it. */
+export const OWNER_PASSWORD = 'Teal-Lantern.58!';
+
+const ATTACKERS = 6;
+const HIDDEN_POSTS = 3;
+
+/** Creates a private account with a friend and posts, a public account, and attackers. Names are derived from the seed. */
+export async function createFixture(url: string, seed: string): Promise<FuzzSetup> {
+  const marker = `hidden${Buffer.from(seed).toString('hex').slice(0, 16)}`;
+  let names = 0;
+  const create = async (email: string, password: string, username = `u${names++}x${marker.slice(-4)}`) => {
+    const registered = await send(url, 'POST', '/auth/register', { json: { name: 'A', username, email, password } });
+    if (registered.status !== 201) throw new Error(`registration failed: ${registered.bytes}`);
+    return { id: registered.body.id as number, email, username, password, ...(await login(email, password)) };
+  };
+  const login = async (email: string, password: string) => {
+    const { status, body } = await send(url, 'POST', '/auth/login', { json: { email, password } });
+    if (status !== 200) return { token: '', sessionId: '' };
+    const { jti } = JSON.parse(Buffer.from(body.token.split('.')[1], 'base64url').toString());
+    return { token: body.token as string, sessionId: jti as string };
+  };
+  const image = new Blob([samples.png], { type: 'image/png' });
+  const post = async (token: string, title: string, text: string) =>
+    (await send(url, 'POST', '/posts/create', { token, form: { title, text, image } })).body as {
+      id: number;
+      image: string;
+    };
+  const filenameOf = (path: string) => path.split('/').at(-1) ?? '';
+
+  const owner = await create(`owner@${marker}.example`, OWNER_PASSWORD);
+  const friend = await create(`friend@${marker}.example`, OWNER_PASSWORD);
+  await send(url, 'PUT', '/profiles/me', { token: owner.token, form: { private: 'true', image } });
+  await send(url, 'POST', `/friends/request?to=${owner.id}`, { token: friend.token });
+  await send(url, 'POST', `/friends/accept?from=${friend.id}`, { token: owner.token });
+  const hiddenPosts: { id: number; image: string }[] = [];
+  for (let count = 0; count < HIDDEN_POSTS; count++) {
+    hiddenPosts.push(await post(owner.token, `${marker} title`, `${marker} text`));
+  }
+  const neighbour = await create(`neighbour@${marker}.example`, OWNER_PASSWORD);
+  const openPost = await post(neighbour.token, 'An open title', 'An open text');
+  const profile = (await send(url, 'GET', '/profiles/me', { token: owner.token })).body;
+
+  const attackerPassword = 'Attacker-Lantern.58';
+  const createAttacker = () => create(`attacker${names}@attackers.example`, attackerPassword);
+  const attackers: Attacker[] = [];
+  for (let count = 0; count < ATTACKERS; count++) attackers.push(await createAttacker());
+
+  return {
+    marker,
+    fixture: {
+      attackers,
+      hidden: {
+        accountId: owner.id,
+        postIds: hiddenPosts.map(({ id }) => id),
+        filenames: [...hiddenPosts.map((hidden) => filenameOf(hidden.image)), filenameOf(profile.profile_link)],
+        sessionId: owner.sessionId,
+      },
+      open: {
+        accountId: neighbour.id,
+        username: neighbour.username,
+        postId: openPost.id,
+        filename: filenameOf(openPost.image),
+      },
+    },
+    async refresh() {
+      for (const [index, { token, email, password }] of attackers.entries()) {
+        if ((await send(url, 'GET', '/auth/me', { token })).status === 200) continue;
+        const again = await login(email, password);
+        const attacker = attackers[index];
+        if (again.token !== '' && attacker) Object.assign(attacker, again);
+        else attackers[index] = await createAttacker();
+      }
+    },
+    async snapshot() {
+      const paths = ['/auth/me', '/profiles/me', '/posts/me?limit=100', '/friends', profile.profile_link];
+      paths.push(...hiddenPosts.flatMap(({ id, image: path }) => [`/posts/${id}`, path]));
+      const seen: string[] = [];
+      for (const path of paths) seen.push(described(path, await send(url, 'GET', path, { token: owner.token })));
+      return seen.join('\n');
+    },
+  };
+}
+
+const described = (path: string, { status, bytes }: Received) => `${path} ${status} ${bytes.toString('base64')}`;

@@ -1,0 +1,264 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import type { Failpoint } from '../../db/support/failpoints.js';
+import { samples } from '../../scripts/contract-test/images.js';
+import { crashableProcesses, type FailpointHit } from '../faults/failpoints.js';
+import { expectNoLeftovers } from '../support/leftovers.js';
+import type { ServiceProcess } from '../support/processes.js';
+import { createSender, type RequestOptions, type TestResponse } from '../support/requests.js';
+import { PASSWORD } from '../support/service.js';
+import { freshStores } from '../support/stores.js';
+
+/*
+ * Kills the service at each failpoint of each write that changes more than one store, and restarts it. Each write first runs
+ * without a kill. With a kill, the users' views must equal those before the write, after it, or after its repetition.
+ */
+
+t.setTimeout(0);
+
+type Name = 'ada' | 'bea' | 'cy' | 'dan';
+
+interface User {
+  name: Name;
+  id: number;
+  email: string;
+  token: string | undefined;
+  send(method: string, path: string, more?: RequestOptions): Promise<TestResponse>;
+}
+
+/** Ada is private. Bea is her friend, Cy is a stranger. Dan is registered by the test. */
+type Fixture = Record<'ada' | 'bea' | 'cy', User> & {
+  dan?: User;
+  /** Ids of a post by Ada that Bea likes, and of a post by Bea that Ada likes. */
+  adas: number;
+  beas: number;
+};
+
+interface Write {
+  prepare?(fixture: Fixture): Promise<unknown>;
+  act(fixture: Fixture): Promise<TestResponse>;
+}
+
+const picture = (kind: 'png' | 'gif' | 'jpeg') => new Blob([samples[kind]], { type: `image/${kind}` });
+
+const unfriend = ({ ada, bea }: Fixture) => ada.send('DELETE', `/friends/remove?id=${bea.id}`);
+const request = ({ ada, bea }: Fixture) => bea.send('POST', `/friends/request?to=${ada.id}`);
+const recreateRequest = async (fixture: Fixture) => [await unfriend(fixture), await request(fixture)];
+
+const writes: Record<string, Write> = {
+  'a registration': {
+    prepare: async (fixture) => {
+      fixture.dan = createUser('dan');
+    },
+    act: ({ dan, cy }) => register(dan ?? cy),
+  },
+  'a new post': { act: ({ ada }) => ada.send('POST', '/posts/create', { form: { title: 'New', text: 'Text' } }) },
+  'a new post with an image and an idempotency key': {
+    act: ({ ada }) =>
+      ada.send('POST', '/posts/create', {
+        form: { title: 'New', text: 'Text', image: picture('gif') },
+        headers: { 'Idempotency-Key': 'the-same-each-time' },
+      }),
+  },
+  'an edit with another image': {
+    act: ({ ada, adas }) =>
+      ada.send('PUT', `/posts/edit?id=${adas}`, { form: { title: 'Other', image: picture('jpeg') } }),
+  },
+  'an edit that removes the image': {
+    act: ({ ada, adas }) => ada.send('PUT', `/posts/edit?id=${adas}`, { form: { text: 'Bare', remove_image: 'true' } }),
+  },
+  'the deletion of a post': { act: ({ ada, adas }) => ada.send('DELETE', `/posts/delete?id=${adas}`) },
+  'another picture': {
+    act: ({ ada }) => ada.send('PUT', '/profiles/me', { form: { name: 'Ada the Great', image: picture('jpeg') } }),
+  },
+  'the removal of the picture': {
+    act: ({ ada }) => ada.send('PUT', '/profiles/me', { form: { remove_image: 'true' } }),
+  },
+  'the deletion of an account': {
+    act: ({ ada }) => ada.send('DELETE', '/profiles/me', { json: { password: PASSWORD } }),
+  },
+  'a like': {
+    prepare: ({ bea, adas }) => bea.send('DELETE', `/posts/like?id=${adas}`),
+    act: ({ bea, adas }) => bea.send('POST', `/posts/like?id=${adas}`),
+  },
+  'the end of a like': { act: ({ bea, adas }) => bea.send('DELETE', `/posts/like?id=${adas}`) },
+  'a friend request': { prepare: unfriend, act: request },
+  'a friend request by the other route': {
+    prepare: unfriend,
+    act: ({ ada, bea }) => bea.send('POST', `/create_relationship?me=${bea.id}&them=${ada.id}`),
+  },
+  'its acceptance': {
+    prepare: recreateRequest,
+    act: ({ ada, bea }) => ada.send('POST', `/friends/accept?from=${bea.id}`),
+  },
+  'its refusal': {
+    prepare: recreateRequest,
+    act: ({ ada, bea }) => ada.send('POST', `/friends/decline?from=${bea.id}`),
+  },
+  'its withdrawal': {
+    prepare: recreateRequest,
+    act: ({ ada, bea }) => bea.send('POST', `/friends/cancel?to=${ada.id}`),
+  },
+  'the end of a friendship': { act: unfriend },
+};
+
+// A long timeout, so that no delivery is retried during this test.
+const environment = { NEO4J_TIMEOUT: '60000', ...(await freshStores(t)) };
+const processes = await crashableProcesses(t);
+let service: ServiceProcess = await processes.start(environment);
+
+function createUser(name: Name): User {
+  const id = randomBytes(6).toString('hex');
+  const self: User = {
+    name,
+    id: 0,
+    email: `${name}${id}@people.example`,
+    token: undefined,
+    send: (method, path, more) =>
+      createSender(t, service.url)(method, path, { ...(self.token !== undefined && { token: self.token }), ...more }),
+  };
+  return self;
+}
+
+function register({ name, email, send }: User): Promise<TestResponse> {
+  const username = email.replace('@people.example', '');
+  return send('POST', '/auth/register', { json: { name, username, email, password: PASSWORD } });
+}
+
+/** Returns false if the account does not exist. */
+async function login(self: User): Promise<boolean> {
+  const { status, body } = await self.send('POST', '/auth/login', { json: { email: self.email, password: PASSWORD } });
+  if (status === 200) Object.assign(self, { id: body.id, token: body.token });
+  return status === 200;
+}
+
+async function createFixture(): Promise<Fixture> {
+  const [ada, bea, cy] = [createUser('ada'), createUser('bea'), createUser('cy')];
+  await Promise.all([ada, bea, cy].map(async (user) => [await register(user), await login(user)]));
+  await ada.send('PUT', '/profiles/me', { form: { private: 'true', image: picture('gif') } });
+  const post = { title: 'Old', text: 'Text', image: picture('png') };
+  const fixture: Fixture = { ada, bea, cy, adas: 0, beas: 0 };
+  fixture.adas = (await ada.send('POST', '/posts/create', { form: post })).body.id;
+  fixture.beas = (await bea.send('POST', '/posts/create', { form: post })).body.id;
+  await request(fixture);
+  await ada.send('POST', `/friends/accept?from=${bea.id}`);
+  await ada.send('POST', `/posts/like?id=${fixture.beas}`);
+  await bea.send('POST', `/posts/like?id=${fixture.adas}`);
+  return fixture;
+}
+
+/** Returns everything that each user sees, without ids and names that differ between fixtures. */
+async function readViews(fixture: Fixture): Promise<unknown> {
+  const users = [fixture.ada, fixture.bea, fixture.cy, ...(fixture.dan ? [fixture.dan] : [])];
+  for (const user of users) if (user.token === undefined) await login(user);
+  const names = new Map(users.map(({ id, name }) => [id, name]));
+  const views: Record<string, unknown> = {};
+  for (const viewer of users) {
+    const { status } = await viewer.send('GET', '/auth/me');
+    views[viewer.name] = status === 200 ? await view(viewer, users, names) : status;
+  }
+  return views;
+}
+
+async function view(viewer: User, users: readonly User[], names: ReadonlyMap<number, Name>) {
+  const image = async (link: string | null | undefined) => {
+    if (!link) return link;
+    const { status, bytes } = await viewer.send('GET', link);
+    return status === 200 ? Object.entries(samples).find(([, sample]) => sample.equals(bytes))?.[0] : status;
+  };
+  const profiles = users.map(async ({ id, name }) => {
+    const { status, body } = await viewer.send('GET', `/profiles/${id}`);
+    return [name, status, body.name, body.private, await image(body.profile_link)];
+  });
+  const feed = (await viewer.send('GET', '/posts?limit=100')).body as TestResponse['body'][];
+  const posts = feed
+    .filter(({ author_id }) => names.has(author_id))
+    .map(async ({ author_id, title, text, liked_by_me, like_count: likes, image: link }) => ({
+      author: names.get(author_id),
+      ...{ title, text, liked_by_me, likes },
+      image: await image(link),
+    }));
+  const namesOf = ({ body }: TestResponse) => body.map(({ id }: { id: number }) => names.get(id));
+  return {
+    profiles: await Promise.all(profiles),
+    posts: await Promise.all(posts),
+    friends: namesOf(await viewer.send('GET', '/friends')),
+    requests: namesOf(await viewer.send('GET', '/friends/requests')),
+  };
+}
+
+/** The results of a write without a kill: views before it, after it and after its repetition, and both statuses. */
+interface Baseline {
+  statuses: number[];
+  views: unknown[];
+  hits: FailpointHit[];
+}
+
+async function recordBaseline({ prepare, act }: Write): Promise<Baseline> {
+  const fixture = await createFixture();
+  await prepare?.(fixture);
+  const before = await readViews(fixture);
+  processes.reset(undefined);
+  const first = await act(fixture);
+  const hits = processes.reached();
+  const after = await readViews(fixture);
+  const second = await act(fixture);
+  return { statuses: [first.status, second.status], views: [before, after, await readViews(fixture)], hits };
+}
+
+const baselines = new Map<string, Baseline>();
+for (const [name, write] of Object.entries(writes)) baselines.set(name, await recordBaseline(write));
+
+const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+
+const withoutLikes = (view: unknown) =>
+  JSON.parse(JSON.stringify(view, (key, value) => (key === 'likes' ? undefined : value)));
+
+/** The failpoints at which the service was killed. */
+const failpointsHit = new Set<Failpoint>();
+
+for (const [name, { act, prepare }] of Object.entries(writes)) {
+  const { statuses, views, hits } = baselines.get(name) as Baseline;
+  for (const target of hits) {
+    await t.test(`${name}, killed at "${target.failpoint}", time ${target.hit}`, async (t) => {
+      const fixture = await createFixture();
+      await prepare?.(fixture);
+      processes.reset(target);
+      const dead = new Promise((resolve) => service.child.once('exit', (_, signal) => resolve(signal)));
+      const response = await act(fixture).catch(() => undefined);
+      // The relay may deliver this time instead of the request, so the failpoint may not be reached.
+      if (processes.wasReached(target)) failpointsHit.add(target.failpoint);
+      else service.child.kill('SIGKILL');
+      t.equal(await dead, 'SIGKILL');
+      service = await processes.start(environment);
+
+      const current = withoutLikes(await readViews(fixture));
+      const happened = views.slice(0, 2).findIndex((view) => same(withoutLikes(view), current));
+      if (happened < 0) t.same(current, withoutLikes(views[0]), 'the write is complete or absent');
+      // Likes of a deleted account are removed with a delay.
+      while (happened >= 0 && !same(await readViews(fixture), views[happened])) await sleep(50);
+      if (response) t.equal(happened, 1, 'an acknowledged write is complete');
+      const again = await act(fixture);
+      t.equal(again.status, statuses[happened], 'the repeated write returns the expected status');
+      t.same(await readViews(fixture), views[happened + 1], 'the repeated write has the expected result');
+    });
+  }
+}
+
+const everyFailpoint: Record<Failpoint, true> = {
+  'image enqueued': true,
+  'image stored': true,
+  'transaction committed': true,
+  'node written': true,
+  'delivery committed': true,
+  'image removed': true,
+  'likes written': true,
+  'friendship written': true,
+};
+t.same([...failpointsHit].sort(), Object.keys(everyFailpoint).sort(), 'the service was killed at every failpoint');
+
+t.test('no store has leftovers at the end', async (t) => {
+  t.equal(await service.end('SIGTERM'), 0);
+  await expectNoLeftovers(t, environment);
+});

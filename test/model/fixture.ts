@@ -1,0 +1,154 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Test } from 'tap';
+import type { StoreName } from '../../db/support/errors.js';
+import type { OperationId } from '../../generated/types.js';
+import { type FaultyStore, startFaultyStores } from '../faults/toxiproxy.js';
+import { type ServiceProcess, startProcess } from '../support/processes.js';
+import { createSender, type RequestOptions, type TestResponse } from '../support/requests.js';
+import { freshStores, onServices } from '../support/stores.js';
+import { ModelMismatchError } from './state.js';
+import type { Fixture } from './step.js';
+
+export type Fault = Exclude<keyof FaultyStore, 'heal'>;
+
+/** Embedded stores serve one process and cannot be made to fail; real servers serve two, through fault proxies. */
+export const PROCESSES = onServices ? 2 : 1;
+export const STORES: StoreName[] = onServices
+  ? [
+      'postgres',
+      'graph',
+      ...(process.env.S3_BUCKET ? ['images' as const] : []),
+      ...(process.env.REDIS_URL ? ['redis' as const] : []),
+    ]
+  : [];
+
+/** The deadline of one call to Neo4j, and for how long after it a write may still be committed. */
+const NEO4J_TIMEOUT_MS = 2000;
+const MAX_COMMIT_DELAY_MS = onServices ? 6 * NEO4J_TIMEOUT_MS + 2000 : 0;
+
+/** Much longer than any response takes, even while a store fails. */
+const RESPONSE_TIMEOUT_MS = 60_000;
+
+interface Slot {
+  service: ServiceProcess | undefined;
+  starting: Promise<void> | undefined;
+}
+
+/** The service processes and the fault proxies of their stores. */
+export class ServiceFixture implements Fixture {
+  readonly maxCommitDelayMs = MAX_COMMIT_DELAY_MS;
+  readonly unavailableStores = new Set<StoreName>();
+  readonly executions = new Map<OperationId, number>();
+  readonly tally = { steps: 0, requests: 0, lost: 0, unavailable: 0, kills: 0, faults: 0 };
+  logLines: string[] = [];
+  #slots: Slot[] = [];
+  #nextIndex = 0;
+
+  private constructor(
+    readonly t: Test,
+    /** The variables that bypass the fault proxies. */
+    readonly directEnvironment: NodeJS.ProcessEnv,
+    readonly environment: NodeJS.ProcessEnv,
+    readonly stores: Partial<Record<StoreName, FaultyStore>>,
+  ) {}
+
+  static async open(t: Test): Promise<ServiceFixture> {
+    const directEnvironment = { NEO4J_TIMEOUT: String(NEO4J_TIMEOUT_MS), ...(await freshStores(t)) };
+    const { environment, ...stores } = await startFaultyStores(t, directEnvironment, STORES);
+    const fixture = new ServiceFixture(t, directEnvironment, environment, stores);
+    fixture.#slots = Array.from({ length: PROCESSES }, () => ({ service: undefined, starting: undefined }));
+    await fixture.recover();
+    return fixture;
+  }
+
+  /** Sends a request to the processes in turn. Returns null if the process was killed meanwhile. */
+  async send(method: string, path: string, options: RequestOptions): Promise<TestResponse | null> {
+    const service = await this.#next();
+    this.tally.requests += 1;
+    const timer = new AbortController();
+    try {
+      const timeout = sleep(RESPONSE_TIMEOUT_MS, null, { signal: timer.signal, ref: false }).catch(() => null);
+      const response = await Promise.race([createSender(this.t, service.url)(method, path, options), timeout]);
+      if (!response) throw new ModelMismatchError(`${method} ${path} timed out`);
+      if (response.status === 503) this.tally.unavailable += 1;
+      return response;
+    } catch (error) {
+      if (error instanceof ModelMismatchError) throw error;
+      if (!service.child.killed) throw error;
+      this.tally.lost += 1;
+      return null;
+    } finally {
+      timer.abort();
+    }
+  }
+
+  async #next(): Promise<ServiceProcess> {
+    for (;;) {
+      const alive = this.#slots.flatMap(({ service }) => service ?? []);
+      this.#nextIndex += 1;
+      const service = alive[this.#nextIndex % (alive.length || 1)];
+      if (service) return service;
+      await Promise.race(this.#slots.map(({ starting }) => starting ?? this.#start(0)));
+    }
+  }
+
+  /** Kills a process. It restarts immediately if the stores are available, otherwise in `recover`. */
+  kill(index: number): void {
+    const slot = this.#slots[index];
+    if (!slot?.service) return;
+    this.tally.kills += 1;
+    this.log(`process ${index} is killed`);
+    slot.service.child.kill('SIGKILL');
+    slot.service = undefined;
+    if (this.unavailableStores.size === 0) void this.#start(index);
+  }
+
+  async #start(index: number): Promise<void> {
+    const slot = this.#slots[index];
+    if (!slot || slot.service) return;
+    slot.starting ??= this.#launch(slot, index);
+    await slot.starting;
+  }
+
+  async #launch(slot: Slot, index: number): Promise<void> {
+    await this.#heal();
+    slot.service = await startProcess(this.t, this.environment);
+    slot.starting = undefined;
+    this.log(`process ${index} is ready`);
+  }
+
+  async injectFault(store: StoreName, fault: Fault, milliseconds: number): Promise<void> {
+    await Promise.all(this.#slots.map(({ starting }) => starting));
+    this.tally.faults += 1;
+    this.unavailableStores.add(store);
+    this.log(`${store}: ${fault} ${milliseconds}`);
+    await this.stores[store]?.[fault](milliseconds);
+  }
+
+  async #heal(): Promise<void> {
+    for (const store of this.unavailableStores) await this.stores[store]?.heal();
+  }
+
+  /** Heals all stores, starts all processes, and waits until they are ready. */
+  async recover(): Promise<void> {
+    await this.#heal();
+    await Promise.all(this.#slots.map((_, index) => this.#start(index)));
+    for (const { service } of this.#slots) {
+      while (!(await fetch(`${service?.opsUrl}/readyz`)).ok) await sleep(20);
+    }
+    this.unavailableStores.clear();
+    this.log('recovered');
+  }
+
+  async stop(): Promise<void> {
+    for (const { service } of this.#slots) this.t.equal(await service?.end('SIGTERM'), 0);
+  }
+
+  log(line: string): void {
+    this.logLines.push(line);
+  }
+
+  countExecution(operation: OperationId): void {
+    this.executions.set(operation, (this.executions.get(operation) ?? 0) + 1);
+  }
+}

@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto';
+import { samples } from '../../scripts/contract-test/images.js';
+import { ModelMismatchError, State } from './state.js';
+
+export interface Profile {
+  name: string;
+  username: string;
+  email: string;
+  password: string;
+  private: boolean;
+  /** The tag of its bytes, see `imageOf`. */
+  picture: string | null;
+}
+
+export interface Session {
+  /** Undefined if the response to the login was lost. */
+  token: string | undefined;
+  device: string;
+  alive: State<boolean>;
+}
+
+export interface User {
+  label: string;
+  /** Undefined until a response contains it. */
+  id: number | undefined;
+  /** Null if the account does not exist. */
+  profile: State<Profile | null>;
+  sessions: Session[];
+}
+
+export interface Content {
+  title: string;
+  text: string;
+  /** The tag of its bytes, see `imageOf`. */
+  image: string | null;
+}
+
+export interface Post {
+  author: User;
+  id: number | undefined;
+  createdAt: string | undefined;
+  /** Null if the post does not exist. */
+  content: State<Content | null>;
+  likes: Map<User, State<boolean>>;
+}
+
+/** The relation of two users; a request has the label of its sender. */
+export type Relation = 'none' | 'friends' | `requested by ${string}`;
+
+/** What exists according to the contract and the responses to one group of users. */
+export class Model {
+  readonly users: User[] = [];
+  readonly posts: Post[] = [];
+  readonly #relations = new Map<string, State<Relation>>();
+  /** The tags of images by link, as far as responses have shown them. */
+  readonly tags = new Map<string, string>();
+  #wordCount = 0;
+
+  constructor(readonly name: string) {}
+
+  /** Returns a word that is unique in this run. */
+  word(): string {
+    this.#wordCount += 1;
+    return `${this.name}${this.#wordCount}`;
+  }
+
+  addUser(profile: Profile | null): User {
+    const user = { label: this.word(), id: undefined, profile: new State(profile), sessions: [] };
+    this.users.push(user);
+    return user;
+  }
+
+  addPost(author: User): Post {
+    const content = new State<Content | null>(null);
+    const post = { author, id: undefined, createdAt: undefined, content, likes: new Map() };
+    this.posts.push(post);
+    return post;
+  }
+
+  relation(one: User, other: User): State<Relation> {
+    const key = [one.label, other.label].sort().join();
+    return getOrCreate(this.#relations, key, () => new State<Relation>('none'));
+  }
+
+  like(user: User, post: Post): State<boolean> {
+    return getOrCreate(post.likes, user, () => new State(false));
+  }
+
+  findUser(id: number): User | undefined {
+    return this.users.find((user) => user.id === id);
+  }
+
+  /** Returns whether two users may have been, or certainly were, friends at `time` or later. */
+  friendship(one: User, other: User, time: number): { possible: boolean; certain: boolean } {
+    const relations = this.relation(one, other).since(time);
+    return {
+      possible: relations.some(({ value }) => value === 'friends'),
+      certain: relations.every(({ value }) => value === 'friends'),
+    };
+  }
+
+  /** Returns whether the viewer possibly or certainly could see the owner's content at `time` or later. */
+  visibility(viewer: User, owner: User, time: number): { possible: boolean; certain: boolean } {
+    const profiles = owner.profile.since(time).map(({ value }) => value);
+    const { possible, certain } = this.friendship(viewer, owner, time);
+    const canSee = (profile: Profile | null, friends: boolean) =>
+      profile !== null && (viewer === owner || !profile.private || friends);
+    return {
+      possible: profiles.some((profile) => canSee(profile, possible)),
+      certain: profiles.every((profile) => canSee(profile, certain)),
+    };
+  }
+
+  /** Returns whether a link may lead to the image with this tag. */
+  linkMatches(link: string | null, tag: string | null): boolean {
+    if (link === null || tag === null) return link === tag;
+    const known = this.tags.get(link);
+    return known === undefined ? !this.linkOf(tag) : known === tag;
+  }
+
+  /** Records which image a link leads to. Throws if that contradicts earlier responses. */
+  learnLink(link: string | null, tag: string | null): void {
+    if (link === null || tag === null) return;
+    if (!this.linkMatches(link, tag)) throw new ModelMismatchError(`${link} is not the link of image ${tag}`);
+    this.tags.set(link, tag);
+  }
+
+  linkOf(tag: string): string | undefined {
+    for (const [link, known] of this.tags) if (known === tag) return link;
+    return undefined;
+  }
+
+  /** Returns the bounds of the like count. Likes of deleted accounts are removed with a delay. */
+  likeCount(post: Post, time: number): { min: number; max: number } {
+    let [min, max] = [0, 0];
+    for (const [user, like] of post.likes) {
+      const likes = like.since(time).map(({ value }) => value);
+      const alive = user.profile.since(time).every(({ value }) => value !== null);
+      if (likes.includes(true)) max += 1;
+      if (alive && !likes.includes(false)) min += 1;
+    }
+    return { min, max };
+  }
+}
+
+/** Returns unique bytes with a PNG signature, which is all that the service checks. */
+export function imageOf(tag: string): Buffer {
+  return Buffer.concat([samples.png.subarray(0, 8), Buffer.from(tag.padEnd(64 + (tag.length % 7) * 9000, '.'))]);
+}
+
+/** Returns a name that distinguishes the data of this run from that of others. */
+export const freshName = (): string => `w${randomBytes(4).toString('hex')}x`;
+
+function getOrCreate<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const value = map.get(key) ?? make();
+  map.set(key, value);
+  return value;
+}

@@ -1,0 +1,156 @@
+import type { OperationId } from '../../generated/types.js';
+import { logIn } from './accounts.js';
+import { friends } from './friends.js';
+import type { Model, Profile, Relation, User } from './model.js';
+import { expectedPostStatuses } from './posts.js';
+import { ModelMismatchError, tick } from './state.js';
+import { type Fixture, Step } from './step.js';
+import { ViewChecker } from './views.js';
+
+// Runs between rounds, when nothing writes and every store responds.
+
+/** Resolves every uncertain value by reading it, then checks everything that each user can see. */
+export async function readAll(model: Model, fixture: Fixture): Promise<void> {
+  const stepOf = (user: User, operation: OperationId) => new Step(model, { user }, operation, 0, fixture);
+  for (const user of model.users) {
+    await resolveProfile(stepOf(user, 'login'));
+    if (user.profile.known) await resolveSessions(stepOf(user, 'listSessions'));
+  }
+  for (const user of model.users) await resolvePosts(stepOf(user, 'listOwnPosts'));
+  const living = model.users.filter(({ profile }) => profile.known);
+  for (const user of living) await resolveRelations(stepOf(user, 'listFriends'));
+  for (const user of living) await resolveLikes(stepOf(user, 'getPost'));
+  for (const user of living) await checkAll(stepOf(user, 'listPosts'));
+}
+
+/** Finds the state of an account by trying the possible passwords and reading the profile. */
+async function resolveProfile(step: Step): Promise<void> {
+  const { me, model } = step;
+  const possible = me.profile.current;
+  if (possible.length < 2) return;
+  const profiles = possible.filter((profile): profile is Profile => profile !== null);
+  for (const profile of profiles) {
+    const token = await logIn(step, profile);
+    if (!token) continue;
+    const account = (await step.send('GET', '/auth/me', { token })).response?.body;
+    const shown = (await step.send('GET', '/profiles/me', { token })).response?.body;
+    const found = profiles.find(
+      (one) =>
+        one.password === profile.password &&
+        one.email === account.email &&
+        one.name === shown.name &&
+        one.username === shown.username &&
+        one.private === shown.private &&
+        model.linkMatches(shown.profile_link, one.picture),
+    );
+    if (!found)
+      throw new ModelMismatchError(
+        `the profile of ${me.label} matches none of ${JSON.stringify(profiles)}: ${JSON.stringify(shown)}`,
+      );
+    model.learnLink(shown.profile_link, found.picture);
+    me.profile.narrow((one) => one === found, 'the user has logged in');
+    return;
+  }
+  me.profile.narrow((profile) => profile === null, 'no password works');
+  for (const { alive } of me.sessions) alive.narrow((value) => !value, 'there is no account');
+}
+
+async function resolveSessions(step: Step): Promise<void> {
+  const { me } = step;
+  if (!step.token()) await logIn(step, me.profile.known as Profile);
+  const { response } = await step.send('GET', '/auth/sessions', { token: step.token() });
+  const devices = response?.body.map((session: { device_name: string }) => session.device_name);
+  for (const { alive, device } of me.sessions) {
+    if (alive.known === undefined) alive.narrow((value) => value === devices.includes(device), `${device} was read`);
+  }
+}
+
+async function resolvePosts(step: Step): Promise<void> {
+  const { me, model } = step;
+  const mine = model.posts.filter(({ author }) => author === me);
+  const { known } = me.profile;
+  const bodies = known ? await pages(step, '/posts/me') : [];
+  const checker = new ViewChecker(model, me, 0);
+  for (const body of bodies) checker.checkPost(body);
+  for (const { id, content } of mine) {
+    const body = bodies.find((body) => body.id === id);
+    const found = content.current.find((one) =>
+      one && body
+        ? one.title === body.title && one.text === body.text && model.linkMatches(body.image, one.image)
+        : one === body,
+    );
+    content.narrow((one) => one === found || (!one && !body), `${me.label} has read post ${id}`);
+    if (found) model.learnLink(body.image, found.image);
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: every body was validated against the contract.
+async function pages(step: Step, path: string, isEnough = (_: any) => false): Promise<any[]> {
+  const limit = 60;
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+  const bodies: any[] = [];
+  for (let offset = 0; ; offset += limit) {
+    const { response } = await step.send('GET', `${path}?limit=${limit}&offset=${offset}`);
+    bodies.push(...(response?.body ?? []));
+    if (!response?.headers.has('link') || bodies.some(isEnough)) return bodies;
+  }
+}
+
+async function resolveRelations(step: Step): Promise<void> {
+  const { me, model } = step;
+  const friends = await idsOf(step, '/friends');
+  const requests = await idsOf(step, '/friends/requests');
+  for (const other of model.users) {
+    const relation = model.relation(me, other);
+    if (other === me || relation.current.length < 2 || Date.now() < relation.uncertainUntil || !other.profile.known)
+      continue;
+    let now: Relation = 'none';
+    if (friends.includes(other.id)) now = 'friends';
+    else if (requests.includes(other.id)) now = `requested by ${other.label}`;
+    else if (await hasRequested(step, other)) now = `requested by ${me.label}`;
+    relation.narrow((value) => value === now, `${me.label} and ${other.label} were read: ${now}`);
+  }
+}
+
+async function hasRequested(step: Step, other: User): Promise<boolean> {
+  const stepOfOther = new Step(step.model, { user: other }, 'listFriendRequests', 0, step.fixture);
+  return (await idsOf(stepOfOther, '/friends/requests')).includes(step.me.id);
+}
+
+const idsOf = async (step: Step, path: string): Promise<(number | undefined)[]> =>
+  (await step.send('GET', path)).response?.body.map(({ id }: { id: number }) => id);
+
+async function resolveLikes(step: Step): Promise<void> {
+  const { me, model } = step;
+  for (const post of model.posts) {
+    const like = model.like(me, post);
+    if (like.current.length < 2 || Date.now() < like.uncertainUntil || !post.content.known) continue;
+    const { response } = await step.send('GET', `/posts/${post.id}`);
+    if (response?.status === 200)
+      like.narrow((value) => value === response.body.liked_by_me, `${me.label} has read the post`);
+  }
+}
+
+/** Reads everything that a user may see, and recent content that the user may not see. */
+async function checkAll(step: Step): Promise<void> {
+  const { me, model } = step;
+  const checker = new ViewChecker(model, me, tick());
+  const bodies = await pages(step, '/posts', ({ author_id }) => model.findUser(author_id) === undefined);
+  checker.checkPosts(bodies, false, () => true);
+  const shown = new Set(bodies.map(({ id }) => id));
+  for (const post of model.posts.filter(({ id }) => id !== undefined && !shown.has(id)).slice(-10)) {
+    const reply = await step.send('GET', `/posts/${post.id}`);
+    step.expect(reply, ...expectedPostStatuses(step, post, checker.since));
+    if (reply.status === 200) checker.checkPost(reply.response?.body);
+  }
+  for (const link of [...model.tags.keys()].slice(-6)) {
+    const { response } = await step.send('GET', link);
+    if (response) checker.checkImage(response, link);
+  }
+  for (const user of model.users.filter(({ id }) => id !== undefined).slice(-12)) {
+    const reply = await step.send('GET', `/profiles/${user.id}`);
+    step.expect(reply, user.profile.known ? 200 : 404);
+    if (reply.status === 200) checker.checkProfile(reply.response?.body, user);
+  }
+  for (const list of [friends.listFriends, friends.listFriendRequests]) await list(step);
+}

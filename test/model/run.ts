@@ -1,0 +1,188 @@
+import fc from 'fast-check';
+import t from 'tap';
+import type { OperationId } from '../../generated/types.js';
+import { contract } from '../../scripts/contract-test/document.js';
+import { expectNoLeftovers } from '../support/leftovers.js';
+import { accounts } from './accounts.js';
+import { type Fault, PROCESSES, ServiceFixture, STORES } from './fixture.js';
+import { friends } from './friends.js';
+import { freshName, Model } from './model.js';
+import { posts } from './posts.js';
+import { readAll } from './quiescent-checks.js';
+import { type Client, type Operation, Step } from './step.js';
+
+/*
+ * Model-based test: concurrent clients send random operations, to two processes if the stores are real servers, while
+ * processes are killed and stores fail. Every response is checked against a model of the contract.
+ *
+ * To keep the model simple, every account has one client, which sends one request at a time, so a user's data has a single
+ * writer; a relation of two users has one change at a time. A write without a response, or with a 503, leaves both values
+ * possible. Nothing writes there until the end of the round, when the stores have recovered and the value is read. A graph
+ * write may be committed even later: its state stays uncertain for the maximum commit delay.
+ * A read may return any value that was possible between its request and its response.
+ *
+ *   SEED=7                  the seed, printed at the start. MODEL_PATH, printed on failure, repeats the failed scenario alone,
+ *                           and MODEL_SHRINK=1 shrinks it. The order of concurrent requests is not reproducible.
+ *   MODEL_STEPS=600         the approximate number of operations
+ *   MODEL_KILLS=60          the percentage of rounds in which a process is killed
+ *   MODEL_FAULTS=60         the percentage of rounds in which a store fails
+ *
+ * About ten minutes:
+ *
+ *   MODEL_STEPS=40000 npm run test:model
+ */
+
+t.setTimeout(0);
+
+const { SEED = Date.now() % 1_000_000, MODEL_PATH, MODEL_SHRINK } = process.env;
+const { MODEL_STEPS = 600, MODEL_KILLS = 60, MODEL_FAULTS = 60 } = process.env;
+
+const CLIENTS = 8;
+const MAX_ROUNDS = 4;
+const MAX_STEPS = 120;
+
+/** The average number of steps of a scenario: 1 to MAX_ROUNDS rounds, each with up to MAX_STEPS. */
+const AVERAGE_STEPS = ((MAX_ROUNDS + 1) / 2) * (MAX_STEPS / 2);
+
+const operations = { ...accounts, ...posts, ...friends } satisfies Partial<Record<OperationId, Operation>>;
+
+type ModeledOperation = keyof typeof operations;
+
+/** Relative frequencies; the default is 1. */
+const weights: Partial<Record<ModeledOperation, number>> = {
+  createPost: 5,
+  updateProfile: 5,
+  editPost: 3,
+  likePost: 4,
+  listPosts: 3,
+  sendFriendRequest: 4,
+  acceptFriendRequest: 6,
+  getPostImage: 2,
+};
+const weightedOperations = (Object.keys(operations) as ModeledOperation[]).flatMap((id) =>
+  Array<ModeledOperation>(weights[id] ?? 1).fill(id),
+);
+
+interface PlannedStep {
+  client: number;
+  operation: ModeledOperation;
+  seed: number;
+}
+
+/** A kill or a fault, injected once `after` steps have begun. */
+type Disturbance = { after: number } & (
+  | { kind: 'kill'; process: number }
+  | { kind: 'fault'; store: number; fault: Fault; milliseconds: number }
+);
+
+interface Round {
+  steps: PlannedStep[];
+  disturbances: Disturbance[];
+}
+
+const plannedStep = fc.record({
+  client: fc.nat(CLIENTS - 1),
+  operation: fc.constantFrom(...weightedOperations),
+  seed: fc.integer(),
+});
+const after = fc.nat(MAX_STEPS / 4);
+const kill = fc.record({ kind: fc.constant('kill' as const), after, process: fc.nat(PROCESSES - 1) });
+const fault = fc.record({
+  kind: fc.constant('fault' as const),
+  after,
+  store: fc.nat(Math.max(0, STORES.length - 1)),
+  fault: fc.constantFrom<Fault>('blackhole', 'dropResponses', 'latency', 'reset', 'refuse'),
+  milliseconds: fc.integer({ min: 20, max: 400 }),
+});
+const withProbability = <Value>(percent: number, arbitrary: fc.Arbitrary<Value>): fc.Arbitrary<Value[]> =>
+  fc.nat(99).chain((chance) => (chance < percent ? arbitrary.map((value) => [value]) : fc.constant<Value[]>([])));
+const round: fc.Arbitrary<Round> = fc.record({
+  steps: fc.array(plannedStep, { maxLength: MAX_STEPS, size: 'max' }),
+  disturbances: fc
+    .tuple(
+      withProbability(Number(MODEL_KILLS), kill),
+      withProbability(STORES.length > 0 ? Number(MODEL_FAULTS) : 0, fault),
+    )
+    .map(([kills, faults]) => [...kills, ...faults]),
+});
+const scenario = fc.array(round, { minLength: 1, maxLength: MAX_ROUNDS, size: 'max' });
+
+const fixture = await ServiceFixture.open(t);
+
+async function runScenario(rounds: readonly Round[]): Promise<void> {
+  const { steps } = fixture.tally;
+  const enough = steps >= Number(MODEL_STEPS) && fixture.executions.size === contract.length;
+  if (enough || steps >= 3 * Number(MODEL_STEPS)) return;
+  fixture.logLines = [];
+  const model = new Model(freshName());
+  const clients = Array.from({ length: CLIENTS }, (): Client => ({ user: model.addUser(null) }));
+  for (const { steps, disturbances } of rounds) {
+    let begun = 0;
+    let failed = false;
+    const act = async (client: Client, own: readonly PlannedStep[]) => {
+      for (const { operation, seed } of own) {
+        if (failed || !(await ensureSession(model, client, seed))) return;
+        begun += 1;
+        fixture.tally.steps += 1;
+        for (const disturbance of disturbances) if (disturbance.after === begun) await disturb(disturbance);
+        await operations[operation](new Step(model, client, operation, seed, fixture));
+      }
+    };
+    const acts = clients.map(async (client, index) => {
+      await act(
+        client,
+        steps.filter((step) => step.client === index),
+      ).catch((error) => {
+        failed = true;
+        throw error;
+      });
+    });
+    const outcomes = await Promise.allSettled(acts);
+    await fixture.recover();
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+    await readAll(model, fixture);
+  }
+}
+
+/** Registers and logs in if needed. Returns false if it is unknown whether the client has a session. */
+async function ensureSession(model: Model, client: Client, seed: number): Promise<boolean> {
+  const step = (operation: OperationId) => new Step(model, client, operation, seed, fixture);
+  const { profile, id } = client.user;
+  // A client whose account was deleted continues as a new user.
+  if (profile.known === null && id !== undefined) client.user = model.addUser(null);
+  if (client.user.profile.known === null) await operations.register(step('register'));
+  if (client.user.profile.known && !step('login').token()) await operations.login(step('login'));
+  return step('login').token() !== undefined;
+}
+
+async function disturb(disturbance: Disturbance): Promise<void> {
+  if (disturbance.kind === 'kill') return fixture.kill(disturbance.process);
+  const store = STORES[disturbance.store];
+  if (store) await fixture.injectFault(store, disturbance.fault, disturbance.milliseconds);
+}
+
+t.test('every response is possible according to the model, despite concurrency, kills and faults', async (t) => {
+  t.comment(`SEED=${SEED}`);
+  const details = await fc.check(fc.asyncProperty(scenario, runScenario), {
+    seed: Number(SEED),
+    ...(MODEL_PATH !== undefined && { path: MODEL_PATH }),
+    numRuns: Math.ceil((4 * Number(MODEL_STEPS)) / AVERAGE_STEPS),
+    unbiased: true,
+    endOnFailure: MODEL_SHRINK === undefined,
+    includeErrorInReport: true,
+  });
+  t.comment(JSON.stringify(fixture.tally));
+  const missing = contract.map(({ id }) => id).filter((id) => !fixture.executions.has(id as OperationId));
+  if (details.failed) {
+    t.fail(String(details.errorInstance), {
+      replay: `SEED=${SEED} MODEL_PATH=${details.counterexamplePath}`,
+      scenario: JSON.stringify(details.counterexample).slice(0, 5000),
+      logLines: fixture.logLines.slice(-120),
+    });
+  } else if (MODEL_PATH === undefined) t.same(missing, [], 'every operation was run');
+});
+
+t.test('no store has leftovers at the end', async (t) => {
+  await fixture.stop();
+  await expectNoLeftovers(t, fixture.directEnvironment);
+});

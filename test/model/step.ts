@@ -1,0 +1,131 @@
+import type { StoreName } from '../../db/support/errors.js';
+import type { OperationId } from '../../generated/types.js';
+import type { RequestOptions, TestResponse } from '../support/requests.js';
+import type { Model, User } from './model.js';
+import { type Change, ModelMismatchError, tick } from './state.js';
+
+/** A response, or none: its connection was lost, or a store was unavailable (503). */
+export type Reply = { since: number } & (
+  | { response: TestResponse; status: number }
+  | { response?: undefined; status: 'unknown' }
+);
+
+/** A sequential client. It has one user at a time. */
+export interface Client {
+  user: User;
+}
+
+/** The service under test. */
+export interface Fixture {
+  /** Returns null if the connection is lost. */
+  send(method: string, path: string, options: RequestOptions): Promise<TestResponse | null>;
+  /** Stores that are unavailable, or may have been a moment ago. */
+  readonly unavailableStores: ReadonlySet<StoreName>;
+  /** For how long a graph write without a response may still be committed, in milliseconds. */
+  readonly maxCommitDelayMs: number;
+  log(line: string): void;
+  countExecution(operation: OperationId): void;
+}
+
+export interface StepRequest extends Omit<RequestOptions, 'token'> {
+  /** Defaults to the user's own token. */
+  token?: string | undefined;
+  /** The stores that the operation needs, besides PostgreSQL. */
+  needs?: readonly StoreName[];
+}
+
+/** One operation of one client, with its own random numbers. */
+export class Step {
+  readonly me: User;
+  #random: number;
+  #token: string | undefined;
+
+  constructor(
+    readonly model: Model,
+    readonly client: Client,
+    readonly operation: OperationId,
+    seed: number,
+    readonly fixture: Fixture,
+  ) {
+    this.me = client.user;
+    this.#random = seed;
+    // Chosen now, since a write may make the session uncertain.
+    this.token();
+  }
+
+  /** Returns an integer from 0 to `below` - 1, reproducible by the seed (mulberry32). */
+  pick(below: number): number {
+    this.#random = (this.#random + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.#random ^ (this.#random >>> 15), 1 | this.#random);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  }
+
+  /** Returns one of the values, or undefined if there is none. */
+  pickOne<Value>(values: readonly Value[]): Value | undefined {
+    return values[this.pick(values.length || 1)];
+  }
+
+  /** Returns a token that is certainly valid, always the same one. */
+  token(): string | undefined {
+    this.#token ??= this.pickOne(this.me.sessions.filter(({ token, alive }) => token && alive.known === true))?.token;
+    return this.#token;
+  }
+
+  /** Sends a request, with the user's own token if there is one. */
+  async send(method: string, path: string, more: StepRequest = {}): Promise<Reply> {
+    const { needs = [], token: given, ...options } = more;
+    const token = 'token' in more ? given : this.token();
+    const since = tick();
+    const response = await this.fixture.send(method, path, { ...options, ...(token !== undefined && { token }) });
+    const said = response ? `${response.status} ${shorten(response.body)}` : 'no response';
+    this.fixture.log(
+      `${since} ${this.me.label} ${this.operation} ${method} ${path} ${shorten(more.form ?? more.json)} → ${said}`,
+    );
+    if (!response) return { since, status: 'unknown' };
+    if (response.status === 503) {
+      const { unavailableStores } = this.fixture;
+      if (![...needs, 'postgres' as const].some((store) => unavailableStores.has(store))) {
+        this.fail(response, 'every store that this operation needs is available');
+      }
+      return { since, status: 'unknown' };
+    }
+    this.fixture.countExecution(this.operation);
+    return { since, response, status: response.status };
+  }
+
+  /** Sends a write and applies its outcome to the model, according to the status of the response. */
+  async write(
+    changes: readonly Change[],
+    send: () => Promise<Reply>,
+    { done, refused }: { done: number; refused: readonly number[] },
+    maxCommitDelayMs = 0,
+  ): Promise<TestResponse | undefined> {
+    for (const { begin } of changes) begin();
+    const { response, status } = await send();
+    if (status === 'unknown') for (const { unknown } of changes) unknown(maxCommitDelayMs);
+    else if (status === done) for (const { done } of changes) done();
+    else if (refused.includes(status)) for (const { refused } of changes) refused();
+    else this.fail(response as TestResponse, `expected ${[done, ...refused]}`);
+    return status === done ? response : undefined;
+  }
+
+  /** Throws if the status is not one of the possible ones. */
+  expect({ response, status }: Reply, ...possible: number[]): void {
+    if (response && !possible.includes(response.status)) this.fail(response, `expected ${possible}, got ${status}`);
+  }
+
+  fail({ status, body }: TestResponse, why: string): never {
+    throw new ModelMismatchError(`${this.me.label} ${this.operation}: ${why}; ${status} ${JSON.stringify(body)}`);
+  }
+}
+
+const shorten = (body: unknown): string => {
+  const hide = (key: string, value: unknown) => {
+    if (/password|token/.test(key)) return '…';
+    return value instanceof Blob ? `${value.size} bytes` : value;
+  };
+  return JSON.stringify(body, hide)?.slice(0, 400) ?? '';
+};
+
+export type Operation = (step: Step) => Promise<void>;

@@ -1,0 +1,160 @@
+import type { TestResponse } from '../support/requests.js';
+import { type Content, imageOf, type Model, type Post, type Profile, type User } from './model.js';
+import { ModelMismatchError } from './state.js';
+
+// biome-ignore lint/suspicious/noExplicitAny: every body was validated against the contract.
+type Body = any;
+
+const fail = (why: string, body: unknown): never => {
+  throw new ModelMismatchError(`${why}: ${JSON.stringify(body)}`);
+};
+
+/** Checks that the contents of a response, requested at `since`, are possible for this viewer. */
+export class ViewChecker {
+  constructor(
+    readonly model: Model,
+    readonly viewer: User,
+    readonly since: number,
+  ) {}
+
+  #from = (time: number) => Math.max(time, this.since);
+
+  /** Checks a post of a response. Returns undefined if another test run created it. */
+  checkPost(body: Body): Post | undefined {
+    const { model, viewer, since } = this;
+    const author = model.findUser(body.author_id);
+    const post = this.#postOf(body, author);
+    if (!post) return undefined;
+    const shown = post.content.since(since).filter(({ value }) => value !== null && same(model, value, body));
+    if (shown.length === 0)
+      fail(`${viewer.label} sees a post with impossible content`, { body, possible: post.content.since(since) });
+    const seen = shown.filter(({ from }) => model.visibility(viewer, post.author, this.#from(from)).possible);
+    if (seen.length === 0) fail(`${viewer.label} sees a hidden post`, body);
+    if (shown.length === 1) model.learnLink(body.image, shown[0]?.value?.image ?? null);
+    const names = post.author.profile.since(since).map(({ value }) => value?.username);
+    if (!names.includes(body.author_username)) fail('the author has an impossible name', body);
+    const { min, max } = model.likeCount(post, since);
+    if (body.like_count < min || body.like_count > max) fail(`like_count should be from ${min} to ${max}`, body);
+    const mine = model
+      .like(viewer, post)
+      .since(since)
+      .map(({ value }) => value);
+    if (!mine.includes(body.liked_by_me)) fail(`liked_by_me is wrong for ${viewer.label}`, body);
+    return post;
+  }
+
+  /** Finds a post by its id or, if the response to its creation was lost, by its unique title. */
+  #postOf(body: Body, author: User | undefined): Post | undefined {
+    const { posts } = this.model;
+    const known = posts.find(({ id }) => id === body.id);
+    if (!author && !known) return undefined;
+    const fresh = (post: Post) =>
+      post.id === undefined && post.content.since(this.since).some(({ value }) => value?.title === body.title);
+    const post = known ?? posts.find(fresh) ?? fail('this post was never created', body);
+    if (post.author !== author) fail('the author is wrong', body);
+    post.id = body.id;
+    post.createdAt ??= body.created_at;
+    if (post.createdAt !== body.created_at) fail(`created_at should be ${post.createdAt}`, body);
+    return post;
+  }
+
+  /**
+   * Checks the first page of a list: order, contents and completeness.
+   *
+   * @param ends whether this is also the last page
+   * @param isListed whether a post belongs to the list
+   */
+  checkPosts(bodies: readonly Body[], ends: boolean, isListed: (post: Post) => boolean): void {
+    for (const [index, body] of bodies.entries()) {
+      const before = bodies[index - 1];
+      if (before && !isNewer(before, body)) fail('posts are not in descending order of age', [before, body]);
+    }
+    const shown = bodies.map((body) => this.checkPost(body));
+    for (const post of shown) if (post && !isListed(post)) fail('this post does not belong to the list', post.id);
+    const last = bodies.at(-1);
+    for (const post of this.model.posts) {
+      const due = ends || (last && post.createdAt && isNewer({ created_at: post.createdAt, id: post.id }, last));
+      if (due && isListed(post) && !shown.includes(post) && this.#isCertain(post)) {
+        fail(
+          `${this.viewer.label} should see post ${post.id}`,
+          bodies.map(({ id }) => id),
+        );
+      }
+    }
+  }
+
+  #isCertain(post: Post): boolean {
+    const exists = post.content.since(this.since).every(({ value }) => value !== null);
+    return exists && this.model.visibility(this.viewer, post.author, this.since).certain;
+  }
+
+  /** Checks a full or a brief profile. */
+  checkProfile(body: Body, owner: User): void {
+    const { model, viewer } = this;
+    const spans = owner.profile.since(this.since).filter(({ value }) => value !== null && isOf(model, value, body));
+    if (spans.length === 0)
+      fail('a profile has impossible content', { body, possible: owner.profile.since(this.since) });
+    const full = 'private' in body;
+    const possible = spans.filter(({ value, from }) => {
+      if (owner === viewer || !value?.private) return full;
+      return full
+        ? model.friendship(viewer, owner, this.#from(from)).possible
+        : !model.friendship(viewer, owner, this.#from(from)).certain;
+    });
+    if (possible.length === 0) fail(`${viewer.label} sees the wrong form of the profile of ${owner.label}`, body);
+    if (full && spans.length === 1) model.learnLink(body.profile_link, spans[0]?.value?.picture ?? null);
+  }
+
+  /** Checks a list of users: it must contain all that are certain, and only those that are possible. */
+  checkUsers(bodies: readonly Body[], isIn: (user: User) => { possible: boolean; certain: boolean }): User[] {
+    const listed = bodies.map(({ id }) => this.model.findUser(id) ?? fail('unknown user', id));
+    if (new Set(listed).size < listed.length) fail('a user is listed twice', bodies);
+    for (const user of this.model.users) {
+      const { possible, certain } = isIn(user);
+      const exists = user.profile.since(this.since).map(({ value }) => value !== null);
+      const shown = listed.includes(user);
+      if (shown && !(possible && exists.includes(true)))
+        fail(`${this.viewer.label} should not see ${user.label}`, bodies);
+      if (!shown && certain && !exists.includes(false)) fail(`${this.viewer.label} should see ${user.label}`, bodies);
+    }
+    return listed;
+  }
+
+  /** Checks the response to an image download: its bytes, and whether the viewer may see them. */
+  checkImage({ status, body, bytes }: TestResponse, link: string): void {
+    const { model, viewer } = this;
+    const tag = model.tags.get(link) ?? fail('unknown link', link);
+    const holders = [
+      ...model.posts.map(({ author, content }) => ({ author, spans: imagesIn(content.since(this.since), 'image') })),
+      ...model.users.map((author) => ({ author, spans: imagesIn(author.profile.since(this.since), 'picture') })),
+    ].filter(({ spans }) => spans.some((span) => span.tag === tag));
+    if (status === 200) {
+      if (!bytes.equals(imageOf(tag))) fail(`${link} has other bytes`, bytes.length);
+      const seen = holders.some(({ author, spans }) =>
+        spans.some((span) => span.tag === tag && model.visibility(viewer, author, this.#from(span.from)).possible),
+      );
+      if (!seen) fail(`${viewer.label} sees a hidden image`, link);
+    } else {
+      if (status !== 404) fail(`an image responds with ${status}`, body);
+      const certain = holders.some(
+        ({ author, spans }) =>
+          spans.every((span) => span.tag === tag) && model.visibility(viewer, author, this.since).certain,
+      );
+      if (certain) fail(`${viewer.label} should see an image`, link);
+    }
+  }
+}
+
+const imagesIn = <Key extends string>(spans: { value: Record<Key, string | null> | null; from: number }[], key: Key) =>
+  spans.map(({ value, from }) => ({ tag: value?.[key] ?? null, from }));
+
+const same = (model: Model, content: Content, body: Body) =>
+  content.title === body.title && content.text === body.text && model.linkMatches(body.image, content.image);
+
+const isOf = (model: Model, profile: Profile, body: Body) =>
+  profile.name === body.name &&
+  profile.username === body.username &&
+  (!('private' in body) || (profile.private === body.private && model.linkMatches(body.profile_link, profile.picture)));
+
+const isNewer = (one: Body, other: Body) =>
+  one.created_at === other.created_at ? one.id > other.id : one.created_at > other.created_at;

@@ -1,0 +1,79 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the snippets are code.
+
+import type { Mutant } from './mutant.js';
+
+/** Visibility of accounts, posts and images. */
+export const sight: Mutant[] = [
+  {
+    breach: 'a profile contains the email address',
+    file: 'handlers/http/operations.ts',
+    find: 'const json = serialize(response.body)',
+    replace:
+      'const json = operation.id === "getOwnProfile" ? JSON.stringify({ ...response.body, email: user.account.email }) : serialize(response.body)',
+    caughtBy: ['profiles.get.no-email', 'document.getOwnProfile'],
+  },
+  {
+    breach: 'the full profile of a private account is shown to a stranger',
+    file: 'handlers/profiles.ts',
+    find: 'full ? fullProfileView(account) : briefProfileView(account)',
+    replace: 'fullProfileView(account)',
+    caughtBy: ['visibility.profile.private'],
+  },
+  {
+    breach: 'a hidden post can be liked',
+    file: 'db/likes.ts',
+    find: `findFriends)) ? 'done' : 'notVisible'`,
+    replace: `findFriends)) || change.liked ? 'done' : 'notVisible'`,
+    caughtBy: ['visibility.like.private', 'visibility.like.was-public'],
+  },
+  {
+    breach: 'a hidden post can be unliked',
+    file: 'db/likes.ts',
+    find: `findFriends)) ? 'done' : 'notVisible'`,
+    replace: `findFriends)) || !change.liked ? 'done' : 'notVisible'`,
+    caughtBy: ['visibility.unlike.private'],
+  },
+  {
+    breach: 'a hidden post can be read',
+    file: 'db/visible-posts.ts',
+    find: 'if (!(await canSee(viewer, found?.owner, read.friends))) return undefined;',
+    replace: 'if (found) return { post: (await read.posts([id]))[0], likes: { count: 0, liked: false } };',
+    caughtBy: ['visibility.post.private'],
+  },
+  {
+    breach: 'the image of a hidden post is served',
+    file: 'handlers/posts.ts',
+    find: 'if (!(await canSee(user.account.id, owner, context.read.friends))) return IMAGE_NOT_FOUND',
+    replace: 'if (!owner) return IMAGE_NOT_FOUND',
+    caughtBy: ['visibility.image.private'],
+  },
+  {
+    breach: 'a hidden picture is served to a user who has only sent a friend request',
+    file: 'handlers/profiles.ts',
+    find: 'if (!(await canSee(user.account.id, owner, context.read.friends))) return IMAGE_NOT_FOUND',
+    replace: 'if (!owner) return IMAGE_NOT_FOUND',
+    caughtBy: ['visibility.picture.private'],
+  },
+  {
+    breach: 'the recipient of a friend request sees as much as a friend',
+    file: 'db/graph/embedded.ts',
+    find: 'where hi = any(${people}::int8[]) and lo = any(${others}::int8[]) and requester is null',
+    replace: 'where hi = any(${people}::int8[]) and lo = any(${others}::int8[])',
+    caughtBy: ['visibility.post.private'],
+  },
+  {
+    breach: '304 is returned before visibility is checked',
+    file: 'handlers/posts.ts',
+    find: 'const owner = await findPostImageOwner(context.db, path.filename);',
+    replace: `if (headers["if-none-match"] === \`"\${path.filename}"\`) return { status: 304, headers: { ETag: headers["if-none-match"], "Cache-Control": "private, no-cache" } };
+    const owner = await findPostImageOwner(context.db, path.filename);`,
+    caughtBy: ['visibility.image.private'],
+  },
+  {
+    breach: 'the feed is not filtered',
+    file: 'db/visible-posts.ts',
+    find: 'rows.filter((post) => isPublicOrOwn(viewer, authorOf(post)) || friends.has(post.author_id))',
+    replace: '[...rows]',
+    caughtBy: ['visibility.feed.private'],
+  },
+];

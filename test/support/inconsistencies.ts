@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import { createAccount, deleteAccount, findCredentials } from '../../db/accounts.js';
+import type { Edges } from '../../db/graph/index.js';
+import { type EntityReference, enqueue } from '../../db/outbox/index.js';
+import { withPendingImage } from '../../db/outbox/pending-images.js';
+import { createPost } from '../../db/posts.js';
+import type { Stores } from '../../db/stores.js';
+import { type VerifyResult, verify } from '../../scripts/verify/verify.js';
+import { emptyGraph, freshStores, onServices, openTestStores, silentLog } from './stores.js';
+
+/** Small, so that everything takes several pages. */
+const PAGE_SIZE = 2;
+
+/** Returns the variables of empty stores. A shared graph is emptied too, since verification reads all of it. */
+export async function emptyStores(t: Test): Promise<NodeJS.ProcessEnv> {
+  if (onServices) await emptyGraph();
+  return freshStores(t);
+}
+
+/** Opens stores without a relay, which would repair what a test breaks. */
+export async function openStoresWithoutRelay(t: Test, environment?: NodeJS.ProcessEnv): Promise<Stores> {
+  const stores = await openTestStores(t, environment ?? (await emptyStores(t)));
+  await stores.outbox.stop();
+  return stores;
+}
+
+export const verifyStores = (stores: Stores, repair = false) =>
+  verify(stores, { repair, log: silentLog, pageSize: PAGE_SIZE });
+
+/** Returns the violated rules with their numbers found and repaired, and examples. */
+export const findingsByRule = ({ findings }: VerifyResult) =>
+  Object.fromEntries(
+    findings
+      .filter(({ found }) => found > 0)
+      .map(({ name, found, repaired, examples }) => [name, { found, repaired, examples }]),
+  );
+
+/** Returns functions that create test data as the service does. */
+export function createFixtures(stores: Stores) {
+  const { db, outbox, images, directory } = stores;
+  let accountCount = 0;
+  const upload = async () => {
+    const path = join(directory.uploads, randomBytes(8).toString('hex'));
+    await writeFile(path, 'bytes');
+    return { path, extension: 'png', bytes: 5, storageMaxBytes: 1000 };
+  };
+  return {
+    async account(): Promise<number> {
+      accountCount += 1;
+      const name = `user${accountCount}`;
+      const created = await createAccount(db, {
+        name,
+        username: name,
+        email: `${name}@x.example`,
+        passwordHash: 'hash',
+      });
+      await outbox.deliver(created?.entries ?? []);
+      return created?.id ?? 0;
+    },
+    async post(author: number): Promise<number> {
+      const created = await createPost(stores, author, { title: 'A title', text: 'A text' });
+      await outbox.deliver(created?.entries ?? []);
+      return created?.post.id ?? 0;
+    },
+    async imaged(author: number): Promise<{ id: number; image: string }> {
+      const created = await withPendingImage(stores, await upload(), (image) =>
+        createPost(stores, author, { title: 'A title', text: 'A text', image }),
+      );
+      await outbox.deliver(created?.entries ?? []);
+      return { id: created?.post.id ?? 0, image: created?.post.image ?? '' };
+    },
+    /** Stores an image that no row references. */
+    async stored(name = `${randomBytes(16).toString('hex')}.png`): Promise<string> {
+      await images.put(name, (await upload()).path);
+      return name;
+    },
+    async deleteAccount(id: number): Promise<void> {
+      const secret = await findCredentials(db, { id });
+      await outbox.deliver((secret && (await deleteAccount(db, secret))) ?? []);
+    },
+    record: (things: EntityReference[]) => db.transaction().execute((trx) => enqueue(trx, things)),
+    upload,
+  };
+}
+
+export async function repeat<Item>(count: number, make: () => Promise<Item>): Promise<Item[]> {
+  const items = [];
+  for (let index = 0; index < count; index += 1) items.push(await make());
+  return items;
+}
+
+/** Test options that skip a test whose data the embedded graph cannot hold. */
+export const needsInconsistentEdges = onServices ? {} : { skip: 'the embedded graph cannot hold such an edge' };
+export const needsNodes = onServices ? {} : { skip: 'the embedded graph has no nodes' };
+
+export const NO_EDGES: Edges = { friendships: [], requests: [], likes: [] };

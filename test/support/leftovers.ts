@@ -1,0 +1,31 @@
+import { readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { Test } from 'tap';
+import { expectConsistentStores } from './consistency.js';
+import { openTestStores } from './stores.js';
+
+/**
+ * Expects stores that are no longer in use to hold nothing of interrupted writes, once all outbox entries, including
+ * second deliveries, have been processed.
+ */
+export async function expectNoLeftovers(t: Test, environment: NodeJS.ProcessEnv): Promise<void> {
+  const stores = await openTestStores(t, environment);
+  const { db, directory } = stores;
+  const remainingEntries = () => db.selectFrom('outbox').select('id').execute();
+  while ((await remainingEntries()).length > 0) {
+    const now = sql<string>`clock_timestamp()`;
+    await db.updateTable('outbox').set({ due_at: now }).where('due_at', '>', now).execute();
+    await sleep(50);
+  }
+  await expectConsistentStores(t, stores);
+  const uploadsName = basename(directory.uploads);
+  t.same(
+    await readdir(join(directory.uploads, '..')),
+    [uploadsName, `${uploadsName}.lock`, 'lock'].sort(),
+    'no process has left uploads',
+  );
+  t.same(await readdir(directory.uploads), [], 'and this process has none');
+  await stores.close();
+}

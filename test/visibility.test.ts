@@ -1,0 +1,82 @@
+import { randomInt } from 'node:crypto';
+import { sql } from 'kysely';
+import t from 'tap';
+import { createAccount } from '../db/accounts.js';
+import { findDeepIds } from '../db/deep-pages.js';
+import { newestIds, postsPublicOrBy } from '../db/feed.js';
+import { findPostOwners, findPostsPublicOrOwn } from '../db/posts.js';
+import { canSee, isPublicOrOwn } from '../db/visibility.js';
+import { openTestStores } from './support/stores.js';
+
+const { db } = await openTestStores(t);
+
+const USERS = 12;
+const POSTS = 60;
+const PAGE = { limit: POSTS + 1, offset: 0 };
+
+const byId = (a: number, b: number) => a - b;
+
+/** A number below `end` for each `n`, the same for the same seed. */
+function pseudoRandom(seed: number, n: number, end: number): number {
+  return Math.floor(((((seed + n * 7919) * 48271) % 2147483647) / 2147483647) * end);
+}
+
+t.test('the rule in TypeScript and the rule in SQL agree for a generated population', async (t) => {
+  const seed = Number(process.env.SEED ?? randomInt(1, 1_000_000));
+  t.comment(`SEED=${seed}`);
+  const users: number[] = [];
+  for (let n = 0; n < USERS; n += 1) {
+    const name = `visibility${n}`;
+    const account = await createAccount(db, {
+      name,
+      username: name,
+      email: `${name}@example.org`,
+      passwordHash: 'none',
+    });
+    if (account) users.push(account.id);
+  }
+  const isPrivate = (_: number, index: number) => pseudoRandom(seed, index, 2) === 1;
+  await db
+    .updateTable('accounts')
+    .set({ private: true })
+    .where('id', 'in', [0, ...users.filter(isPrivate)])
+    .execute();
+  const areFriends = (a: number, b: number) =>
+    a !== b && pseudoRandom(seed, Math.min(a, b) * USERS + Math.max(a, b), 3) === 0;
+  // One author's account does not exist.
+  const authors = [...users, Math.max(...users) + 1000];
+  await sql`
+    insert into posts (author_id, title, text)
+    select (${authors}::int8[])[1 + n % ${authors.length}::int], 'title', 'text'
+    from generate_series(1, ${POSTS}::int) as n`.execute(db);
+  const ids = (await db.selectFrom('posts').select('id').execute()).map(({ id }) => id);
+  const owners = await findPostOwners(db, ids);
+  const newest = await newestIds(db, PAGE.limit);
+
+  for (const [place, viewer] of users.entries()) {
+    const friends = users.filter((_, other) => areFriends(place, other));
+    const allowed = [viewer, ...friends];
+    const findFriends = async () => new Set(friends);
+    const visible: number[] = [];
+    for (const id of ids) if (await canSee(viewer, owners.get(id), findFriends)) visible.push(id);
+    const inWindow = newest.ids.filter((_, index) => {
+      const author = newest.privateAuthorIds[index] ?? null;
+      return author === null || allowed.includes(author);
+    });
+    const page = (await postsPublicOrBy(db, allowed, PAGE)).map(({ id }) => id);
+    const deep = await findDeepIds(db, { publicOrBy: allowed }, PAGE);
+    const single = await findPostsPublicOrOwn(
+      db,
+      ids.map((id) => ({ id, viewer })),
+    );
+
+    t.same([...inWindow].sort(byId), visible.sort(byId), 'the window of ids');
+    t.same([...page].sort(byId), visible, 'the query of a page');
+    t.same([...deep].sort(byId), visible, 'the scan of deep pages');
+    t.same(
+      single.flatMap((found) => (found?.post ? [found.post.id] : [])).sort(byId),
+      visible.filter((id) => isPublicOrOwn(viewer, owners.get(id) ?? { id: 0, private: true })),
+      'the query of a single post',
+    );
+  }
+});
