@@ -40,7 +40,7 @@ t.test('refuses, in one line and before anything is written, to mix or split ins
   const untouched = await startTestService(t, other.stores);
   t.equal((await untouched.send('GET', '/auth/me', { token: other.person.token })).status, 200);
   await untouched.stop();
-  await refuses(empty, await embeddedVariables(t), /nothing in the source/);
+  await refuses(empty, await embeddedVariables(t), /source is empty/);
   await refuses(source.stores, { ...empty, TOKEN_TTL: 'soon' }, /target\.env: TOKEN_TTL/);
   t.match((await runMove(t, source.stores, source.stores)).output, /^Nothing to move/);
 

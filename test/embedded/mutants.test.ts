@@ -32,7 +32,7 @@ async function buildMutant(t: Test, { file, find, replace }: Mutant): Promise<st
     const filter = (path: string) => !path.endsWith('.map');
     await cp(join('.build', part), join(folder, '.build', part), { recursive: true, filter });
   }
-  for (const name of ['node_modules', 'package.json', 'openapi.yaml', 'generated']) {
+  for (const name of ['node_modules', 'package.json', 'openapi.yaml', 'generated', 'handlers']) {
     await symlink(resolve(name), join(folder, name));
   }
   const parts = (await readFile(file, 'utf8')).split(ignoringLineBreaks(find));
