@@ -14,8 +14,9 @@ export type Account = Pick<AccountRow, 'id' | 'name' | 'username' | 'email' | 'p
 export const ACCOUNT_COLUMNS = ['id', 'name', 'username', 'email', 'private', 'picture'] as const;
 
 /**
- * Returns the key that makes a username unique: equal for usernames that are equal under NFKC case folding. JavaScript has
- * no case folding. Lower case, then upper case, has the same effect (ß, ẞ and ss; σ and ς), except that it maps ı to i.
+ * Returns the key under which a username is unique: equal for usernames that are equal under NFKC case folding. JavaScript
+ * has no case folding. Lower case, then upper case, has the same effect (ß, ẞ and ss; σ and ς), but would map ı to i, so ı is
+ * left as it is.
  */
 export function usernameKey(username: string): string {
   return username
@@ -35,7 +36,7 @@ export interface Registration {
   passwordHash: string;
 }
 
-/** Creates an account. Returns undefined if the username or email is taken. */
+/** Creates an account. Returns its id and the outbox entries to deliver, or undefined if the username or email is taken. */
 export async function createAccount(
   db: Database,
   { name, username, email, passwordHash }: Registration,
@@ -63,7 +64,7 @@ export async function findAccounts(db: Database, ids: readonly number[]): Promis
   return ids.map((id) => byId.get(id));
 }
 
-/** Returns the owner of a profile picture. Reads nothing else, since the viewer may not be allowed to see it. */
+/** Returns the owner of a profile picture. Reads no profile: the viewer may not be allowed to see it. */
 export async function findPictureOwner(db: Database, picture: string): Promise<Owner | undefined> {
   return db.selectFrom('accounts').select(['id', 'private']).where('picture', '=', picture).executeTakeFirst();
 }
@@ -82,15 +83,13 @@ export async function findCredentials(
   db: Database,
   by: { id: number } | { email: string },
 ): Promise<Credentials | undefined> {
-  const [column, value] = 'id' in by ? (['id', by.id] as const) : (['email', by.email] as const);
-  return db
+  const query = db
     .selectFrom('accounts')
-    .select(['id', 'password_hash as passwordHash', 'token_version as tokenVersion'])
-    .where(column, '=', value)
-    .executeTakeFirst();
+    .select(['id', 'password_hash as passwordHash', 'token_version as tokenVersion']);
+  return ('id' in by ? query.where('id', '=', by.id) : query.where('email', '=', by.email)).executeTakeFirst();
 }
 
-/** Stores a hash of the same password with newer parameters, unless the stored hash has changed meanwhile. */
+/** Stores a hash of the same password with newer parameters, unless the stored hash has changed since it was read. */
 export async function replacePasswordHash(db: Database, checked: Credentials, passwordHash: string): Promise<void> {
   await db
     .updateTable('accounts')
@@ -117,9 +116,10 @@ export type AccountUpdate =
   | { outcome: 'taken' | 'stale' | 'accountDeleted' };
 
 /**
- * Updates an account. A new password ends all its sessions.
+ * Updates an account. A new password deletes all its sessions.
  *
  * @throws StorageQuotaExceededError
+ * @throws StoreUnavailableError if the picture can no longer be claimed: see `claimImage`
  */
 export async function updateAccount(db: Database, id: number, change: AccountChange): Promise<AccountUpdate> {
   try {
@@ -153,6 +153,7 @@ async function updateInTransaction(
 
   const account = await trx
     .updateTable('accounts')
+    // `id` is set to itself, since a SET clause must not be empty.
     .set({
       ...(name !== undefined && { name }),
       ...(username !== undefined && { username, username_key: usernameKey(username) }),
@@ -172,8 +173,9 @@ async function updateInTransaction(
 }
 
 /**
- * Deletes the account with its sessions, posts and images, and returns the outbox entries to deliver. Returns undefined if
- * the password has changed since it was checked. The exclusive lock waits for writes in progress and blocks new ones.
+ * Deletes the account with its sessions and posts, and returns the outbox entries that remove its images and graph nodes.
+ * Returns undefined if the password has changed since it was checked, or the account is already deleted. The exclusive lock
+ * waits for writes in progress and blocks new ones.
  */
 export async function deleteAccount(db: Database, checked: Credentials): Promise<number[] | undefined> {
   return db.transaction().execute(async (trx) => {

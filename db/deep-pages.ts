@@ -5,23 +5,25 @@ import type { Lane } from './support/lane.js';
 import { publicOr } from './visibility.js';
 
 /*
- * Pages that lie deep in a list. PostgreSQL finds such a page by going through all posts before it, which takes seconds in a
- * list of millions. So it goes through them slice by slice, from the newest on, counting the visible posts of each slice:
- * other statements run in between, and the scan ends when the client leaves. Only one deep page is read at a time.
+ * Keyset pagination for pages deep in a list. To skip an offset, PostgreSQL reads all posts before it, which takes seconds in
+ * a list of millions. So the list is scanned in slices, newest first: each slice starts after the last post of the previous
+ * one, and its visible posts are subtracted from the offset. Other statements run in between, and the scan ends when the
+ * client disconnects. Only one deep page is read at a time.
  */
 
-/** Pages from this offset on are deep. */
-export const DEEP_OFFSET = 1000;
+/** Pages at this offset or a larger one are read in slices. */
+export const MIN_DEEP_OFFSET = 1000;
 
-/** The posts of a list: those that are public or by one of these authors, or one author's own. */
+/** The posts that are public or by one of these authors, or all posts by one author. */
 export type PostList = { publicOrBy: readonly number[] } | { by: number };
 
-/** How many posts one statement goes through: a few milliseconds, wherever the slice lies. */
-const SLICE_POSTS = 3000;
+/** A slice of this many posts takes a few milliseconds anywhere in the list. */
+const MAX_SLICE_POSTS = 3000;
 
-/** Smaller slices would cost more than what they read. */
+/** In smaller slices, the overhead of the statement would exceed the cost of the scan. */
 const MIN_SLICE_POSTS = 1000;
 
+/** Reads a page in the lane for deep pages. @throws OverloadedError */
 export async function readDeepPage(
   { db, deepPages }: { db: Database; deepPages: Lane },
   list: PostList,
@@ -36,79 +38,82 @@ export async function readDeepPage(
 }
 
 /**
- * Returns the ids of a page, however deep it lies. A post that is published meanwhile moves no slice.
+ * Returns the ids of a page at any offset. Posts created during the scan do not shift its slices.
  *
- * @param signal aborts when the client has left
+ * @param signal aborts when the client disconnects
  */
 export async function findDeepIds(
   db: Database,
   list: PostList,
   { limit, offset }: Page,
-  { signal, slicePosts = SLICE_POSTS }: { signal?: AbortSignal | undefined; slicePosts?: number } = {},
+  { signal, maxSlicePosts = MAX_SLICE_POSTS }: { signal?: AbortSignal | undefined; maxSlicePosts?: number } = {},
 ): Promise<number[]> {
   const ids: number[] = [];
-  let [skip, last]: [number, PostKey | undefined] = [offset, undefined];
+  let skip = offset;
+  let after: PostKey | undefined;
   for (;;) {
     signal?.throwIfAborted();
-    const missing = limit - ids.length;
-    const scan = Math.min(Math.max(skip + missing, MIN_SLICE_POSTS), slicePosts);
-    const slice: Slice = await readSlice(db, list, { after: last, scan, skip, take: missing });
+    const remaining = limit - ids.length;
+    const size = Math.min(Math.max(skip + remaining, MIN_SLICE_POSTS), maxSlicePosts);
+    const slice: Slice = await readSlice(db, list, { after, size, skip, take: remaining });
     ids.push(...slice.ids);
-    if (slice.scanned < scan || ids.length >= limit) return ids;
-    skip = Math.max(0, skip - slice.visible);
-    last = slice.last;
+    if (slice.size < size || ids.length >= limit) return ids;
+    skip = Math.max(0, skip - slice.visibleCount);
+    after = slice.last;
   }
 }
 
-/** The place of a post in the order of lists. */
+/** The sort key of a post in lists. */
 interface PostKey {
   id: number;
-  /** As PostgreSQL spells it, with microseconds. */
+  /** In the text format of PostgreSQL, with microseconds. */
   createdAt: string;
 }
 
 interface SliceQuery {
-  /** The slice begins after this post. */
+  /** The slice starts after this post. */
   after: PostKey | undefined;
-  /** How many posts to go through. */
-  scan: number;
-  /** How many visible posts to skip, and how many of the following to return. */
+  /** The number of posts to scan. */
+  size: number;
+  /** The number of visible posts to skip, and how many of the following to return. */
   skip: number;
   take: number;
 }
 
 interface Slice {
-  scanned: number;
-  visible: number;
+  /** The number of posts scanned: smaller than requested only at the end of the list. */
+  size: number;
+  visibleCount: number;
   ids: number[];
+  /** The last post scanned. Its fields are null if the slice is empty. */
   last: PostKey;
 }
 
-async function readSlice(db: Database, list: PostList, { after, scan, skip, take }: SliceQuery): Promise<Slice> {
-  const { join, where, isVisible } = partsFor(list);
+async function readSlice(db: Database, list: PostList, { after, size, skip, take }: SliceQuery): Promise<Slice> {
+  const { join, where, isVisible } = buildClauses(list);
   const isOlder = after
     ? sql`(created_at, id) < (${sql.lit(after.createdAt)}::timestamptz, ${sql.lit(after.id)})`
     : sql`true`;
-  // At most the slice's length, so that it fits the type of a subscript.
-  const first = Math.min(skip, scan) + 1;
-  const { rows } = await sql<{ scanned: number; visible: number; ids: number[] | null; last: PostKey }>`
-    select count(*)::int as scanned, (count(*) filter (where visible))::int as visible,
-      to_json((array_agg(id) filter (where visible))[${sql.lit(first)}:${sql.lit(first + take - 1)}]) as ids,
+  // At most the size of the slice, since array subscripts are 32-bit integers.
+  const first = Math.min(skip, size) + 1;
+  const { rows } = await sql<Omit<Slice, 'ids'> & { ids: number[] | null }>`
+    select count(*)::int as size, (count(*) filter (where is_visible))::int as "visibleCount",
+      to_json((array_agg(id) filter (where is_visible))[${sql.lit(first)}:${sql.lit(first + take - 1)}]) as ids,
       json_build_object('id', (array_agg(id))[count(*)], 'createdAt', (array_agg(created_at))[count(*)]::text) as last
     from (
-      select posts.id, posts.created_at, ${isVisible} as visible
+      select posts.id, posts.created_at, ${isVisible} as is_visible
       from posts ${join}
       where ${where} and ${isOlder}
-      order by ${newestFirst} limit ${sql.lit(scan)}
+      order by ${newestFirst} limit ${sql.lit(size)}
     ) slice`.execute(db);
   const [slice] = rows;
-  if (!slice) throw new TypeError('an aggregate returns one row');
+  if (!slice) throw new TypeError('Expected one row from the slice query');
   return { ...slice, ids: slice.ids ?? [] };
 }
 
-/** What of the statement differs between the two kinds of lists. */
-function partsFor(list: PostList): Record<'join' | 'where' | 'isVisible', RawBuilder<unknown>> {
+/** Builds the parts of the slice query that depend on the kind of list. */
+function buildClauses(list: PostList): Record<'join' | 'where' | 'isVisible', RawBuilder<unknown>> {
   if ('by' in list) return { join: sql``, where: sql`author_id = ${sql.lit(list.by)}`, isVisible: sql`true` };
-  const isByThem = sql<SqlBool>`author_id = any(${idArray(list.publicOrBy)})`;
-  return { join: withPrivacy, where: sql`true`, isVisible: publicOr(isByThem) };
+  const isByAuthor = sql<SqlBool>`author_id = any(${idArray(list.publicOrBy)})`;
+  return { join: withPrivacy, where: sql`true`, isVisible: publicOr(isByAuthor) };
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { DEEP_OFFSET, readDeepPage } from './deep-pages.js';
+import { MIN_DEEP_OFFSET, readDeepPage } from './deep-pages.js';
 import type { Database } from './postgres/index.js';
 import { authorOf, idArray, newestFirst, type Page, type PostRow, selectPosts, withPrivacy } from './posts.js';
 import type { Lane } from './support/lane.js';
@@ -9,32 +9,32 @@ import { filterVisible, type PostReaders, type PostsPage, recheckVisible } from 
 /*
  * The feed: all posts that a user may see, newest first, a page at a time.
  *
- * The newest posts are the same for everyone, so that one query serves all requests of a moment (see `support/batch.ts`).
- * Three ways are tried, each only if the one before cannot fill the page:
+ * The newest posts are the same for everyone, so concurrent requests share one query for them (see `support/batch.ts`).
+ * Three ways are tried, each only if the previous one cannot fill the page:
  *
  *   1. The window: the rows of the newest posts, filtered for the viewer. Serves nearly every first page.
  *   2. The wide window: the ids of many more posts, filtered for the viewer, and then the rows of the page. Serves viewers
  *      who may see few of the newest posts, because most accounts are private.
- *   3. The viewer's own query, which depends on nothing but the viewer's friends. Serves whatever lies deeper.
+ *   3. The viewer's own query: all public posts and those of the viewer and their friends. Serves all other pages.
  *
- * Rows are read before they are filtered. That is safe here: a list refuses nothing, so its time does not tell whether a
- * certain post exists.
+ * Rows are read before they are filtered. That is safe for a list: its response time does not reveal whether a certain post
+ * exists.
  */
 
-/** How many rows the window has at most. */
+/** The maximum number of rows in the window. */
 export const WINDOW_POSTS = 100;
 
-/** How many ids the wide window has. */
+/** The maximum number of ids in the wide window. */
 export const WIDE_WINDOW_POSTS = 2000;
 
-/** How many rows of the window are read for each post that is wanted: two of three may be hidden. */
+/** The number of rows read for each post of the page: two of three may be hidden. */
 const OVERFETCH_FACTOR = 3;
 
 /** The batched look-ups of the feed: see `readers.ts`. */
 export interface FeedReaders extends PostReaders {
-  /** Returns the newest posts, visible or not: at least `count` of them, if there are as many. */
+  /** Returns at least the `count` newest posts, visible or not, or all posts if there are fewer. */
   newestPosts(count: number): Promise<readonly PostRow[]>;
-  /** The same without the rows. */
+  /** Returns the ids of at least the `count` newest posts. */
   newestIds(count: number): Promise<NewestIds>;
   friendsOf(person: number): Promise<readonly number[]>;
 }
@@ -45,7 +45,7 @@ interface Stores {
   deepPages: Lane;
 }
 
-/** The client that waits for a page. The signal aborts when it has left. */
+/** The client that waits for a page. `signal` aborts when it disconnects. */
 interface Client {
   readonly signal: AbortSignal;
 }
@@ -65,26 +65,25 @@ async function readWindow({ read }: Stores, viewer: number, { limit, offset }: P
   if (end >= WINDOW_POSTS) return undefined;
   const count = Math.min(OVERFETCH_FACTOR * (end + 1), WINDOW_POSTS);
   const window = await read.newestPosts(count);
-  const { rows, visible } = scanPrefix(viewer, window, end);
-  const mayFallShort = visible <= end && window.length >= count;
-  // Friends' posts seldom fill half a page: looking for them would be a wasted query.
-  if (mayFallShort && 2 * visible < end) return undefined;
+  const { rows, visibleCount } = scanPrefix(viewer, window, end);
+  const mayFallShort = visibleCount <= end && window.length >= count;
+  // Friends' posts seldom fill half a page: a query for friendships would be wasted.
+  if (mayFallShort && 2 * visibleCount < end) return undefined;
   const { posts, more } = await filterVisible(read, viewer, rows, end);
   if (mayFallShort && !more) return undefined;
   return { posts: posts.slice(offset), more };
 }
 
 /**
- * Returns the rows up to the one after the first `limit` that are visible without a look at friendships, and how many of
- * them are.
+ * Returns the rows up to the (`limit` + 1)th public or own post, or all rows if there are fewer, and the number of these posts.
  */
 function scanPrefix(viewer: number, rows: readonly PostRow[], limit: number) {
-  let visible = 0;
-  const last = rows.findIndex((post) => {
-    if (isPublicOrOwn(viewer, authorOf(post))) visible += 1;
-    return visible > limit;
+  let visibleCount = 0;
+  const lastIndex = rows.findIndex((post) => {
+    if (isPublicOrOwn(viewer, authorOf(post))) visibleCount += 1;
+    return visibleCount > limit;
   });
-  return { rows: last === -1 ? rows : rows.slice(0, last + 1), visible };
+  return { rows: lastIndex === -1 ? rows : rows.slice(0, lastIndex + 1), visibleCount };
 }
 
 export async function newestPosts(db: Database, limit: number): Promise<PostRow[]> {
@@ -101,31 +100,31 @@ async function readWideWindow(
   const end = offset + limit;
   if (end >= WIDE_WINDOW_POSTS) return undefined;
   const [newest, friends] = await Promise.all([read.newestIds(WIDE_WINDOW_POSTS), read.friendsOf(viewer)]);
-  const visible = firstVisible(newest, new Set([viewer, ...friends]), end + 1);
-  if (visible.length <= end && newest.ids.length >= WIDE_WINDOW_POSTS) return undefined;
-  const posts = await read.posts(visible.slice(offset, end));
-  return { posts: await recheckVisible(read, viewer, posts), more: visible.length > end };
+  const visibleIds = firstVisibleIds(newest, new Set([viewer, ...friends]), end + 1);
+  if (visibleIds.length <= end && newest.ids.length >= WIDE_WINDOW_POSTS) return undefined;
+  const posts = await read.posts(visibleIds.slice(offset, end));
+  return { posts: await recheckVisible(read, viewer, posts), more: visibleIds.length > end };
 }
 
 /** Returns the first `limit` ids of posts that are public or by one of these authors. */
-function firstVisible({ ids, privateAuthorIds }: NewestIds, authors: ReadonlySet<number>, limit: number): number[] {
-  const visible: number[] = [];
+function firstVisibleIds({ ids, privateAuthorIds }: NewestIds, authors: ReadonlySet<number>, limit: number): number[] {
+  const visibleIds: number[] = [];
   for (const [index, id] of ids.entries()) {
     const privateAuthor = privateAuthorIds[index] ?? null;
     if (privateAuthor !== null && !authors.has(privateAuthor)) continue;
-    visible.push(id);
-    if (visible.length === limit) break;
+    visibleIds.push(id);
+    if (visibleIds.length === limit) break;
   }
-  return visible;
+  return visibleIds;
 }
 
-/** The ids of the newest posts, and for each its author's id if that account is private, or else null. */
+/** The ids of the newest posts, and for each post the author's id if that account is private, or null. */
 export interface NewestIds {
   ids: readonly number[];
   privateAuthorIds: readonly (number | null)[];
 }
 
-/** Each list is one JSON value: thousands of rows would take longer to parse than to find. */
+/** Returns both lists as JSON values, since thousands of rows would take longer to parse than to find. */
 export async function newestIds(db: Database, limit: number): Promise<NewestIds> {
   const { rows } = await sql<NewestIds>`
     select coalesce(json_agg(id), '[]') as ids,
@@ -144,7 +143,7 @@ async function readByQuery(stores: Stores, viewer: number, page: Page, client?: 
   const { read } = stores;
   const authors = [viewer, ...(await read.friendsOf(viewer))];
   const query = { ...page, limit: page.limit + 1 };
-  const rows = await (page.offset < DEEP_OFFSET
+  const rows = await (page.offset < MIN_DEEP_OFFSET
     ? postsPublicOrBy(stores.db, authors, query)
     : readDeepPage(stores, { publicOrBy: authors }, query, client?.signal));
   return { posts: await recheckVisible(read, viewer, rows.slice(0, page.limit)), more: rows.length > page.limit };
@@ -156,8 +155,9 @@ export async function postsPublicOrBy(db: Database, authors: readonly number[], 
 }
 
 /**
- * Merges the newest public posts with each author's newest, all read from indexes: quick where nearly every account is
- * private. The numbers are literals, so that PostgreSQL plans each statement for the depth of its page.
+ * Builds the subquery that selects a page's ids. Merges the newest public posts with each author's newest, all read from
+ * indexes: fast even if nearly every account is private. The numbers are literals, so that PostgreSQL plans each statement
+ * for the depth of its page.
  */
 function mergedPage(authors: readonly number[], { limit, offset }: Page) {
   const end = sql.lit(offset + limit);

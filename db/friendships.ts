@@ -10,7 +10,7 @@ interface Stores {
 
 type Transition = 'accept' | 'decline' | 'cancel' | 'unfriend';
 
-/** Changes the friendship of two people. Returns false if it is not in the state that the transition starts from. */
+/** Applies a transition. Returns false if there is no such friendship or request, or one of the accounts does not exist. */
 export async function changeFriendship(
   { graphTransactions, graph }: Stores,
   transition: Transition,
@@ -26,7 +26,7 @@ export async function changeFriendship(
   });
 }
 
-/** Sends a friend request. `accountDeleted` means the sender's account. */
+/** Sends a friend request. `accountDeleted` refers to the sender's account. */
 export async function requestFriendship(
   { graphTransactions, graph }: Stores,
   from: number,
@@ -42,7 +42,7 @@ export async function requestFriendship(
   });
 }
 
-/** Returns the ids that have an account. The locks prevent their deletion until the transaction ends. */
+/** Locks accounts against deletion until the transaction ends. Returns the ids of those that exist. */
 async function lockAccounts(trx: DatabaseTransaction, ...ids: number[]): Promise<ReadonlySet<number>> {
   await lockShared(trx, { accounts: ids });
   const accounts = await trx.selectFrom('accounts').select('id').where('id', 'in', ids).execute();

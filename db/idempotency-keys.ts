@@ -1,9 +1,9 @@
-import { after } from './postgres/clock.js';
+import { secondsFromNow } from './postgres/clock.js';
 import type { Database, DatabaseTransaction, Postgres } from './postgres/index.js';
 import { tryLock } from './postgres/locks.js';
 import { createPost, type PostContent, type PostRow } from './posts.js';
 
-/**
+/*
  * Idempotency keys: a client that repeats a request with the same key gets the first response again.
  *
  * The key's row is inserted in the transaction that creates the post, so a crash leaves both or neither. A request in
@@ -11,6 +11,7 @@ import { createPost, type PostContent, type PostRow } from './posts.js';
  * the fields of the first response, since the post may have been edited or deleted when the request is repeated. Title and
  * text are taken from the repeated form, whose hash is the same.
  */
+
 export interface KeyedRequest {
   account: number;
   key: string;
@@ -18,17 +19,17 @@ export interface KeyedRequest {
   formHash: string;
 }
 
-/** `created` includes a post that an earlier request created. Then `entries` is empty. */
+/** `created` may refer to a post that an earlier request created. Then `entries` is empty. */
 export type PostCreation =
   | { outcome: 'created'; post: NewPost; entries: readonly number[] }
   | { outcome: 'otherForm' | 'inProgress' | 'accountDeleted' };
 
 export type NewPost = Omit<PostRow, 'author_private'>;
 
-/** Keys of posts created at this time or earlier have expired. */
-const EXPIRED_BEFORE = after(-24 * 60 * 60);
+/** The time 24 hours ago. Keys created then or earlier have expired. */
+const EXPIRED_BEFORE = secondsFromNow(-24 * 60 * 60);
 
-/** Returns the outcome of an earlier request with this key, or undefined if there is none in the last 24 hours. */
+/** Returns the outcome of an earlier request with this key, or undefined if there was none in the last 24 hours. */
 export async function findEarlierCreation(
   db: Database,
   { account, key, formHash }: KeyedRequest,

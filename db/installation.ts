@@ -37,7 +37,8 @@ type Role = 'graph' | 'images';
 const STORE_NAMES = { graph: 'social graph', images: 'image store' };
 
 /**
- * Checks that no move is unfinished and that the stores are of the expected kinds. Reads PostgreSQL only.
+ * Checks that no move is unfinished and that the stores are of the expected kinds. Returns the installation. Reads PostgreSQL
+ * only.
  *
  * @throws StoresDisagreeError
  */
@@ -68,7 +69,7 @@ export async function checkInstallation(db: Database, stores: Partial<Record<Rol
 }
 
 /**
- * Verifies that the graph belongs to this PostgreSQL, and claims it if it is new.
+ * Verifies that the graph belongs to this PostgreSQL, claims it if it is new, and skips the ids that it contains.
  *
  * @throws StoresDisagreeError
  */
@@ -80,12 +81,12 @@ export async function joinGraph(trx: DatabaseTransaction, graph: SocialGraph): P
   await raiseSequence(trx, 'posts', post);
 }
 
-/** Does the same for the image store. @throws StoresDisagreeError */
+/** Verifies that the image store belongs to this PostgreSQL, and claims it if it is new. @throws StoresDisagreeError */
 export async function joinImages(trx: DatabaseTransaction, images: ImageStore): Promise<void> {
   await joinStore(trx, 'images', images);
 }
 
-/** More than the rows that a restored backup of PostgreSQL may lack. Nine billion such steps exhaust the 53-bit ids. */
+/** More than the rows that a restored backup of PostgreSQL may lack. 53-bit ids suffice for nine billion such steps. */
 const RESERVED_IDS = 1_000_000;
 
 /**

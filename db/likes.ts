@@ -23,8 +23,9 @@ interface Stores {
 export type LikeOutcome = 'done' | 'notVisible' | 'accountDeleted';
 
 /**
- * Adds and removes many likes in one transaction. Shared locks prevent the deletion of the posts, their authors and the
- * people until the graph is written, so that no like outlives its post or its person.
+ * Adds and removes likes in one transaction. Returns one outcome for each change, in the order of the changes. Shared locks
+ * prevent the deletion of the posts, their authors and the people until the graph is written, so that no like outlives its post
+ * or its person.
  */
 export async function setLikes(
   { graphTransactions, graph }: Stores,
@@ -33,13 +34,13 @@ export async function setLikes(
   return graphTransactions.transaction().execute(async (trx) => {
     const authors = [...(await findPostOwners(trx, postsOf(changes))).values()].map(({ id }) => id);
     await lockShared(trx, { accounts: [...changes.map(({ person }) => person), ...authors], posts: postsOf(changes) });
-    const lockedGraph = graph.within(trx);
-    const outcomes = await checkVisibility(trx, lockedGraph, changes);
+    const graphInTransaction = graph.within(trx);
+    const outcomes = await checkVisibility(trx, graphInTransaction, changes);
     const allowed = changes.filter((_, index) => outcomes[index] === 'done');
     const likes = allowed.filter((change) => change.liked);
     const unlikes = allowed.filter((change) => !change.liked);
-    if (likes.length > 0) await lockedGraph.like(likes);
-    if (unlikes.length > 0) await lockedGraph.unlike(unlikes);
+    if (likes.length > 0) await graphInTransaction.like(likes);
+    if (unlikes.length > 0) await graphInTransaction.unlike(unlikes);
     failpoint('likes written');
     return outcomes;
   });
@@ -47,6 +48,7 @@ export async function setLikes(
 
 const postsOf = (changes: readonly LikeChange[]) => changes.map(({ post }) => post);
 
+/** Returns `done` for the changes that are allowed. */
 async function checkVisibility(
   trx: DatabaseTransaction,
   graph: SocialGraph,

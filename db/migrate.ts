@@ -6,7 +6,7 @@ import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { migrations } from './postgres/migrations/index.js';
 import type { Tables } from './schema.js';
 
-/** Negative, since the lock keys of accounts and posts are positive: see `locks.ts`. */
+/** Negative, since the lock keys of accounts and posts are positive: see `postgres/locks.ts`. */
 const MIGRATION_LOCK_KEY = -1;
 
 interface MigratedStores {

@@ -1,10 +1,10 @@
-import { DEEP_OFFSET, readDeepPage } from './deep-pages.js';
+import { MIN_DEEP_OFFSET, readDeepPage } from './deep-pages.js';
 import type { Database } from './postgres/index.js';
 import { type Page, postsByAuthor } from './posts.js';
 import type { Lane } from './support/lane.js';
 import { type PostReaders, type PostsPage, recheckVisible } from './visible-posts.js';
 
-/** A page with this limit is at most a megabyte. */
+/** A page of up to this many posts takes at most a megabyte. */
 const SMALL_PAGE_LIMIT = 20;
 
 interface Stores {
@@ -15,10 +15,11 @@ interface Stores {
 }
 
 /**
- * Returns a page of a user's own posts, newest first. Only a few large pages are read at the same time, or their rows would
- * fill the memory: unlike the feed's, no two users share them.
+ * Returns a page of a user's own posts, newest first. Only a few large pages are read at the same time, to bound the memory
+ * for their rows: unlike those of the feed, no two users share them.
  *
- * @param client its signal aborts when the client has left
+ * @param client its signal aborts when the client disconnects
+ * @throws OverloadedError
  */
 export async function readOwnPosts(
   stores: Stores,
@@ -28,7 +29,7 @@ export async function readOwnPosts(
 ): Promise<PostsPage> {
   const readPage = async () => {
     const query = { ...page, limit: page.limit + 1 };
-    const rows = await (page.offset < DEEP_OFFSET
+    const rows = await (page.offset < MIN_DEEP_OFFSET
       ? postsByAuthor(stores.db, user, query)
       : readDeepPage(stores, { by: user }, query, client?.signal));
     const posts = await recheckVisible(stores.read, user, rows.slice(0, page.limit));

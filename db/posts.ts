@@ -7,7 +7,7 @@ import { changeStoredBytes, StorageQuotaExceededError } from './storage-quota.js
 import { StoreUnavailableError } from './support/errors.js';
 import { type Owner, publicOr } from './visibility.js';
 
-/** A post with what its author's row says, which is null when that row is missing. */
+/** A post with columns of its author's account, which are null if that row is missing. */
 export interface PostRow {
   id: number;
   title: string;
@@ -20,7 +20,7 @@ export interface PostRow {
   author_private: boolean | null;
 }
 
-/** Whose post it is, as visibility asks. */
+/** Returns the owner of a post, for visibility checks. */
 export const authorOf = (post: PostRow): Owner => ({ id: post.author_id, private: post.author_private });
 
 export interface Page {
@@ -47,23 +47,22 @@ export function selectPosts(db: Database) {
 export const newestFirst = sql`posts.created_at desc, posts.id desc`;
 
 /**
- * Joins the author's `private` to each post and leaves the order of an index alone. Because of its limit the join is made
- * post by post, with each author's row remembered (Memoize). PostgreSQL plans a plain join with a sort of all posts, or looks
- * every author up again.
+ * Joins the author's `private` to each post and preserves the order of an index. The limit forces a nested loop, which caches
+ * each author's row (Memoize). With a plain join, PostgreSQL would sort all posts, or look up the author again for each post.
  */
 export const withPrivacy = sql`
   left join lateral (select private from accounts where accounts.id = posts.author_id limit 1) author on true`;
 
-/** An array of ids as a literal, for statements that are planned each time. */
+/** Returns an array of ids as a literal, for statements that are planned on each run. */
 export const idArray = (ids: readonly number[]) => sql`${sql.lit(`{${ids.join(',')}}`)}::int8[]`;
 
-/** Those of these that are there, by their ids. */
+/** Returns the posts that exist, by id. */
 export async function findPosts(db: Database, ids: readonly number[]): Promise<Map<number, PostRow>> {
   const rows = await selectPosts(db).where(sql<boolean>`posts.id = any(${ids}::int8[])`).execute();
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Who owns each of these posts. Reads no content: this decides who may see it. */
+/** Returns the owners of the posts that exist, by post id. Reads no content: the viewer may not be allowed to see it. */
 export async function findPostOwners(db: Database, ids: readonly number[]): Promise<Map<number, Owner>> {
   const rows = await db
     .selectFrom('posts')
@@ -74,7 +73,7 @@ export async function findPostOwners(db: Database, ids: readonly number[]): Prom
   return new Map(rows.map(({ post, ...owner }) => [post, owner]));
 }
 
-/** Who owns the post with this image. Reads no content: this decides who may see it. */
+/** Returns the owner of the post with this image. Reads no content: the viewer may not be allowed to see it. */
 export async function findPostImageOwner(db: Database, image: string): Promise<Owner | undefined> {
   return db
     .selectFrom('posts')
@@ -89,42 +88,42 @@ export interface PostQuery {
   viewer: number;
 }
 
-/** A post that exists. `post` is undefined if only a friend of the owner may see it. */
+/** A post that exists. `post` is undefined if its content was not read: see `findPostsPublicOrOwn`. */
 export interface FoundPost {
   owner: Owner;
   post: PostRow | undefined;
 }
 
-/** No account has this id. */
+/** An id that no account has. */
 const NO_VIEWER = 0;
 
 /**
- * Returns one post or undefined for each question, in the order of the questions. A row carries content only if the viewer
- * may see it whoever their friends are, so that the time of a refusal does not depend on what is hidden. A private post for
- * which several viewers ask in one batch carries none, not even for its author.
+ * Returns one post or undefined for each query, in the order of the queries. Content is read only if the post is public or the
+ * viewer's own, so that the time of a refusal does not depend on hidden content. The content of a private post that several
+ * viewers query in one batch is not read, not even for its author.
  */
 export async function findPostsPublicOrOwn(
   db: Database,
-  questions: readonly PostQuery[],
+  queries: readonly PostQuery[],
 ): Promise<(FoundPost | undefined)[]> {
-  const viewers = new Map<number, number>();
-  for (const { id, viewer } of questions) {
-    viewers.set(id, (viewers.get(id) ?? viewer) === viewer ? viewer : NO_VIEWER);
+  const viewerOfPost = new Map<number, number>();
+  for (const { id, viewer } of queries) {
+    viewerOfPost.set(id, (viewerOfPost.get(id) ?? viewer) === viewer ? viewer : NO_VIEWER);
   }
-  const isOpen = publicOr(sql`posts.author_id = question.viewer`);
-  const ifOpen = (column: string) => sql`case when ${isOpen} then ${sql.ref(column)} end`;
-  const { rows } = await sql<PostRow & { is_open: boolean }>`
-    select posts.id, posts.author_id, accounts.private as author_private, ${isOpen} as is_open,
-      ${ifOpen('posts.title')} as title, ${ifOpen('posts.text')} as text, ${ifOpen('posts.image')} as image,
-      ${ifOpen('posts.created_at')} as created_at, ${ifOpen('accounts.username')} as author_username
-    from unnest(${[...viewers.keys()]}::int8[], ${[...viewers.values()]}::int8[]) as question (id, viewer)
-    join posts on posts.id = question.id
+  const isPublicOrOwn = publicOr(sql`posts.author_id = query.viewer`);
+  const ifVisible = (column: string) => sql`case when ${isPublicOrOwn} then ${sql.ref(column)} end`;
+  const { rows } = await sql<PostRow & { is_public_or_own: boolean }>`
+    select posts.id, posts.author_id, accounts.private as author_private, ${isPublicOrOwn} as is_public_or_own,
+      ${ifVisible('posts.title')} as title, ${ifVisible('posts.text')} as text, ${ifVisible('posts.image')} as image,
+      ${ifVisible('posts.created_at')} as created_at, ${ifVisible('accounts.username')} as author_username
+    from unnest(${[...viewerOfPost.keys()]}::int8[], ${[...viewerOfPost.values()]}::int8[]) as query (id, viewer)
+    join posts on posts.id = query.id
     left join accounts on accounts.id = posts.author_id`.execute(db);
   const found = new Map<number, FoundPost>();
-  for (const { is_open, ...post } of rows) {
-    found.set(post.id, { owner: authorOf(post), post: is_open ? post : undefined });
+  for (const { is_public_or_own, ...post } of rows) {
+    found.set(post.id, { owner: authorOf(post), post: is_public_or_own ? post : undefined });
   }
-  return questions.map(({ id }) => found.get(id));
+  return queries.map(({ id }) => found.get(id));
 }
 
 export async function postsByAuthor(db: Database, author: number, { limit, offset }: Page): Promise<PostRow[]> {
@@ -137,29 +136,29 @@ export interface PostContent {
   image?: PendingImage | undefined;
 }
 
-/** `id` is null, and what else a post has with it, where the image does not fit or was not to be claimed. */
-interface Created extends Omit<PostRow, 'id'> {
+/** If the image does not fit or cannot be claimed, `id` and all other columns of the post and its entry are null. */
+interface CreatedRow extends Omit<PostRow, 'id'> {
   id: number | null;
   entry: number;
   fits: boolean;
 }
 
 /**
- * It is one statement, whose look at the account is as old as its beginning; `for share` looks again once it has the locks.
- * Whatever is written reads `account`, and so waits for them too. Undefined when the author's account is gone.
+ * Creates a post. Returns undefined if the author's account does not exist.
  *
- * An image counts towards the account's quota. Then the account's row is locked for the update that follows: of two posts
- * at the same time the second one is checked against what the first one has left.
+ * The statement's snapshot is older than its locks; `for share` makes it read the current version of the account's row. All
+ * writes read from `account`, so they wait for the locks too. An image counts towards the account's quota: a stronger row lock
+ * makes two concurrent posts check the quota one after the other.
  *
  * @throws StorageQuotaExceededError
- * @throws StoreUnavailable when the image took so long that its bytes are being removed
+ * @throws StoreUnavailableError if the image can no longer be claimed: see `claimImage`
  */
 export async function createPost(
   { db, statementTimeoutMs }: Pick<Postgres, 'db' | 'statementTimeoutMs'>,
   author: number,
   { title, text, image }: PostContent,
 ): Promise<{ post: PostRow; entries: number[] } | undefined> {
-  const { rows } = await sql<Created>`
+  const { rows } = await sql<CreatedRow>`
     with locked as materialized (${sharedLocksWithin(statementTimeoutMs, { accounts: [author] })}),
     account as (
       select accounts.id, username as author_username, private as author_private,
@@ -193,23 +192,23 @@ export async function createPost(
 export interface PostChange {
   title?: string | undefined;
   text?: string | undefined;
-  /** A new image, or null for none. */
+  /** A new image, or null to remove the current one. */
   image?: PendingImage | null | undefined;
 }
 
 const isOwn = (author: number, id: number) => sql<SqlBool>`id = ${id} and author_id = ${author}`;
 
-/** Whether the post exists and is this author's. Reads no content, and waits for no lock on another author's post. */
+/** Returns whether the post exists and belongs to this author. Reads no content, and waits for no locks. */
 export async function isPostOf(db: Database, author: number, id: number): Promise<boolean> {
   const found = await db.selectFrom('posts').select('id').where(isOwn(author, id)).executeTakeFirst();
   return found !== undefined;
 }
 
 /**
- * Undefined when there is no such post of this author's.
+ * Updates a post. Returns undefined if the author has no such post.
  *
  * @throws StorageQuotaExceededError
- * @throws StoreUnavailable when the image took so long that its bytes are being removed
+ * @throws StoreUnavailableError if the image can no longer be claimed: see `claimImage`
  */
 export async function updatePost(
   db: Database,
@@ -219,12 +218,13 @@ export async function updatePost(
 ): Promise<{ entries: number[] } | undefined> {
   return db.transaction().execute(async (trx) => {
     await lockShared(trx, { accounts: [author], posts: [id] });
-    const old = await ownPost(trx, author, id);
+    const old = await lockOwnPost(trx, author, id);
     if (!old) return undefined;
     if (image) await claimImage(trx, image);
     if (image !== undefined) await changeStoredBytes(trx, author, image, old.image_bytes);
     await trx
       .updateTable('posts')
+      // `id` is set to itself, since a SET clause must not be empty.
       .set({
         ...(title !== undefined && { title }),
         ...(text !== undefined && { text }),
@@ -237,21 +237,21 @@ export async function updatePost(
   });
 }
 
-/** Locks the row, so that of two edits at once the second one sees the first one's image. */
-async function ownPost(trx: DatabaseTransaction, author: number, id: number) {
-  const row = trx.selectFrom('posts').select(['image', 'image_bytes']).where(isOwn(author, id));
-  return row.forUpdate().executeTakeFirst();
+/** Locks a post's row and returns its image: the second of two concurrent edits has to see the image of the first. */
+async function lockOwnPost(trx: DatabaseTransaction, author: number, id: number) {
+  const query = trx.selectFrom('posts').select(['image', 'image_bytes']).where(isOwn(author, id));
+  return query.forUpdate().executeTakeFirst();
 }
 
-/** Undefined when there is no such post of this author's. */
+/** Deletes a post. Returns the outbox entries to deliver, or undefined if the author has no such post. */
 export async function deletePost(db: Database, author: number, id: number): Promise<number[] | undefined> {
   if (!(await isPostOf(db, author, id))) return undefined;
   return db.transaction().execute(async (trx) => {
-    // The account first: its deletion locks its row before those of its posts.
+    // The account first, since its deletion locks its row before the rows of its posts.
     await lockShared(trx, { accounts: [author] });
     await lockExclusive(trx, { posts: [id] });
-    const deleted = trx.deleteFrom('posts').where(isOwn(author, id)).returning(['image', 'image_bytes']);
-    const post = await deleted.executeTakeFirst();
+    const deletion = trx.deleteFrom('posts').where(isOwn(author, id)).returning(['image', 'image_bytes']);
+    const post = await deletion.executeTakeFirst();
     if (!post) return undefined;
     await changeStoredBytes(trx, author, null, post.image_bytes);
     return enqueue(trx, [{ kind: 'post', key: id }, ...imageReferences(post.image)]);

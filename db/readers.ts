@@ -15,28 +15,32 @@ export interface Readers extends FeedReaders {
 }
 
 export function createReaders(db: Database, graph: SocialGraph, observer: Observer = noopObserver): Readers {
-  const reportBatchSize = (name: keyof Readers) => ({ onBatch: (size: number) => observer.batch(name, size) });
-  const relations = batched((queries: RelationsQuery[]) => readRelations(graph, queries), reportBatchSize('relations'));
+  const batchOptions = (name: keyof Readers) => ({ onBatch: (size: number) => observer.batch(name, size) });
+  const relations = batched((queries: RelationsQuery[]) => readRelations(graph, queries), batchOptions('relations'));
   return {
-    session: batched((ids) => findSessions(db, ids), reportBatchSize('session')),
-    account: batched((ids) => findAccounts(db, ids), reportBatchSize('account')),
+    session: batched((ids) => findSessions(db, ids), batchOptions('session')),
+    account: batched((ids) => findAccounts(db, ids), batchOptions('account')),
     postIfPublicOrOwn: batched(
       (queries: PostQuery[]) => findPostsPublicOrOwn(db, queries),
-      reportBatchSize('postIfPublicOrOwn'),
+      batchOptions('postIfPublicOrOwn'),
     ),
-    posts: batched((lists: (readonly number[])[]) => readPosts(db, lists), reportBatchSize('posts')),
-    newestPosts: batched(async (counts) => {
-      const rows = await newestPosts(db, Math.max(...counts));
-      return counts.map(() => rows);
-    }, reportBatchSize('newestPosts')),
-    newestIds: batched(async (counts) => {
-      const newest = await newestIds(db, Math.max(...counts));
-      return counts.map(() => newest);
-    }, reportBatchSize('newestIds')),
-    friendsOf: batched((people) => graph.friendsOfEach(people), reportBatchSize('friendsOf')),
+    posts: batched((lists: (readonly number[])[]) => readPosts(db, lists), batchOptions('posts')),
+    newestPosts: batched((counts) => readLargest(newestPosts, db, counts), batchOptions('newestPosts')),
+    newestIds: batched((counts) => readLargest(newestIds, db, counts), batchOptions('newestIds')),
+    friendsOf: batched((people) => graph.friendsOfEach(people), batchOptions('friendsOf')),
     relations,
     friends: friendsLookup(relations),
   };
+}
+
+/** Runs one query for the largest of the counts, and returns its result for each count. */
+async function readLargest<Result>(
+  read: (db: Database, count: number) => Promise<Result>,
+  db: Database,
+  counts: readonly number[],
+): Promise<Result[]> {
+  const result = await read(db, Math.max(...counts));
+  return counts.map(() => result);
 }
 
 async function readPosts(db: Database, lists: readonly (readonly number[])[]): Promise<PostRow[][]> {

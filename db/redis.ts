@@ -8,14 +8,16 @@ import { type Observer, timed } from './support/observer.js';
 /** The prefix of all keys: other applications may use the same database. */
 export const KEY_PREFIX = 'social-posting:';
 
-/**
- * The timeout of a connection attempt, the lower bound of the socket timeout, and the upper bound of the reconnection delay.
- */
+/** Limits a connection attempt, and the wait for the first one. */
 const CONNECT_TIMEOUT_MS = 1000;
+
+const MIN_SOCKET_TIMEOUT_MS = 1000;
+
+const MAX_RECONNECTION_DELAY_MS = 1000;
 
 export interface RedisConnection {
   readonly client: Redis;
-  /** Runs a call within its deadline. @throws StoreUnavailableError on any error, since all users have a fallback */
+  /** Runs a call within its timeout. @throws StoreUnavailableError on any error: every use of Redis has a fallback */
   run<Result>(verb: string, call: (client: Redis) => Promise<Result>): Promise<Result>;
   /** Sends a PING. @throws StoreUnavailableError */
   check(): Promise<void>;
@@ -25,7 +27,7 @@ export interface RedisConnection {
 interface Options {
   /** May hold a password. */
   url: string;
-  /** The deadline of one call, in milliseconds. */
+  /** The timeout of one call, in milliseconds. */
   timeoutMs: number;
 }
 
@@ -42,11 +44,11 @@ export async function openRedis({ url, timeoutMs }: Options, log: Log, observer:
     enableAutoPipelining: true,
     maxRetriesPerRequest: 0,
     connectTimeout: CONNECT_TIMEOUT_MS,
-    socketTimeout: Math.max(CONNECT_TIMEOUT_MS, timeoutMs),
-    retryStrategy: (attempt) => Math.min(attempt * 100, CONNECT_TIMEOUT_MS),
+    socketTimeout: Math.max(MIN_SOCKET_TIMEOUT_MS, timeoutMs),
+    retryStrategy: (attempt) => Math.min(attempt * 100, MAX_RECONNECTION_DELAY_MS),
   });
 
-  /** The first error since the last connection, which is more specific than "connection is closed". */
+  /** The first error since the last connection. It is more specific than the "Connection is closed" of later calls. */
   let connectionError: Error | undefined;
   client.on('connect', () => {
     connectionError = undefined;
@@ -54,7 +56,7 @@ export async function openRedis({ url, timeoutMs }: Options, log: Log, observer:
   client.on('error', (error: Error & { command?: { name: string } }) => {
     // ioredis would continue in database 0, which may belong to another application.
     if (error.command?.name === 'select') client.disconnect(true);
-    // Contains the password.
+    // The command contains the password.
     delete error.command;
     connectionError ??= error;
   });
@@ -63,7 +65,7 @@ export async function openRedis({ url, timeoutMs }: Options, log: Log, observer:
     store: 'redis',
     timeoutMs,
     log,
-    // A script that writes, as the counters do: a replica or a server out of memory still responds to PING.
+    // Writes, as the counters do: a replica or a server out of memory still responds to PING.
     probe: () => client.eval("return redis.call('set', KEYS[1], '', 'px', 1000)", 1, `${KEY_PREFIX}probe`),
     isUnavailable: () => true,
   });
@@ -84,7 +86,7 @@ export async function openRedis({ url, timeoutMs }: Options, log: Log, observer:
     await run('ping', () => client.ping());
   };
 
-  // Connecting may take longer than the deadline of a call.
+  // Connecting may take longer than the timeout of a call.
   await Promise.race([client.connect().catch(() => undefined), sleep(CONNECT_TIMEOUT_MS, undefined, { ref: false })]);
   await check().catch(() => undefined);
   return {

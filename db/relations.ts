@@ -7,7 +7,7 @@ export interface ViewerLikes {
   liked: boolean;
 }
 
-/** Asks which of `others` are friends of the person, and for the likes of these posts. */
+/** A query for the friends of `person` among `others`, and for the likes of `posts`. */
 export interface RelationsQuery {
   person: number;
   others: readonly number[];
@@ -15,6 +15,7 @@ export interface RelationsQuery {
 }
 
 export interface Relations {
+  /** May contain friends outside `others`: all queries of one person in a batch share this set. */
   friends: ReadonlySet<number>;
   likesOf(post: number): ViewerLikes;
 }
@@ -36,7 +37,7 @@ export async function readRelations(graph: SocialGraph, queries: readonly Relati
   }));
 }
 
-/** Narrows a look-up of relations to friends. */
+/** Creates a friends look-up that uses a relations look-up, so that both share its batches. */
 export const friendsLookup =
   (relations: (query: RelationsQuery) => Promise<Relations>): FriendsLookup =>
   async (query) =>

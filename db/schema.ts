@@ -53,13 +53,13 @@ export interface IdempotencyKeysTable {
   /** SHA-256 of the form, in base64url. */
   form_hash: string;
   post_id: number;
-  /** The post's fields when it was created. */
+  /** As in the response to the first request. */
   image: string | null;
   author_username: string | null;
   created_at: ColumnType<Time, Time, Time>;
 }
 
-/** Changes that are not delivered to another store yet: see `outbox/index.ts`. */
+/** Entities whose changes are not delivered to another store yet: see `outbox/index.ts`. */
 export interface OutboxTable {
   id: Generated<number>;
   kind: 'person' | 'post' | 'image';
@@ -67,7 +67,7 @@ export interface OutboxTable {
   key: string;
   due_at: ColumnType<Time, Time | Date | undefined, Time | Date>;
   attempts: Generated<number>;
-  /** Whether it has been delivered once and waits for its second delivery: see `maxCommitDelayMs` of the graph. */
+  /** Whether a removal was delivered once and waits for its second delivery: see `maxCommitDelayMs` of the graph. */
   delivered: Generated<boolean>;
   created_at: CreatedAt;
 }

@@ -18,13 +18,13 @@ export interface LiveSession {
 
 export interface NewSession {
   id: string;
-  /** The number of unexpired sessions of the account, without those that concurrent logins create. */
+  /** The number of unexpired sessions of the account, including this one, without those that concurrent logins create. */
   liveSessions: number;
 }
 
 /**
- * Creates a session. Returns undefined if the password has changed since it was checked. The statement's snapshot is older
- * than its locks; `for share` makes it read the current version of the account's row.
+ * Creates a session. Returns undefined if the password has changed since it was checked, or the account was deleted. The
+ * statement's snapshot is older than its locks; `for share` makes it read the current version of the account's row.
  */
 export async function createSession(
   { db, statementTimeoutMs }: Pick<Postgres, 'db' | 'statementTimeoutMs'>,
@@ -44,7 +44,7 @@ export async function createSession(
   return rows[0] && { id: rows[0].id, liveSessions: rows[0].others + 1 };
 }
 
-/** The most concurrent logins of one account that may be between `createSession` and `trimSessions`. */
+/** The assumed maximum number of concurrent logins of one account between `createSession` and `trimSessions`. */
 const MAX_CONCURRENT_LOGINS = 50;
 
 /**
@@ -97,7 +97,7 @@ export async function touchSessions(db: Database, ids: readonly string[]): Promi
   await db.updateTable('sessions').set({ last_used_at: NOW }).where(sql<boolean>`id = any(${ids}::text[])`).execute();
 }
 
-/** Returns the most recently used first. The current session counts as used now, since its row is updated only rarely. */
+/** Returns the unexpired sessions, last used first. The current one counts as used now: its row is updated only rarely. */
 export async function listSessions(db: Database, accountId: number, current: string): Promise<SessionRow[]> {
   const lastUsed = sql<string>`case when id = ${current} then ${NOW}::timestamptz(3) else last_used_at end`;
   return db
@@ -110,7 +110,7 @@ export async function listSessions(db: Database, accountId: number, current: str
     .execute();
 }
 
-/** Returns false if the account has no such session. */
+/** Deletes a session. Returns false if the account has no such session. */
 export async function deleteSession(db: Database, accountId: number, id: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('sessions')

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 
-/**
+/*
  * The storage quota limits the total size of an account's images. `accounts.stored_bytes` is the sum of the sizes in the rows
  * of the account and its posts. It changes in the same transaction as they do, under the lock of the account's row. So a
  * check takes constant time, and two concurrent uploads cannot exceed the quota together.
@@ -16,45 +16,47 @@ export class StorageQuotaExceededError extends Error {
   }
 }
 
-/** The size of a new image, and its account's quota. */
-export interface SizedImage {
+/** The size of a new image and the quota of its account. */
+export interface ImageWithQuota {
   bytes: number;
   storageMaxBytes: number;
 }
 
-/** The image that a new one replaces: a post's image or the profile picture. */
+/** The image that a new one replaces: that of a post, by the post's id, or the profile picture. */
 export type ReplacedImage = { post: number } | 'picture';
 
-/** Returns whether an image fits now. A cheap check before the upload is stored: `changeStoredBytes` is authoritative. */
+/** Returns whether an image currently fits: a cheap check before the upload is stored. `changeStoredBytes` checks again. */
 export async function fitsStorageQuota(
   db: Database,
   account: number,
-  { bytes, storageMaxBytes }: SizedImage,
+  { bytes, storageMaxBytes }: ImageWithQuota,
   replaced?: ReplacedImage,
 ): Promise<boolean> {
+  const replacedBytes = replacedBytesOf(account, replaced);
   const { rows } = await sql`
     select from accounts
-    where id = ${account} and stored_bytes + ${bytes}::int8 - ${sizeOf(account, replaced)} > ${storageMaxBytes}::int8
-      and ${bytes}::int8 > ${sizeOf(account, replaced)}`.execute(db);
+    where id = ${account} and stored_bytes + ${bytes}::int8 - ${replacedBytes} > ${storageMaxBytes}::int8
+      and ${bytes}::int8 > ${replacedBytes}`.execute(db);
   return rows.length === 0;
 }
 
-function sizeOf(account: number, replaced: ReplacedImage | undefined): RawBuilder<unknown> {
+/** Builds the expression for the size of the replaced image. */
+function replacedBytesOf(account: number, replaced: ReplacedImage | undefined): RawBuilder<unknown> {
   if (replaced === undefined) return sql`0`;
   if (replaced === 'picture') return sql`picture_bytes`;
   return sql`coalesce((select image_bytes from posts where id = ${replaced.post} and author_id = ${account}), 0)`;
 }
 
 /**
- * Adds the size of a new image, if any, and subtracts `replacedBytes`. A smaller image always fits, even if the operator has
- * lowered the quota below the stored bytes.
+ * Updates the account's stored bytes for a new image, or null for none, in place of one of `replacedBytes`. A replacement that
+ * is not larger always fits, even if the operator has lowered the quota below the stored bytes.
  *
  * @throws StorageQuotaExceededError
  */
 export async function changeStoredBytes(
   trx: DatabaseTransaction,
   account: number,
-  image: SizedImage | null,
+  image: ImageWithQuota | null,
   replacedBytes: number,
 ): Promise<void> {
   const change = (image?.bytes ?? 0) - replacedBytes;

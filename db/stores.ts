@@ -26,11 +26,11 @@ import { noopObserver, type Observer } from './support/observer.js';
 import { type Gate, withMetrics } from './support/with-metrics.js';
 import { createWriters, type Writers } from './writers.js';
 
-/** The configured stores. Those that are undefined are embedded, in `dataDir`. */
+/** The configured stores. Undefined ones are embedded, in `dataDir`. */
 export interface StoresConfig {
   dataDir: string;
   postgres?: PostgresOptions | undefined;
-  /** Only with `postgres`. */
+  /** Requires `postgres`. */
   neo4j?: Neo4jOptions | undefined;
   s3?: S3Options | undefined;
 }
@@ -40,7 +40,7 @@ export interface BareStores
   extends Pick<Postgres, 'db' | 'graphTransactions' | 'maintenanceDb' | 'statementTimeoutMs' | 'pools'> {
   graph: SocialGraph;
   images: ImageStore;
-  /** Only if the images are files. */
+  /** Only for images on disk. */
   imageHolds?: ImageHolds | undefined;
   directory: DataDirectory;
   close(): Promise<void>;
@@ -52,6 +52,7 @@ export interface Stores extends BareStores {
   write: Writers;
   /** See `deep-pages.ts`. */
   deepPages: Lane;
+  /** See `own-posts.ts`. */
   largePages: Lane;
   /** Only with the embedded database. */
   embedded?: EmbeddedUpkeep | undefined;
@@ -172,6 +173,7 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
   const verified = Promise.all(
     verifications.map((verification) => verifyWhenAvailable(verification, log, closing.signal)),
   ).then(() => undefined);
+  // Prevents an unhandled rejection before `verified` is awaited.
   verified.catch(() => undefined);
   const outbox = createOutbox({ ...stores, log });
   outbox.start();
@@ -203,7 +205,7 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
 async function startUpkeep(stores: BareStores, log: Log): Promise<EmbeddedUpkeep> {
   const { db, directory } = stores;
   const freeSpace = await watchFreeSpace(directory.root, db, log);
-  const maintenance = startMaintenance(stores, log, { hasRoom: () => !freeSpace.low });
+  const maintenance = startMaintenance(stores, log, { hasRoom: () => !freeSpace.isLow });
   return {
     freeSpace,
     usage: maintenance.usage,
@@ -222,7 +224,7 @@ interface Verification {
   verify(): Promise<void>;
 }
 
-/** Opens the store's gate if the store is available. @throws StoresDisagreeError */
+/** Verifies a store and opens its gate, unless it is unavailable. @throws StoresDisagreeError */
 async function tryVerify({ store, gate, verify }: Verification): Promise<void> {
   try {
     await verify();
@@ -232,7 +234,7 @@ async function tryVerify({ store, gate, verify }: Verification): Promise<void> {
   }
 }
 
-/** @throws StoresDisagreeError */
+/** Verifies a store once it is available, unless the signal aborts first. @throws StoresDisagreeError */
 async function verifyWhenAvailable(verification: Verification, log: Log, signal: AbortSignal): Promise<void> {
   const { store, gate } = verification;
   if (gate.open) return;
@@ -247,7 +249,7 @@ async function verifyWhenAvailable(verification: Verification, log: Log, signal:
   log.info({ store }, 'store verified');
 }
 
-/** Retries while a store is unavailable. @throws StoreUnavailableError after 10 seconds */
+/** Repeats an attempt while a store is unavailable. @throws StoreUnavailableError after 10 seconds */
 export async function retryUntilAvailable(attempt: () => Promise<void>): Promise<void> {
   const deadline = Date.now() + START_TIMEOUT_MS;
   for (;;) {

@@ -17,9 +17,9 @@ export interface PostsPage {
 
 /** The batched look-ups that this file uses: see `readers.ts`. */
 export interface PostReaders {
-  /** Returns a post, with its content only if the viewer may see it whoever their friends are. */
+  /** Returns a post, with its content only if it is public or the viewer's own: see `findPostsPublicOrOwn`. */
   postIfPublicOrOwn(query: PostQuery): Promise<FoundPost | undefined>;
-  /** Returns those of these posts that exist, in the order of the ids. */
+  /** Returns the posts that exist, in the order of the ids. */
   posts(ids: readonly number[]): Promise<PostRow[]>;
   relations(query: RelationsQuery): Promise<Relations>;
   friends: FriendsLookup;
@@ -27,7 +27,7 @@ export interface PostReaders {
 
 /**
  * Returns a post as the viewer sees it, or undefined if it is hidden or does not exist. No content is read before the viewer
- * is known to be allowed, and both refusals take the same two look-ups, so that their time tells nothing. A friend's post
+ * is known to be allowed, and both refusals take the same two look-ups, so that their time reveals nothing. A friend's post
  * takes two more: its content, and the friendship again, which has to be read after the content.
  */
 export async function findVisiblePost(read: PostReaders, viewer: number, id: number): Promise<VisiblePost | undefined> {
@@ -43,8 +43,8 @@ async function recheckPost(read: PostReaders, viewer: number, post: PostRow): Pr
 }
 
 /**
- * Returns the posts of a page that the viewer may still see now that their rows are read. A friendship may have ended since
- * the page was chosen.
+ * Returns the posts of a page that are still visible to the viewer, with their likes. A friendship may have ended between the
+ * selection of the page and the read of its rows.
  */
 export async function recheckVisible(
   read: PostReaders,

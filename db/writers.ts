@@ -15,12 +15,12 @@ export function createWriters(
   stores: { db: Database; graphTransactions: Database; graph: SocialGraph },
   observer: Observer = noopObserver,
 ): Writers {
-  const reportBatchSize = (name: keyof Writers) => ({ onBatch: (size: number) => observer.batch(name, size) });
+  const batchOptions = (name: keyof Writers) => ({ onBatch: (size: number) => observer.batch(name, size) });
   return {
-    setLike: batched((changes) => setLikes(stores, changes), reportBatchSize('setLike')),
+    setLike: batched((changes) => setLikes(stores, changes), batchOptions('setLike')),
     touchSession: batched(async (ids) => {
       await touchSessions(stores.db, ids);
       return ids.map(() => undefined);
-    }, reportBatchSize('touchSession')),
+    }, batchOptions('touchSession')),
   };
 }

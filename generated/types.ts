@@ -195,7 +195,7 @@ export interface paths {
         };
         /**
          * Get a profile
-         * @description Returns a user's profile. It is full for a public account, for a friend and for the authenticated user; for any other private account it contains only `id`, `name` and `username`.
+         * @description Returns the full profile of a public account, of a friend, or of the authenticated user. For any other private account it contains only `id`, `name` and `username`.
          */
         get: operations["getProfile"];
         put?: never;
@@ -541,7 +541,7 @@ export interface paths {
         put?: never;
         /**
          * Send a friend request, naming both users
-         * @description Sends a friend request, like `POST /friends/request?to=<them>` and under the same conditions. `me` must be the authenticated user's own id: any other id returns 403, whatever `them` is. The users become friends only when the recipient accepts.
+         * @description Sends a friend request, like `POST /friends/request?to=<them>` and under the same conditions. `me` must be the authenticated user's own id: any other id returns 403, even if `them` does not exist. The users become friends only when the recipient accepts.
          */
         post: operations["createRelationship"];
         delete?: never;
@@ -577,7 +577,7 @@ export interface components {
          */
         ChosenUsername: string;
         /**
-         * @description A username. Accounts created before version 1.1 may have usernames that can no longer be chosen.
+         * @description A username. Older accounts may have usernames that can no longer be chosen.
          * @example mira
          */
         Username: string;
@@ -593,7 +593,8 @@ export interface components {
          *     - contain a lowercase letter, an uppercase letter, a digit, and a special character (anything that is neither a
          *       letter nor a digit);
          *     - not contain the username or the part of the email address before the `@`, regardless of case and Unicode form;
-         *     - not be a common password, nor a variation of one with other digits and signs at its end or with look-alikes for
+         *     - not be a common password, nor a variation of one with other digits and symbols at its end or with look-alikes
+         *       for
          *       letters (`P4ssword123!`);
          *     - not contain one character three times in a row;
          *     - not contain an obvious sequence, in either direction: four consecutive letters of the alphabet or digits, five
@@ -721,7 +722,7 @@ export interface components {
             created_at: components["schemas"]["Timestamp"];
             /**
              * Format: date-time
-             * @description When the session was last used, up to a minute late. RFC 3339, in UTC, with milliseconds.
+             * @description When the session was last used. May lag by up to a minute. RFC 3339, in UTC, with milliseconds.
              * @example 2026-01-31T18:40:12.345Z
              */
             last_used_at: string;
@@ -780,7 +781,7 @@ export interface components {
             /** @description Whether the authenticated user likes the post. */
             liked_by_me: boolean;
         };
-        /** @description A post with its comments. */
+        /** @description A post with the reserved field `comments`. */
         PostDetail: components["schemas"]["Post"] & {
             /** @description Reserved. Always empty. */
             comments: Record<string, never>[];
@@ -824,7 +825,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description The image's bytes, as they were uploaded but without metadata, with the type that their signature shows. */
+        /** @description The stored bytes, with the type that their signature shows. See Images for the metadata that is removed at upload. */
         StoredImage: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1102,7 +1103,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description A page of another site made a browser send this request, without an `Authorization` header. */
+        /** @description A page of another origin made a browser send this request, without an `Authorization` header. */
         CrossSite: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1115,7 +1116,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description `me` is not the authenticated user's own id, or a page of another site made a browser send this request, without an `Authorization` header. */
+        /** @description `me` is not the authenticated user's own id, or a page of another origin made a browser send this request, without an `Authorization` header. */
         NotTheCaller: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1363,7 +1364,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description A store is unavailable, or the service is overloaded. A write may or may not have happened: see Retries. */
+        /** @description A store is unavailable, or the service is overloaded or shutting down. A write may or may not have happened: see Retries. */
         Unavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1435,8 +1436,8 @@ export interface components {
          */
         Limit: number;
         /**
-         * @description How many of the newest posts to skip. Deep pages (from 1000 on) are expensive and are read one at a time: a
-         *     request that waits for more than a few seconds returns 503.
+         * @description How many of the newest posts to skip. Deep pages (from 1000 on) are expensive and are read one at a time. A
+         *     request that waits too long for its turn returns 503.
          * @example 0
          */
         Offset: number;
@@ -1466,12 +1467,12 @@ export interface components {
          */
         RateLimitRemaining: number;
         /**
-         * @description In how many seconds the window ends.
+         * @description Seconds until the window ends.
          * @example 642
          */
         RateLimitReset: number;
         /**
-         * @description After how many seconds to retry.
+         * @description Seconds to wait before a retry.
          * @example 5
          */
         RetryAfter: number;
@@ -1501,7 +1502,7 @@ export interface components {
          */
         ETag: string;
         /**
-         * @description Only the client itself may cache the image, and must revalidate it before each use.
+         * @description Only private caches may store the image, and must revalidate it before each use.
          * @example private, no-cache
          */
         CacheControl: "private, no-cache";
@@ -1516,7 +1517,7 @@ export interface components {
          */
         ResourcePolicy: "same-site" | "cross-origin";
         /**
-         * @description Prevents browsers from guessing another type than `Content-Type`.
+         * @description Prevents browsers from guessing a type other than `Content-Type`.
          * @example nosniff
          */
         ContentTypeOptions: "nosniff";
@@ -1968,8 +1969,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description How many of the newest posts to skip. Deep pages (from 1000 on) are expensive and are read one at a time: a
-                 *     request that waits for more than a few seconds returns 503.
+                 * @description How many of the newest posts to skip. Deep pages (from 1000 on) are expensive and are read one at a time. A
+                 *     request that waits too long for its turn returns 503.
                  * @example 0
                  */
                 offset?: components["parameters"]["Offset"];
@@ -2010,8 +2011,8 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description How many of the newest posts to skip. Deep pages (from 1000 on) are expensive and are read one at a time: a
-                 *     request that waits for more than a few seconds returns 503.
+                 * @description How many of the newest posts to skip. Deep pages (from 1000 on) are expensive and are read one at a time. A
+                 *     request that waits too long for its turn returns 503.
                  * @example 0
                  */
                 offset?: components["parameters"]["Offset"];

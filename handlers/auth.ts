@@ -3,9 +3,9 @@ import { createSession, deleteOtherSessions, deleteSession, listSessions, trimSe
 import type { AuthHandlers } from '../generated/handlers.js';
 import type { AppContext, AuthenticatedUser } from './context.js';
 import { clearedSessionCookie, sessionCookie } from './http/cookies.js';
-import { unauthorized } from './http/errors.js';
+import { invalidCredentials, invalidToken } from './http/errors.js';
 import type { Client, Handlers } from './operation.js';
-import { deviceName } from './policy/device-name.js';
+import { deviceNameOf } from './policy/device-name.js';
 import { EMAIL_MAX_LENGTH } from './policy/emails.js';
 import { logSecurityEvent } from './security/events.js';
 import { subjectOf } from './security/failed-passwords.js';
@@ -28,8 +28,8 @@ export const auth: AuthHandlers<Handlers> = {
     const expiresAt = new Date((Math.floor(Date.now() / 1000) + context.config.tokenTtlSeconds) * 1000);
     const session =
       credentials &&
-      (await createSession(context, credentials, { deviceName: deviceName(headers['user-agent']), expiresAt }));
-    if (!credentials || !session) throw unauthorized('The email or password is wrong.');
+      (await createSession(context, credentials, { deviceName: deviceNameOf(headers['user-agent']), expiresAt }));
+    if (!credentials || !session) throw invalidCredentials('The email or password is wrong.');
 
     const claims = { accountId: credentials.id, sessionId: session.id, tokenVersion: credentials.tokenVersion };
     const token = await context.tokens.issue(claims, expiresAt);
@@ -53,7 +53,7 @@ export const auth: AuthHandlers<Handlers> = {
   },
 
   async logout({ user, client }, context) {
-    if (!(await deleteSession(context.db, user.account.id, user.sessionId))) throw unauthorized();
+    if (!(await deleteSession(context.db, user.account.id, user.sessionId))) throw invalidToken();
     logSessionEnded(user, client, 'logout');
     return { status: 200, headers: clearedSessionCookie(context, client), body: { message: 'You are logged out.' } };
   },
@@ -82,17 +82,20 @@ export const auth: AuthHandlers<Handlers> = {
   },
 };
 
-/** Returns undefined if the login fails. Takes the same time whether or not an account has this email address. */
+/**
+ * Returns the account's credentials, after updating the parameters of its hash; undefined if the email or password is wrong.
+ * Rejecting a login takes the same time whether or not an account has this email address.
+ */
 async function checkCredentials(
   context: AppContext,
   client: Client,
   email: string,
   password: string,
 ): Promise<Credentials | undefined> {
-  // Limits the length of the query. A truncated address is still too long to match an account.
-  const address = email.slice(0, EMAIL_MAX_LENGTH + 1);
-  const credentials = await findCredentials(context.db, { email: address });
-  const matches = await checkPassword(context, client, { credentials, email: address, password, lane: 'login' });
+  // Limits the size of the query. A truncated address is still too long to match an account.
+  const truncatedEmail = email.slice(0, EMAIL_MAX_LENGTH + 1);
+  const credentials = await findCredentials(context.db, { email: truncatedEmail });
+  const matches = await checkPassword(context, client, { credentials, email: truncatedEmail, password, lane: 'login' });
   if (!credentials || !matches) return undefined;
   if (needsRehash(credentials.passwordHash)) {
     const options = { lane: 'login', key: subjectOf(credentials), signal: client.signal } as const;

@@ -6,7 +6,7 @@ import type { Metrics } from './http/metrics.js';
 import type { FailedPasswords } from './security/failed-passwords.js';
 import type { Tokens } from './security/tokens.js';
 
-/** What handlers have access to besides the request. */
+/** The stores, settings and services that handlers use. */
 export interface AppContext
   extends Pick<
     Stores,
@@ -25,15 +25,15 @@ export interface AppContext
   config: Config;
   tokens: Tokens;
   failedPasswords: FailedPasswords;
-  /** The base URL under which clients reach the service. */
+  /** The base URL at which clients reach the service. */
   publicUrl: URL;
-  /** The directory for files of uploads in progress. */
+  /** The directory for temporary files of uploads in progress. */
   uploadsDir: string;
   log: Logger;
   metrics: Pick<Metrics, 'quotaExceeded'>;
 }
 
-/** The account and session of a request, read from the database for each request. */
+/** The account and session that authenticate a request, read from the database for each request. */
 export interface AuthenticatedUser {
   account: Account;
   sessionId: string;

@@ -2,7 +2,7 @@ import type { Account } from '../db/accounts.js';
 import { changeFriendship, requestFriendship } from '../db/friendships.js';
 import type { FriendsHandlers } from '../generated/handlers.js';
 import type { AppContext } from './context.js';
-import { unauthorized } from './http/errors.js';
+import { invalidToken } from './http/errors.js';
 import type { Handlers } from './operation.js';
 import { briefProfileView, fullProfileView } from './views.js';
 
@@ -12,9 +12,9 @@ const ok = (message: string) => ({ status: 200, body: { message } }) as const;
 export const friends: FriendsHandlers<Handlers> = {
   async listFriends({ user }, context) {
     const accounts = await findAccounts(context, await context.graph.friendsOf(user.account.id));
-    // Checked again because a friendship may have ended before its account was read.
-    const friends = await context.read.friends({ person: user.account.id, others: accounts.map(({ id }) => id) });
-    return { status: 200, body: accounts.filter(({ id }) => friends.has(id)).map(fullProfileView) };
+    // Rechecks the friendships, because one may have ended before its account was read.
+    const friendIds = await context.read.friends({ person: user.account.id, others: accounts.map(({ id }) => id) });
+    return { status: 200, body: accounts.filter(({ id }) => friendIds.has(id)).map(fullProfileView) };
   },
 
   async listFriendRequests({ user }, context) {
@@ -50,13 +50,13 @@ export const friends: FriendsHandlers<Handlers> = {
   },
 };
 
-/** Returns accounts ordered by id. Skips deleted accounts, which may still be in the graph for a short time. */
+/** Returns the accounts, ordered by id. Omits deleted accounts, which may remain in the graph for a short time. */
 async function findAccounts({ read }: AppContext, ids: readonly number[]): Promise<Account[]> {
   const accounts = await Promise.all([...ids].sort((a, b) => a - b).map((id) => read.account(id)));
   return accounts.filter((account) => account !== undefined);
 }
 
-/** Handles both operations that send a friend request. */
+/** Sends a friend request and returns the response, for both operations that do so. */
 export async function sendRequest(context: AppContext, from: number, to: number) {
   const outcome = await requestFriendship(context, from, to);
   switch (outcome) {
@@ -69,6 +69,6 @@ export async function sendRequest(context: AppContext, from: number, to: number)
     case 'recipientNotFound':
       return { status: 404, body: { message: 'There is no such user.' } } as const;
     case 'accountDeleted':
-      throw unauthorized();
+      throw invalidToken();
   }
 }

@@ -3,10 +3,10 @@ import type { AppContext, AuthenticatedUser } from './context.js';
 
 /*
  * Handler types, derived from the types generated from the OpenAPI document. A handler takes a parsed and validated
- * request, and returns one of the responses that its operation declares. `generated/handlers.ts` groups them by tag.
+ * request, and returns one of the responses that its operation declares. `generated/handlers.ts` groups handlers by tag.
  */
 
-type Parameters<Id extends OperationId> = operations[Id]['parameters'];
+type ParametersOf<Id extends OperationId> = operations[Id]['parameters'];
 
 type BodyOf<Operation> = Operation extends { requestBody: { content: infer Content } }
   ? Content extends { 'application/json': infer Json }
@@ -24,17 +24,17 @@ export interface Client {
   readonly log: { info(details: object, message: string): void };
   /** Whether the request was sent over https, as far as trusted proxies report it. */
   readonly https: boolean;
-  /** Aborts when the client closes its connection before the response is complete. */
+  /** Aborts if the client closes its connection before the response is complete. */
   readonly signal: AbortSignal;
 }
 
 /** A request that is parsed, authenticated and validated against the OpenAPI document. */
 export interface Request<Id extends OperationId> {
-  path: Parameters<Id>['path'] extends infer Path extends object ? Path : Record<never, never>;
+  path: ParametersOf<Id>['path'] extends infer Path extends object ? Path : Record<never, never>;
   /** With defaults applied. */
-  query: Required<NonNullable<Parameters<Id>['query']>>;
+  query: Required<NonNullable<ParametersOf<Id>['query']>>;
   /** The header parameters that the operation declares, with names spelled as in the OpenAPI document. */
-  headerParameters: Readonly<NonNullable<Parameters<Id>['header']>>;
+  headerParameters: Readonly<NonNullable<ParametersOf<Id>['header']>>;
   body: BodyOf<operations[Id]>;
   /** Undefined for operations without authentication. */
   user: Id extends OpenOperationId ? undefined : AuthenticatedUser;
@@ -51,7 +51,7 @@ type ResponseBody<Response> = Response extends { content: infer Content }
     : NodeJS.ReadableStream
   : undefined;
 
-/** A status that the operation declares, with the body of that status. */
+/** One of the statuses that the operation declares, with the body declared for it. */
 export type Response<Id extends OperationId> = {
   [Status in keyof Responses<Id>]: {
     status: Status;

@@ -8,34 +8,34 @@ import { canSee } from '../db/visibility.js';
 import { findVisiblePost, type VisiblePost } from '../db/visible-posts.js';
 import type { PostsHandlers } from '../generated/handlers.js';
 import type { AppContext } from './context.js';
-import { unauthorized } from './http/errors.js';
-import { IMAGE_NOT_FOUND, imageResponse, withUpload } from './http/images.js';
+import { invalidToken } from './http/errors.js';
+import { IMAGE_NOT_FOUND, serveImage, withUpload } from './http/images.js';
 import type { Handlers, Request } from './operation.js';
 import { postView } from './views.js';
 
-/** The same response for missing posts, hidden ones, and those of other users: it must not reveal which. */
+/** The response for posts that do not exist, are hidden, or belong to another user. It must not reveal which. */
 const NO_SUCH_POST = { status: 404, body: { message: 'There is no such post.' } } as const;
 
 export const posts: PostsHandlers<Handlers> = {
   async listPosts({ user, query, client }, context) {
     const { posts, more } = await readFeed(context, user.account.id, query, client);
-    return pageOf('/posts', query, posts, more);
+    return pageResponse('/posts', query, posts, more);
   },
 
   async listOwnPosts({ user, query, client }, context) {
     const { posts, more } = await readOwnPosts(context, user.account.id, query, client);
-    return pageOf('/posts/me', query, posts, more);
+    return pageResponse('/posts/me', query, posts, more);
   },
 
   async getPost({ user, path }, context) {
-    const post = await findVisible(context, user.account.id, path.id);
+    const post = await findVisibleView(context, user.account.id, path.id);
     return post ? { status: 200, body: { ...post, comments: [] } } : NO_SUCH_POST;
   },
 
   async getPostImage({ user, path, headers }, context) {
     const owner = await findPostImageOwner(context.db, path.filename);
     if (!(await canSee(user.account.id, owner, context.read.friends))) return IMAGE_NOT_FOUND;
-    return imageResponse(context, path.filename, headers);
+    return serveImage(context, path.filename, headers);
   },
 
   async createPost({ user, headerParameters, body }, context) {
@@ -46,7 +46,7 @@ export const posts: PostsHandlers<Handlers> = {
       : publishOnce(context, account, body, key));
     switch (creation.outcome) {
       case 'accountDeleted':
-        throw unauthorized();
+        throw invalidToken();
       case 'otherForm':
         return { status: 422, body: { message: 'The Idempotency-Key was already used with another form.' } };
       case 'inProgress':
@@ -58,7 +58,7 @@ export const posts: PostsHandlers<Handlers> = {
   },
 
   async editPost({ user, query, body: { title, text, image: upload, remove_image } }, context) {
-    // Checked first so that the image of a rejected edit is never stored.
+    // Checked before the upload, so that no image is stored for a post that the user cannot edit.
     if (!(await isPostOf(context.db, user.account.id, query.id))) return NO_SUCH_POST;
     const uploadContext = { account: user.account.id, upload, replaced: { post: query.id } };
     const updated = await withUpload(context, uploadContext, (image) =>
@@ -66,7 +66,7 @@ export const posts: PostsHandlers<Handlers> = {
     );
     if (!updated) return NO_SUCH_POST;
     await context.outbox.deliver(updated.entries);
-    const post = await findVisible(context, user.account.id, query.id);
+    const post = await findVisibleView(context, user.account.id, query.id);
     return post ? { status: 200, body: post } : NO_SUCH_POST;
   },
 
@@ -108,19 +108,21 @@ async function publishOnce(context: AppContext, account: number, form: PostForm,
   );
 }
 
-/** Returns a hash of the fields and of the uploaded image's bytes, in base64url. */
+/** Returns the SHA-256 hash, in base64url, of the form's title, text, and image with its media type. */
 async function hashForm({ title, text, image }: PostForm): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify([title, text, image?.mediaType]));
   if (image) for await (const chunk of createReadStream(image.path)) hash.update(chunk);
   return hash.digest('base64url');
 }
 
-async function findVisible({ read }: AppContext, viewer: number, id: number) {
+/** Returns the view of a post; undefined if the viewer cannot see it. */
+async function findVisibleView({ read }: AppContext, viewer: number, id: number) {
   const visible = await findVisiblePost(read, viewer, id);
   return visible && postView(visible.post, visible.likes);
 }
 
-function pageOf(path: string, { limit, offset }: Page, posts: readonly VisiblePost[], more: boolean) {
+/** Returns a page of posts, with a `Link` to the next page if there is one. */
+function pageResponse(path: string, { limit, offset }: Page, posts: readonly VisiblePost[], more: boolean) {
   const body = posts.map(({ post, likes }) => postView(post, likes));
   const next = `<${path}?limit=${limit}&offset=${offset + limit}>; rel="next"`;
   return { status: 200, ...(more && { headers: { Link: next } }), body } as const;
@@ -128,7 +130,7 @@ function pageOf(path: string, { limit, offset }: Page, posts: readonly VisiblePo
 
 async function setLike({ write }: AppContext, person: number, post: number, liked: boolean) {
   const outcome = await write.setLike({ person, post, liked });
-  if (outcome === 'accountDeleted') throw unauthorized();
+  if (outcome === 'accountDeleted') throw invalidToken();
   if (outcome === 'notVisible') return NO_SUCH_POST;
   return { status: 200, body: { message: liked ? 'You like the post.' : 'You do not like the post.' } } as const;
 }

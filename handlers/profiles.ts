@@ -3,8 +3,8 @@ import { canSee } from '../db/visibility.js';
 import type { ProfilesHandlers } from '../generated/handlers.js';
 import type { AppContext } from './context.js';
 import { clearedSessionCookie } from './http/cookies.js';
-import { unauthorized } from './http/errors.js';
-import { IMAGE_NOT_FOUND, imageResponse, withUpload } from './http/images.js';
+import { invalidToken } from './http/errors.js';
+import { IMAGE_NOT_FOUND, serveImage, withUpload } from './http/images.js';
 import type { Client, Handlers } from './operation.js';
 import { logSecurityEvent } from './security/events.js';
 import { subjectOf } from './security/failed-passwords.js';
@@ -25,15 +25,15 @@ export const profiles: ProfilesHandlers<Handlers> = {
 
   async updateProfile({ user, body, client }, context) {
     const { image, remove_image, password, current_password, ...fields } = body;
-    const checked =
-      current_password === undefined
-        ? undefined
-        : await checkOwnPassword(context, client, user.account.id, current_password);
-    if (current_password !== undefined && !checked) return WRONG_PASSWORD;
+    let checked: Credentials | undefined;
+    if (current_password !== undefined) {
+      checked = await checkOwnPassword(context, client, user.account.id, current_password);
+      if (!checked) return WRONG_PASSWORD;
+    }
 
     const options = { lane: 'account', key: subjectOf(user.account), signal: client.signal } as const;
-    const passwordChange = password !== undefined &&
-      checked && { hash: await hashPassword(password, options), checked };
+    const passwordChange =
+      password !== undefined && checked ? { hash: await hashPassword(password, options), checked } : undefined;
 
     const uploadContext = { account: user.account.id, upload: image, replaced: 'picture' } as const;
     const update = await withUpload(context, uploadContext, (picture) =>
@@ -45,7 +45,7 @@ export const profiles: ProfilesHandlers<Handlers> = {
     );
     switch (update.outcome) {
       case 'accountDeleted':
-        throw unauthorized();
+        throw invalidToken();
       case 'stale':
         return WRONG_PASSWORD;
       case 'taken':
@@ -85,11 +85,16 @@ export const profiles: ProfilesHandlers<Handlers> = {
   async getProfileImage({ user, path, headers }, context) {
     const owner = await findPictureOwner(context.db, path.filename);
     if (!(await canSee(user.account.id, owner, context.read.friends))) return IMAGE_NOT_FOUND;
-    return imageResponse(context, path.filename, headers);
+    return serveImage(context, path.filename, headers);
   },
 };
 
-/** Returns the checked credentials, which the subsequent write compares with; undefined if the password is wrong. */
+/**
+ * Returns the credentials that the password was checked against, for comparison by the subsequent write; undefined if the
+ * password is wrong.
+ *
+ * @throws HttpError 401 if the account has been deleted
+ */
 async function checkOwnPassword(
   context: AppContext,
   client: Client,
@@ -97,7 +102,7 @@ async function checkOwnPassword(
   password: string,
 ): Promise<Credentials | undefined> {
   const credentials = await findCredentials(context.db, { id });
-  if (!credentials) throw unauthorized();
+  if (!credentials) throw invalidToken();
   const matches = await checkPassword(context, client, { credentials, password, lane: 'account' });
   return matches ? credentials : undefined;
 }

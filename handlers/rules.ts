@@ -9,12 +9,13 @@ import { usernameProblems } from './policy/usernames.js';
 export interface ValidatedRequest<Id extends OperationId> {
   /** The names of all fields in the body, valid or not. */
   fieldNames: readonly string[];
-  /** Only the parameters and fields that are valid against their schemas. */
+  /** Omits query parameters that are not valid against their schemas. */
   query: Partial<Request<Id>['query']>;
+  /** Omits fields that are not valid against their schemas. */
   body: Partial<NonNullable<Request<Id>['body']>>;
   /**
-   * All string fields of the body, valid or not, for rules that report further problems of an invalid value. Strings that
-   * are too long or ill-formed are omitted.
+   * The string fields of the body, valid or not, so that rules can report further problems of an invalid value. Strings
+   * that are too long or ill-formed are omitted.
    */
   texts: Readonly<Record<string, string>>;
 }
@@ -35,7 +36,11 @@ interface AccountFields {
   password?: string | undefined;
 }
 
-/** `resulting` holds the username and email that the account has after the request. */
+/**
+ * Returns the problems of the fields in a request.
+ *
+ * @param resulting the username and email that the account has after the request
+ */
 function accountProblems({ username, email, password }: AccountFields, resulting: AccountFields): FieldProblem[] {
   return [
     ...(username === undefined ? [] : usernameProblems(username).map(inBody('username'))),
@@ -48,7 +53,7 @@ function imageProblems(fieldNames: readonly string[], { remove_image }: { remove
   return fieldNames.includes('image') && remove_image ? [IMAGE_AND_REMOVAL] : [];
 }
 
-/** Rejects a form that changes nothing: it has only `ignored` fields, or a `remove_image` that is false. */
+/** Returns a problem if a form changes nothing: it has only `ignored` fields or a `remove_image` that is false. */
 function emptyChangeProblems(
   fieldNames: readonly string[],
   body: { remove_image?: boolean },

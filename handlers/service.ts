@@ -8,7 +8,7 @@ import { openStores, type Stores } from '../db/stores.js';
 import type { Config } from './config/index.js';
 import { configWarnings } from './config/warnings.js';
 import type { AppContext } from './context.js';
-import { listenForCommands } from './http/control.js';
+import { startControlServer } from './http/control.js';
 import { readDocument } from './http/docs/index.js';
 import { createMetrics } from './http/metrics.js';
 import { createFailedPasswords } from './security/failed-passwords.js';
@@ -22,11 +22,11 @@ export interface Service {
   opsUrl: string;
   context: AppContext;
   stores: Stores;
-  /** Shuts down gracefully: refuses new requests, completes those in progress, then closes the stores. */
+  /** Fails readiness checks for `shutdownDelaySeconds`, then completes the requests in progress and closes the stores. */
   stop(): Promise<void>;
 }
 
-/** The time that requests in progress have to complete at shutdown. */
+/** How long requests in progress may take at shutdown before their connections are closed. */
 const SHUTDOWN_GRACE_PERIOD_MS = 7000;
 
 /**
@@ -39,14 +39,14 @@ const SHUTDOWN_GRACE_PERIOD_MS = 7000;
 export async function startService(config: Config, log: Logger): Promise<Service> {
   for (const warning of configWarnings(config)) log.warn(warning);
   const metrics = createMetrics();
-  // The server modules load while the embedded database starts in its thread.
+  // Loads the server modules while the embedded database starts in its worker thread.
   const [stores, { buildServer }, { buildOpsServer }] = await Promise.all([
     openStores(config.stores, log, metrics),
     import('./http/server.js'),
     import('./http/ops.js'),
   ]);
   const redis = config.redis && (await openRedis(config.redis, log, metrics));
-  const { db, graph, images, directory } = stores;
+  const { db, graph, images, directory, embedded } = stores;
   const context: AppContext = {
     ...stores,
     config,
@@ -57,7 +57,6 @@ export async function startService(config: Config, log: Logger): Promise<Service
     uploadsDir: directory.uploads,
     metrics,
   };
-  const { embedded } = stores;
   metrics.watchStores({
     pools: stores.pools,
     backlog: () => readBacklog(db),
@@ -71,7 +70,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     ...(redis && { redis: redis.check }),
   };
   const ops = buildOpsServer(checks, metrics);
-  const control = embedded && (await listenForCommands(directory.control, embedded.backup, log));
+  const control = embedded && (await startControlServer(directory.control, embedded.backup, log));
   const close = async () => {
     await control?.close();
     await ops.server.close();

@@ -6,7 +6,7 @@ import type { components } from '../generated/types.js';
 
 type Schemas = components['schemas'];
 
-const linkTo = (route: 'posts' | 'profiles', image: string | null) => image && `/${route}/image/${image}`;
+const imageLink = (route: 'posts' | 'profiles', image: string | null) => image && `/${route}/image/${image}`;
 
 export const accountView = ({ id, name, username, email }: Account): Schemas['Account'] => ({
   id,
@@ -15,14 +15,14 @@ export const accountView = ({ id, name, username, email }: Account): Schemas['Ac
   email,
 });
 
-/** The profile shown to its owner and to users who may see all of it. */
+/** Returns the profile for its owner and for users who may see all of it. */
 export const fullProfileView = (account: Account): Schemas['FullProfile'] => ({
   ...briefProfileView(account),
-  profile_link: linkTo('profiles', account.picture),
+  profile_link: imageLink('profiles', account.picture),
   private: account.private,
 });
 
-/** The profile of a private account, shown to every user. */
+/** Returns the part of a profile that every user may see, even if the account is private. */
 export const briefProfileView = ({ id, name, username }: Account): Schemas['Profile'] => ({ id, name, username });
 
 export const sessionView = (session: SessionRow, current: string): Schemas['Session'] => ({
@@ -37,7 +37,7 @@ export const postView = (post: Omit<PostRow, 'author_private'>, likes: ViewerLik
   id: post.id,
   title: post.title,
   text: post.text,
-  image: linkTo('posts', post.image),
+  image: imageLink('posts', post.image),
   author_id: post.author_id,
   author_username: post.author_username,
   created_at: post.created_at,

@@ -30,8 +30,8 @@ async function requestArchive(dataDir: string): Promise<Readable> {
   });
 }
 
-/** Writes to a temporary name and renames, so that a file with the final name is complete. */
-async function write(archive: Readable, path: string): Promise<void> {
+/** Writes the archive under a temporary name and renames it, so that a file with the final name is always complete. */
+async function writeArchive(archive: Readable, path: string): Promise<void> {
   const partial = `${path}.part`;
   await rm(partial, { force: true });
   try {
@@ -60,7 +60,7 @@ try {
     if (!(error instanceof DataDirectoryInUseError)) throw error;
   });
   const archive = opened ? Readable.from(createBackup(opened as BareStores)) : await requestArchive(stores.dataDir);
-  await write(archive, resolve(to)).finally(() => opened?.close());
+  await writeArchive(archive, resolve(to)).finally(() => opened?.close());
   if (stores.s3) console.log('Images are stored in S3 and are not part of this backup.');
   console.log(`${to} is complete. It contains secrets: protect it like ${stores.dataDir}.`);
 } catch (error) {

@@ -3,7 +3,7 @@ import { SingleBar } from 'cli-progress';
 /** Reports the progress of one step of a long operation. */
 export type Progress = (step: string, done: number, total: number) => void;
 
-/** Shows progress on standard error: a bar on a terminal, otherwise a line every three seconds. */
+/** Starts a progress bar on standard error. Without a terminal, it prints a line every three seconds. */
 export function createProgressBar(step: string, total: number, done = 0): SingleBar {
   const bar = new SingleBar({
     format: '  {step}  {bar} {value} of {total}, {duration_formatted}',
@@ -23,19 +23,19 @@ export interface ProgressDisplay {
   end(): void;
 }
 
-/** Shows the steps of a task, each with its own bar. */
+/** Creates a display that shows each step of a task as its own bar. */
 export function createProgressDisplay(): ProgressDisplay {
   let bar: SingleBar | undefined;
-  let current: string | undefined;
+  let currentStep: string | undefined;
   const end = () => {
     bar?.stop();
     bar = undefined;
   };
   return {
     show(step, done, total) {
-      if (step !== current) {
+      if (step !== currentStep) {
         end();
-        current = step;
+        currentStep = step;
         bar = createProgressBar(step, total, done);
       }
       bar?.update(done);

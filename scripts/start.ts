@@ -4,15 +4,15 @@ import { createLogger } from '../handlers/config/logger.js';
 import { startService } from '../handlers/service.js';
 import { explain } from './explain.js';
 
-/** Lists the configured stores. Prints only the host of a URL, which may contain a password. */
+/** Returns a list of the configured stores. Of a URL, which may contain a password, it includes only the host. */
 function describeStores({ stores: { postgres, neo4j, s3 }, redis }: Config): string {
-  const describe = (name: string, url: string | undefined) =>
+  const describeUrl = (name: string, url: string | undefined) =>
     url === undefined ? [] : [`${name} at ${new URL(url).host}`];
   const stores = [
-    ...describe('PostgreSQL', postgres?.url),
-    ...describe('Neo4j', neo4j?.uri),
+    ...describeUrl('PostgreSQL', postgres?.url),
+    ...describeUrl('Neo4j', neo4j?.uri),
     ...(s3 ? [`S3 bucket ${s3.bucket}`] : []),
-    ...describe('Redis', redis?.url),
+    ...describeUrl('Redis', redis?.url),
   ];
   return stores.join(', ') || 'embedded';
 }
@@ -21,12 +21,12 @@ try {
   const config = readConfig(process.env);
   const service = await startService(config, createLogger(config.logLevel));
   let stopping = false;
-  const stop = (code = 0) => {
+  const stop = (exitCode = 0) => {
     // Ctrl-C arrives twice: from the terminal and from npm.
     if (stopping) return;
     stopping = true;
     service.stop().then(
-      () => process.exit(code),
+      () => process.exit(exitCode),
       (error) => {
         console.error(error);
         process.exit(1);

@@ -1,4 +1,4 @@
-/** Formats rows as aligned columns below their names. */
+/** Formats rows as aligned columns below a header. The first row determines the columns. */
 export function table(rows: readonly Record<string, string>[]): string {
   const columns = Object.keys(rows[0] ?? {});
   const lines = [columns, ...rows.map((row) => columns.map((column) => row[column] ?? ''))];
@@ -13,7 +13,7 @@ export function table(rows: readonly Record<string, string>[]): string {
     .join('\n');
 }
 
-/** Formats rows as a Markdown table. */
+/** Formats rows as a Markdown table. The first row determines the columns. */
 export function markdownTable(rows: readonly Record<string, string>[]): string {
   const columns = Object.keys(rows[0] ?? {});
   const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;

@@ -6,9 +6,9 @@ const base = process.env.BASE_URL || 'http://127.0.0.1:3000';
 
 const MAX_OUTPUT_CHARS = 320;
 
-/** One red pixel, in base64. */
-const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSuQmCC';
-const PICTURE = new Blob([Buffer.from(PNG, 'base64')], { type: 'image/png' });
+/** A PNG of one red pixel. */
+const PNG_BASE64 = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSuQmCC';
+const PICTURE = new Blob([Buffer.from(PNG_BASE64, 'base64')], { type: 'image/png' });
 
 type Fields = Record<string, string | Blob>;
 
@@ -34,7 +34,7 @@ class TourFailedError extends Error {
   readonly code = 'tour_failed';
 }
 
-let steps = 0;
+let stepCount = 0;
 
 /**
  * Sends a request, prints it with its response, and returns the JSON body.
@@ -43,12 +43,12 @@ let steps = 0;
  */
 async function step(
   title: string,
-  expected: number,
+  expectedStatus: number,
   request: string,
   { user, json, form }: RequestOptions = {},
 ): Promise<ResponseBody> {
-  steps += 1;
-  console.log(`${String(steps).padStart(2)}. ${paint('bold', title)}`);
+  stepCount += 1;
+  console.log(`${String(stepCount).padStart(2)}. ${paint('bold', title)}`);
   console.log(`    ${[request, ...Object.entries({ ...json, ...form }).map(formatField)].join('  ')}`);
   const [method = '', path = ''] = request.split(' ');
   const response = await fetch(new URL(path, base), {
@@ -67,11 +67,11 @@ async function step(
   const type = response.headers.get('content-type') ?? '';
   const bytes = Buffer.from(await response.arrayBuffer());
   const text = type.startsWith('application/json') ? bytes.toString() : `${bytes.length} bytes of ${type}`;
-  const isExpected = response.status === expected;
+  const isExpected = response.status === expectedStatus;
   console.log(
     `    ${paint(isExpected ? 'green' : 'red', String(response.status))}  ${paint('dim', formatBody(text))}\n`,
   );
-  if (!isExpected) throw new TourFailedError(`Step ${steps}: expected status ${expected}.`);
+  if (!isExpected) throw new TourFailedError(`Step ${stepCount}: expected status ${expectedStatus}.`);
   return type.startsWith('application/json') ? JSON.parse(text) : undefined;
 }
 
@@ -84,8 +84,9 @@ function formatField([name, value]: [string, string | Blob]): string {
   return `${name}=${typeof value === 'string' ? value : `(${value.size} bytes of ${value.type})`}`;
 }
 
-function formatBody(json: string): string {
-  const text = json.replace(/("token":"[^"]{8})[^"]*/, '$1…');
+/** Shortens a body and the token in it. */
+function formatBody(body: string): string {
+  const text = body.replace(/("token":"[^"]{8})[^"]*/, '$1…');
   return text.length > MAX_OUTPUT_CHARS ? `${text.slice(0, MAX_OUTPUT_CHARS)}…` : text;
 }
 
@@ -98,7 +99,7 @@ function formData(fields: Fields): FormData {
   return form;
 }
 
-/** Returns a person with random, unused credentials. */
+/** Creates a person with random, unused credentials. */
 function createPerson(name: string): Person {
   const username = `${name.toLowerCase()}-${randomBytes(4).toString('hex')}`;
   const password = `Tour!${insertDashes(randomBytes(9).toString('hex'))}`;

@@ -3,10 +3,10 @@ import { hashQueueLoad } from '../handlers/security/password-hashing.js';
 import type { TestResponse } from './support/requests.js';
 import { PASSWORD, startTestService } from './support/service.js';
 
-const MAX = 3;
+const LIMIT = 3;
 const service = await startTestService(t, {
-  ACCOUNT_SESSIONS_MAX: String(MAX),
-  ACCOUNT_FAILED_PASSWORDS_MAX: String(MAX),
+  ACCOUNT_SESSIONS_MAX: String(LIMIT),
+  ACCOUNT_FAILED_PASSWORDS_MAX: String(LIMIT),
 });
 const { db } = service.stores;
 
@@ -26,8 +26,8 @@ const events = () =>
     .map((line) => JSON.parse(line))
     .map(({ level, time, reqId, msg, ...event }) => event);
 
-/** Counts responses by status. */
-function tally(responses: readonly TestResponse[]): Record<number, number> {
+/** Returns the number of responses with each status. */
+function countByStatus(responses: readonly TestResponse[]): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
@@ -71,28 +71,28 @@ t.test('failed passwords', async (t) => {
   t.test('failed passwords for an unknown email address are limited in the same way', async (t) => {
     for (const email of ['nobody@people.example', 'ill formed', `${'x'.repeat(300)}@people.example`]) {
       const statuses = [];
-      for (let attempt = 0; attempt < MAX; attempt++) statuses.push((await login(email, WRONG)).status);
-      t.same(statuses, Array(MAX).fill(401));
+      for (let attempt = 0; attempt < LIMIT; attempt++) statuses.push((await login(email, WRONG)).status);
+      t.same(statuses, Array(LIMIT).fill(401));
       await expectLocked(await login(` ${email.toUpperCase()} `, WRONG), email.slice(0, 30));
     }
   });
 
   t.test('concurrent failed passwords are limited exactly', async (t) => {
     const { email } = await service.createUser();
-    let checks = 0;
+    let maxRunning = 0;
     const attempts = Array.from({ length: 10 }, async () => {
       const response = await login(email, WRONG);
-      checks = Math.max(checks, hashQueueLoad().running);
+      maxRunning = Math.max(maxRunning, hashQueueLoad().running);
       return response;
     });
-    t.same(tally(await Promise.all(attempts)), { 401: MAX, 429: 10 - MAX });
-    t.ok(checks <= 1, 'one check at a time');
+    t.same(countByStatus(await Promise.all(attempts)), { 401: LIMIT, 429: 10 - LIMIT });
+    t.ok(maxRunning <= 1, 'one check at a time');
   });
 
   t.test('failed passwords below the limit do not affect concurrent correct ones', async (t) => {
     const { email } = await service.createUser();
     const attempts = Array.from({ length: 8 }, (_, index) => login(email, index % 4 === 0 ? WRONG : PASSWORD));
-    t.same(tally(await Promise.all(attempts)), { 200: 6, 401: 2 });
+    t.same(countByStatus(await Promise.all(attempts)), { 200: 6, 401: 2 });
   });
 });
 
@@ -124,71 +124,75 @@ t.test('concurrent logins leave exactly the maximum of sessions', async (t) => {
   const user = await service.createUser();
   const tokens = await Promise.all(Array.from({ length: 12 }, () => service.login(user.email)));
   const alive = await Promise.all([user.token, ...tokens].map(isAlive));
-  t.equal(alive.filter(Boolean).length, MAX);
+  t.equal(alive.filter(Boolean).length, LIMIT);
   const last = await service.login(user.email);
   t.ok(await isAlive(last));
-  t.equal((await service.send('GET', '/auth/sessions', { token: last })).body.length, MAX);
+  t.equal((await service.send('GET', '/auth/sessions', { token: last })).body.length, LIMIT);
 });
 
 t.test('security events are logged with the account and the address, and without secrets', async (t) => {
   const { id: accountId, email } = await service.createUser();
   const details = { accountId, address: '127.0.0.1' };
-  const logged = async (what: string, work: () => Promise<unknown>, ...expected: Record<string, unknown>[]) => {
+  const expectLogged = async (what: string, work: () => Promise<unknown>, ...expected: Record<string, unknown>[]) => {
     const before = events().length;
     await work();
     t.same(events().slice(before), expected, what);
   };
   const ended = (reason: string) => ({ event: 'session_ended', ...details, reason });
-  const NEW = 'Amber-Lighthouse-58?';
+  const NEW_PASSWORD = 'Amber-Lighthouse-58?';
   const succeeded = { event: 'login_succeeded', ...details };
   const rejected = { event: 'password_rejected', ...details };
 
-  await logged('registration', () => service.send('POST', '/auth/register', { json: {} }));
+  await expectLogged('registration', () => service.send('POST', '/auth/register', { json: {} }));
   let one = '';
   let two = '';
-  await logged('login', async () => (one = await service.login(email)), succeeded);
-  await logged('another login', async () => (two = await service.login(email)), succeeded);
-  await logged('a login beyond the limit', () => service.login(email), succeeded, ended('session_limit'));
+  await expectLogged('login', async () => (one = await service.login(email)), succeeded);
+  await expectLogged('another login', async () => (two = await service.login(email)), succeeded);
+  await expectLogged('a login beyond the limit', () => service.login(email), succeeded, ended('session_limit'));
   const id = await currentSession(one);
   const deletion = () => service.send('DELETE', `/auth/sessions/${id}`, { token: two });
-  await logged('session deletion', deletion, ended('deleted'));
-  await logged('a session that is missing', deletion);
-  await logged(
+  await expectLogged('session deletion', deletion, ended('deleted'));
+  await expectLogged('a session that is missing', deletion);
+  await expectLogged(
     'deletion of the others',
     () => service.send('DELETE', '/auth/sessions', { token: two }),
     ended('others_deleted'),
   );
-  await logged('logout', () => service.send('POST', '/auth/logout', { token: two }), ended('logout'));
+  await expectLogged('logout', () => service.send('POST', '/auth/logout', { token: two }), ended('logout'));
   const token = await service.login(email);
-  const form = { current_password: PASSWORD, password: NEW };
-  await logged('password change', () => service.send('PUT', '/profiles/me', { token, form }), {
+  const form = { current_password: PASSWORD, password: NEW_PASSWORD };
+  await expectLogged('password change', () => service.send('PUT', '/profiles/me', { token, form }), {
     event: 'password_changed',
     ...details,
   });
-  await logged('a failed login', () => login(email, PASSWORD), { event: 'login_failed', ...details });
-  await logged('an unknown address', () => login('unknown@people.example', WRONG), {
+  await expectLogged('a failed login', () => login(email, PASSWORD), { event: 'login_failed', ...details });
+  await expectLogged('an unknown address', () => login('unknown@people.example', WRONG), {
     event: 'login_failed',
     address: details.address,
   });
-  const current = (await login(email, NEW)).body.token;
-  await logged(
+  const current = (await login(email, NEW_PASSWORD)).body.token;
+  await expectLogged(
     'a wrong current password',
     () => service.send('PUT', '/profiles/me', { token: current, form: { current_password: WRONG, name: 'x' } }),
     rejected,
   );
   const leaver = await service.createUser();
-  await logged('account deletion', () => leaver.send('DELETE', '/profiles/me', { json: { password: PASSWORD } }), {
-    event: 'account_deleted',
-    ...details,
-    accountId: leaver.id,
-  });
-  await logged(
+  await expectLogged(
+    'account deletion',
+    () => leaver.send('DELETE', '/profiles/me', { json: { password: PASSWORD } }),
+    {
+      event: 'account_deleted',
+      ...details,
+      accountId: leaver.id,
+    },
+  );
+  await expectLogged(
     'the last allowed failure',
     () => service.send('DELETE', '/profiles/me', { token: current, json: { password: WRONG } }),
     rejected,
     { event: 'throttled', ...details, reason: 'failed_passwords' },
   );
-  await logged('further attempts', () => login(email, NEW));
+  await expectLogged('further attempts', () => login(email, NEW_PASSWORD));
 
   t.notOk(
     new RegExp(`${email}|(nobody|unknown)@|${PASSWORD}|${WRONG}|Amber|eyJ`).test(service.logged()),

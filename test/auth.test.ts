@@ -14,17 +14,17 @@ const login = (email: string, password = PASSWORD) =>
 
 t.test('a login with an unknown email address verifies a password too', async (t) => {
   for (const email of ['nobody@people.example', 'ill formed']) {
-    let verifying = 0;
-    let settled = false;
+    let maxRunning = 0;
+    let isSettled = false;
     const response = login(email, WRONG).finally(() => {
-      settled = true;
+      isSettled = true;
     });
-    while (!settled) {
-      verifying = Math.max(verifying, hashQueueLoad().running);
+    while (!isSettled) {
+      maxRunning = Math.max(maxRunning, hashQueueLoad().running);
       await new Promise((resolve) => setImmediate(resolve));
     }
     t.equal((await response).status, 401);
-    t.equal(verifying, 1, email);
+    t.equal(maxRunning, 1, email);
   }
 });
 

@@ -12,8 +12,8 @@ const IMAGE_MAX_BYTES = 1000;
 const KIB = 1024;
 const JSON_MAX_BYTES = 64 * KIB;
 
-/** The code units of the longest text that is validated beyond its length: an email address. */
-const MAX_RULED_CODE_UNITS = 2 * 254;
+/** The maximum length, in code units, of a text that is normalized: an email address. */
+const MAX_NORMALIZED_CODE_UNITS = 2 * 254;
 
 const service = await startTestService(t, { UPLOAD_MAX_BYTES: String(IMAGE_MAX_BYTES) });
 const send = createWireSender(t, service.url);
@@ -92,7 +92,7 @@ async function longestNormalized(work: () => Promise<void>): Promise<number> {
   return longest;
 }
 
-/** Texts that leave room for the other fields of an example. */
+/** Texts that, together with the other fields of an example, fit into a body. */
 const nasty = Object.entries(nastyTexts(JSON_MAX_BYTES - KIB));
 
 for (const operation of withBody) {
@@ -104,13 +104,13 @@ for (const operation of withBody) {
         for (const [what, text] of nasty) {
           const { status, bytes } = await sendExample(operation, { [field]: text });
           const isAddress = operation.id === 'login' && field === 'email';
-          const isRefused = status === 400 || (isAddress && status === 401);
-          t.ok(isRefused, `${field}: ${what}`, { status });
+          const isRejected = status === 400 || (isAddress && status === 401);
+          t.ok(isRejected, `${field}: ${what}`, { status });
           t.ok(bytes.length < JSON_MAX_BYTES, `${field}: ${what}: the response is no larger than the request`);
         }
       }
     });
-    t.ok(longest <= MAX_RULED_CODE_UNITS, `${longest} code units`);
+    t.ok(longest <= MAX_NORMALIZED_CODE_UNITS, `${longest} code units`);
   });
 }
 

@@ -11,7 +11,7 @@ const service = await startTestService(t);
 const { token } = await service.createUser();
 const write = (t: Test, bytes: string) => writeBytes(t, service.url, bytes);
 
-/** Parses a raw response. `exact` tells whether Content-Length matches the body. */
+/** Parses a raw response. `exact` is true if Content-Length matches the body. */
 function parseResponse(received: string) {
   const [head = '', body = ''] = received.split('\r\n\r\n');
   const [, status] = /^HTTP\/1\.1 (\d{3}) \w/.exec(head) ?? [];
@@ -50,7 +50,7 @@ t.test('responds to bytes that are not HTTP with a standard error whose request 
   }
 });
 
-t.test('does not answer an earlier request with an error for later bytes that are not HTTP', async (t) => {
+t.test('does not respond to an earlier request with an error for later bytes that are not HTTP', async (t) => {
   const json = JSON.stringify({ email: 'nobody@people.example', password: PASSWORD });
   for (const bytes of [
     `${LOGIN}Content-Length: 2\r\n\r\n{}${BROKEN_LOGIN}`,

@@ -21,11 +21,11 @@ import { temporaryDirectory } from './support/stores.js';
 const COMMAND = 'contract-test/index';
 
 /** Runs the contract tests as `npm run contract-test` does. */
-const command = (t: Test, ...parameters: string[]) => runCommand(t, [COMMAND, ...parameters], {});
+const runContractTest = (t: Test, ...args: string[]) => runCommand(t, [COMMAND, ...args], {});
 
 const SECRET = /eyJ[\w-]{20}|Quiet\.7|fc_session_token=e/;
 
-/** Parts of rule ids are lowercase words or operation ids. */
+// Parts of rule ids are lowercase words or operation ids.
 const OPERATIONS = new Set(contract.map(({ id }) => id));
 const isPart = (part: string) => /^[a-z0-9_]+(-[a-z0-9_]+)*$/.test(part) || OPERATIONS.has(part);
 
@@ -38,7 +38,7 @@ t.test('every rule has a unique id and a sentence, and every operation has rules
     [],
   );
   t.same(
-    allRules.filter(({ sentence }) => !/^\S.{20,}(\.|: [A-Z]+ \/\S*)$/.test(sentence)),
+    allRules.filter(({ sentence }) => !/^\S.{20,}\.$/.test(sentence)),
     [],
   );
   for (const { id: operation } of contract) {
@@ -87,7 +87,7 @@ const LENIENT = { CORS_ORIGINS: 'https://elsewhere.example' };
 
 const only = (...patterns: string[]) => patterns.flatMap((pattern) => ['--only', pattern]);
 
-/** Returns report files in a new folder, with the arguments that create them. */
+/** Returns the paths of reports in a new folder, the arguments that create them, and a function that reads them. */
 async function reportFiles(t: Test) {
   const folder = await temporaryDirectory(t);
   const [junit, json, markdown] = ['junit.xml', 'report.json', 'summary.md'].map((name) => join(folder, name)) as [
@@ -98,7 +98,7 @@ async function reportFiles(t: Test) {
   return {
     folder,
     json,
-    parameters: ['--junit', junit, '--json', json, '--markdown', markdown],
+    args: ['--junit', junit, '--json', json, '--markdown', markdown],
     read: async () => {
       const xml = await readFile(junit, 'utf8');
       t.equal(XMLValidator.validate(xml), true);
@@ -117,14 +117,14 @@ t.test('a run whose rules pass exits with 0 and writes reports', async (t) => {
   const service = await startTestService(t);
   const files = await reportFiles(t);
   const selection = only('visibility.like.p*', 'limits.exceeded.strict', 'document.listPosts');
-  const { code, output } = await command(
+  const { code, output } = await runContractTest(
     t,
     '--base-url',
     service.url,
     ...selection,
     '--seed',
     'abc',
-    ...files.parameters,
+    ...files.args,
   );
   t.equal(code, 0, output);
   t.match(output, `Contract ${version} at ${service.url}, seed abc`);
@@ -155,7 +155,13 @@ t.test('a run whose rules pass exits with 0 and writes reports', async (t) => {
 t.test('a failed run exits with 1 and reports the request, the response and the expectation', async (t) => {
   const service = await startTestService(t, LENIENT);
   const files = await reportFiles(t);
-  const { code, output } = await command(t, '--base-url', `${service.url}/`, ...only(...FAILING), ...files.parameters);
+  const { code, output } = await runContractTest(
+    t,
+    '--base-url',
+    `${service.url}/`,
+    ...only(...FAILING),
+    ...files.args,
+  );
   t.equal(code, 1);
   t.match(
     output,
@@ -182,14 +188,14 @@ t.test('a failed run exits with 1 and reports the request, the response and the 
   for (const text of [output, xml, JSON.stringify(json), markdown]) t.notMatch(text, SECRET);
 
   t.test('--only-failed selects the rules that failed in a report', async (t) => {
-    const { output } = await command(t, '--list', '--only-failed', files.json);
+    const { output } = await runContractTest(t, '--list', '--only-failed', files.json);
     t.match(output, /^sites.likePost: .*\nsites.unlikePost: .*\nhttp.cors.closed: .*\n$/);
   });
 
   t.test('--bail stops after the first failure', async (t) => {
     const again = await reportFiles(t);
-    const bail = ['--bail', '--skip', 'http.cors', ...again.parameters];
-    const { code, output } = await command(t, '--base-url', service.url, ...only(...FAILING), ...bail);
+    const bail = ['--bail', '--skip', 'http.cors', ...again.args];
+    const { code, output } = await runContractTest(t, '--base-url', service.url, ...only(...FAILING), ...bail);
     t.equal(code, 1);
     t.match(output, /^Stopped after the first failure: the other rules were not checked\.$/m);
     t.match(output, /^0 passed, 1 failed, 1 not run; /m);
@@ -201,8 +207,14 @@ t.test('a failed run exits with 1 and reports the request, the response and the 
     const again = await reportFiles(t);
     const list = join(again.folder, 'known.txt');
     await writeFile(list, '# Not yet.\n\nhttp.cors.closed # since spring\nhttp.docs.open\nno.such.rule\n');
-    const known = ['--known-failures', list, '--bail', ...again.parameters];
-    const { code, output } = await command(t, '--base-url', service.url, ...only('http.cors', 'http.docs'), ...known);
+    const known = ['--known-failures', list, '--bail', ...again.args];
+    const { code, output } = await runContractTest(
+      t,
+      '--base-url',
+      service.url,
+      ...only('http.cors', 'http.docs'),
+      ...known,
+    );
     t.equal(code, 0, output);
     t.match(output, `${list}: no rule has the id no.such.rule\n`);
     t.match(output, /^Known failures: http.cors.closed$/m);
@@ -219,7 +231,7 @@ t.test('reports a request as a shell command that sends the same request', async
   const argumentsOf = async (sent: RequestOptions) => {
     const received = { status: 200, headers: new Headers(), body: undefined, bytes: Buffer.alloc(0) };
     const { request } = await describeExchange({ method: 'POST', url: 'http://host/a/../b?c=[1]', sent, received });
-    // Shows the arguments, with what a substituted file contains.
+    // Prints the arguments, and the content of substituted files in Base64.
     const show = `curl() { for a; do case $a in *@/dev/fd/*) f=\${a#*@}; echo "<\${a%%@*}> $(base64 -w0 "\${f%%;*}") \${f#*;}";; *) echo "<$a>";; esac; done; }`;
     const secrets = { TOKEN: 'the token', PASSWORD: 'the password', CURRENT_PASSWORD: 'the old one' };
     const { stdout } = await promisify(execFile)('bash', ['-c', `${show}\n${request}`], {
@@ -260,7 +272,7 @@ async function serve(t: Test, listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Sends a JSON or HTML response. */
+/** Sends a JSON response, or an HTML response if the body is a string. */
 const respond = (response: ServerResponse, status: number, body: unknown, headers = {}) => {
   const isText = typeof body === 'string';
   response
@@ -355,30 +367,30 @@ t.test('accepts a base URL with a path', async (t) => {
 });
 
 t.test('exits with 2 and one line if it cannot run', async (t) => {
-  const none = 'http://127.0.0.1:1';
-  for (const [parameters, line] of [
+  const unreachable = 'http://127.0.0.1:1';
+  for (const [args, line] of [
     [[], /^--base-url is required; /],
     [['--base-url', 'here'], /^--base-url: "here" must be an http or https URL/],
     [['--base-url', 'ftp://here'], /^--base-url: /],
     [['--base-url', 'http://here/v1?x'], /^--base-url: .* without query and credentials$/],
-    [['--base-url', none, '--only', 'no.such*'], /^no rule has an id like "no.such\*"$/],
-    [['--base-url', none, '--only', 'likes', '--skip', '*'], /^no rule is selected; slow rules need --slow$/],
-    [['--base-url', none, '--known-failures', 'no.txt'], /^ENOENT: .*no.txt/],
-    [['--base-url', none, '--only-failed', 'README.md'], /^README.md is not a JSON report of a run$/],
-    [['--base-url', none, '--timeout', 'long'], /^--timeout: /],
+    [['--base-url', unreachable, '--only', 'no.such*'], /^no rule has an id like "no.such\*"$/],
+    [['--base-url', unreachable, '--only', 'likes', '--skip', '*'], /^no rule is selected; slow rules need --slow$/],
+    [['--base-url', unreachable, '--known-failures', 'no.txt'], /^ENOENT: .*no.txt/],
+    [['--base-url', unreachable, '--only-failed', 'README.md'], /^README.md is not a JSON report of a run$/],
+    [['--base-url', unreachable, '--timeout', 'long'], /^--timeout: /],
     [['--nonsense'], /nonsense/],
-    [['--base-url', none], /^Contract .*\nno response to POST \/auth\/login: .*ECONNREFUSED/],
+    [['--base-url', unreachable], /^Contract .*\nno response to POST \/auth\/login: .*ECONNREFUSED/],
   ] as [string[], RegExp][]) {
-    const { code, output } = await command(t, ...parameters);
-    t.equal(code, 2, parameters.join(' '));
+    const { code, output } = await runContractTest(t, ...args);
+    t.equal(code, 2, args.join(' '));
     t.match(output.trimEnd(), line);
     t.equal(output.trimEnd().split('\n').length, output.startsWith('Contract') ? 2 : 1, output);
   }
 });
 
 t.test('--list, --version and --help need no service', async (t) => {
-  const listed = async (...parameters: string[]) => {
-    const { code, output } = await command(t, '--list', ...parameters);
+  const listed = async (...args: string[]) => {
+    const { code, output } = await runContractTest(t, '--list', ...args);
     t.equal(code, 0);
     return output.trimEnd().split('\n');
   };
@@ -397,8 +409,8 @@ t.test('--list, --version and --help need no service', async (t) => {
     ids(await listed()),
     allRules.filter(({ slow }) => !slow).map(({ id }) => id),
   );
-  t.equal((await command(t, '--version')).output, `${version}\n`);
-  const { output } = await command(t, '--help');
+  t.equal((await runContractTest(t, '--version')).output, `${version}\n`);
+  const { output } = await runContractTest(t, '--help');
   for (const name of ['base-url', 'only', 'skip', 'bail', 'slow', 'json']) t.match(output, `--${name}`);
 });
 
@@ -408,7 +420,12 @@ t.test('waits for an exhausted rate limit instead of failing', async (t) => {
     RATE_LIMIT_MAX: '40',
     RATE_LIMIT_WINDOW: '1',
   });
-  const { code, output } = await command(t, '--base-url', service.url, ...only('visibility.like', 'limits.exceeded'));
+  const { code, output } = await runContractTest(
+    t,
+    '--base-url',
+    service.url,
+    ...only('visibility.like', 'limits.exceeded'),
+  );
   t.equal(code, 0, output);
   t.match(output, /rules need about .* of waiting, less with higher RATE_LIMIT_MAX and RATE_LIMIT_STRICT_MAX\.$/m);
   t.match(output, /^The strict rate limit of 6 is used up: waiting \d+ s, until \d\d:\d\d:\d\d\.$/m);
@@ -447,7 +464,7 @@ t.test('retries a 503 after Retry-After, and returns it after the last retry', a
 t.test('on Ctrl-C writes the reports and deletes the accounts before it exits', async (t) => {
   const service = await startTestService(t);
   const files = await reportFiles(t);
-  const { child, output } = spawnNode(t, [script(COMMAND), '--base-url', service.url, ...files.parameters], {});
+  const { child, output } = spawnNode(t, [script(COMMAND), '--base-url', service.url, ...files.args], {});
   while ((await readContents(service.stores)).posts === 0) await new Promise((resolve) => setTimeout(resolve, 20));
   child.kill('SIGINT');
   const [code] = await once(child, 'close');

@@ -11,7 +11,7 @@ const user = await service.createUser();
 
 const isSlice = ({ text }: { text: string }) => text.includes(') slice');
 
-/** Occupies a lane until the returned function is called. */
+/** Occupies one place of a lane until the returned function is called. */
 async function occupyLane(lane = service.stores.deepPages) {
   const end = new AbortController();
   const running = new Promise<void>((started) => {
@@ -33,7 +33,7 @@ t.test('a deep page times out with 503 while other pages are served', async (t) 
   t.equal(own?.status, 503);
   t.ok(own?.headers.has('retry-after'));
   end();
-  t.same((await user.send('GET', '/posts/me?offset=2147483647')).body, [], 'and is served when the lane is free');
+  t.same((await user.send('GET', '/posts/me?offset=2147483647')).body, [], 'the page is served when the lane is free');
 });
 
 t.test('a deep page is not read for a client that has disconnected', async (t) => {
@@ -42,7 +42,7 @@ t.test('a deep page is not read for a client that has disconnected', async (t) =
   const leaving = new AbortController();
   const headers = { Authorization: `Bearer ${user.token}` };
   const pending = fetch(`${service.url}/posts/me?offset=5000`, { headers, signal: leaving.signal });
-  // It waits for the lane after its session has been read.
+  // The request waits for the lane after its session has been read.
   while (!statements.some(({ text }) => text.includes('sessions'))) await sleep(5);
   await sleep(50);
   leaving.abort();
@@ -80,14 +80,14 @@ t.test('the size of slices does not change the pages', async (t) => {
     [{ by: user.id }, []],
   ];
   for (const [list, expected] of lists) {
-    for (const slicePosts of [7, 50]) {
+    for (const maxSlicePosts of [7, 50]) {
       for (const offset of [0, 6, 50, expected.length - 1, expected.length, 2147483647]) {
         for (const limit of [1, 20, 101]) {
           const page = { offset: Math.max(offset, 0), limit };
-          const found = await findDeepIds(db, list, page, { slicePosts });
+          const found = await findDeepIds(db, list, page, { maxSlicePosts });
           const end = page.offset + limit;
           if (!isDeepStrictEqual(found, expected.slice(page.offset, end))) {
-            t.same(found, expected.slice(page.offset, end), JSON.stringify({ list, page, slicePosts }));
+            t.same(found, expected.slice(page.offset, end), JSON.stringify({ list, page, maxSlicePosts }));
           }
         }
       }
@@ -101,7 +101,7 @@ t.test('other statements run between slices, and a disconnected client ends the 
   const statements = recordStatements(t);
   const leaving = new AbortController();
   const page = { offset: 2147483647, limit: 20 };
-  const scan = findDeepIds(db, { publicOrBy: [] }, page, { slicePosts: 10, signal: leaving.signal });
+  const scan = findDeepIds(db, { publicOrBy: [] }, page, { maxSlicePosts: 10, signal: leaving.signal });
   await sql`select 'another statement'`.execute(db);
   leaving.abort();
   await t.rejects(scan, { name: 'AbortError' });

@@ -24,7 +24,8 @@ const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { script
 
 const textOf = (path: string) => documents.get(path) ?? '';
 
-function section(path: string, title: string): string {
+/** Returns the section of a document with this title. */
+function sectionOf(path: string, title: string): string {
   const found = textOf(path)
     .split(/^##? /m)
     .find((text) => text.startsWith(`${title}\n`));
@@ -33,7 +34,7 @@ function section(path: string, title: string): string {
 }
 
 /** Returns the fenced blocks of a section with their language. */
-const fenced = (text: string) =>
+const fencedBlocks = (text: string) =>
   [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, kind = '', content = '']) => ({ kind, content }));
 
 /** Returns a pattern for a documented output, in which `…` matches any text within a line and an id any id. */
@@ -49,11 +50,13 @@ const asDocumented = (documented: string) =>
 for (const path of [README, TOUR]) {
   t.test(`every sh block of the tour in ${path} runs as written and prints the text block below it`, async (t) => {
     const service = await startTestService(t);
-    const blocks = fenced(section(path, 'A tour with curl'));
+    const blocks = fencedBlocks(sectionOf(path, 'A tour with curl'));
     const commands = blocks.filter(({ kind }) => kind === 'sh').map(({ content }) => content);
-    const documented = blocks.flatMap(({ kind }, index) =>
-      kind === 'sh' ? [blocks[index + 1]?.kind === 'text' ? (blocks[index + 1]?.content ?? '') : ''] : [],
-    );
+    const documented = blocks.flatMap(({ kind }, index) => {
+      const next = blocks[index + 1];
+      if (kind !== 'sh') return [];
+      return [next?.kind === 'text' ? next.content : ''];
+    });
     const end = 'end of block\n';
     const { stdout, stderr } = await promisify(execFile)(
       'bash',
@@ -71,7 +74,7 @@ for (const path of [README, TOUR]) {
 }
 
 t.test('the configuration table lists exactly the variables that are read, with their defaults', async (t) => {
-  const text = section(OPERATING, 'Configuration');
+  const text = sectionOf(OPERATING, 'Configuration');
   const rows = [...text.matchAll(/^\| `([A-Z0-9_]+)` \| (.+?) \|/gm)];
   const names = rows.map(([, name = '']) => name);
   const read = [...readFileSync('handlers/config/index.ts', 'utf8').matchAll(/^ +([A-Z][A-Z0-9_]+): /gm)];
@@ -91,7 +94,7 @@ t.test('every documented npm command exists', async (t) => {
 });
 
 t.test('every path of the layout exists', async (t) => {
-  const tree = fenced(section(CONTRIBUTING, 'Where things are')).at(-1)?.content ?? '';
+  const tree = fencedBlocks(sectionOf(CONTRIBUTING, 'Where things are')).at(-1)?.content ?? '';
   let directory = '';
   let count = 0;
   for (const line of tree.trimEnd().split('\n')) {

@@ -41,7 +41,7 @@ async function expectedFeed(authors: readonly TestUser[]): Promise<number[]> {
     .map(({ id }) => id);
 }
 
-/** Compares pages of several sizes that end around the ends of the windows and of the feed. */
+/** Expects the right pages of several sizes that end around the ends of the windows and of the feed. */
 async function expectPages(t: Test, viewer: TestUser, expected: readonly number[], description: string): Promise<void> {
   const ends = [WINDOW_POSTS, WIDE_WINDOW_POSTS, expected.length].flatMap((end) => [end - 1, end, end + 1]);
   for (const limit of [1, 20, 100]) {
@@ -61,7 +61,7 @@ async function expectPages(t: Test, viewer: TestUser, expected: readonly number[
   }
 }
 
-/** Follows the links, and returns the ids of all pages. */
+/** Follows the links to next pages, and returns the ids of all pages. */
 async function followAll(viewer: TestUser, start: string): Promise<number[]> {
   const ids: number[] = [];
   for (let next: string | undefined = start; next; ) {

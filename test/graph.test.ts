@@ -33,17 +33,16 @@ t.test('lists omit deleted accounts before the graph has caught up, and they can
 
 t.test('a post without a node in the graph can be liked, also without an author', async (t) => {
   const [user, other] = [await service.createUser(), await service.createUser()];
-  const likes = async () => (await other.send('GET', `/posts/${id}`)).body.like_count;
+  const countLikesOf = async (id: number) => (await other.send('GET', `/posts/${id}`)).body.like_count;
   const { rows } = await sql<{ id: number }>`
     insert into posts (author_id, title, text) values (${user.id}, 'Old', 'From before there were likes'), (999999, 'O', 'P')
     returning id`.execute(db);
-  let id = 0;
-  for ({ id } of rows) {
-    t.equal(await likes(), 0);
+  for (const { id } of rows) {
+    t.equal(await countLikesOf(id), 0);
     t.equal((await other.send('POST', `/posts/like?id=${id}`)).status, 200);
-    t.equal(await likes(), 1);
+    t.equal(await countLikesOf(id), 1);
     t.equal((await other.send('DELETE', `/posts/like?id=${id}`)).status, 200);
-    t.equal(await likes(), 0);
+    t.equal(await countLikesOf(id), 0);
   }
 });
 
@@ -64,7 +63,8 @@ const idsOf = (...numbers: number[]) => numbers.map((number) => FIRST_ID + numbe
 const likesOf = (people: number[], posts: number[]) =>
   people.flatMap((person) => posts.map((post) => ({ person, post })));
 
-async function countsAgree(t: Test, db: Database | DatabaseTransaction, message: string) {
+/** Expects the stored like counts to equal the numbers of likes. */
+async function expectCountsAgree(t: Test, db: Database | DatabaseTransaction, message: string) {
   const { rows: counted } = await sql`select post_id, likes from graph_like_counts order by 1`.execute(db);
   const { rows: stored } = await sql`
     select post_id, count(*) as likes from graph_likes group by 1 order by 1`.execute(db);
@@ -90,7 +90,7 @@ t.test('the embedded graph keeps like counts up to date through every change', a
   ];
   for (const [what, change] of changes) {
     await change();
-    await countsAgree(t, db, what);
+    await expectCountsAgree(t, db, what);
   }
   t.same(await countLikes(embedded, idsOf(5, 9, 1, 2, 3, 5)), [1, 0, 3, 2, 0, 1], 'in the order of the posts');
 });
@@ -107,7 +107,7 @@ t.test('transactions that count likes of the same posts do not deadlock', async 
       if (person % 5 === 0) await graph.removePerson(person);
     });
   await Promise.all(idsOf(...Array.from({ length: 40 }, (_, person) => 100 + person)).map(change));
-  await countsAgree(t, db, 'afterwards');
+  await expectCountsAgree(t, db, 'afterwards');
 });
 
 t.test('the migration counts existing likes', async (t) => {
@@ -118,7 +118,7 @@ t.test('the migration counts existing likes', async (t) => {
     for (const migration of Object.values(before)) await migration.up(trx);
     await sql`insert into graph_likes (post_id, person_id) values (1, 1), (1, 2), (7, 1)`.execute(trx);
     await addCounts?.up(trx);
-    await countsAgree(t, trx, 'in a schema of their own');
+    await expectCountsAgree(t, trx, 'in a schema of their own');
     t.same(await trx.selectFrom('graph_like_counts').selectAll().orderBy('post_id').execute(), [
       { post_id: 1, likes: 2 },
       { post_id: 7, likes: 1 },

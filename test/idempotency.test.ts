@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import t from 'tap';
 import { tryLock } from '../db/postgres/locks.js';
 import { samples } from '../scripts/contract-test/images.js';
-import { storedImages } from './support/contents.js';
+import { listImageNames } from './support/image-store.js';
 import type { RequestOptions } from './support/requests.js';
 import { PASSWORD, startTestService, type TestUser } from './support/service.js';
 import { needsServers } from './support/stores.js';
@@ -18,11 +18,11 @@ const create = (author: TestUser, key: string, form: RequestOptions['form'] = FO
 
 t.test('concurrent requests, retries and other forms with the same key store one image', async (t) => {
   const user = await service.createUser();
-  const before = await storedImages(stores);
+  const before = await listImageNames(stores.images);
   await Promise.all(Array.from({ length: 12 }, () => create(user, 'k', FORM_WITH_IMAGE)));
   t.equal((await create(user, 'k', FORM_WITH_IMAGE)).status, 201);
   t.equal((await create(user, 'k', { ...FORM_WITH_IMAGE, title: 'Another title' })).status, 422);
-  t.equal((await storedImages(stores)).length, before.length + 1);
+  t.equal((await listImageNames(stores.images)).length, before.length + 1);
 });
 
 t.test('a key expires after 24 hours, also before it is purged', async (t) => {

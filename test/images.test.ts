@@ -2,13 +2,13 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { samples } from '../scripts/contract-test/images.js';
-import { storedImages } from './support/contents.js';
+import { listImageNames } from './support/image-store.js';
 import type { TestResponse } from './support/requests.js';
 import { createPost, startTestService, type TestUser } from './support/service.js';
 
 /*
- * When the bytes of images are stored and removed, and what is served without them. The contract tests cover the responses
- * to uploads and downloads.
+ * The times at which the bytes of images are stored and removed, and requests for images without bytes or references. The
+ * contract tests cover the responses to uploads and downloads.
  */
 
 const MAX_BYTES = 100_000;
@@ -41,14 +41,14 @@ async function setPicture(user: TestUser, entry: Entry = ['image', png()]): Prom
   return (await user.send('PUT', '/profiles/me', { body: formOf(entry) })).body.profile_link;
 }
 
-/** Returns the stored images and the files of unfinished uploads. */
-async function stored() {
-  return { images: await storedImages(service.stores), uploads: await readdir(directory.uploads) };
+/** Returns the names of the stored images and of the files of unfinished uploads. */
+async function readStored() {
+  return { images: await listImageNames(images), uploads: await readdir(directory.uploads) };
 }
 
-/** Waits until the stored images are as described. */
-async function untilStored(isReached: (names: string[]) => boolean): Promise<void> {
-  while (!isReached((await stored()).images)) await new Promise((resolve) => setTimeout(resolve, 20));
+/** Waits until a condition on the names of the stored images holds. */
+async function untilStored(condition: (names: string[]) => boolean): Promise<void> {
+  while (!condition((await readStored()).images)) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 t.test('a rejected form stores no bytes and changes no post', async (t) => {
@@ -77,7 +77,7 @@ t.test('a rejected form stores no bytes and changes no post', async (t) => {
     ['an image over the limit', 413, ...texts, sized(MAX_BYTES)],
     ['a form over the limit', 413, ...texts, sized(MAX_BYTES + 300 * 1024)],
   ];
-  const before = await stored();
+  const before = await readStored();
   for (const [what, status, ...entries] of refused) {
     t.equal((await create(author, ...entries)).status, status, `create: ${what}`);
     t.equal((await edit(author, post.id, ...entries)).status, status, `edit: ${what}`);
@@ -91,7 +91,7 @@ t.test('a rejected form stores no bytes and changes no post', async (t) => {
   }
   t.strictSame((await author.send('GET', '/posts/me')).body, [post]);
   t.strictSame((await privateUser.send('GET', '/posts/me')).body, [hidden]);
-  t.strictSame(await stored(), before);
+  t.strictSame(await readStored(), before);
 });
 
 t.test('an image is deleted from the store when it is replaced or removed, or its post is deleted', async (t) => {
@@ -109,7 +109,7 @@ t.test('an image is deleted from the store when it is replaced or removed, or it
   await setPicture(author, ['remove_image', 'true']);
   const removedNames = [replaced.image, removed.image, deleted.image, firstPicture, secondPicture].map(nameOf);
   await untilStored((names) => !names.some((name) => removedNames.includes(name)));
-  const { images, uploads } = await stored();
+  const { images, uploads } = await readStored();
   for (const path of [kept.image, replacement]) {
     t.ok(images.includes(nameOf(path)), 'other images stay');
     t.equal((await author.send('GET', path)).status, 200);
@@ -119,18 +119,18 @@ t.test('an image is deleted from the store when it is replaced or removed, or it
 
 t.test('concurrent edits of a post leave one stored image, or none if it is deleted meanwhile', async (t) => {
   const author = await service.createUser();
-  const before = (await stored()).images;
+  const before = (await readStored()).images;
   const [edited, deleted] = [
     [await createPost(author, { image: png() }), await createPost(author, { image: png() })],
     [await createPost(author, { image: png() }), await createPost(author, { image: png() })],
   ];
   const editTo = ({ id }: { id: number }, title: string) => edit(author, id, ['title', title], ['image', jpeg()]);
   const attempts = ['1', '2', '3', '4', '5'];
-  const statuses = ({ status }: TestResponse) => status;
+  const statusOf = ({ status }: TestResponse) => status;
   await Promise.all([
     ...edited.map(async (post) => {
       const responses = await Promise.all(attempts.map((title) => editTo(post, title)));
-      t.ok(responses.map(statuses).every((status) => status === 200));
+      t.ok(responses.map(statusOf).every((status) => status === 200));
     }),
     ...deleted.map(async (post) => {
       const [deletion, ...responses] = await Promise.all([
@@ -139,13 +139,16 @@ t.test('concurrent edits of a post leave one stored image, or none if it is dele
         ...attempts.map((title) => editTo(post, title)),
       ]);
       t.equal(deletion?.status, 200);
-      t.ok(responses.map(statuses).every((status) => status === 200 || status === 404));
+      t.ok(responses.map(statusOf).every((status) => status === 200 || status === 404));
     }),
   ]);
   const left: { image: string }[] = (await author.send('GET', '/posts/me')).body;
   t.equal(left.length, edited.length);
   await untilStored((names) => names.length === before.length + left.length);
-  t.strictSame(await stored(), { images: [...before, ...left.map(({ image }) => nameOf(image))].sort(), uploads: [] });
+  t.strictSame(await readStored(), {
+    images: [...before, ...left.map(({ image }) => nameOf(image))].sort(),
+    uploads: [],
+  });
 });
 
 t.test('returns 404 for an image whose bytes are lost', async (t) => {
@@ -164,7 +167,7 @@ t.test('does not serve a stored image that no post or profile references', async
   const upload = join(directory.uploads, stray);
   await writeFile(upload, samples.png);
   await images.put(stray, upload);
-  t.ok((await storedImages(service.stores)).includes(stray));
+  t.ok((await listImageNames(images)).includes(stray));
   for (const route of ['posts', 'profiles']) {
     t.equal((await user.send('GET', `/${route}/image/${stray}`)).status, 404, route);
   }

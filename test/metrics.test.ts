@@ -20,7 +20,7 @@ async function scrape(): Promise<Exposition> {
   return new Exposition(await (await fetch(`${service.opsUrl}/metrics`)).text());
 }
 
-/** Returns a function that returns the increase of a metric while `during` ran. */
+/** Runs an action, and returns a function that returns the increase of a metric meanwhile. */
 async function measureIncrease(during: () => Promise<unknown>) {
   const before = await scrape();
   await during();
@@ -232,13 +232,14 @@ t.test('labels are names from the code and the contract; user input creates no s
     await service.send('GET', '/posts', { token: salt, headers: { 'User-Agent': salt } });
   };
   await sendRequestsWith('unmistakable');
-  const ours = ({ samples }: Exposition) => samples.filter(({ name }) => /^(http|store|batch)_/.test(name)).length;
-  const before = ours(await scrape());
+  const countOwnSamples = ({ samples }: Exposition) =>
+    samples.filter(({ name }) => /^(http|store|batch)_/.test(name)).length;
+  const before = countOwnSamples(await scrape());
   for (let round = 0; round < 5; round += 1) await sendRequestsWith(randomBytes(8).toString('hex'));
   const response = await fetch(`${service.opsUrl}/metrics`);
   const text = await response.text();
   const exposition = new Exposition(text);
-  t.equal(ours(exposition), before);
+  t.equal(countOwnSamples(exposition), before);
 
   const operations = new Set(['none', ...contract.map(({ id }) => id)]);
   for (const { name, labels } of exposition.samples) {

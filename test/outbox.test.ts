@@ -9,6 +9,7 @@ import { claimImage, withPendingImage } from '../db/outbox/pending-images.js';
 import { createPost } from '../db/posts.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
 import { countLikes } from './support/contents.js';
+import { listImageNames } from './support/image-store.js';
 import { freshDataDirectory, freshStores, needsServers, openTestStores } from './support/stores.js';
 
 const environment = await freshStores(t);
@@ -35,12 +36,6 @@ const record = (kind: 'person' | 'post' | 'image', key: string | number) =>
 const waiting = async (key: string | number) =>
   db.selectFrom('outbox').selectAll().where('key', '=', String(key)).where('delivered', '=', false).execute();
 
-async function stored(store = images): Promise<string[]> {
-  const names = [];
-  for await (const name of store.list()) names.push(name);
-  return names.sort();
-}
-
 async function upload(name: string) {
   const path = join(directory.uploads, name);
   await writeFile(path, name);
@@ -48,11 +43,11 @@ async function upload(name: string) {
 }
 
 /** Waits until a condition holds. The test's timeout is the limit. */
-async function until(reached: () => Promise<boolean>): Promise<void> {
-  while (!(await reached())) await new Promise((resolve) => setTimeout(resolve, 20));
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-t.test('delivery is idempotent: it keeps what has a row and removes what has none', async (t) => {
+t.test('delivery is idempotent: it keeps entities with a row and removes the others', async (t) => {
   const [author, liker] = [await account(), await account()];
   const existing = await post(author);
   const missing = existing + 1000;
@@ -92,15 +87,15 @@ t.test('deleting an account removes its likes, its friendships and the likes of 
     { person: author, post: likedPost },
     { person: liker, post: ownPost },
   ]);
-  const secret = await findCredentials(db, { id: author });
-  const entries = secret && (await deleteAccount(db, secret));
+  const credentials = await findCredentials(db, { id: author });
+  const entries = credentials && (await deleteAccount(db, credentials));
   t.ok(entries);
   await outbox.deliver(entries ?? []);
   t.same(await graph.friendsOf(liker), []);
   t.same(await countLikes(graph, [ownPost, likedPost]), [0, 0]);
 });
 
-t.test('the relay delivers what a request has left undelivered', async (t) => {
+t.test('the relay delivers entries that a request has left undelivered', async (t) => {
   const liker = await account();
   const missing = 5_000_000;
   await graph.like([{ person: liker, post: missing }]);
@@ -134,11 +129,11 @@ t.test('keeps the bytes of an image that a row has claimed', async (t) => {
   t.same(await waiting(name), []);
   t.ok(await images.get(name).then((image) => image?.stream.destroy()));
   await outbox.deliver(await record('image', name));
-  t.ok((await stored()).includes(name), 'also after another entry for them');
+  t.ok((await listImageNames(images)).includes(name), 'also after another entry for the image is delivered');
 });
 
 t.test('removes unclaimed bytes immediately, whether the write is refused or fails', async (t) => {
-  const before = await stored();
+  const before = await listImageNames(images);
   await withPendingImage(stores, await upload('two'), async () => undefined);
   const failing = withPendingImage(stores, await upload('three'), async () => {
     throw new Error('the row could not be written');
@@ -149,7 +144,7 @@ t.test('removes unclaimed bytes immediately, whether the write is refused or fai
     createPost(stores, missingAuthor, { title: 'T', text: 'T', image }),
   );
   t.equal(created, undefined, 'the author’s account does not exist');
-  t.same(await stored(), before);
+  t.same(await listImageNames(images), before);
 });
 
 t.test('keeps an image that is not due, and rolls back a claim after it is due', async (t) => {
@@ -157,7 +152,7 @@ t.test('keeps an image that is not due, and rolls back a claim after it is due',
   const count = async () => (await db.selectFrom('posts').selectAll().where('author_id', '=', author).execute()).length;
   const late = withPendingImage(stores, await upload('four'), async (image) => {
     await outbox.deliver([image.entry]);
-    t.ok((await stored()).includes(image.name), 'the entry is not due, and the bytes are kept');
+    t.ok((await listImageNames(images)).includes(image.name), 'the entry is not due, and the bytes are kept');
     await db.updateTable('outbox').set({ due_at: sql`clock_timestamp()` }).where('id', '=', image.entry).execute();
     return createPost(stores, author, { title: 'T', text: 'T', image });
   });
@@ -167,19 +162,19 @@ t.test('keeps an image that is not due, and rolls back a claim after it is due',
 
 t.test('rejects a claim of an image whose removal was attempted before', async (t) => {
   const author = await account();
-  const tried = withPendingImage(stores, await upload('tried'), async (image) => {
+  const claiming = withPendingImage(stores, await upload('tried'), async (image) => {
     await db.updateTable('outbox').set({ attempts: 1 }).where('id', '=', image.entry).execute();
     return createPost(stores, author, { title: 'T', text: 'T', image });
   });
-  await t.rejects(tried, StoreUnavailableError);
+  await t.rejects(claiming, StoreUnavailableError);
 });
 
 t.test('a committed write succeeds even if the check of its entry fails', needsServers, async (t) => {
   const author = await account();
-  const passing = await openTestStores(t, environment);
-  const created = await withPendingImage({ ...stores, db: passing.db }, await upload('committed'), async (image) => {
+  const closing = await openTestStores(t, environment);
+  const created = await withPendingImage({ ...stores, db: closing.db }, await upload('committed'), async (image) => {
     const post = await createPost(stores, author, { title: 'T', text: 'T', image });
-    await passing.close();
+    await closing.close();
     return post;
   });
   t.ok(created?.post.image);
@@ -205,6 +200,6 @@ t.test('entries that a crash has left are delivered after the next start', async
   await first.db.transaction().execute((trx) => enqueue(trx, [{ kind: 'image', key: 'left.png' }]));
   await first.close();
   const second = await openTestStores(t, environment);
-  await until(async () => (await stored(second.images)).length === 0);
+  await until(async () => (await listImageNames(second.images)).length === 0);
   t.pass('the bytes are removed');
 });

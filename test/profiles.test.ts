@@ -2,12 +2,13 @@ import { readdir } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { samples } from '../scripts/contract-test/images.js';
-import { countLikes, findUndelivered, storedEdges, storedImages } from './support/contents.js';
+import { countLikes, findUndelivered, readEdges } from './support/contents.js';
+import { listImageNames } from './support/image-store.js';
 import type { RequestOptions } from './support/requests.js';
 import { befriend, createPost, PASSWORD, startTestService, type TestUser } from './support/service.js';
 
 const service = await startTestService(t);
-const { db, graph } = service.stores;
+const { db, graph, images } = service.stores;
 
 type Form = NonNullable<RequestOptions['form']>;
 
@@ -22,7 +23,7 @@ const nameOf = (link: string) => link.replace('/profiles/image/', '');
 async function stateOf({ id }: TestUser) {
   const account = await db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst();
   const sessions = await db.selectFrom('sessions').select('id').where('account_id', '=', id).execute();
-  return { account, sessions, images: await storedImages(service.stores) };
+  return { account, sessions, images: await listImageNames(images) };
 }
 
 t.test('a rejected update changes nothing and stores no image', async (t) => {
@@ -49,18 +50,18 @@ t.test('a rejected update changes nothing and stores no image', async (t) => {
 
 t.test('a picture is deleted from the store when it is replaced or removed', async (t) => {
   const user = await service.createUser();
-  const others = await storedImages(service.stores);
+  const others = await listImageNames(images);
   for (const image of [png, gif, gif]) {
     const { profile_link } = (await update(user, { image })).body;
-    t.same(await storedImages(service.stores), [...others, nameOf(profile_link)].sort());
+    t.same(await listImageNames(images), [...others, nameOf(profile_link)].sort());
   }
   await update(user, { remove_image: 'true' });
-  t.same(await storedImages(service.stores), others);
+  t.same(await listImageNames(images), others);
 });
 
 t.test('of two concurrent pictures one is kept and the other is deleted', async (t) => {
   const user = await service.createUser();
-  const others = await storedImages(service.stores);
+  const others = await listImageNames(images);
   await update(user, { image: png });
   const responses = await Promise.all([update(user, { image: png }), update(user, { image: gif })]);
   t.same(
@@ -69,14 +70,14 @@ t.test('of two concurrent pictures one is kept and the other is deleted', async 
   );
   const { profile_link: link } = (await user.send('GET', '/profiles/me')).body;
   t.ok(responses.some(({ body }) => body.profile_link === link));
-  t.same(await storedImages(service.stores), [...others, nameOf(link)].sort());
+  t.same(await listImageNames(images), [...others, nameOf(link)].sort());
 });
 
 t.test('a deleted account leaves no trace', async (t) => {
   const [user, friend, requester, requested] = (await Promise.all(
     Array.from({ length: 4 }, () => service.createUser()),
   )) as [TestUser, TestUser, TestUser, TestUser];
-  const before = await storedImages(service.stores);
+  const before = await listImageNames(images);
   await update(user, { image: png });
   const posts = [(await createPost(user)).id, (await createPost(user, { image: gif })).id];
   const friendsPost = await createPost(friend);
@@ -91,15 +92,15 @@ t.test('a deleted account leaves no trace', async (t) => {
     accounts: (await db.selectFrom('accounts').where('id', '=', id).select('id').execute()).length,
     sessions: (await db.selectFrom('sessions').where('account_id', '=', id).select('id').execute()).length,
     posts: (await db.selectFrom('posts').where('author_id', '=', id).select('id').execute()).length,
-    edges: Object.values(await storedEdges(service.stores, [id])).map(({ length }) => length),
+    edges: Object.values(await readEdges(service.stores, [id])).map(({ length }) => length),
     likesOfPosts: await countLikes(graph, posts),
-    images: (await storedImages(service.stores)).length - before.length,
+    images: (await listImageNames(images)).length - before.length,
   });
   t.same(await left(), { accounts: 1, sessions: 2, posts: 2, edges: [2, 2, 1], likesOfPosts: [1, 1], images: 2 });
 
   t.equal((await user.send('DELETE', '/profiles/me', { json: { password: PASSWORD } })).status, 200);
   t.same(await left(), { accounts: 0, sessions: 0, posts: 0, edges: [0, 0, 0], likesOfPosts: [0, 0], images: 0 });
-  t.same(await storedImages(service.stores), before);
+  t.same(await listImageNames(images), before);
   t.same(await findUndelivered(service.stores), []);
 });
 

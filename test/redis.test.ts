@@ -33,7 +33,7 @@ async function startCountingService(t: Test, url: string, environment: Record<st
   const get = (address: string) => send('GET', '/posts', { headers: { 'X-Forwarded-For': address } });
   return {
     service,
-    ask: get,
+    get,
     login: (address: string) => send('POST', '/auth/login', { headers: { 'X-Forwarded-For': address } }),
     /** Sends a request, and returns the number of counted requests of its address. */
     async count(address: string) {
@@ -41,18 +41,18 @@ async function startCountingService(t: Test, url: string, environment: Record<st
       if (status !== 401) throw new Error(`responded with ${status}`);
       return Number(headers.get('x-ratelimit-limit')) - Number(headers.get('x-ratelimit-remaining'));
     },
-    said: () => redisMessages(service),
+    redisMessages: () => redisMessagesOf(service),
   };
 }
 
 /** Returns the log messages of a service about Redis. */
-const redisMessages = (service: TestService): string[] =>
+const redisMessagesOf = (service: TestService): string[] =>
   service
     .logged()
     .split('\n')
     .flatMap((line) => (line.includes('"store":"redis"') ? [JSON.parse(line).msg] : []));
 
-/** Opens a connection without a service, and records what it logs. */
+/** Opens a connection without a service, and records its log messages with their details. */
 async function openConnection(t: Test, url: string) {
   const lines: string[] = [];
   const details: string[] = [];
@@ -94,19 +94,19 @@ t.test('with Redis', { skip: skipWithoutRedis }, async (t) => {
       await startCountingService(t, proxy.url, limits),
       await startCountingService(t, url, limits),
     ] as const;
-    const fail = async (index: 0 | 1) => {
+    const failLogin = async (index: 0 | 1) => {
       const json = { email: 'nobody@people.example', password: 'Quiet-Harbour-28!' };
       const { status, headers } = await services[index].service.send('POST', '/auth/login', { json });
       const seconds = Number(headers.get('retry-after'));
       return status === 429 && seconds > 3500 && seconds <= 3600 ? 'locked' : status;
     };
-    t.same([await fail(0), await fail(1), await fail(0)], [401, 401, 401]);
-    t.same([await fail(1), await fail(0)], ['locked', 'locked']);
+    t.same([await failLogin(0), await failLogin(1), await failLogin(0)], [401, 401, 401]);
+    t.same([await failLogin(1), await failLogin(0)], ['locked', 'locked']);
     const [key = ''] = await admin.keys('social-posting:failed-passwords:*');
     t.notMatch(key, /nobody/);
-    t.ok((await admin.pttl(key)) > 0, 'it expires');
+    t.ok((await admin.pttl(key)) > 0, 'the count expires');
     await admin.del(key);
-    t.equal(await fail(0), 'locked', 'a service also keeps its own count');
+    t.equal(await failLogin(0), 'locked', 'a service also keeps its own count');
   });
 
   t.test('two services count in the same buckets', async (t) => {
@@ -138,12 +138,12 @@ t.test('with Redis', { skip: skipWithoutRedis }, async (t) => {
       t.match(key, /^social-posting:/);
       t.ok((await admin.pttl(key)) > 0, `${key} expires`);
     }
-    t.same([...one.said(), ...two.said()], [], 'nothing is logged');
+    t.same([...one.redisMessages(), ...two.redisMessages()], [], 'nothing is logged');
   });
 
   t.test('a counter without expiry gets one', async (t) => {
     await admin.set(keyOf('192.0.2.4'), 5);
-    const { headers } = await one.ask('192.0.2.4');
+    const { headers } = await one.get('192.0.2.4');
     t.equal(headers.get('x-ratelimit-reset'), '600');
     const left = await admin.pttl(keyOf('192.0.2.4'));
     t.ok(left > 0 && left <= 600_000, `it expires in ${left} ms`);
@@ -152,8 +152,8 @@ t.test('with Redis', { skip: skipWithoutRedis }, async (t) => {
   for (const [index, mode] of (['refuse', 'reset', 'silent'] satisfies Mode[]).entries()) {
     t.test(`while Redis is unavailable (${mode}), requests are counted in memory`, async (t) => {
       const address = `198.51.100.${index}`;
-      const before = one.said().length;
-      const newMessages = () => one.said().slice(before);
+      const before = one.redisMessages().length;
+      const newMessages = () => one.redisMessages().slice(before);
       t.same([await one.count(address), await two.count(address)], [1, 2]);
 
       await proxy.setMode(mode);
@@ -181,10 +181,10 @@ t.test('with Redis', { skip: skipWithoutRedis }, async (t) => {
     await proxy.setMode('refuse');
     const late = await startCountingService(t, proxy.url, { RATE_LIMIT_WINDOW: '2' });
     t.same([await late.count('203.0.113.1'), await late.count('203.0.113.1')], [1, 2]);
-    await until(() => late.said().length > 0);
+    await until(() => late.redisMessages().length > 0);
     await proxy.setMode('pass');
-    await until(() => late.said().length > 1);
-    t.same(late.said(), [UNAVAILABLE, AVAILABLE]);
+    await until(() => late.redisMessages().length > 1);
+    t.same(late.redisMessages(), [UNAVAILABLE, AVAILABLE]);
     await late.count('203.0.113.2');
     t.ok((await admin.pttl(keyOf('203.0.113.2'))) <= 2000, 'it counts in Redis, in its window');
     while (await admin.exists(keyOf('203.0.113.2'))) await sleep(50);
@@ -227,13 +227,13 @@ t.test('with Redis', { skip: skipWithoutRedis }, async (t) => {
 
   t.test('keeps reconnecting however long Redis is unavailable', async (t) => {
     const { redis, lines } = await openConnection(t, proxy.url);
-    let tries = 0;
+    let attempts = 0;
     redis.client.on('reconnecting', () => {
-      tries += 1;
+      attempts += 1;
     });
     await proxy.setMode('refuse');
     await t.rejects(redis.check(), StoreUnavailableError);
-    await until(() => tries >= 6);
+    await until(() => attempts >= 6);
     await proxy.setMode('pass');
     await until(() => lines.length > 1);
     t.same(lines, [UNAVAILABLE, AVAILABLE]);

@@ -4,7 +4,7 @@ import { drainOutbox } from './support/contents.js';
 import { befriend, createPost, startTestService, type TestUser } from './support/service.js';
 import { recordStatements } from './support/statements.js';
 
-// Compares the statements of both cases. `node .build/test/abuse/timing.js` measures their times.
+// Compares the statements of requests for hidden and for missing posts. `node .build/test/abuse/timing.js` measures their times.
 const service = await startTestService(t);
 const statements = recordStatements(t);
 
@@ -55,6 +55,7 @@ async function graphCalls(): Promise<number> {
   return counts.reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
+/** Runs an operation as a stranger, and returns the response, the statements and the number of graph calls. */
 async function observe(operation: keyof typeof OPERATIONS, target: Target) {
   const before = { graph: await graphCalls(), statements: statements.length };
   const { status, body } = await OPERATIONS[operation](stranger, target);
@@ -64,13 +65,13 @@ async function observe(operation: keyof typeof OPERATIONS, target: Target) {
 
 for (const operation of Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]) {
   t.test(`${operation}: treats a hidden post like a missing one, and reads none of its content`, async (t) => {
-    const [one, other] = [await observe(operation, hidden), await observe(operation, missing)];
-    t.equal(one.status, 404);
-    t.same(one.body, other.body);
-    t.not(one.texts.length, 0);
-    t.same(one.texts, other.texts, 'the same statements');
-    t.equal(one.graph, other.graph, 'the same number of graph calls');
-    const read = JSON.stringify(one.made.map(({ rows }) => rows));
+    const [forHidden, forMissing] = [await observe(operation, hidden), await observe(operation, missing)];
+    t.equal(forHidden.status, 404);
+    t.same(forHidden.body, forMissing.body);
+    t.not(forHidden.texts.length, 0);
+    t.same(forHidden.texts, forMissing.texts, 'the same statements');
+    t.equal(forHidden.graph, forMissing.graph, 'the same number of graph calls');
+    const read = JSON.stringify(forHidden.made.map(({ rows }) => rows));
     for (const content of [SECRET, hidden.image, hidden.picture, post.created_at, author.username, author.email]) {
       t.notOk(read.includes(content), `no row contains ${content}`);
     }

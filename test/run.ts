@@ -40,17 +40,18 @@ const selected =
     : files.filter(({ kind }) => kinds === 'all' || kinds.split(',').includes(kind));
 if (selected.length === 0) throw new Error(`no test file name contains ${words.join(' or ')}`);
 
-/** Returns the files that have run, slowest first. */
-function timings() {
+/** Returns the duration and the outcome of each selected file, slowest first. */
+function readTimings() {
   const timed = selected.map(({ path, name, kind }) => {
-    const result = resultOf(path);
+    const result = readResult(path);
     const [, ms = 0] = /# time=([\d.]+)ms\s*$/.exec(result) ?? [];
     return { name, kind, seconds: Number(ms) / 1000, failed: /^not ok/m.test(result) };
   });
   return timed.sort((a, b) => b.seconds - a.seconds);
 }
 
-function resultOf(path: string): string {
+/** Returns the TAP output of a file, or an empty string if it has not run. */
+function readResult(path: string): string {
   try {
     return readFileSync(`.tap/test-results/${path}.tap`, 'utf8');
   } catch {
@@ -64,7 +65,7 @@ const [code] = await once(tap, 'close');
 
 const notRun = files.filter((file) => !selected.includes(file));
 const kindsNotRun = [...new Set(notRun.map(({ kind }) => kind))];
-const timed = timings();
+const timed = readTimings();
 const rows = timed
   .slice(0, SLOWEST_COUNT)
   .map(({ name, kind, seconds }) => ({ name, kind, seconds: seconds.toFixed(1) }));

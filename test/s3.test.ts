@@ -12,21 +12,20 @@ import type { ImageStore } from '../db/images/index.js';
 import { openS3, type S3Options } from '../db/images/s3.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
 import type { Log } from '../db/support/log.js';
-import { listNames, openStream, putBytes, testImageStore, writeUpload } from './support/image-store.js';
-import { startProxy } from './support/s3-proxy.js';
+import { listImageNames, openStream, putBytes, testImageStore, writeUpload } from './support/image-store.js';
+import { startFaultyProxy } from './support/s3-proxy.js';
+import { silentLog } from './support/stores.js';
 
 const { S3_ENDPOINT, S3_BUCKET, AWS_ACCESS_KEY_ID } = process.env;
 const missing = Object.entries({ S3_ENDPOINT, S3_BUCKET, AWS_ACCESS_KEY_ID })
   .filter(([, value]) => value === undefined)
   .map(([name]) => name);
 
-const quiet: Log = { info: () => undefined, warn: () => undefined };
-
 // Keeps the SDK from using credentials of the machine that runs the tests.
 process.env.AWS_EC2_METADATA_DISABLED = 'true';
 
 if (missing.length === 0) await testS3(S3_ENDPOINT as string);
-else t.pass('S3', { skip: `no S3 server is named: ${missing.join(', ')} not set` });
+else t.pass('S3', { skip: `needs ${missing.join(', ')}: npm run test:services` });
 
 async function testS3(endpoint: string): Promise<void> {
   const LARGE_BYTES = 5 * 1024 * 1024;
@@ -35,8 +34,12 @@ async function testS3(endpoint: string): Promise<void> {
   const admin = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true });
   await admin.send(new CreateBucketCommand({ Bucket: bucket }));
   t.teardown(async () => {
-    const images = await openS3({ endpoint, bucket, pathStyle: true, timeoutMs: 5000, poolSize: 4 }, uploads, quiet);
-    for (const name of await listNames(images)) await images.remove(name);
+    const images = await openS3(
+      { endpoint, bucket, pathStyle: true, timeoutMs: 5000, poolSize: 4 },
+      uploads,
+      silentLog,
+    );
+    for (const name of await listImageNames(images)) await images.remove(name);
     await images.close();
     await admin.send(new DeleteObjectCommand({ Bucket: bucket, Key: '.installation' }));
     await admin.send(new DeleteBucketCommand({ Bucket: bucket }));
@@ -49,7 +52,7 @@ async function testS3(endpoint: string): Promise<void> {
   async function openImages(
     t: Test,
     { directory = uploads, ...options }: Partial<S3Options> & { directory?: string } = {},
-    log = quiet,
+    log = silentLog,
   ): Promise<ImageStore> {
     const settings = { endpoint, bucket, pathStyle: true, timeoutMs: 5000, poolSize: 4, ...options };
     const images = await openS3(settings, directory, log);
@@ -57,9 +60,9 @@ async function testS3(endpoint: string): Promise<void> {
     return images;
   }
 
-  /** Opens the store through a proxy. Its log tells whether it is available. */
+  /** Opens the store through a proxy. `until` waits until the log reports that it is unavailable or available. */
   async function openFaulty(t: Test, options: Partial<S3Options> & { directory?: string } = {}) {
-    const proxy = await startProxy(t, new URL(endpoint));
+    const proxy = await startFaultyProxy(t, new URL(endpoint));
     let isUnavailable = false;
     const log: Log = {
       warn() {
@@ -93,23 +96,23 @@ async function testS3(endpoint: string): Promise<void> {
 
   await t.test('a wrong bucket or wrong credentials make the store unavailable, and no secret is logged', async (t) => {
     const logged: unknown[] = [];
-    const log = { ...quiet, warn: (details: object) => void logged.push(details) };
+    const log = { ...silentLog, warn: (details: object) => void logged.push(details) };
     const file = await writeUpload(uploads, randomBytes(LARGE_BYTES));
-    const refusals = async (images: ImageStore) => {
+    const expectUnavailable = async (images: ImageStore) => {
       const calls = [images.check(), images.get('a.png'), images.put('a.png', file), images.remove('a.png')];
       const settled = await Promise.allSettled<unknown>([
         ...calls,
         images.claimedBy(),
         images.claim('x'),
-        listNames(images),
+        listImageNames(images),
       ]);
       t.ok(settled.every((call) => call.status === 'rejected' && call.reason instanceof StoreUnavailableError));
     };
-    await refusals(await openImages(t, { bucket: `${bucket}-no` }, log));
+    await expectUnavailable(await openImages(t, { bucket: `${bucket}-no` }, log));
     for (const variable of ['AWS_SECRET_ACCESS_KEY', 'AWS_ACCESS_KEY_ID']) {
       const right = process.env[variable];
       process.env[variable] = 'quite-wrong';
-      await refusals(await openImages(t, {}, log));
+      await expectUnavailable(await openImages(t, {}, log));
       process.env[variable] = right;
     }
     const causes = logged.map((details) => (details as { err: Error }).err);
@@ -190,10 +193,10 @@ async function testS3(endpoint: string): Promise<void> {
     while (!unread.closed) await sleep(10);
     t.ok(unread.errored);
     await proxy.setFault('none');
-    const arrived = await openStream(images, await put(images, randomBytes(10)));
-    arrived.destroy(new Error('the reader has closed'));
-    while (!arrived.closed) await sleep(10);
-    t.ok(arrived.errored);
+    const buffered = await openStream(images, await put(images, randomBytes(10)));
+    buffered.destroy(new Error('the reader has closed'));
+    while (!buffered.closed) await sleep(10);
+    t.ok(buffered.errored);
   });
 
   await t.test('a slow reader does not make the store unavailable', async (t) => {
@@ -230,12 +233,12 @@ async function testS3(endpoint: string): Promise<void> {
     const { proxy, images } = await openFaulty(t, { timeoutMs: 5000, poolSize: 2, directory: t.testdir() });
     const bytes = randomBytes(LARGE_BYTES);
     const name = await put(images, bytes);
-    const trickling = await Promise.all(Array.from({ length: 3 }, () => openStream(images, name)));
-    for (const stream of trickling) await once(stream, 'readable');
+    const slowStreams = await Promise.all(Array.from({ length: 3 }, () => openStream(images, name)));
+    for (const stream of slowStreams) await once(stream, 'readable');
     t.ok(bytes.equals(await buffer(await openStream(images, name))), 'another reader is served');
     await images.remove(await put(images, randomBytes(10)));
     while (proxy.open > 3) await sleep(10);
-    const [one, other, abandoned] = trickling as [Readable, Readable, Readable];
+    const [one, other, abandoned] = slowStreams as [Readable, Readable, Readable];
     abandoned.destroy();
     await proxy.setFault('refused');
     t.ok(bytes.equals(await buffer(one)), 'the image has been received before it is read');
@@ -266,8 +269,8 @@ async function testS3(endpoint: string): Promise<void> {
   for (const pathStyle of [true, false]) {
     const style = pathStyle ? 'path' : 'virtual-host';
     await t.test(`an image is uploaded as one request with its length, in ${style} style`, async (t) => {
-      nameLoopback(t);
-      const proxy = await startProxy(t, new URL(endpoint));
+      resolveLocalhostNames(t);
+      const proxy = await startFaultyProxy(t, new URL(endpoint));
       const local = `localhost:${proxy.port}`;
       const images = await openImages(t, { endpoint: `http://${local}`, pathStyle });
       const stored = await images.put('a.png', await writeUpload(uploads, randomBytes(3_000_000))).then(
@@ -287,7 +290,7 @@ async function testS3(endpoint: string): Promise<void> {
 }
 
 /** Resolves names below localhost to loopback (RFC 6761, section 6.3), which not every resolver does. */
-function nameLoopback(t: Test): void {
+function resolveLocalhostNames(t: Test): void {
   const { lookup } = dns;
   const local = (name: string, ...rest: unknown[]) =>
     Reflect.apply(lookup, dns, [name.endsWith('.localhost') ? '127.0.0.1' : name, ...rest]);

@@ -94,8 +94,8 @@ t.test('error responses do not repeat passwords or tokens', async (t) => {
 t.test('stored files are accessible only to the owner of the process', async (t) => {
   const { directory } = service.stores;
   await createPost(await service.createUser(), { image: new Blob([samples.png], { type: 'image/png' }) });
-  const own = onServices ? [] : [directory.postgres];
-  for (const path of [...own, directory.images, directory.uploads]) {
+  const databases = onServices ? [] : [directory.postgres];
+  for (const path of [...databases, directory.images, directory.uploads]) {
     t.equal((await stat(path)).mode & 0o777, 0o700, path);
   }
 });

@@ -15,18 +15,18 @@ const WANTED: Population = {
   likes: 200,
   friends: 4,
   privatePercent: 50,
-  popularPost: 25,
-  popularPerson: 20,
+  popularPostLikes: 25,
+  popularPersonFriends: 20,
   seed: 7,
 };
 
-/** Returns everything that a seed determines, by index instead of id. */
-async function contents({ db, graph }: Stores, made: { accounts: number[]; posts: number[] }) {
+/** Returns everything that a seed determines, with indexes instead of ids. */
+async function readSeeded({ db, graph }: Stores, seeded: { accounts: number[]; posts: number[] }) {
   const accounts = await db.selectFrom('accounts').select(['id', 'name', 'private']).orderBy('id').execute();
   const posts = await db.selectFrom('posts').select(['id', 'author_id', 'title', 'text']).orderBy('id').execute();
-  const { friendships, likes } = await graph.snapshot.edgesOf(made.accounts);
-  const person = (id: number) => made.accounts.indexOf(id);
-  const post = (id: number) => made.posts.indexOf(id);
+  const { friendships, likes } = await graph.snapshot.edgesOf(seeded.accounts);
+  const person = (id: number) => seeded.accounts.indexOf(id);
+  const post = (id: number) => seeded.posts.indexOf(id);
   return {
     accounts: accounts.filter(({ id }) => person(id) >= 0).map(({ id, ...rest }) => [person(id), rest]),
     posts: posts
@@ -40,16 +40,16 @@ async function contents({ db, graph }: Stores, made: { accounts: number[]; posts
 t.test('creates the requested data in addition to existing data, and the same data for the same seed', async (t) => {
   const stores = await openStoresWithoutRelay(t);
   const steps = new Set<string>();
-  const make = (population: Population) => seed(stores, population, 'hash', (step) => steps.add(step));
-  const [first, second, other] = [await make(WANTED), await make(WANTED), await make({ ...WANTED, seed: 8 })];
+  const runSeed = (population: Population) => seed(stores, population, 'hash', (step) => steps.add(step));
+  const [first, second, other] = [await runSeed(WANTED), await runSeed(WANTED), await runSeed({ ...WANTED, seed: 8 })];
   t.same(findingsByRule(await verifyStores(stores)), {});
   t.ok(steps.has('likes'), 'reports progress');
 
-  const one = await contents(stores, first);
+  const one = await readSeeded(stores, first);
   t.equal(one.accounts.length, WANTED.accounts);
   t.equal(one.posts.length, WANTED.posts);
-  t.same(await contents(stores, second), one);
-  t.notSame(await contents(stores, other), one);
+  t.same(await readSeeded(stores, second), one);
+  t.notSame(await readSeeded(stores, other), one);
 
   const [newest] = await stores.db.selectFrom('posts').select('id').orderBy('created_at', 'desc').execute();
   t.ok(
@@ -57,12 +57,12 @@ t.test('creates the requested data in addition to existing data, and the same da
     'the last post is the newest',
   );
   const counts = await countLikes(stores.graph, first.posts);
-  t.ok((counts.at(-1) ?? 0) >= WANTED.popularPost, 'the newest post is popular');
-  t.ok((await stores.graph.friendsOf(first.accounts[0] ?? 0)).length >= WANTED.popularPerson);
+  t.ok((counts.at(-1) ?? 0) >= WANTED.popularPostLikes, 'the newest post is popular');
+  t.ok((await stores.graph.friendsOf(first.accounts[0] ?? 0)).length >= WANTED.popularPersonFriends);
 });
 
 t.test('creates the requested number of pairs without duplicates', async (t) => {
-  const plain = { ...WANTED, popularPost: 0, popularPerson: 0 };
+  const plain = { ...WANTED, popularPostLikes: 0, popularPersonFriends: 0 };
   for (const population of [
     plain,
     { ...plain, friends: 5 },
@@ -91,14 +91,14 @@ t.test('creates the requested number of pairs without duplicates', async (t) => 
 
 t.test('rejects impossible populations', async (t) => {
   for (const impossible of [
-    { accounts: 0, likes: 0, friends: 0, popularPost: 0, popularPerson: 0 },
+    { accounts: 0, likes: 0, friends: 0, popularPostLikes: 0, popularPersonFriends: 0 },
     { privatePercent: 101 },
     { friends: 30 },
     { accounts: 31, friends: 3 },
     { likes: 1501 },
-    { popularPost: 31 },
+    { popularPostLikes: 31 },
     { posts: 0, likes: 0 },
-    { popularPerson: 30 },
+    { popularPersonFriends: 30 },
   ]) {
     t.equal(problemsOf({ ...WANTED, ...impossible }).length, 1, JSON.stringify(impossible));
   }
@@ -133,7 +133,7 @@ t.test('the command fills stores that are not in use, and prints the password of
 
 t.test('the command reports bad options in one line, without the password', async (t) => {
   const environment = { DATA_DIR: await temporaryDirectory(t) };
-  const cases: [options: string[], said: RegExp][] = [
+  const cases: [options: string[], message: RegExp][] = [
     [[], /^npm run seed -- --accounts N/],
     [['--accounts', 'many'], /^--accounts: "many" is not an integer from 0 to 999999999\n$/],
     [['--accounts', '1', '--friends', '2'], /^no account can have more friends than .*\n$/],

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
-import { encodingFor } from '../handlers/http/static-content.js';
+import { negotiateEncoding } from '../handlers/http/static-content.js';
 import { startTestService } from './support/service.js';
 import { createWireSender } from './support/wire.js';
 
@@ -24,7 +24,7 @@ t.test('chooses the best encoding that the client accepts', async (t) => {
     ['*;q=0.5, br;q=0', 'gzip'],
     ['br;q=x', undefined],
   ] as const) {
-    t.equal(encodingFor(header), expected, String(header));
+    t.equal(negotiateEncoding(header), expected, String(header));
   }
 });
 
@@ -54,10 +54,10 @@ t.test('compresses the document and the assets of the explorer, with an entity t
       t.match(etag, /^"[\w-]{43}"$/, 'a strong entity tag');
       tags.add(etag);
       for (const method of ['GET', 'HEAD']) {
-        const again = await get({ ...accept, 'If-None-Match': etag }, method);
-        t.same([again.status, again.headers.get('etag'), again.bytes.length], [304, etag, 0]);
-        t.notOk(again.headers.has('content-type'));
-        t.match(again.headers.get('vary'), /\baccept-encoding\b/i);
+        const notModified = await get({ ...accept, 'If-None-Match': etag }, method);
+        t.same([notModified.status, notModified.headers.get('etag'), notModified.bytes.length], [304, etag, 0]);
+        t.notOk(notModified.headers.has('content-type'));
+        t.match(notModified.headers.get('vary'), /\baccept-encoding\b/i);
       }
       const other = encoding === 'br' ? 'gzip' : 'br';
       const otherBytes = await get({ 'Accept-Encoding': other, 'If-None-Match': etag });
@@ -77,7 +77,7 @@ t.test('the explorer has a policy that allows only its own scripts, and its asse
   t.notMatch(policy, /unsafe-eval|https?:|\*/);
 
   const html = page.bytes.toString();
-  t.notMatch(html, /<script(?![^>]* src=)|\son\w+=|javascript:/i, 'no script within the page');
+  t.notMatch(html, /<script(?![^>]* src=)|\son\w+=|javascript:/i, 'the page contains no inline script');
   const assets = [...html.matchAll(/<(?:script|link)[^>]* (?:src|href)="([^"]+)"/g)].map(([, path = '']) => path);
   t.ok(assets.length >= 3);
   for (const path of assets) {

@@ -1,14 +1,14 @@
 import t from 'tap';
 import { samples } from '../scripts/contract-test/images.js';
-import { storedImages } from './support/contents.js';
+import { listImageNames } from './support/image-store.js';
 import { Exposition } from './support/prometheus.js';
 import type { TestResponse } from './support/requests.js';
 import { startTestService, type TestUser } from './support/service.js';
 
-const SIZE = samples.png.length;
+const PNG_BYTES = samples.png.length;
 
 /** The quota is exactly three images. */
-const service = await startTestService(t, { ACCOUNT_STORAGE_MAX_BYTES: String(3 * SIZE) });
+const service = await startTestService(t, { ACCOUNT_STORAGE_MAX_BYTES: String(3 * PNG_BYTES) });
 const { stores } = service;
 
 const png = () => new Blob([samples.png], { type: 'image/png' });
@@ -25,18 +25,18 @@ const storedBytes = async ({ id }: TestUser) =>
   (await stores.db.selectFrom('accounts').select('stored_bytes').where('id', '=', id).executeTakeFirst())?.stored_bytes;
 
 /** Creates a user whose picture and two images of posts use up the quota. */
-async function fullAccount() {
+async function createFullAccount() {
   const user = await service.createUser();
   const posts = [(await create(user, png())).body, (await create(user, png())).body];
   await updateProfile(user, { image: png() });
-  return { person: user, posts };
+  return { user, posts };
 }
 
 t.test('returns 413 for an image over the quota on every route, and stores or changes nothing', async (t) => {
-  const { person: user, posts } = await fullAccount();
+  const { user, posts } = await createFullAccount();
   const plain = (await user.send('POST', '/posts/create', { form: { title: 'No image', text: 'fits' } })).body;
   t.ok(plain.id, 'a post without an image is always possible');
-  const before = await storedImages(stores);
+  const before = await listImageNames(stores.images);
   const refused: TestResponse[] = [
     await create(user, small()),
     await edit(user, plain.id, { title: 'Changed', image: small() }),
@@ -52,18 +52,18 @@ t.test('returns 413 for an image over the quota on every route, and stores or ch
   t.equal((await updateProfile(user, { name: 'Changed', image: small() })).status, 413, 'a picture counts too');
   t.equal((await user.send('GET', '/profiles/me')).body.name, user.name);
   t.equal((await user.send('GET', `/posts/${plain.id}`)).body.title, 'No image');
-  t.equal((await storedImages(stores)).length, before.length);
-  t.equal(await storedBytes(user), 3 * SIZE);
+  t.equal((await listImageNames(stores.images)).length, before.length);
+  t.equal(await storedBytes(user), 3 * PNG_BYTES);
 });
 
 t.test('a replacement counts the difference; removal and deletion free bytes', async (t) => {
-  const { person: user, posts } = await fullAccount();
+  const { user, posts } = await createFullAccount();
   t.equal((await edit(user, posts[0].id, { image: png() })).status, 200, 'an image of the same size');
   t.equal((await edit(user, posts[0].id, { image: small() })).status, 200);
   t.equal((await updateProfile(user, { image: small() })).status, 200);
-  t.equal(await storedBytes(user), SIZE + 2 * samples.gif.length);
+  t.equal(await storedBytes(user), PNG_BYTES + 2 * samples.gif.length);
   await edit(user, posts[0].id, { title: 'The image stays' });
-  t.equal(await storedBytes(user), SIZE + 2 * samples.gif.length);
+  t.equal(await storedBytes(user), PNG_BYTES + 2 * samples.gif.length);
   await edit(user, posts[0].id, { remove_image: 'true' });
   await user.send('DELETE', `/posts/delete?id=${posts[1].id}`);
   t.equal(await storedBytes(user), samples.gif.length);
@@ -72,10 +72,10 @@ t.test('a replacement counts the difference; removal and deletion free bytes', a
 });
 
 t.test('an image may be replaced by a smaller one although the account exceeds a lowered quota', async (t) => {
-  const { person: user, posts } = await fullAccount();
+  const { user, posts } = await createFullAccount();
   await stores.db
     .updateTable('accounts')
-    .set({ stored_bytes: 10 * SIZE })
+    .set({ stored_bytes: 10 * PNG_BYTES })
     .where('id', '=', user.id)
     .execute();
   t.equal((await edit(user, posts[0].id, { image: small() })).status, 200);
@@ -93,7 +93,7 @@ t.test('concurrent uploads do not exceed the quota', async (t) => {
   const statuses = (await Promise.all(uploads)).map(({ status }) => status);
   t.equal(statuses.filter((status) => status < 300).length, 3);
   t.equal(statuses.filter((status) => status === 413).length, uploads.length - 3);
-  t.equal(await storedBytes(user), 3 * SIZE);
+  t.equal(await storedBytes(user), 3 * PNG_BYTES);
 });
 
 t.test('a retry with an idempotency key does not count again, even if the quota is used up', async (t) => {
@@ -105,13 +105,13 @@ t.test('a retry with an idempotency key does not count again, even if the quota 
   t.equal((await create(user, png(), { 'Idempotency-Key': 'other' })).status, 413);
   const retry = await create(user, png(), headers);
   t.same([retry.status, retry.body], [201, first.body]);
-  t.equal(await storedBytes(user), 3 * SIZE);
+  t.equal(await storedBytes(user), 3 * PNG_BYTES);
 });
 
 t.test('rejected uploads are counted in the metrics', async (t) => {
   const read = async () => new Exposition(await (await fetch(`${service.opsUrl}/metrics`)).text());
   const before = (await read()).value('quota_refusals_total', { quota: 'storage' }) ?? 0;
-  const { person: user } = await fullAccount();
+  const { user } = await createFullAccount();
   await create(user, small());
   t.equal((await read()).value('quota_refusals_total', { quota: 'storage' }), before + 1);
 });

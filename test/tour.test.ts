@@ -4,14 +4,14 @@ import t from 'tap';
 import { EMPTY_CONTENTS, readContents } from './support/contents.js';
 import { startTestService } from './support/service.js';
 
-interface Tour {
+interface TourResult {
   code: number;
   stdout: string;
   stderr: string;
 }
 
 /** Runs the tour as `npm run tour` does. */
-async function tour(BASE_URL: string): Promise<Tour> {
+async function runTour(BASE_URL: string): Promise<TourResult> {
   const run = promisify(execFile)(process.execPath, ['.build/scripts/tour.js'], {
     env: { PATH: process.env.PATH, BASE_URL },
   });
@@ -24,7 +24,7 @@ async function tour(BASE_URL: string): Promise<Tour> {
 const service = await startTestService(t);
 
 t.test('the tour shows each step and deletes its accounts', async (t) => {
-  const { code, stdout, stderr } = await tour(`${service.url}/`);
+  const { code, stdout, stderr } = await runTour(`${service.url}/`);
   t.equal(code, 0);
   t.equal(stderr, '');
   for (const step of [
@@ -38,15 +38,15 @@ t.test('the tour shows each step and deletes its accounts', async (t) => {
     t.match(stdout, step);
   }
   t.match(stdout, /"token":"[^"]{8}…"/);
-  t.notMatch(stdout, /eyJ[\w-]{20}/, 'no whole token');
-  t.notMatch(stdout, /Tour!/, 'no password');
-  t.notOk(stdout.includes('\u001b'), 'no colour in a pipe');
+  t.notMatch(stdout, /eyJ[\w-]{20}/, 'no token is printed completely');
+  t.notMatch(stdout, /Tour!/, 'no password is printed');
+  t.notOk(stdout.includes('\u001b'), 'no colours are printed to a pipe');
   t.same(await readContents(service.stores), EMPTY_CONTENTS);
 });
 
 t.test('an unexpected status exits with 1 and names the step, after both accounts are deleted', async (t) => {
   const limited = await startTestService(t, { RATE_LIMIT_MAX: '4' });
-  const { code, stdout, stderr } = await tour(limited.url);
+  const { code, stdout, stderr } = await runTour(limited.url);
   t.equal(code, 1);
   t.match(stdout, /\n +429 /);
   t.match(stderr, /^Step \d+: expected status \d+\.\n$/);
@@ -55,7 +55,7 @@ t.test('an unexpected status exits with 1 and names the step, after both account
 
 t.test('reports in one line that no service is running', async (t) => {
   await service.stop();
-  const { code, stderr } = await tour(service.url);
+  const { code, stderr } = await runTour(service.url);
   t.equal(code, 1);
   t.match(stderr, /^No response from http:.*ECONNREFUSED.*\n$/);
 });

@@ -26,12 +26,16 @@ async function expectRepaired(t: Test, stores: Stores, rule: string, examples: s
     return findingsByRule(verdict);
   };
   examples.sort();
-  t.same(sorted(await verifyStores(stores)), { [rule]: { found: 3, repaired: 0, examples } }, 'found');
-  t.same(sorted(await verifyStores(stores)), { [rule]: { found: 3, repaired: 0, examples } }, 'and not repaired');
+  t.same(sorted(await verifyStores(stores)), { [rule]: { found: 3, repaired: 0, examples } }, 'violations are found');
+  t.same(
+    sorted(await verifyStores(stores)),
+    { [rule]: { found: 3, repaired: 0, examples } },
+    'a check without repair changes nothing',
+  );
   t.same(
     sorted(await verifyStores(stores, true)),
     { [rule]: { found: 3, repaired: 3, examples } },
-    'until it is repaired',
+    'violations are repaired',
   );
   t.same(findingsByRule(await verifyStores(stores)), {}, 'nothing is found afterwards');
 }
@@ -39,10 +43,10 @@ async function expectRepaired(t: Test, stores: Stores, rule: string, examples: s
 t.test('findings that a repair fixes', async (t) => {
   const stores = await openStoresWithoutRelay(t);
   const { db, graph, images } = stores;
-  const { account, post, imaged, stored, record } = createFixtures(stores);
+  const { account, post, postWithImage, storeImage, record } = createFixtures(stores);
   const [user, reader] = [await account(), await account()];
-  const keptPost = await imaged(user);
-  const picture = await stored();
+  const keptPost = await postWithImage(user);
+  const picture = await storeImage();
   await db.updateTable('accounts').set({ picture }).where('id', '=', user).execute();
   await graph.like([{ person: reader, post: keptPost.id }]);
   await graph.request(user, reader);
@@ -77,7 +81,7 @@ t.test('findings that a repair fixes', async (t) => {
   });
 
   t.test('images that no row references', async (t) => {
-    const names = await repeat(3, () => stored());
+    const names = await repeat(3, () => storeImage());
     await expectRepaired(t, stores, 'imageHasRow', names);
     t.notOk(await images.get(names[0] ?? ''), 'their bytes are removed');
     const image = await images.get(keptPost.image);
@@ -86,7 +90,7 @@ t.test('findings that a repair fixes', async (t) => {
   });
 
   t.test('overdue outbox entries', async (t) => {
-    const ids = await repeat(3, () => stored());
+    const ids = await repeat(3, () => storeImage());
     const entries = await record(ids.map((key) => ({ kind: 'image', key })));
     const since = new Date(Date.now() - 3_600_000).toISOString();
     await sql`update outbox set due_at = ${since}, created_at = ${since} where id = any(${entries})`.execute(db);
@@ -101,7 +105,7 @@ t.test('findings that a repair fixes', async (t) => {
 
   t.test('accounts with a wrong count of stored bytes', async (t) => {
     const accounts = await repeat(3, () => account());
-    for (const author of accounts) await imaged(author);
+    for (const author of accounts) await postWithImage(author);
     await sql`update accounts set stored_bytes = 7, picture_bytes = 3 where id = any(${accounts})`.execute(db);
     // Each image of a post has 5 bytes, and the picture counts 3.
     await expectRepaired(
@@ -113,16 +117,16 @@ t.test('findings that a repair fixes', async (t) => {
   });
 
   t.test('sequences below the ids in use', async (t) => {
-    const [most, last] = [await account(), await post(user)];
-    await sql`select setval('posts_id_seq', ${last}, false), setval('accounts_id_seq', 1)`.execute(db);
+    const [lastAccount, lastPost] = [await account(), await post(user)];
+    await sql`select setval('posts_id_seq', ${lastPost}, false), setval('accounts_id_seq', 1)`.execute(db);
     const examples = [
-      `accounts: the last issued id is 1, but ${most} is in use`,
-      `posts: the last issued id is ${last - 1}, but ${last} is in use`,
+      `accounts: the last issued id is 1, but ${lastAccount} is in use`,
+      `posts: the last issued id is ${lastPost - 1}, but ${lastPost} is in use`,
     ];
     t.same(findingsByRule(await verifyStores(stores)), { idsAreNew: { found: 2, repaired: 0, examples } });
     t.same(findingsByRule(await verifyStores(stores, true)), { idsAreNew: { found: 2, repaired: 2, examples } });
     t.same(findingsByRule(await verifyStores(stores)), {});
-    t.equal(await post(user), last + 1);
+    t.equal(await post(user), lastPost + 1);
   });
 
   t.test('a sequence below the ids of the graph', async (t) => {
@@ -154,13 +158,13 @@ t.test('findings that a repair fixes', async (t) => {
   });
 
   t.test('contradicting edges', needsInconsistentEdges, async (t) => {
-    const three = async () => {
+    const createPairs = async () => {
       const pairs = await repeat(3, async () => [await account(), await account()] as const);
       return { pairs, examples: pairs.map(([lo, hi]) => `people ${lo} and ${hi}`) };
     };
     const { snapshot } = graph;
 
-    const friends = await three();
+    const friends = await createPairs();
     const [one, other] = friends.pairs[0] ?? [0, 0];
     const halfway = friends.pairs.map(([lo, hi], index) =>
       index === 0 ? { person: hi, friend: lo } : { person: lo, friend: hi },
@@ -169,7 +173,7 @@ t.test('findings that a repair fixes', async (t) => {
     await expectRepaired(t, stores, 'mutualFriendship', friends.examples);
     t.same([await graph.friendsOf(one), await graph.friendsOf(other)], [[], []]);
 
-    const both = await three();
+    const both = await createPairs();
     for (const [lo, hi] of both.pairs) {
       await graph.request(lo, hi);
       await graph.accept(hi, lo);
@@ -178,7 +182,7 @@ t.test('findings that a repair fixes', async (t) => {
     await expectRepaired(t, stores, 'friendOrRequested', both.examples);
     for (const [lo, hi] of both.pairs) t.same(await graph.friendsOf(lo), [hi], 'they remain friends');
 
-    const mutual = await three();
+    const mutual = await createPairs();
     for (const [from, to] of mutual.pairs) {
       await snapshot.addEdges({
         ...NO_EDGES,
@@ -231,10 +235,10 @@ t.test('findings that a repair fixes', async (t) => {
   });
 });
 
-t.test('reports what a repair cannot fix, each time', async (t) => {
+t.test('reports violations that a repair cannot fix, each time', async (t) => {
   const stores = await openStoresWithoutRelay(t);
   const { db, images } = stores;
-  const { account, post, imaged, stored, record } = createFixtures(stores);
+  const { account, post, postWithImage, storeImage, record } = createFixtures(stores);
   const user = await account();
 
   /** Expects the same finding before, during and after a repair. */
@@ -245,7 +249,7 @@ t.test('reports what a repair cannot fix, each time', async (t) => {
   };
 
   t.test('lost bytes of images', async (t) => {
-    const posts = await repeat(6, () => imaged(user));
+    const posts = await repeat(6, () => postWithImage(user));
     const lost = posts.filter((_, index) => index !== 1);
     for (const { image } of lost) await images.remove(image);
     await expectUnrepairable(
@@ -266,7 +270,7 @@ t.test('reports what a repair cannot fix, each time', async (t) => {
   });
 
   t.test('an image that two rows reference', async (t) => {
-    const { id, image } = await imaged(user);
+    const { id, image } = await postWithImage(user);
     await db.updateTable('accounts').set({ picture: image }).where('id', '=', user).execute();
     await expectUnrepairable(t, 'imageHasOneRow', [`post ${id}: ${image}`]);
     await db.updateTable('accounts').set({ picture: null }).execute();
@@ -284,7 +288,7 @@ t.test('reports what a repair cannot fix, each time', async (t) => {
   });
 
   t.test('files that are not images of the service', async (t) => {
-    await stored('backup-of-monday.tar');
+    await storeImage('backup-of-monday.tar');
     await expectUnrepairable(t, 'onlyImages', ['backup-of-monday.tar']);
     await images.remove('backup-of-monday.tar');
   });
@@ -301,29 +305,29 @@ t.test('reports what a repair cannot fix, each time', async (t) => {
 t.test('reports waiting outbox entries, but not as findings', async (t) => {
   const stores = await openStoresWithoutRelay(t);
   const { db, graph } = stores;
-  const { account, post, stored, record, upload } = createFixtures(stores);
+  const { account, post, storeImage, record, upload } = createFixtures(stores);
   const user = await account();
-  const [ids, deletedPost, image] = [await account(), await post(user), await stored()];
-  await graph.like([{ person: ids, post: deletedPost }]);
-  await db.deleteFrom('accounts').where('id', '=', ids).execute();
+  const [deletedPerson, deletedPost, image] = [await account(), await post(user), await storeImage()];
+  await graph.like([{ person: deletedPerson, post: deletedPost }]);
+  await db.deleteFrom('accounts').where('id', '=', deletedPerson).execute();
   await db.deleteFrom('posts').where('id', '=', deletedPost).execute();
   await record([
-    { kind: 'person', key: ids },
+    { kind: 'person', key: deletedPerson },
     { kind: 'post', key: deletedPost },
     { kind: 'image', key: image },
   ]);
   const created = await createAccount(db, { name: 'N', username: 'n', email: 'n@x.example', passwordHash: 'hash' });
   t.ok(created, 'its node does not exist yet');
   const [second] = await record([{ kind: 'post', key: 1_000_000 }]);
-  const long = new Date('2026-01-02T03:04:05Z');
-  await sql`update outbox set delivered = true, due_at = now() + interval '1 minute', created_at = ${long}
+  const createdAt = new Date('2026-01-02T03:04:05Z');
+  await sql`update outbox set delivered = true, due_at = now() + interval '1 minute', created_at = ${createdAt}
     where id = ${second}`.execute(db);
 
   await withPendingImage(stores, await upload(), async () => {
     const verdict = await verifyStores(stores);
     t.same(findingsByRule(verdict), {});
     t.match(
-      verdict.pending.map(({ kind, stage: what, count }) => [kind, what, count]),
+      verdict.pending.map(({ kind, stage, count }) => [kind, stage, count]),
       [
         ['image', 'delivery', 1],
         ['image', 'its row', 1],
@@ -332,15 +336,15 @@ t.test('reports waiting outbox entries, but not as findings', async (t) => {
         ['post', 'second delivery', 1],
       ],
     );
-    t.same(verdict.pending.at(-1)?.since, long.toISOString());
+    t.same(verdict.pending.at(-1)?.since, createdAt.toISOString());
   });
 });
 
 t.test('reports progress', async (t) => {
   const stores = await openStoresWithoutRelay(t);
-  const { account, imaged } = createFixtures(stores);
+  const { account, postWithImage } = createFixtures(stores);
   const user = await account();
-  const posts = await repeat(5, () => imaged(user));
+  const posts = await repeat(5, () => postWithImage(user));
   await stores.graph.like(posts.map(({ id }) => ({ person: user, post: id })));
   const steps: Record<string, { expected: number; seen: number; ended: boolean }> = {};
   let step = { expected: 0, seen: 0, ended: true };

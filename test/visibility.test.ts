@@ -10,13 +10,13 @@ import { openTestStores } from './support/stores.js';
 
 const { db } = await openTestStores(t);
 
-const USERS = 12;
-const POSTS = 60;
-const PAGE = { limit: POSTS + 1, offset: 0 };
+const USER_COUNT = 12;
+const POST_COUNT = 60;
+const PAGE = { limit: POST_COUNT + 1, offset: 0 };
 
 const byId = (a: number, b: number) => a - b;
 
-/** A number below `end` for each `n`, the same for the same seed. */
+/** Returns an integer below `end` for each `n`, the same for the same seed. */
 function pseudoRandom(seed: number, n: number, end: number): number {
   return Math.floor(((((seed + n * 7919) * 48271) % 2147483647) / 2147483647) * end);
 }
@@ -25,7 +25,7 @@ t.test('the rule in TypeScript and the rule in SQL agree for a generated populat
   const seed = Number(process.env.SEED ?? randomInt(1, 1_000_000));
   t.comment(`SEED=${seed}`);
   const users: number[] = [];
-  for (let n = 0; n < USERS; n += 1) {
+  for (let n = 0; n < USER_COUNT; n += 1) {
     const name = `visibility${n}`;
     const account = await createAccount(db, {
       name,
@@ -42,19 +42,19 @@ t.test('the rule in TypeScript and the rule in SQL agree for a generated populat
     .where('id', 'in', [0, ...users.filter(isPrivate)])
     .execute();
   const areFriends = (a: number, b: number) =>
-    a !== b && pseudoRandom(seed, Math.min(a, b) * USERS + Math.max(a, b), 3) === 0;
+    a !== b && pseudoRandom(seed, Math.min(a, b) * USER_COUNT + Math.max(a, b), 3) === 0;
   // One author's account does not exist.
   const authors = [...users, Math.max(...users) + 1000];
   await sql`
     insert into posts (author_id, title, text)
     select (${authors}::int8[])[1 + n % ${authors.length}::int], 'title', 'text'
-    from generate_series(1, ${POSTS}::int) as n`.execute(db);
+    from generate_series(1, ${POST_COUNT}::int) as n`.execute(db);
   const ids = (await db.selectFrom('posts').select('id').execute()).map(({ id }) => id);
   const owners = await findPostOwners(db, ids);
   const newest = await newestIds(db, PAGE.limit);
 
-  for (const [place, viewer] of users.entries()) {
-    const friends = users.filter((_, other) => areFriends(place, other));
+  for (const [viewerIndex, viewer] of users.entries()) {
+    const friends = users.filter((_, index) => areFriends(viewerIndex, index));
     const allowed = [viewer, ...friends];
     const findFriends = async () => new Set(friends);
     const visible: number[] = [];

@@ -19,17 +19,17 @@ export class BadArchiveError extends Error {
   }
 }
 
-/** The last entry: one line per file in the format of sha256sum, and a final line with the number of files. */
+/** The path of the last entry: one line per file in the format of sha256sum, and a final line with the number of files. */
 const MANIFEST = 'manifest.sha256';
 
-const completion = (files: number) => `# complete: ${files} files`;
+const completionLine = (fileCount: number) => `# complete: ${fileCount} files`;
 
 const BLOCK_BYTES = 512;
 
 /**
- * Creates a tar archive that ends with the manifest, which shows that the archive is complete.
+ * Yields a tar archive that ends with the manifest. An archive without one is incomplete.
  *
- * @throws Error if the size of an entry differs from its content
+ * @throws Error if the bytes of a file differ from its size
  */
 export async function* writeArchive(entries: AsyncIterable<ArchiveEntry>): AsyncGenerator<Uint8Array> {
   const manifest: string[] = [];
@@ -50,7 +50,7 @@ export async function* writeArchive(entries: AsyncIterable<ArchiveEntry>): Async
     yield padding(size);
     manifest.push(`${hash.digest('hex')}  ${path}\n`);
   }
-  const lines = Buffer.from(`${manifest.join('')}${completion(manifest.length)}\n`);
+  const lines = Buffer.from(`${manifest.join('')}${completionLine(manifest.length)}\n`);
   yield headerOf(MANIFEST, 'File', lines.length);
   yield lines;
   yield padding(lines.length);
@@ -70,12 +70,12 @@ const padding = (size: number) => Buffer.alloc((BLOCK_BYTES - (size % BLOCK_BYTE
 /**
  * Compares every file in the archive with the manifest. Returns the number of files.
  *
- * @throws BadArchiveError
+ * @throws BadArchiveError if they differ, or the error of `open` if the archive cannot be opened
  */
 export async function checkArchive(archive: string): Promise<number> {
   const hashes = new Map<string, string>();
   let manifest = '';
-  // `list` does not fail if the file is missing.
+  // `list` does not fail if the archive is missing.
   await (await open(archive)).close();
   try {
     await list({
@@ -97,7 +97,7 @@ export async function checkArchive(archive: string): Promise<number> {
   }
   hashes.delete(MANIFEST);
   const lines = [...hashes].map(([path, hash]) => `${hash}  ${path}\n`);
-  if (hashes.size === 0 || manifest !== `${lines.join('')}${completion(hashes.size)}\n`) {
+  if (hashes.size === 0 || manifest !== `${lines.join('')}${completionLine(hashes.size)}\n`) {
     throw new BadArchiveError(`${archive} is not a complete backup: its files do not match its manifest`);
   }
   return hashes.size;

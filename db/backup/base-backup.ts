@@ -6,35 +6,35 @@ import type { ArchiveEntry } from './archive.js';
 import { copyFile } from './files.js';
 
 /**
- * Copies the files of a running PostgreSQL, as pg_basebackup does. Between `start` and `stop`, files are copied while they
- * change. A start on the copy replays the WAL written in between, as in crash recovery, and restores the state at `stop`. No
- * checkpoint may run in between, because it removes WAL.
+ * Copies the files of a running PostgreSQL, as pg_basebackup does. Files are copied while they change. When PostgreSQL starts on
+ * the copy, it replays the WAL written during the backup, as in crash recovery, and reaches the state at `stop`. No checkpoint
+ * may run during the backup, because it removes WAL.
  */
 export interface BaseBackup {
-  /** Copies all files except WAL. */
+  /** Yields all files except WAL. */
   files(): AsyncGenerator<ArchiveEntry>;
-  /** Ends the backup. Returns a generator of its WAL and its label; the label makes a start replay the WAL. */
+  /** Ends the backup. Returns a generator of its WAL and its label, which makes PostgreSQL replay the WAL. */
   stop(): Promise<() => AsyncGenerator<ArchiveEntry>>;
-  /** Ends the backup without its WAL, unless it has ended. */
+  /** Ends the backup and discards its WAL and label. Does nothing if it has ended. */
   abandon(): Promise<void>;
 }
 
 /** Files of a running server that are not data. */
 const EXCLUDED = new Set(['postmaster.pid', 'postmaster.opts', 'pgsql_tmp']);
 
-/** @param prefix the directory of the files in the archive */
+/** Starts a base backup. @param prefix the directory of the files in the archive */
 export async function startBaseBackup(db: Database, directory: string, prefix: string): Promise<BaseBackup> {
   // An earlier backup that failed to end is still in progress in this session.
   const firstSegment = await start(db).catch(() => abandon(db).then(() => start(db)));
   const walDirectory = join(directory, 'pg_wal');
-  let open = true;
+  let isInProgress = true;
   return {
     files: () => copyDirectory(directory, prefix, walDirectory),
 
     async stop() {
       const { rows } = await sql<{ label: string; segment: string }>`
         select labelfile as label, pg_walfile_name(lsn) as segment from pg_backup_stop(false)`.execute(db);
-      open = false;
+      isInProgress = false;
       const { label = '', segment: lastSegment = '' } = rows[0] ?? {};
       return async function* () {
         const bytes = Buffer.from(label);
@@ -45,8 +45,8 @@ export async function startBaseBackup(db: Database, directory: string, prefix: s
     },
 
     async abandon() {
-      if (open) await abandon(db);
-      open = false;
+      if (isInProgress) await abandon(db);
+      isInProgress = false;
     },
   };
 }
@@ -64,13 +64,18 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** Copies the directory tree, with empty directories, which PostgreSQL needs. Skips the files below `withoutFiles`. */
-async function* copyDirectory(directory: string, archived: string, withoutFiles: string): AsyncGenerator<ArchiveEntry> {
-  yield { path: archived };
+/** Yields a directory tree, with empty directories, which PostgreSQL needs. Skips the files below `withoutFiles`. */
+async function* copyDirectory(
+  directory: string,
+  archivePath: string,
+  withoutFiles: string,
+): AsyncGenerator<ArchiveEntry> {
+  yield { path: archivePath };
   for (const entry of await readdir(directory, { withFileTypes: true })) {
     if (EXCLUDED.has(entry.name)) continue;
-    const [path, name] = [join(directory, entry.name), `${archived}/${entry.name}`];
-    if (entry.isDirectory()) yield* copyDirectory(path, name, directory === withoutFiles ? path : withoutFiles);
-    else if (directory !== withoutFiles) yield* copyFile(path, name);
+    const source = join(directory, entry.name);
+    const target = `${archivePath}/${entry.name}`;
+    if (entry.isDirectory()) yield* copyDirectory(source, target, directory === withoutFiles ? source : withoutFiles);
+    else if (directory !== withoutFiles) yield* copyFile(source, target);
   }
 }

@@ -17,10 +17,10 @@ interface Sources {
 }
 
 /**
- * Creates an archive of the embedded stores while they are in use. The database has its state at the end of the base backup,
- * and the images are those of the same moment: removals are paused during the whole backup, and `put` while the base backup
- * stops and the images are listed. Every image that a row refers to is therefore in the archive, and every image in the
- * archive has a row or an outbox entry.
+ * Creates an archive of the embedded stores while they are in use. It contains the database as of the end of the base backup,
+ * and the images of the same moment: removals are held off during the whole backup, and `put` while the base backup stops and
+ * the images are listed. Every image that a row refers to is therefore in the archive, and every image in the archive has a row
+ * or an outbox entry.
  */
 export const createBackup = (sources: Sources): AsyncGenerator<Uint8Array> => writeArchive(readEntries(sources));
 
@@ -50,7 +50,7 @@ async function* readEntries({ db, directory, imageHolds, maintenance }: Sources)
   }
 }
 
-/** Includes the installation marker, but not its temporary files. */
+/** Returns the names of all files, with the installation marker but without its temporary files. */
 async function listFiles(images: string): Promise<string[]> {
   const entries = await readdir(images, { withFileTypes: true });
   return entries.filter((entry) => entry.isFile() && !entry.name.startsWith('.installation.')).map(({ name }) => name);

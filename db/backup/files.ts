@@ -3,8 +3,8 @@ import type { ArchiveEntry } from './archive.js';
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** Copies a file at its current size. Yields nothing if it does not exist. The content may change while it is read. */
-export async function* copyFile(path: string, archived: string): AsyncGenerator<ArchiveEntry> {
+/** Yields a file with its current size, or nothing if it does not exist. The content may change while it is read. */
+export async function* copyFile(path: string, archivePath: string): AsyncGenerator<ArchiveEntry> {
   const file = await open(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
@@ -22,7 +22,7 @@ export async function* copyFile(path: string, archived: string): AsyncGenerator<
   }
   try {
     const { size } = await file.stat();
-    yield { path: archived, file: { size, bytes: read(size) } };
+    yield { path: archivePath, file: { size, bytes: read(size) } };
   } finally {
     await file.close();
   }

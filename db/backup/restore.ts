@@ -30,10 +30,10 @@ const PARTS = ['images', 'token-keys', 'postgres'] as const;
  */
 export async function restoreBackup(archive: string, path: string): Promise<number> {
   const root = resolve(path);
-  // Before the claim, which creates the directory.
+  // Checked before the claim, because a claim creates the directory.
   if (!existsSync(join(root, 'restoring')) && (await isOccupied(root))) throw new DataDirectoryNotEmptyError(root);
   const files = await checkArchive(archive);
-  const directory = await claimDataDirectory(root, { shared: false, restoring: true });
+  const directory = await claimDataDirectory(root, { shared: false, allowUnfinishedRestore: true });
   try {
     // Another process may have used the directory before the claim.
     if (!existsSync(directory.restoring) && (await isOccupied(root))) throw new DataDirectoryNotEmptyError(root);
@@ -53,7 +53,7 @@ async function isOccupied(root: string): Promise<boolean> {
 async function extractInto({ root, restoring }: DataDirectory, archive: string): Promise<void> {
   await mkdir(restoring, { recursive: true, mode: OWNER_ONLY_MODE });
   syncPath(root);
-  // Removes the files of an interrupted restore.
+  // An interrupted restore may have left files.
   for (const part of PARTS) {
     await rm(join(restoring, part), { recursive: true, force: true });
     await rm(join(root, part), { recursive: true, force: true });

@@ -1,13 +1,13 @@
 /**
- * Every Cypher statement of the service. Statements are constants: none is assembled at run time.
+ * Every Cypher statement of the service. All are constants; parameters carry the values.
  *
- * Nodes: `Person` (a user), `Post`, `Attempt` (a state transition that was committed) and `Installation` (the claim).
+ * Nodes: `Person` (a user), `Post`, `Attempt` (a committed state transition) and `Installation` (the claim).
  * Relationships: LIKES, REQUESTED and FRIENDS_WITH; a friendship has one in each direction.
  */
 
 /**
- * Matches friendships from the shorter of the two lists. COUNT is cheap: Neo4j stores the degree of a node. The result is one
- * record of lists, which is decoded faster than one record per post.
+ * Finds friendships starting from the shorter of the two lists. COUNT is cheap: Neo4j stores the degree of a node. The result
+ * is one record of lists, because it is decoded faster than one record per post.
  */
 export const RELATIONS_BETWEEN = `
   RETURN
@@ -29,9 +29,9 @@ export const RELATIONS_BETWEEN = `
         WHERE count <= $maxScanned AND person.id IN $people
         RETURN DISTINCT person.id
       }]
-    } AS found`;
+    } AS likes`;
 
-/** For posts with many likes: with both nodes bound, Neo4j scans the relationships of the one that has fewer. */
+/** For posts with many likes: with both nodes bound, Neo4j scans the relationships of the node that has fewer. */
 export const LIKERS_AMONG = `
   MATCH (post:Post)
   WHERE post.id IN $posts
@@ -55,7 +55,7 @@ export const LIKE = `
   MERGE (person:Person {id: like.person})
   MERGE (person)-[:LIKES]->(post)`;
 
-/** Sorts duplicates, so that concurrent repairs keep the same one. */
+/** `$keep` is the number of duplicates that remain. They are sorted, so that concurrent repairs keep the same one. */
 export const UNLIKE = `
   UNWIND $likes AS like
   MATCH (person:Person {id: like.person})-[edge:LIKES]->(post:Post {id: like.post})
@@ -131,6 +131,7 @@ export const ADD_FRIENDSHIPS = `
   MERGE (friend:Person {id: friendship.friend})
   MERGE (person)-[:FRIENDS_WITH]->(friend)`;
 
+/** Removes friendships and requests. `$keep` is as in `UNLIKE`. */
 export const REMOVE_FRIEND_EDGES = `
   UNWIND $edges AS given
   MATCH (from:Person {id: given.from})-[edge:FRIENDS_WITH|REQUESTED]->(to:Person {id: given.to})
@@ -146,7 +147,7 @@ export const RELEASE = 'MATCH (i:Installation) DELETE i';
 export const CLAIM = `
   MERGE (i:Installation {rank: 1})
   ON CREATE SET i.id = $installation
-  ON MATCH SET i.id = CASE i.id WHEN $instead THEN $installation ELSE i.id END`;
+  ON MATCH SET i.id = CASE i.id WHEN $previous THEN $installation ELSE i.id END`;
 
 export const HIGHEST_PERSON = 'MATCH (p:Person) WHERE p.id > 0 RETURN p.id AS id ORDER BY id DESC LIMIT 1';
 export const HIGHEST_POST = 'MATCH (p:Post) WHERE p.id > 0 RETURN p.id AS id ORDER BY id DESC LIMIT 1';

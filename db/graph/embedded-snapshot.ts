@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../schema.js';
-import type { Edges, Friendship, GraphSnapshot, Request } from './index.js';
+import type { FriendRequest, Friendship, GraphSnapshot } from './index.js';
 
-/** The snapshot of the graph tables. A pair of users is one row, so one-sided and duplicate edges cannot exist. */
+/** Creates the snapshot of the graph tables. A pair of users is one row, so one-sided and duplicate edges cannot exist. */
 export function embeddedSnapshot(db: Kysely<Tables>): GraphSnapshot {
   const ids = async (query: ReturnType<typeof sql<{ id: number }>>) =>
     (await query.execute(db)).rows.map(({ id }) => id);
@@ -33,7 +33,7 @@ export function embeddedSnapshot(db: Kysely<Tables>): GraphSnapshot {
         .where(sql<boolean>`person_id = any(${people}::int8[])`)
         .execute();
       const friendships: Friendship[] = [];
-      const requests: Request[] = [];
+      const requests: FriendRequest[] = [];
       for (const { lo, hi, requester } of pairs) {
         if (requester === null) friendships.push({ person: lo, friend: hi }, { person: hi, friend: lo });
         else requests.push({ from: requester, to: requester === lo ? hi : lo });
@@ -44,29 +44,24 @@ export function embeddedSnapshot(db: Kysely<Tables>): GraphSnapshot {
     ensureNodes: async () => undefined,
 
     async addEdges({ friendships, requests, likes }) {
-      await insertPairs([
-        ...friendships.map(({ person, friend }) => pairOf(person, friend, null)),
-        ...requests.map(({ from, to }) => pairOf(from, to, from)),
-      ]);
+      const { lo, hi, requester } = pairColumns(friendships, requests);
+      await sql`
+        insert into graph_friendships (lo, hi, requester)
+        select * from unnest(${lo}::int8[], ${hi}::int8[], ${requester}::int8[])
+        on conflict do nothing`.execute(db);
       await sql`
         insert into graph_likes (post_id, person_id)
         select * from unnest(${likes.map(({ post }) => post)}::int8[], ${likes.map(({ person }) => person)}::int8[])
         on conflict do nothing`.execute(db);
     },
 
-    async removeEdges({ friendships, requests, likes }: Edges, keep = 0) {
-      // There are no duplicates to remove.
+    async removeEdges({ friendships, requests, likes }, keep = 0) {
+      // Only duplicates are to be removed, and there are none.
       if (keep > 0) return;
-      const pairs = [
-        ...friendships.map(({ person, friend }) => pairOf(person, friend, null)),
-        ...requests.map(({ from, to }) => pairOf(from, to, from)),
-      ];
+      const { lo, hi, requester } = pairColumns(friendships, requests);
       await sql`
         delete from graph_friendships f
-        using unnest(
-          ${pairs.map(({ lo }) => lo)}::int8[],
-          ${pairs.map(({ hi }) => hi)}::int8[],
-          ${pairs.map(({ requester }) => requester)}::int8[]) as given (lo, hi, requester)
+        using unnest(${lo}::int8[], ${hi}::int8[], ${requester}::int8[]) as given (lo, hi, requester)
         where f.lo = given.lo and f.hi = given.hi and f.requester is not distinct from given.requester`.execute(db);
       await sql`
         delete from graph_likes l
@@ -75,26 +70,17 @@ export function embeddedSnapshot(db: Kysely<Tables>): GraphSnapshot {
         where l.post_id = given.post and l.person_id = given.person`.execute(db);
     },
   };
-
-  async function insertPairs(pairs: readonly Pair[]): Promise<void> {
-    await sql`
-      insert into graph_friendships (lo, hi, requester)
-      select * from unnest(
-        ${pairs.map(({ lo }) => lo)}::int8[],
-        ${pairs.map(({ hi }) => hi)}::int8[],
-        ${pairs.map(({ requester }) => requester)}::int8[])
-      on conflict do nothing`.execute(db);
-  }
 }
 
-interface Pair {
-  lo: number;
-  hi: number;
-  requester: number | null;
+/** Returns the columns of the rows in `graph_friendships`. */
+function pairColumns(friendships: readonly Friendship[], requests: readonly FriendRequest[]) {
+  const pairs = [
+    ...friendships.map(({ person, friend }) => ({ a: person, b: friend, requester: null })),
+    ...requests.map(({ from, to }) => ({ a: from, b: to, requester: from })),
+  ];
+  return {
+    lo: pairs.map(({ a, b }) => Math.min(a, b)),
+    hi: pairs.map(({ a, b }) => Math.max(a, b)),
+    requester: pairs.map(({ requester }) => requester),
+  };
 }
-
-const pairOf = (a: number, b: number, requester: number | null): Pair => ({
-  lo: Math.min(a, b),
-  hi: Math.max(a, b),
-  requester,
-});

@@ -3,24 +3,25 @@ import type { Tables } from '../schema.js';
 import { embeddedSnapshot } from './embedded-snapshot.js';
 import type { Friendship, Like, SocialGraph } from './index.js';
 
-const persons = (likes: readonly Like[]) => likes.map(({ person }) => person);
-const posts = (likes: readonly Like[]) => likes.map(({ post }) => post);
+const personIds = (likes: readonly Like[]) => likes.map(({ person }) => person);
+const postIds = (likes: readonly Like[]) => likes.map(({ post }) => post);
 
 interface RelationsRow {
   friendships: Friendship[];
-  found: [post: number, count: number, likers: number[]][];
+  likes: [post: number, count: number, likers: number[]][];
 }
 
-/** The graph as tables in PostgreSQL. Only edges have rows: users and posts need no nodes here. */
+/** Returns the graph that consists of PostgreSQL tables. Only edges have rows: users and posts need no nodes here. */
 export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
-  const friendshipOf = (a: number, b: number) => sql<SqlBool>`lo = ${Math.min(a, b)} and hi = ${Math.max(a, b)}`;
+  /** Matches the row of two users, whether it is a friendship or a pending request. */
+  const isPair = (a: number, b: number) => sql<SqlBool>`lo = ${Math.min(a, b)} and hi = ${Math.max(a, b)}`;
 
-  /** Deletes the row of a pair. Returns false if the pair is not in the given state. */
-  async function removeWhen(a: number, b: number, state: ReturnType<typeof sql<SqlBool>>): Promise<boolean> {
+  /** Deletes the row of two users if the condition holds. Returns whether it did. */
+  async function deletePairIf(a: number, b: number, condition: ReturnType<typeof sql<SqlBool>>): Promise<boolean> {
     const { numDeletedRows } = await db
       .deleteFrom('graph_friendships')
-      .where(friendshipOf(a, b))
-      .where(state)
+      .where(isPair(a, b))
+      .where(condition)
       .executeTakeFirst();
     return numDeletedRows > 0n;
   }
@@ -30,7 +31,7 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
     maxCommitDelayMs: 0,
     within: (trx) => embeddedGraph(trx),
 
-    async relationsBetween(people, others, ids) {
+    async relationsBetween(people, others, posts) {
       const { rows } = await sql<RelationsRow>`
         select
           (
@@ -48,12 +49,12 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
                 coalesce(json_agg(person_id) filter (where person_id is not null), '[]') as likers
               from graph_like_counts counts
               left join graph_likes likes on likes.post_id = counts.post_id and person_id = any(${people}::int8[])
-              where counts.post_id = any(${ids}::int8[])
+              where counts.post_id = any(${posts}::int8[])
               group by counts.post_id
-            ) found
-          ) as found`.execute(db);
-      const { friendships, found } = rows[0] ?? { friendships: [], found: [] };
-      return { friendships, likes: new Map(found.map(([post, count, likers]) => [post, { count, likers }])) };
+            ) posts
+          ) as likes`.execute(db);
+      const { friendships, likes } = rows[0] ?? { friendships: [], likes: [] };
+      return { friendships, likes: new Map(likes.map(([post, count, likers]) => [post, { count, likers }])) };
     },
 
     async friendsOf(person) {
@@ -69,8 +70,8 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
           union all
           select hi, lo from graph_friendships where hi = any(${people}::int8[]) and requester is null
         ) friendships group by person`.execute(db);
-      const friendsOf = new Map(rows.map(({ person, friends }) => [person, friends]));
-      return people.map((person) => friendsOf.get(person) ?? []);
+      const friendsByPerson = new Map(rows.map(({ person, friends }) => [person, friends]));
+      return people.map((person) => friendsByPerson.get(person) ?? []);
     },
 
     async requestersOf(person) {
@@ -84,7 +85,7 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
     async like(likes) {
       await sql`
         insert into graph_likes (post_id, person_id)
-        select distinct * from unnest(${posts(likes)}::int8[], ${persons(likes)}::int8[])
+        select distinct * from unnest(${postIds(likes)}::int8[], ${personIds(likes)}::int8[])
         order by 1, 2
         on conflict do nothing`.execute(db);
     },
@@ -92,7 +93,7 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
     async unlike(likes) {
       await sql`
         delete from graph_likes l
-        using unnest(${posts(likes)}::int8[], ${persons(likes)}::int8[]) as given (post, person)
+        using unnest(${postIds(likes)}::int8[], ${personIds(likes)}::int8[]) as given (post, person)
         where l.post_id = given.post and l.person_id = given.person`.execute(db);
     },
 
@@ -112,15 +113,15 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
       const { numUpdatedRows } = await db
         .updateTable('graph_friendships')
         .set({ requester: null })
-        .where(friendshipOf(by, from))
+        .where(isPair(by, from))
         .where('requester', '=', from)
         .executeTakeFirst();
       return numUpdatedRows > 0n;
     },
 
-    decline: (by, from) => removeWhen(by, from, sql`requester = ${from}`),
-    cancel: (by, to) => removeWhen(by, to, sql`requester = ${by}`),
-    unfriend: (by, friend) => removeWhen(by, friend, sql`requester is null`),
+    decline: (by, from) => deletePairIf(by, from, sql`requester = ${from}`),
+    cancel: (by, to) => deletePairIf(by, to, sql`requester = ${by}`),
+    unfriend: (by, friend) => deletePairIf(by, friend, sql`requester is null`),
 
     ensureNodes: async () => undefined,
 
@@ -128,7 +129,7 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
       await db.deleteFrom('graph_likes').where('person_id', '=', id).execute();
       await db
         .deleteFrom('graph_friendships')
-        .where((either) => either.or([either('lo', '=', id), either('hi', '=', id)]))
+        .where((eb) => eb.or([eb('lo', '=', id), eb('hi', '=', id)]))
         .execute();
     },
 
@@ -137,12 +138,15 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
     },
 
     snapshot: embeddedSnapshot(db),
+
+    // The tables belong to the same database as the `installation` table, so the claim cannot differ.
     async claimedBy() {
       const installation = await db.selectFrom('installation').select('id').executeTakeFirst();
       return installation?.id;
     },
     claim: async () => undefined,
     release: async () => undefined,
+
     async highestIds() {
       const { rows } = await sql<{ person: number; post: number }>`
         select
@@ -153,6 +157,8 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
           greatest((select max(post_id) from graph_likes), 0) as post`.execute(db);
       return rows[0] ?? { person: 0, post: 0 };
     },
+
+    // Migrations and connections are those of PostgreSQL.
     migrate: async () => undefined,
     warmUp: async () => undefined,
     close: async () => undefined,

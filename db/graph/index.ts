@@ -10,21 +10,21 @@ export interface Like {
   post: number;
 }
 
-/** The like count of a post, and which of the users in the query like it. */
+/** The like count of a post, and the users of the query that like it. */
 export interface LikesOfPost {
   count: number;
   likers: readonly number[];
 }
 
-/** The friendships and likes between the users, others and posts of a query. */
+/** The result of `relationsBetween`. */
 export interface RelationsBetween {
-  /** From `people` to `others`. */
+  /** Between `people` and `others`, with the `person` from `people`. */
   friendships: Friendship[];
   /** By post. A post without likes may be missing. */
   likes: ReadonlyMap<number, LikesOfPost>;
 }
 
-export interface Request {
+export interface FriendRequest {
   from: number;
   to: number;
 }
@@ -34,10 +34,10 @@ export interface Nodes {
   posts: readonly number[];
 }
 
-/** Edges as stored: a friendship is two, one in each direction. */
+/** Directed edges. A friendship has one in each direction. */
 export interface Edges {
   friendships: Friendship[];
-  requests: Request[];
+  requests: FriendRequest[];
   likes: Like[];
 }
 
@@ -51,7 +51,7 @@ export interface GraphSnapshot {
   ensureNodes(nodes: Nodes): Promise<void>;
   /** Creates the edges that do not exist, and their endpoints. */
   addEdges(edges: Edges): Promise<void>;
-  /** Removes these directed edges; of duplicates, all but `keep`. */
+  /** Removes these edges. If `keep` is 1, removes only their duplicates. */
   removeEdges(edges: Edges, keep?: 0 | 1): Promise<void>;
 }
 
@@ -61,17 +61,17 @@ export type RequestOutcome = 'sent' | 'friends' | 'pending';
 /**
  * Likes, friend requests and friendships. The graph is their only source: `like_count` is not stored with the post.
  *
- * Transitions are atomic, and exactly one of several conflicting ones succeeds.
+ * `request` and the four methods after it are atomic: of several conflicting calls, exactly one succeeds.
  */
 export interface SocialGraph {
   /** Recorded in the `installation` table. */
   readonly kind: 'embedded' | 'neo4j';
-  /** How long after a write was given up the server may still commit it, in milliseconds; 0 if it cannot. */
+  /** How long the server may still commit a write after the client gave it up, in milliseconds; 0 if it cannot. */
   readonly maxCommitDelayMs: number;
 
   /**
-   * Returns the graph for use inside a transaction that holds the advisory locks. A graph in PostgreSQL tables runs its
-   * statements in that transaction.
+   * Returns the graph for use inside a transaction that holds the advisory locks. The embedded graph runs its statements in
+   * that transaction.
    */
   within(trx: DatabaseTransaction): SocialGraph;
 
@@ -91,7 +91,7 @@ export interface SocialGraph {
   unlike(likes: readonly Like[]): Promise<void>;
 
   request(from: number, to: number): Promise<RequestOutcome>;
-  /** These four return false if there is no such request or friendship. */
+  /** Like the three methods below, returns false if there is no such request or friendship. */
   accept(by: number, from: number): Promise<boolean>;
   decline(by: number, from: number): Promise<boolean>;
   cancel(by: number, to: number): Promise<boolean>;
@@ -106,15 +106,15 @@ export interface SocialGraph {
   readonly snapshot: GraphSnapshot;
   /** Returns the installation that has claimed the graph, if any. */
   claimedBy(): Promise<string | undefined>;
-  /** Claims the graph, unless an installation other than `instead` has claimed it. */
-  claim(installation: string, instead?: string): Promise<void>;
+  /** Claims the graph. Does nothing if an installation other than `previous` has claimed it. */
+  claim(installation: string, previous?: string): Promise<void>;
   /** Removes the claim of any installation. */
   release(): Promise<void>;
   /** Returns the highest ids in use, 0 for none. */
   highestIds(): Promise<{ person: number; post: number }>;
   /** Creates missing constraints and indexes. Idempotent. */
   migrate(): Promise<void>;
-  /** Warms up a store that has just started. Changes nothing. */
+  /** Prepares a store that has just started, so that its first calls are not slow. Changes nothing. */
   warmUp(): Promise<void>;
   close(): Promise<void>;
 }

@@ -4,12 +4,13 @@ import { createCircuitBreaker } from '../support/circuit-breaker.js';
 import type { Log } from '../support/log.js';
 
 /**
- * Calls to Neo4j, each with a deadline and behind a circuit breaker.
+ * Calls to Neo4j, each with a timeout and behind a circuit breaker.
  *
- * A call opens a session, and closes it when the call is given up, which also ends its work on the server. Retryable errors
- * (deadlocks, lost connections) are retried with jittered exponential backoff until the deadline; the driver's own retries
- * wait at least a second. The driver waits indefinitely for a connection that no longer responds. When the breaker opens, or
- * when a session does not close in time, the driver is therefore replaced, and the old one is closed after the deadline.
+ * A call opens a session, and closes it when the call is given up, which also ends its work on the server. Deadlocks are
+ * retried with jittered exponential backoff until the call times out, and lost connections a few times; the driver's own
+ * retries wait at least a second. The driver waits indefinitely for a connection that no longer responds. When the breaker
+ * opens, or when a session does not close in time, the driver is therefore replaced, and the old one is closed when its calls
+ * have timed out.
  */
 
 export interface Neo4jOptions {
@@ -20,25 +21,25 @@ export interface Neo4jOptions {
   password?: string | undefined;
   /** The maximum number of connections of one process. */
   poolSize: number;
-  /** The deadline of a call, and of opening a connection, in milliseconds. */
+  /** The timeout of a call, and of opening a connection, in milliseconds. */
   timeoutMs: number;
 }
 
 /** Runs one statement. Numbers in the parameters are sent as integers. */
 export type Run = <Row extends object>(cypher: string, parameters?: object) => Promise<Row[]>;
 
-/** Every method throws StoreUnavailableError if the server does not respond within the deadline. */
+/** Calls throw StoreUnavailableError if the server is unavailable or does not respond within the timeout. */
 export interface Neo4jConnection {
   /** Runs one read-only statement, as an auto-commit transaction. */
   read: Run;
   /**
-   * Runs `work` in a transaction, again after a retryable error: an earlier attempt whose response was lost may have been
-   * committed.
+   * Runs `work` in a transaction, and again after a retryable error. If the response to a commit was lost, the earlier attempt
+   * may have been committed.
    */
   write<Result>(work: (run: Run) => Promise<Result>): Promise<Result>;
-  /** Runs `work` in a transaction, and rolls it back. */
+  /** Runs `work` in a transaction, and rolls the transaction back. Retries like `write`. */
   runAndRollBack(work: (run: Run) => Promise<void>): Promise<void>;
-  /** How long after its call a transaction that was given up may still commit, in milliseconds. */
+  /** How long the server may still commit a transaction after its call was given up, in milliseconds. */
   readonly maxCommitDelayMs: number;
   close(): Promise<void>;
 }
@@ -46,8 +47,8 @@ export interface Neo4jConnection {
 /** A deadlock is usually resolved after one or two attempts. */
 const RETRY_BACKOFF_MS = { first: 20, max: 320 };
 
-/** Reconnection attempts within one call. The limit detects a stopped server before the deadline. */
-const MAX_RECONNECTIONS = 5;
+/** Retries of a call after errors other than contention. The limit detects a stopped server before the call times out. */
+const MAX_RETRIES = 5;
 
 /** A connection that was idle for longer is tested before use: a firewall may have dropped it. */
 const LIVENESS_CHECK_AFTER_MS = 30_000;
@@ -58,11 +59,11 @@ const MONITOR_INTERVAL_MS = 2000;
 /** The driver's `fetchSize` for fetching a result in one batch. */
 const FETCH_ALL = -1;
 
-/** Connects to Neo4j. `deadlineMs` bounds a call, `timeoutMs` bounds opening and closing a connection. */
+/** Connects to Neo4j. `callTimeoutMs` limits a call, `timeoutMs` limits opening and closing a connection. */
 export function connectNeo4j(
   { uri, username, password, poolSize, timeoutMs }: Neo4jOptions,
   log: Log,
-  deadlineMs: number,
+  callTimeoutMs: number,
   warmUp?: () => Promise<void>,
 ): Neo4jConnection {
   const auth = username === undefined ? undefined : neo4j.auth.basic(username, password ?? '');
@@ -70,23 +71,23 @@ export function connectNeo4j(
     neo4j.driver(uri, auth, {
       maxConnectionPoolSize: connections,
       connectionTimeout: timeoutMs,
-      connectionAcquisitionTimeout: deadlineMs,
+      connectionAcquisitionTimeout: callTimeoutMs,
       connectionLivenessCheckTimeout: LIVENESS_CHECK_AFTER_MS,
       disableLosslessIntegers: true,
       telemetryDisabled: true,
     });
   let driver = open(poolSize);
 
-  /** Replaces the driver, unless it was replaced already. Calls in progress on the old one finish within their deadline. */
+  /** Replaces the driver, unless it was replaced already. Calls in progress on the old one end within their timeout. */
   function replaceDriver(unresponsive: Driver): void {
     if (unresponsive !== driver) return;
     driver = open(poolSize);
-    setTimeout(close, deadlineMs, unresponsive).unref();
+    setTimeout(close, callTimeoutMs, unresponsive).unref();
   }
 
   let pendingProbe: Promise<unknown> | undefined;
 
-  /** Runs one probe at a time: while a server accepts connections but never responds, the driver leaks each of them. */
+  /** Runs one probe at a time: while a server accepts connections but never responds, the driver leaks each connection. */
   async function probe(): Promise<unknown> {
     pendingProbe ??= verifyConnectivity().finally(() => {
       pendingProbe = undefined;
@@ -109,7 +110,7 @@ export function connectNeo4j(
 
   const breaker = createCircuitBreaker({
     store: 'graph',
-    timeoutMs: deadlineMs,
+    timeoutMs: callTimeoutMs,
     probe,
     isUnavailable,
     onOpen: () => replaceDriver(driver),
@@ -146,15 +147,15 @@ export function connectNeo4j(
 
   return {
     read: (cypher, parameters) =>
-      call(async (session) => rows(await session.run(cypher, toIntegers(parameters), { timeout: deadlineMs }))),
+      call(async (session) => toRows(await session.run(cypher, toIntegers(parameters), { timeout: callTimeoutMs }))),
 
     write: (work) =>
       call(async (session, signal) => {
         // The server enforces the timeout too: a commit that is delayed on the network arrives too late to take effect.
-        const transaction = await session.beginTransaction({ timeout: deadlineMs });
+        const transaction = await session.beginTransaction({ timeout: callTimeoutMs });
         const result = await work(async (cypher, parameters) => {
           signal.throwIfAborted();
-          return rows(await transaction.run(cypher, toIntegers(parameters)));
+          return toRows(await transaction.run(cypher, toIntegers(parameters)));
         });
         signal.throwIfAborted();
         await transaction.commit();
@@ -163,13 +164,13 @@ export function connectNeo4j(
 
     runAndRollBack: (work) =>
       call(async (session) => {
-        const transaction = await session.beginTransaction({ timeout: deadlineMs });
-        await work(async (cypher, parameters) => rows(await transaction.run(cypher, toIntegers(parameters))));
+        const transaction = await session.beginTransaction({ timeout: callTimeoutMs });
+        await work(async (cypher, parameters) => toRows(await transaction.run(cypher, toIntegers(parameters))));
         await transaction.rollback();
       }),
 
-    // The last attempt may begin just before the deadline, and then has a server-side timeout of its own.
-    maxCommitDelayMs: 5 * deadlineMs + MONITOR_INTERVAL_MS,
+    // The last attempt may begin just before the call times out, and then has a server-side timeout of its own.
+    maxCommitDelayMs: 5 * callTimeoutMs + MONITOR_INTERVAL_MS,
 
     async close() {
       breaker.close();
@@ -178,24 +179,25 @@ export function connectNeo4j(
   };
 }
 
-/** Closes every connection immediately, also those in use. */
+/** Closes every connection immediately, including those in use. */
 async function close(driver: Driver): Promise<void> {
   await driver.close().catch(() => undefined);
 }
 
+/** Retries contention until the signal aborts, and other retryable errors before `MAX_RETRIES` retries were made. */
 async function withRetries<Result>(signal: AbortSignal, attempt: () => Promise<Result>): Promise<Result> {
   for (let failures = 0; ; failures += 1) {
     try {
       return await attempt();
     } catch (error) {
-      if (!isContention(error) && !(neo4j.isRetryableError(error) && failures < MAX_RECONNECTIONS)) throw error;
+      if (!isContention(error) && !(neo4j.isRetryableError(error) && failures < MAX_RETRIES)) throw error;
     }
     const backoffMs = Math.min(RETRY_BACKOFF_MS.first * 2 ** failures, RETRY_BACKOFF_MS.max);
     await sleep(backoffMs * (0.5 + Math.random()), undefined, { signal });
   }
 }
 
-/** Matches deadlocks, and nodes that a concurrent transaction deleted after a statement had matched them. */
+/** Returns whether the error is a deadlock, or a node that a concurrent transaction deleted after it was matched. */
 function isContention(error: unknown): boolean {
   return (
     error instanceof Neo4jError &&
@@ -204,7 +206,7 @@ function isContention(error: unknown): boolean {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the type of a row is known where the statement is run.
-const rows = ({ records }: { records: { toObject(): any }[] }) => records.map((record) => record.toObject());
+const toRows = ({ records }: { records: { toObject(): any }[] }) => records.map((record) => record.toObject());
 
 /** Converts numbers to the driver's integers, because it sends JavaScript numbers as floats. */
 function toIntegers(value: unknown): unknown {
@@ -216,7 +218,7 @@ function toIntegers(value: unknown): unknown {
 
 /**
  * Codes of errors that are not caused by the statement: connection, server errors, authentication, a terminated transaction,
- * a missing database or leader. N/A is the driver's code for its own errors, such as an exhausted pool.
+ * a missing or read-only database, a missing leader. N/A is the driver's code for its own errors, such as an exhausted pool.
  */
 const UNAVAILABLE =
   /^(ServiceUnavailable$|SessionExpired$|ProtocolError$|N\/A$|Neo\.TransientError\.|Neo\.DatabaseError\.|Neo\.ClientError\.(Security|Transaction|Cluster|Database)\.|Neo\.ClientError\.General\.ForbiddenOnReadOnlyDatabase$)/;

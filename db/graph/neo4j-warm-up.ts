@@ -1,16 +1,16 @@
 import * as cypher from './cypher.js';
 import type { Run } from './neo4j-session.js';
 
-/** Returns a random negative id, which no node has. Random, so that concurrent warm-ups do not lock the same nodes. */
+/** Returns a negative id, which no node has. It is random, so that concurrent warm-ups do not lock the same nodes. */
 const absentId = () => -1 - Math.floor(Math.random() * 1e9);
 
-/** Older than any attempt. */
+/** An age that no attempt reaches. */
 const UNREACHABLE_AGE_MS = Number.MAX_SAFE_INTEGER / 2;
 
-/** Neo4j has a query plan per order of magnitude of a list's length. */
+/** Neo4j plans a statement once for each order of magnitude of a list's length. */
 const LIST_SIZES = [1, 10];
 
-/** Numbers of users, authors and posts in a lookup: of single requests (a friend, a post, a page), then of batches. */
+/** Lengths of `people`, `others` and `posts` in lookups: of single requests (a friend, a post, a page), then of batches. */
 const LOOKUPS = [
   [1, 1, 0],
   [1, 0, 1],
@@ -27,13 +27,13 @@ type Statement = [statement: string, parameters: object];
 
 const absentIds = (id: number, size: number) => Array.from({ length: size }, (_, index) => id - index);
 
-/** Returns every statement that requests run, with parameters that match nothing. */
+/** Returns every statement that requests run, with ids that no node has. */
 export function warmUpStatements(id = absentId()): Statement[] {
   const lookups = LOOKUPS.map(([people, others, posts]): Statement => {
     const lists = { people: absentIds(id, people), others: absentIds(id, others), posts: absentIds(id, posts) };
     return [cypher.RELATIONS_BETWEEN, { ...lists, startWithPeople: people <= others, maxScanned: 1 }];
   });
-  return [...lookups, ...LIST_SIZES.flatMap((size) => statementsWithLists(id, size)), ...statementsAbout(id)];
+  return [...lookups, ...LIST_SIZES.flatMap((size) => statementsWithLists(id, size)), ...statementsWithId(id)];
 }
 
 function statementsWithLists(id: number, size: number): Statement[] {
@@ -49,7 +49,7 @@ function statementsWithLists(id: number, size: number): Statement[] {
   ];
 }
 
-function statementsAbout(id: number): Statement[] {
+function statementsWithId(id: number): Statement[] {
   const attempt = `warm-up ${id}`;
   const pair = { from: id, to: id - 1 };
   return [
@@ -70,22 +70,22 @@ function statementsAbout(id: number): Statement[] {
   ];
 }
 
-/** The server is warm when one round takes less than this. */
+/** The server counts as warm when one round takes less than this. */
 const WARM_ROUND_MS = 500;
 
 /** Limits the wait for a server that is warm but slow. */
 const MAX_ROUNDS = 4;
 
 /**
- * Runs every statement that requests run, so that a server that has just started plans and compiles them: the first run of a
- * statement takes seconds.
+ * Runs every statement that requests run, in rounds, until a round is fast. A server that has just started thereby plans and
+ * compiles them: the first run of a statement takes seconds.
  */
 export async function warmUpNeo4j(runAndRollBack: (work: (run: Run) => Promise<void>) => Promise<void>): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const started = performance.now();
+    const startedAt = performance.now();
     await runAndRollBack(async (run) => {
       for (const [statement, parameters] of warmUpStatements()) await run(statement, parameters);
     });
-    if (performance.now() - started < WARM_ROUND_MS) return;
+    if (performance.now() - startedAt < WARM_ROUND_MS) return;
   }
 }

@@ -9,10 +9,10 @@ import { warmUpNeo4j } from './neo4j-warm-up.js';
 
 export type { Neo4jOptions };
 
-/** The deadline of one call of a migration, a verification or a move. */
+/** The timeout of one call of a migration, a verification or a move. */
 const MAINTENANCE_TIMEOUT_MS = 10 * 60 * 1000;
 
-/** The age, in timeouts, at which an `Attempt` node can be deleted: its transition is no longer retried. */
+/** The age, in call timeouts, at which an `Attempt` node can be deleted: its transition is no longer retried. */
 const ATTEMPT_MAX_AGE_TIMEOUTS = 30;
 
 const EDGES_PER_TRANSACTION = 10_000;
@@ -31,8 +31,8 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
   }
 
   /**
-   * Runs a state transition between two users, with both nodes locked. `step` returns `done` if it made the transition. If
-   * the response to a commit is lost, the retry finds the `Attempt` node and returns `done` instead of running `step` again.
+   * Runs a state transition between users, with their nodes locked. `step` returns `done` if it made the transition. If the
+   * response to a commit is lost, the retry finds the `Attempt` node and returns `done` instead of running `step` again.
    */
   async function transition<Outcome>(
     people: readonly number[],
@@ -52,11 +52,11 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     return outcome;
   }
 
-  /** Returns whether the statement changed anything. */
+  /** Runs a transition that consists of one statement. Returns whether it changed anything. */
   const changePair = (statement: string, from: number, to: number) =>
     transition([from, to], true, async (run) => (await run(statement, { from, to })).length > 0);
 
-  /** Deletes this attempt, and those too old to be retried. */
+  /** Deletes this attempt, if any, and all attempts too old to be retried. */
   async function deleteAttempts(attempt: string | null): Promise<void> {
     await change(cypher.DELETE_ATTEMPTS, { attempt, age: ATTEMPT_MAX_AGE_TIMEOUTS * options.timeoutMs });
   }
@@ -76,7 +76,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     within: () => graph,
 
     async relationsBetween(people, others, posts) {
-      const empty = { friendships: [], found: [] };
+      const empty = { friendships: [], likes: [] };
       const needsFriendships = people.length > 0 && others.length > 0;
       if (!needsFriendships && posts.length === 0) return { friendships: [], likes: new Map() };
       const [row = empty] = await read<RelationsRow>(cypher.RELATIONS_BETWEEN, {
@@ -86,8 +86,8 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
         startWithPeople: people.length <= others.length,
         maxScanned: MAX_LIKERS_SCANNED,
       });
-      const likes = new Map<number, LikesOfPost>(row.found.map(([id, count, likers]) => [id, { count, likers }]));
-      const popular = row.found.flatMap(([id, count]) => (count > MAX_LIKERS_SCANNED ? [id] : []));
+      const likes = new Map<number, LikesOfPost>(row.likes.map(([id, count, likers]) => [id, { count, likers }]));
+      const popular = row.likes.flatMap(([id, count]) => (count > MAX_LIKERS_SCANNED ? [id] : []));
       if (popular.length > 0 && people.length > 0) {
         const rows = await read<{ id: number; likers: number[] }>(cypher.LIKERS_AMONG, { posts: popular, people });
         for (const { id, likers } of rows) likes.set(id, { count: likes.get(id)?.count ?? 0, likers });
@@ -99,8 +99,8 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
 
     async friendsOfEach(people) {
       const rows = await read<{ person: number; friends: number[] }>(cypher.FRIENDS_OF_EACH, { people });
-      const friendsOf = new Map(rows.map(({ person, friends }) => [person, friends]));
-      return people.map((person) => friendsOf.get(person) ?? []);
+      const friendsByPerson = new Map(rows.map(({ person, friends }) => [person, friends]));
+      return people.map((person) => friendsByPerson.get(person) ?? []);
     },
 
     requestersOf: async (person) => idsOf(await read(cypher.REQUESTERS_OF, { person })),
@@ -144,7 +144,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
       return installation?.id;
     },
     // The first of two concurrent claims wins, because the rank is unique.
-    claim: (installation, instead = installation) => change(cypher.CLAIM, { installation, instead }),
+    claim: (installation, previous = installation) => change(cypher.CLAIM, { installation, previous }),
     release: () => change(cypher.RELEASE, {}),
 
     async highestIds() {
@@ -156,7 +156,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     },
 
     async migrate() {
-      // Runs with the short deadline first, to detect an unavailable server soon.
+      // This call has the short timeout of requests, which detects an unavailable server sooner.
       await deleteAttempts(null);
       for (const constraint of cypher.CONSTRAINTS) await maintenance.write((run) => run(constraint));
       await maintenance.read(cypher.AWAIT_INDEXES, { seconds: MAINTENANCE_TIMEOUT_MS / 1000 });
@@ -173,5 +173,5 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
 
 interface RelationsRow {
   friendships: [person: number, friend: number][];
-  found: [post: number, count: number, likers: number[]][];
+  likes: [post: number, count: number, likers: number[]][];
 }

@@ -10,25 +10,28 @@ const BUFFER_BYTES = 256 * 1024;
 interface Options {
   /** The directory of the spool file, which is unlinked as soon as it is open. */
   directory: string;
-  /** How long the store may send nothing. */
+  /** How long the store may send nothing, in milliseconds. */
   timeoutMs: number;
 }
 
 /**
  * Returns a stream of the same bytes that drains the store's connection at full speed, so that a slow client does not occupy
- * it. Bytes that are not yet read wait in memory, and beyond that in an unlinked temporary file, which the operating system
+ * the connection. Unread bytes wait in memory, and beyond that in an unlinked temporary file, which the operating system
  * deletes when the stream or the process ends.
  *
  * `receive` copies from the store into memory while the client keeps up, and into the file otherwise. `serve` copies from the
- * file to the client. The stream fails with StoreUnavailableError if the store sends nothing for `timeoutMs`.
+ * file to the client, and ends the stream. The stream fails with StoreUnavailableError if the store sends nothing for
+ * `timeoutMs`, or if reading from it or using the file fails.
  */
 export function bufferedBody(body: Readable, { directory, timeoutMs }: Options): Readable {
   let file: FileHandle | undefined;
-  // Positions in the file.
-  let [written, sent] = [0, 0];
-  // Initially true: the memory buffer is empty.
+  let fileBytesWritten = 0;
+  let fileBytesSent = 0;
+  /** Whether the memory buffer has room. */
   let hasDemand = true;
-  let [serving, complete, ended] = [false, false, false];
+  let isServing = false;
+  let isReceived = false;
+  let hasEnded = false;
 
   const stream = new Readable({
     highWaterMark: BUFFER_BYTES,
@@ -46,60 +49,60 @@ export function bufferedBody(body: Readable, { directory, timeoutMs }: Options):
       );
     },
   });
-  const fail = (cause: unknown) => void stream.destroy(unavailable(cause));
+  const fail = (cause: unknown) => void stream.destroy(unavailableError(cause));
 
-  let writing = false;
-  let received = 0;
+  let isWriting = false;
+  let receivedBytes = 0;
   const idleTimer = setTimeout(() => {
-    const before = received;
+    const receivedBefore = receivedBytes;
     // If the event loop was blocked, more bytes may have arrived already.
     setImmediate(() => {
-      if (writing || received > before) idleTimer.refresh();
+      if (isWriting || receivedBytes > receivedBefore) idleTimer.refresh();
       else fail(new Error('the store stopped sending'));
     });
   }, timeoutMs);
 
   async function serve(): Promise<void> {
-    if (serving || stream.destroyed) return;
-    serving = true;
+    if (isServing || stream.destroyed) return;
+    isServing = true;
     try {
-      while (file && hasDemand && sent < written) {
-        const length = Math.min(BUFFER_BYTES, written - sent);
-        const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, sent);
-        sent += bytesRead;
+      while (file && hasDemand && fileBytesSent < fileBytesWritten) {
+        const length = Math.min(BUFFER_BYTES, fileBytesWritten - fileBytesSent);
+        const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, fileBytesSent);
+        fileBytesSent += bytesRead;
         hasDemand = stream.push(buffer.subarray(0, bytesRead));
       }
-      if (complete && !ended && sent === written) {
-        ended = true;
+      if (isReceived && !hasEnded && fileBytesSent === fileBytesWritten) {
+        hasEnded = true;
         stream.push(null);
       }
     } catch (error) {
       fail(error);
     } finally {
-      serving = false;
+      isServing = false;
     }
   }
 
   async function receive(): Promise<void> {
     for await (const chunk of body as AsyncIterable<Buffer>) {
-      received += chunk.length;
+      receivedBytes += chunk.length;
       idleTimer.refresh();
-      if (hasDemand && !serving && sent === written) {
+      if (hasDemand && !isServing && fileBytesSent === fileBytesWritten) {
         hasDemand = stream.push(chunk);
         continue;
       }
-      writing = true;
+      isWriting = true;
       file ??= await openUnnamed(directory);
       // If the stream was destroyed meanwhile, `destroy` had no file to close.
       if (stream.destroyed) return file.close();
       await file.appendFile(chunk);
-      written += chunk.length;
-      writing = false;
+      fileBytesWritten += chunk.length;
+      isWriting = false;
       idleTimer.refresh();
       if (hasDemand) void serve();
     }
     clearTimeout(idleTimer);
-    complete = true;
+    isReceived = true;
     void serve();
   }
 
@@ -116,5 +119,5 @@ async function openUnnamed(directory: string): Promise<FileHandle> {
   return file;
 }
 
-const unavailable = (cause: unknown) =>
+const unavailableError = (cause: unknown) =>
   cause instanceof StoreUnavailableError ? cause : new StoreUnavailableError('images', { cause });

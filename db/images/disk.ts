@@ -6,24 +6,24 @@ import { moveFileDurably, syncDirectory } from '../support/durable-files.js';
 import { StoreUnavailableError } from '../support/errors.js';
 import type { ImageStore } from './index.js';
 
-/** The file of the claim. Image names never begin with a dot. */
+/** The file that records the claim. Image names never begin with a dot. */
 const MARKER_FILE = '.installation';
 
-/** Stores images as files in a directory, on the file system of the uploads: `put` renames the file. */
+/** Stores images as files in a directory. Uploads must be on the same file system, because `put` renames the file. */
 export function diskImages(directory: string): ImageStore {
   const path = (name: string) => join(directory, name);
 
-  /** Syncs the directory even if the file is missing: the removal by another call may not be durable yet. */
+  /** Removes a file. Syncs the directory even if the file is missing: its removal by another call may not be durable yet. */
   async function remove(name: string): Promise<void> {
     await rm(path(name)).catch((error) => undefinedIfMissing(error, directory));
-    await syncDirectory(directory).catch(unavailable);
+    await syncDirectory(directory).catch(throwUnavailable);
   }
 
   return {
     kind: 'disk',
 
     async put(name, from) {
-      await moveFileDurably(from, path(name)).catch(unavailable);
+      await moveFileDurably(from, path(name)).catch(throwUnavailable);
     },
 
     async get(name) {
@@ -34,7 +34,7 @@ export function diskImages(directory: string): ImageStore {
         return { size, stream: file.createReadStream() };
       } catch (error) {
         await file.close();
-        return unavailable(error);
+        return throwUnavailable(error);
       }
     },
 
@@ -46,14 +46,14 @@ export function diskImages(directory: string): ImageStore {
           if (entry.isFile() && !entry.name.startsWith('.')) yield entry.name;
         }
       } catch (error) {
-        unavailable(error);
+        throwUnavailable(error);
       }
     },
 
     async check() {
       const { R_OK, W_OK, X_OK } = constants;
       // The trailing slash rejects a regular file.
-      await access(`${directory}/`, R_OK | W_OK | X_OK).catch(unavailable);
+      await access(`${directory}/`, R_OK | W_OK | X_OK).catch(throwUnavailable);
     },
 
     async claimedBy() {
@@ -68,7 +68,7 @@ export function diskImages(directory: string): ImageStore {
         await moveFileDurably(draft, path(MARKER_FILE));
       } catch (error) {
         await rm(draft).catch(() => undefined);
-        unavailable(error);
+        throwUnavailable(error);
       }
     },
 
@@ -80,12 +80,12 @@ export function diskImages(directory: string): ImageStore {
   };
 }
 
-function unavailable(cause: unknown): never {
+function throwUnavailable(cause: unknown): never {
   throw new StoreUnavailableError('images', { cause });
 }
 
-/** Returns undefined for a missing file. A missing directory means that the store is unavailable. */
+/** Returns undefined for a missing file. Throws StoreUnavailableError for any other error, such as a missing directory. */
 async function undefinedIfMissing(cause: NodeJS.ErrnoException, directory: string): Promise<undefined> {
   const isMissing = cause.code === 'ENOENT' && existsSync(directory);
-  if (!isMissing) unavailable(cause);
+  if (!isMissing) throwUnavailable(cause);
 }

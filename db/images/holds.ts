@@ -1,21 +1,22 @@
 import { StoreUnavailableError } from '../support/errors.js';
 import type { ImageStore } from './index.js';
 
-/** Lets a backup pause changes to the images that it copies. */
+/** Lets a backup hold off changes to the images that it copies. */
 export interface ImageHolds {
   /**
-   * Waits for removals in progress, then makes removals fail as if the store were unavailable until the returned function is
-   * called. The outbox retries them.
+   * Makes new removals fail with StoreUnavailableError until the returned function is called; the outbox retries them. Waits
+   * for removals in progress.
    */
   holdRemovals(): Promise<() => void>;
-  /** Waits for `put` calls in progress, then makes new ones wait until the returned function is called. */
+  /** Makes new `put` calls wait until the returned function is called. Waits for those in progress. */
   holdPuts(): Promise<() => void>;
 }
 
+/** Wraps a store so that `put` and `remove` can be held off. */
 export function withHolds(store: ImageStore): ImageStore & { holds: ImageHolds } {
   const inProgress = { put: new Set<Promise<void>>(), remove: new Set<Promise<void>>() };
   let removalsHeld = false;
-  let putsHeld: Promise<void> | undefined;
+  let putsReleased: Promise<void> | undefined;
 
   function track(kind: keyof typeof inProgress, call: Promise<void>): Promise<void> {
     const settled = call.catch(() => undefined).finally(() => inProgress[kind].delete(settled));
@@ -26,7 +27,7 @@ export function withHolds(store: ImageStore): ImageStore & { holds: ImageHolds }
   return {
     ...store,
     async put(name, path) {
-      while (putsHeld) await putsHeld;
+      while (putsReleased) await putsReleased;
       return track('put', store.put(name, path));
     },
     async remove(name) {
@@ -43,10 +44,10 @@ export function withHolds(store: ImageStore): ImageStore & { holds: ImageHolds }
       },
       async holdPuts() {
         const { promise, release } = createHold();
-        putsHeld = promise;
+        putsReleased = promise;
         await Promise.all(inProgress.put);
         return () => {
-          putsHeld = undefined;
+          putsReleased = undefined;
           release();
         };
       },

@@ -1,11 +1,12 @@
 import type { Readable } from 'node:stream';
 
 export interface StoredImage {
+  /** In bytes. */
   size: number;
   stream: Readable;
 }
 
-/** Image bytes by name. Callers check visibility. */
+/** Stores images by name. Does not check visibility. */
 export interface ImageStore {
   /** Recorded in the `installation` table. */
   readonly kind: 'disk' | 's3';
@@ -16,12 +17,14 @@ export interface ImageStore {
   get(name: string): Promise<StoredImage | undefined>;
   /** Removes the image durably, if it exists. */
   remove(name: string): Promise<void>;
+  /** Yields the names of all images. */
   list(): AsyncIterable<string>;
 
   /** Checks that images can be read and written. @throws StoreUnavailableError */
   check(): Promise<void>;
   /** Returns the installation that has claimed the store, if any. */
   claimedBy(): Promise<string | undefined>;
+  /** Claims the store, even if another installation has claimed it. */
   claim(installation: string): Promise<void>;
   /** Removes the claim of any installation. */
   release(): Promise<void>;

@@ -16,13 +16,13 @@ export interface S3Options {
   bucket: string;
   /** Whether to use `endpoint/bucket/name`, as most other servers require, instead of `bucket.endpoint/name`. */
   pathStyle: boolean;
-  /** The deadline of one call, and the idle timeout of a body. */
+  /** The timeout of one call, and the idle timeout of a body. */
   timeoutMs: number;
   /** The maximum number of connections of one process for uploads, and again for all other calls. */
   poolSize: number;
 }
 
-/** The object of the claim. Image names never begin with a dot. */
+/** The key of the object that records the claim. Image names never begin with a dot. */
 const MARKER_KEY = '.installation';
 
 /** Shorter than the idle timeouts of servers and firewalls. */
@@ -50,14 +50,14 @@ export async function openS3(options: S3Options, directory: string, log: Log): P
   // Loaded on demand: the SDK costs 100 ms and 20 MB.
   const S3 = await import('@aws-sdk/client-s3');
 
-  // Other servers accept any region, so none has to be configured.
+  // Servers other than AWS accept any region.
   const location = options.endpoint && { endpoint: options.endpoint, region: process.env.AWS_REGION || 'us-east-1' };
-  const agentsOf = (agent: https.AgentOptions) => ({
-    httpAgent: new http.Agent(agent),
-    httpsAgent: new https.Agent(agent),
+  const createAgents = (agentOptions: https.AgentOptions) => ({
+    httpAgent: new http.Agent(agentOptions),
+    httpsAgent: new https.Agent(agentOptions),
   });
-  const poolOf = () => agentsOf({ keepAlive: true, maxSockets: options.poolSize, timeout: IDLE_TIMEOUT_MS });
-  const pools = { uploads: poolOf(), others: poolOf() };
+  const createPool = () => createAgents({ keepAlive: true, maxSockets: options.poolSize, timeout: IDLE_TIMEOUT_MS });
+  const pools = { uploads: createPool(), others: createPool() };
   const settings: S3ClientConfig = {
     ...location,
     forcePathStyle: options.pathStyle,
@@ -71,18 +71,23 @@ export async function openS3(options: S3Options, directory: string, log: Log): P
   const client = new S3.S3Client({ ...settings, requestHandler: pools.others });
   const { credentials, region } = client.config;
   const uploader = new S3.S3Client({ ...settings, credentials, region, requestHandler: pools.uploads });
-  const prober = new S3.S3Client({ ...settings, credentials, region, requestHandler: agentsOf({ keepAlive: false }) });
+  const prober = new S3.S3Client({
+    ...settings,
+    credentials,
+    region,
+    requestHandler: createAgents({ keepAlive: false }),
+  });
   await region();
 
-  /** When one connection stops responding, the idle ones probably do too, and each would cost a call its deadline. */
+  /** Closes idle connections. When one connection stops responding, they probably do too, and calls on them would time out. */
   function dropIdleConnections(): void {
     for (const { freeSockets } of Object.values(pools).flatMap((agents) => Object.values(agents))) {
       for (const socket of Object.values(freeSockets).flatMap((sockets) => sockets ?? [])) socket.destroy();
     }
   }
 
-  const headBucket = (via: typeof client, abortSignal: AbortSignal) =>
-    via.send(new S3.HeadBucketCommand({ Bucket }), { abortSignal });
+  const headBucket = (s3Client: typeof client, abortSignal: AbortSignal) =>
+    s3Client.send(new S3.HeadBucketCommand({ Bucket }), { abortSignal });
 
   const breaker = createCircuitBreaker({
     store: 'images',
@@ -126,7 +131,7 @@ export async function openS3(options: S3Options, directory: string, log: Log): P
       const file = await open(path).catch((cause) => {
         throw new StoreUnavailableError('images', { cause });
       });
-      // If reading fails, the request is incomplete and is aborted at its deadline.
+      // If reading the file fails, the request is incomplete and times out.
       const Body = file.createReadStream({ highWaterMark: READ_BYTES }).on('error', ignore);
       const finished = new AbortController();
       try {
@@ -137,7 +142,7 @@ export async function openS3(options: S3Options, directory: string, log: Log): P
           }),
         );
       } finally {
-        // The server may refuse before all is sent: aborting releases the connection.
+        // The server may respond with an error before it has received the whole body: aborting releases the connection.
         finished.abort();
         Body.destroy();
       }
@@ -182,12 +187,12 @@ export async function openS3(options: S3Options, directory: string, log: Log): P
   };
 }
 
-/** Returns undefined for a missing object. A missing bucket is an error. */
+/** Returns undefined for a missing object. Rethrows any other error, such as a missing bucket. */
 function undefinedIfAbsent(error: Error): undefined {
   if (error.name !== 'NoSuchKey') throw error;
 }
 
-/** S3's errors contain the access key and the signed request, which must not be logged. */
+/** Replaces an error that S3 responded with: it contains the access key and the signed request, which must not be logged. */
 function withoutDetails(error: Error & { $metadata?: { httpStatusCode?: number } }): Error {
   const status = error.$metadata?.httpStatusCode;
   return status === undefined ? error : new Error(`S3 responded with ${status} ${error.name}`);

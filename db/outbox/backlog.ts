@@ -7,7 +7,7 @@ import type { OutboxTable } from '../schema.js';
 export interface Backlog {
   kind: OutboxTable['kind'];
   waiting: number;
-  /** Entries that are due or have failed before. */
+  /** The number of entries that are due or have failed before. */
   overdue: number;
   /** The age of the oldest entry; 0 without entries. */
   ageSeconds: number;

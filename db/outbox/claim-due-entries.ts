@@ -3,8 +3,7 @@ import { NOW } from '../postgres/clock.js';
 import type { Database } from '../postgres/index.js';
 
 /**
- * Returns those of the entries that are due and not being delivered by another transaction. Locks them if run in a
- * transaction.
+ * Returns the entries that are due and not locked by another transaction. In a transaction, locks their rows until it ends.
  */
 export const claimDueEntries = (db: Database, ids: readonly number[]) =>
   db

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import type { SocialGraph } from '../graph/index.js';
 import type { ImageStore } from '../images/index.js';
-import { after, NOW } from '../postgres/clock.js';
+import { NOW, secondsFromNow } from '../postgres/clock.js';
 import type { Database, DatabaseTransaction } from '../postgres/index.js';
 import type { OutboxTable } from '../schema.js';
 import { batched } from '../support/batch.js';
@@ -12,12 +12,12 @@ import type { Log } from '../support/log.js';
 import { claimDueEntries } from './claim-due-entries.js';
 import { createNodeDelivery } from './node-delivery.js';
 
-/**
+/*
  * Transactional outbox: keeps the graph and the image store consistent with PostgreSQL without distributed transactions.
  *
  * The transaction that changes a row inserts an outbox entry, which names the changed entity: a person, a post or an image.
  * After the commit, the request delivers its own entries (inline delivery), within a time limit. A relay in every process
- * polls for due entries, which inline delivery has not reached or which have failed, and retries them with exponential
+ * polls for due entries, which inline delivery has not reached or failed to deliver, and retries them with exponential
  * backoff until they succeed.
  *
  * Delivery is level-triggered: an entry contains no change to replay. Delivery reads the current row and makes the other
@@ -56,12 +56,13 @@ const KINDS_BY_STORE: readonly Kind[][] = [['person', 'post'], ['image']];
 /** Inserts entries in the transaction that changes the rows. Returns the ids of the entries to deliver after the commit. */
 export async function enqueue(trx: DatabaseTransaction, references: readonly EntityReference[]): Promise<number[]> {
   if (references.length === 0) return [];
-  const [kinds, keys] = [references.map(({ kind }) => kind), references.map(({ key }) => String(key))];
+  const kinds = references.map(({ kind }) => kind);
+  const keys = references.map(({ key }) => String(key));
   const { rows } = await insertEntries(sql`select * from unnest(${kinds}::text[], ${keys}::text[])`).execute(trx);
   return rows.map(({ id }) => id);
 }
 
-/** Builds the statement that inserts the kinds and keys that a query selects. */
+/** Builds the statement that inserts an entry for each kind and key that `query` selects, and returns the ids. */
 export const insertEntries = (query: RawBuilder<unknown>) =>
   sql<{ id: number }>`insert into outbox (kind, key) ${query} returning id`;
 
@@ -90,7 +91,8 @@ export function createOutbox({ db, graphTransactions, graph, images, log }: Stor
   let relay: Promise<void> | undefined;
 
   /**
-   * Returns false if there was nothing to do: the entry is already delivered, not due, or being delivered elsewhere.
+   * Delivers an entry, or reschedules it if the delivery fails. Returns false if there was nothing to do: the entry is already
+   * delivered, not due, or being delivered elsewhere.
    *
    * @throws StoreUnavailableError if the store is unavailable: other entries of the same store would fail too
    */
@@ -109,7 +111,7 @@ export function createOutbox({ db, graphTransactions, graph, images, log }: Stor
       if (!unavailable) log.warn({ err: error, kind: entry.kind, retryInSeconds: backoffSeconds }, 'delivery failed');
       await db
         .updateTable('outbox')
-        .set({ attempts: entry.attempts + 1, due_at: after(backoffSeconds) })
+        .set({ attempts: entry.attempts + 1, due_at: secondsFromNow(backoffSeconds) })
         .where('id', '=', id)
         // Another process may have delivered it meanwhile and scheduled its second delivery.
         .where('due_at', '<=', NOW)
@@ -119,7 +121,10 @@ export function createOutbox({ db, graphTransactions, graph, images, log }: Stor
     }
   }
 
-  /** Removes an image that no row refers to. Names are never reused, so a due, unreferenced image stays unreferenced. */
+  /**
+   * Removes an image unless a row refers to it, and deletes the entry. Names are never reused, so a due, unreferenced image
+   * stays unreferenced.
+   */
   async function sweepImage(id: number, name: string): Promise<boolean> {
     if ((await claimDueEntries(db, [id])).length === 0) return false;
     const { rows } = await sql`
@@ -130,7 +135,7 @@ export function createOutbox({ db, graphTransactions, graph, images, log }: Stor
     return true;
   }
 
-  /** Returns the number of entries that were delivered or rescheduled. */
+  /** Delivers a batch of due entries. Returns the number of entries that were delivered or rescheduled. */
   async function deliverDue(kinds: readonly Kind[]): Promise<number> {
     const due = await db
       .selectFrom('outbox')
@@ -141,28 +146,29 @@ export function createOutbox({ db, graphTransactions, graph, images, log }: Stor
       .orderBy('id')
       .limit(RELAY_BATCH_SIZE)
       .execute();
-    let delivered = 0;
+    let handledCount = 0;
     for (const { id } of due) {
       if (stopped.signal.aborted) break;
-      if (await deliverOne(id)) delivered += 1;
+      if (await deliverOne(id)) handledCount += 1;
     }
-    return delivered;
+    return handledCount;
   }
 
   async function runRelay(): Promise<void> {
     while (!stopped.signal.aborted) {
-      let delivered = 0;
+      let handledCount = 0;
       for (const kinds of KINDS_BY_STORE) {
-        delivered += await deliverDue(kinds).catch((error) => {
+        handledCount += await deliverDue(kinds).catch((error) => {
           if (!(error instanceof StoreUnavailableError)) log.warn({ err: error }, 'outbox relay failed');
           return 0;
         });
       }
-      if (delivered === 0) await sleep(POLL_INTERVAL_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
+      if (handledCount === 0)
+        await sleep(POLL_INTERVAL_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
     }
   }
 
-  async function deliverAll(entries: readonly number[]): Promise<void> {
+  async function deliverInline(entries: readonly number[]): Promise<void> {
     failpoint('transaction committed');
     try {
       for (const id of entries) await deliverOne(id);
@@ -174,15 +180,15 @@ export function createOutbox({ db, graphTransactions, graph, images, log }: Stor
 
   return {
     async deliver(entries) {
-      const delivery = deliverAll(entries.slice(0, MAX_INLINE_ENTRIES));
+      const delivery = deliverInline(entries.slice(0, MAX_INLINE_ENTRIES));
       inlineDeliveries.add(delivery);
       void delivery.finally(() => inlineDeliveries.delete(delivery));
-      const timeout = new AbortController();
+      const raceEnded = new AbortController();
       await Promise.race([
         delivery,
-        sleep(INLINE_TIMEOUT_MS, undefined, { signal: timeout.signal }).catch(() => undefined),
+        sleep(INLINE_TIMEOUT_MS, undefined, { signal: raceEnded.signal }).catch(() => undefined),
       ]);
-      timeout.abort();
+      raceEnded.abort();
     },
     start() {
       relay = runRelay();

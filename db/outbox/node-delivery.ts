@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Nodes, SocialGraph } from '../graph/index.js';
-import { after } from '../postgres/clock.js';
+import { secondsFromNow } from '../postgres/clock.js';
 import type { Database, DatabaseTransaction } from '../postgres/index.js';
 import { lockExclusive } from '../postgres/locks.js';
 import { batched } from '../support/batch.js';
@@ -14,23 +14,23 @@ interface Stores {
 
 type Entry = Awaited<ReturnType<typeof claimDueEntries>>[number];
 
-/** `skipped`: already delivered, not due, or being delivered elsewhere. `retryAlone`: not delivered in this batch. */
-type Outcome = 'delivered' | 'skipped' | 'retryAlone';
+/** `skipped`: already delivered, not due, or being delivered elsewhere. `retryAlone`: left out of this batch. */
+type Outcome = 'done' | 'skipped' | 'retryAlone';
 
 /** Small, since logins of these people and likes of these posts wait for the locks of the whole batch. */
 const MAX_BATCH_SIZE = 50;
 
 /**
- * Creates the delivery of people and posts to the graph. It returns false if there was nothing to do.
+ * Creates the function that delivers an entry for a person or post to the graph. It returns false if there was nothing to do.
  *
- * New nodes are batched across concurrent requests. A removed node may have many edges, so it is removed alone, and no other
+ * New nodes are batched across concurrent requests. A node to remove may have many edges, so it is removed alone, and no other
  * delivery waits for it. If a batch fails, each of its entries is delivered alone.
  */
 export function createNodeDelivery(stores: Stores): (entry: number) => Promise<boolean> {
   const deliverTogether = batched(
     async (ids: number[]): Promise<Outcome[]> => {
       try {
-        return await deliverBatch(stores, ids, { removing: false });
+        return await deliverBatch(stores, ids, { allowRemovals: false });
       } catch (error) {
         if (ids.length === 1) throw error;
         return ids.map(() => 'retryAlone');
@@ -40,41 +40,47 @@ export function createNodeDelivery(stores: Stores): (entry: number) => Promise<b
   );
   return async (id) => {
     const outcome = await deliverTogether(id);
-    const [final] = outcome === 'retryAlone' ? await deliverBatch(stores, [id], { removing: true }) : [outcome];
-    return final === 'delivered';
+    if (outcome !== 'retryAlone') return outcome === 'done';
+    const [retried] = await deliverBatch(stores, [id], { allowRemovals: true });
+    return retried === 'done';
   };
 }
 
-/** Holds exclusive locks from reading the rows until the commit: deliveries of the same entity must not overlap. */
+/**
+ * Delivers entries in one transaction. Returns one outcome for each id, in the order of the ids. Holds exclusive locks from
+ * reading the rows until the commit: deliveries of the same entity must not overlap.
+ */
 async function deliverBatch(
   { graphTransactions, graph }: Stores,
   ids: readonly number[],
-  { removing }: { removing: boolean },
+  { allowRemovals }: { allowRemovals: boolean },
 ): Promise<Outcome[]> {
   const outcomes = await graphTransactions.transaction().execute(async (trx) => {
     const entries = await claimDueEntries(trx, ids);
-    const keys = (kind: string) => entries.filter((entry) => entry.kind === kind).map(({ key }) => Number(key));
-    const [people, posts] = [keys('person'), keys('post')];
+    const idsOf = (kind: Entry['kind']) => entries.filter((entry) => entry.kind === kind).map(({ key }) => Number(key));
+    const people = idsOf('person');
+    const posts = idsOf('post');
     await lockExclusive(trx, { accounts: people, posts });
     const existing = {
-      people: await existingIds(trx, 'accounts', people),
-      posts: await existingIds(trx, 'posts', posts),
+      people: await findExistingIds(trx, 'accounts', people),
+      posts: await findExistingIds(trx, 'posts', posts),
     };
     const exists = ({ kind, key }: Entry) =>
       (kind === 'person' ? existing.people : existing.posts).includes(Number(key));
-    const lockedGraph = graph.within(trx);
-    const present = entries.filter(exists);
-    if (present.length > 0) await createNodes(trx, lockedGraph, existing, present);
-    if (removing)
-      for (const entry of entries.filter((entry) => !exists(entry))) await removeNode(trx, lockedGraph, entry);
-    const outcome = (entry: Entry): Outcome => (removing || exists(entry) ? 'delivered' : 'retryAlone');
-    return new Map(entries.map((entry) => [entry.id, outcome(entry)]));
+    const graphInTransaction = graph.within(trx);
+    const creations = entries.filter(exists);
+    const removals = entries.filter((entry) => !exists(entry));
+    if (creations.length > 0) await deliverCreations(trx, graphInTransaction, existing, creations);
+    if (allowRemovals) for (const entry of removals) await deliverRemoval(trx, graphInTransaction, entry);
+    const outcomeOf = (entry: Entry): Outcome => (allowRemovals || exists(entry) ? 'done' : 'retryAlone');
+    return new Map(entries.map((entry) => [entry.id, outcomeOf(entry)]));
   });
-  if ([...outcomes.values()].includes('delivered')) failpoint('delivery committed');
+  if ([...outcomes.values()].includes('done')) failpoint('delivery committed');
   return ids.map((id) => outcomes.get(id) ?? 'skipped');
 }
 
-async function createNodes(
+/** Creates the nodes that do not exist, and deletes the entries. */
+async function deliverCreations(
   trx: DatabaseTransaction,
   graph: SocialGraph,
   nodes: Nodes,
@@ -87,24 +93,28 @@ async function createNodes(
 }
 
 /**
- * Removes a node. An abandoned write may still commit after the removal and create the node again, so the entry is kept and
- * delivered a second time after `maxCommitDelayMs`.
+ * Removes a node, and deletes the entry or schedules its second delivery after `maxCommitDelayMs`: a write that was given up
+ * may commit after the removal and create the node again.
  */
-async function removeNode(
+async function deliverRemoval(
   trx: DatabaseTransaction,
   graph: SocialGraph,
-  { id, kind, key, delivered }: Entry,
+  { id, kind, key, delivered: isSecondDelivery }: Entry,
 ): Promise<void> {
   await (kind === 'person' ? graph.removePerson(Number(key)) : graph.removePost(Number(key)));
   failpoint('node written');
-  if (delivered || graph.maxCommitDelayMs === 0) await trx.deleteFrom('outbox').where('id', '=', id).execute();
+  if (isSecondDelivery || graph.maxCommitDelayMs === 0) await trx.deleteFrom('outbox').where('id', '=', id).execute();
   else {
-    const secondDelivery = { delivered: true, due_at: after(graph.maxCommitDelayMs / 1000) };
+    const secondDelivery = { delivered: true, due_at: secondsFromNow(graph.maxCommitDelayMs / 1000) };
     await trx.updateTable('outbox').set(secondDelivery).where('id', '=', id).execute();
   }
 }
 
-async function existingIds(trx: DatabaseTransaction, table: 'accounts' | 'posts', ids: number[]): Promise<number[]> {
+async function findExistingIds(
+  trx: DatabaseTransaction,
+  table: 'accounts' | 'posts',
+  ids: number[],
+): Promise<number[]> {
   if (ids.length === 0) return [];
   const query = trx.selectFrom(table).select('id').where(sql<boolean>`id = any(${ids}::int8[])`);
   const rows = await query.orderBy('id').execute();

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import type { ImageStore } from '../images/index.js';
-import { after, NOW } from '../postgres/clock.js';
+import { NOW, secondsFromNow } from '../postgres/clock.js';
 import type { Database, DatabaseTransaction } from '../postgres/index.js';
-import type { SizedImage } from '../storage-quota.js';
+import type { ImageWithQuota } from '../storage-quota.js';
 import { StoreUnavailableError } from '../support/errors.js';
 import { failpoint } from '../support/failpoints.js';
 import type { Outbox } from './index.js';
@@ -13,12 +13,12 @@ import type { Outbox } from './index.js';
  *
  * An outbox entry that is due in 15 minutes is inserted first. Then the image is stored. Then the transaction that writes the
  * row claims the image: it deletes the entry, and fails if the entry is due. The outbox removes an image with a due entry if
- * no row refers to it. So a crash at any point leaves at most an entry, which cleans up. An entry can be claimed only before
- * it is due and delivered only after, by PostgreSQL's clock: never both.
+ * no row refers to it. So a crash at any point leaves at most an entry, whose delivery removes the image. An entry can be
+ * claimed only before it is due and delivered only after, by PostgreSQL's clock: never both.
  */
 
 /** A stored image that no row refers to yet. */
-export interface PendingImage extends SizedImage {
+export interface PendingImage extends ImageWithQuota {
   name: string;
   entry: number;
 }
@@ -30,7 +30,7 @@ interface Stores {
 }
 
 /** Far longer than storing an image and committing its row take. */
-const CLAIM_DEADLINE = after(15 * 60);
+const CLAIM_DEADLINE = secondsFromNow(15 * 60);
 
 /**
  * Stores the file at `path` under a random name, and passes the image to `commit`, whose transaction has to claim it. An
@@ -40,7 +40,7 @@ const CLAIM_DEADLINE = after(15 * 60);
  */
 export async function withPendingImage<Result>(
   { db, images, outbox }: Stores,
-  { path, extension, bytes, storageMaxBytes }: SizedImage & { path: string; extension: string },
+  { path, extension, bytes, storageMaxBytes }: ImageWithQuota & { path: string; extension: string },
   commit: (image: PendingImage) => Promise<Result>,
 ): Promise<Result> {
   const name = `${randomBytes(16).toString('hex')}.${extension}`;
@@ -55,12 +55,13 @@ export async function withPendingImage<Result>(
     failpoint('image stored');
     return await commit({ name, entry, bytes, storageMaxBytes });
   } finally {
-    // An error here must not fail a committed request. Unclaimed images are removed by the deadline anyway.
+    // An error here must not fail a committed request. Unclaimed images are removed after the deadline anyway.
     const unclaimed = await makeDue(db, entry).catch(() => false);
     if (unclaimed) await outbox.deliver([entry]);
   }
 }
 
+/** Makes an entry due. Returns false if its image was claimed. */
 async function makeDue(db: Database, entry: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('outbox')
@@ -71,9 +72,9 @@ async function makeDue(db: Database, entry: number): Promise<boolean> {
 }
 
 /**
- * Claims the image in the transaction that writes its row.
+ * Claims the image in the transaction that writes the row that refers to it.
  *
- * @throws StoreUnavailableError if the claim deadline has passed, since the image may be removed already
+ * @throws StoreUnavailableError if the claim deadline has passed, since the image may already be removed
  */
 export async function claimImage(trx: DatabaseTransaction, image: PendingImage): Promise<void> {
   const { rows } = await claimImageIf(image, sql`true`).execute(trx);
@@ -81,8 +82,8 @@ export async function claimImage(trx: DatabaseTransaction, image: PendingImage):
 }
 
 /**
- * Builds the statement that claims the image if a condition holds. It returns no row if it does not. `attempts = 0` excludes
- * an entry whose removal failed: it was rescheduled, but the image may already be removed.
+ * Builds the statement that claims the image if a condition holds. It returns no row if nothing was claimed. `attempts = 0`
+ * excludes an entry whose removal failed: it was rescheduled, but the image may already be removed.
  */
 export const claimImageIf = ({ entry }: PendingImage, condition: RawBuilder<unknown>) =>
   sql`delete from outbox where id = ${entry} and due_at > ${NOW} and attempts = 0 and ${condition} returning id`;

@@ -3,18 +3,19 @@ import pg from 'pg';
 import type { CircuitBreaker } from '../support/circuit-breaker.js';
 import { StoreUnavailableError } from '../support/errors.js';
 import { type Observer, timed } from '../support/observer.js';
+import type { PoolUsage } from './index.js';
 
 const { INT8, TIMESTAMPTZ } = pg.types.builtins;
-const dateOf = pg.types.getTypeParser(TIMESTAMPTZ);
+const parseTimestamp = pg.types.getTypeParser(TIMESTAMPTZ);
 
 /**
  * The `types` option of a pool. Parses `int8` as a number, because the API bounds ids to safe integers, and returns times as
  * strings in the format of the API.
  */
-export const types = {
+export const typeParsers = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     if (oid === INT8) return Number;
-    if (oid === TIMESTAMPTZ) return (text: string) => dateOf(text).toISOString();
+    if (oid === TIMESTAMPTZ) return (text: string) => parseTimestamp(text).toISOString();
     return pg.types.getTypeParser(oid, format as 'text');
   },
 };
@@ -34,32 +35,32 @@ export class NamingClient extends pg.Client {
   }
 }
 
-const names = new Map<string, string>();
+const statementNames = new Map<string, string>();
 
 function statementName(text: string): string {
-  let name = names.get(text);
+  let name = statementNames.get(text);
   if (name === undefined) {
     name = createHash('sha256').update(text).digest('base64url');
-    names.set(text, name);
+    statementNames.set(text, name);
   }
   return name;
 }
 
 /**
- * Returns a NamingClient class whose statements run through the circuit breaker. A connection is closed when a statement on
- * it was given up: the server rolls back an open transaction, but a single statement may still complete. If the server
- * reported the error itself, the connection stays open for the rollback.
+ * Returns a NamingClient class whose statements run through the circuit breaker. When a statement fails with
+ * StoreUnavailableError, its connection is closed: the server rolls back an open transaction, but a single statement may still
+ * complete. If the server reported the error itself, the connection stays open for the rollback.
  */
 export function clientWithBreaker(breaker: CircuitBreaker): typeof pg.Client {
   return class extends NamingClient {
     // biome-ignore lint/suspicious/noExplicitAny: as above.
     override async query(...statement: [any, ...any[]]): Promise<any> {
-      let responded = false;
+      let serverReportedError = false;
       const run = async () => {
         try {
           return await super.query(...statement);
         } catch (error) {
-          responded = error instanceof pg.DatabaseError;
+          serverReportedError = error instanceof pg.DatabaseError;
           throw error;
         }
       };
@@ -67,7 +68,7 @@ export function clientWithBreaker(breaker: CircuitBreaker): typeof pg.Client {
         return await breaker.run(run);
       } catch (error) {
         // The pool discards a client that has ended.
-        if (error instanceof StoreUnavailableError && !responded) void this.end();
+        if (error instanceof StoreUnavailableError && !serverReportedError) void this.end();
         throw error;
       }
     }
@@ -84,21 +85,29 @@ export function clientWithMetrics(Client: typeof pg.Client, observer: Observer):
   };
 }
 
+/** Creates a pool that survives the loss of connections. */
 export function createPool(options: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool(options);
-  // Without listeners, losing an idle connection would end the process.
+  // Without listeners, the loss of a connection would end the process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
 
+export const usageOf = (pool: pg.Pool): PoolUsage => ({
+  total: pool.totalCount,
+  idle: pool.idleCount,
+  waiting: pool.waitingCount,
+});
+
 /**
  * SQLSTATEs of errors that are not caused by the statement: connection, authorization, missing database, serialization
- * failures and terminated transactions, insufficient resources, operator intervention, system errors, lock timeouts.
+ * failures and deadlocks, insufficient resources, operator intervention, system errors, read-only transactions (a standby, a
+ * full disk), transactions that timed out, lock timeouts.
  */
 const UNAVAILABLE = /^(08|28|3D|40|53|57|58)|^(25006|25P0[34]|55P03)$/;
 
-/** Errors that the server did not report, except TypeErrors, are connection failures. */
+/** Returns whether PostgreSQL is unavailable. Errors that it did not report, except TypeErrors, are connection failures. */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof pg.DatabaseError ? UNAVAILABLE.test(error.code ?? '') : !(error instanceof TypeError);
 }

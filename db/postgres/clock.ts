@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 
-/** PostgreSQL's clock is the only one that all processes share. Unlike `now()`, it advances within a transaction. */
+/** The current time of PostgreSQL's clock, which all processes share. Unlike `now()`, it advances within a transaction. */
 export const NOW = sql<string>`clock_timestamp()`;
 
-export const after = (seconds: number) => sql<string>`${NOW} + ${seconds}::float8 * interval '1 second'`;
+/** Returns an expression for the time in this many seconds; negative numbers are in the past. */
+export const secondsFromNow = (seconds: number) => sql<string>`${NOW} + ${seconds}::float8 * interval '1 second'`;

@@ -3,7 +3,7 @@ import type { Tables } from '../schema.js';
 import { StoreUnavailableError } from '../support/errors.js';
 import type { Log } from '../support/log.js';
 import { noopObserver, type Observer } from '../support/observer.js';
-import { clientWithMetrics, createPool, isUnavailable, NamingClient, types } from './client.js';
+import { clientWithMetrics, createPool, isUnavailable, NamingClient, typeParsers, usageOf } from './client.js';
 import { startEmbeddedServer } from './embedded/server.js';
 import type { Postgres } from './index.js';
 
@@ -22,14 +22,14 @@ export async function openEmbeddedPostgres(
 ): Promise<Postgres> {
   const server = await startEmbeddedServer(directory, log);
   const pool = createPool({
-    stream: server.connection,
+    stream: server.createConnection,
     // PGlite's defaults.
     user: 'postgres',
     database: 'postgres',
     max: 1,
     idleTimeoutMillis: 0,
     connectionTimeoutMillis: QUEUE_TIMEOUT_MS,
-    types,
+    types: typeParsers,
     Client: clientWithMetrics(EmbeddedClient, observer),
   });
   const dialect = new PostgresDialect({
@@ -41,7 +41,7 @@ export async function openEmbeddedPostgres(
     graphTransactions: db,
     maintenanceDb: db,
     statementTimeoutMs: 0,
-    pools: () => ({ main: { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount } }),
+    pools: () => ({ main: usageOf(pool) }),
     async close() {
       await db.destroy();
       await server.close();
@@ -49,7 +49,7 @@ export async function openEmbeddedPostgres(
   };
 }
 
-/** Throws StoreUnavailableError if the thread ends while a statement runs; the statement may have been committed. */
+/** Fails with StoreUnavailableError if the thread ends while a statement runs; the statement may have been committed. */
 class EmbeddedClient extends NamingClient {
   // biome-ignore lint/suspicious/noExplicitAny: as in `client.ts`.
   override async query(...statement: [any, ...any[]]): Promise<any> {

@@ -10,10 +10,11 @@ import type { Database } from './index.js';
  * little too.
  */
 export interface FreeSpace {
-  /** Whether writes are refused, as of the last check. */
-  readonly low: boolean;
+  /** Whether too little space was free at the last check, so that writes are refused. */
+  readonly isLow: boolean;
+  /** As of the last check. */
   readonly freeBytes: number;
-  /** Checks now. Returns whether writes are accepted. */
+  /** Checks the free space now. Returns whether there is enough for writes. */
   check(): Promise<boolean>;
   stop(): Promise<void>;
 }
@@ -24,11 +25,12 @@ const RESERVE_BYTES = 64 * 1024 * 1024;
 /** Free space at which writes are accepted again. The margin (hysteresis) prevents flapping. */
 const RECOVERED_BYTES = RESERVE_BYTES + 16 * 1024 * 1024;
 
-/** A start replays WAL, and may create a WAL segment and write a checkpoint. */
+/** PostgreSQL replays WAL at a start, and may create a WAL segment and write a checkpoint. */
 const REQUIRED_START_BYTES = 32 * 1024 * 1024;
 
-const INTERVAL_MS = 250;
+const CHECK_INTERVAL_MS = 250;
 
+/** There is too little space for PostgreSQL to start. */
 export class DiskFullError extends Error {
   readonly code = 'disk_full';
   constructor(path: string, freeBytes: number) {
@@ -46,42 +48,43 @@ export async function requireRoomToStart(path: string): Promise<void> {
   if (free < REQUIRED_START_BYTES) throw new DiskFullError(path, free);
 }
 
+/** Checks the free space periodically, and makes the database read-only while it is low. */
 export async function watchFreeSpace(path: string, db: Database, log: Log): Promise<FreeSpace> {
   const stopped = new AbortController();
   let freeBytes = await readFreeBytes(path);
-  let low = false;
+  let isLow = false;
 
   async function check(): Promise<boolean> {
     freeBytes = await readFreeBytes(path);
-    low = freeBytes < (low ? RECOVERED_BYTES : RESERVE_BYTES);
-    return !low;
+    isLow = freeBytes < (isLow ? RECOVERED_BYTES : RESERVE_BYTES);
+    return !isLow;
   }
 
-  /** Applies to all later transactions: it is a session setting, and there is only one session. */
+  /** Makes all later transactions read-only or writable: the setting is the session's, and there is only one session. */
   const setReadOnly = (readOnly: boolean) =>
     sql`set default_transaction_read_only = ${sql.raw(readOnly ? 'on' : 'off')}`.execute(db);
 
-  async function run(): Promise<void> {
+  async function watch(): Promise<void> {
     let readOnly = false;
     while (!stopped.signal.aborted) {
       try {
         await check();
-        if (low && !readOnly) log.warn({ freeBytes }, 'the disk is almost full: writes are refused');
-        if (!low && readOnly) log.info({ freeBytes }, 'the disk has enough free space again: writes are accepted');
-        // Repeated, because a restart of the database resets it.
-        if (low || readOnly) await setReadOnly(low);
-        readOnly = low;
+        if (isLow && !readOnly) log.warn({ freeBytes }, 'the disk is almost full: writes are refused');
+        if (!isLow && readOnly) log.info({ freeBytes }, 'the disk has enough free space again: writes are accepted');
+        // Repeated while space is low, because a restart of the database resets the setting.
+        if (isLow || readOnly) await setReadOnly(isLow);
+        readOnly = isLow;
       } catch (error) {
         if (!stopped.signal.aborted) log.warn({ err: error }, 'failed to check the free space');
       }
-      await sleep(INTERVAL_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
+      await sleep(CHECK_INTERVAL_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
     }
   }
 
-  const loop = run();
+  const loop = watch();
   return {
-    get low() {
-      return low;
+    get isLow() {
+      return isLow;
     },
     get freeBytes() {
       return freeBytes;

@@ -4,7 +4,8 @@ import type { Tables } from '../schema.js';
 export type Database = Kysely<Tables>;
 export type DatabaseTransaction = Transaction<Tables>;
 
-export interface Pool {
+/** Numbers of connections, and of calls that wait for one. */
+export interface PoolUsage {
   total: number;
   idle: number;
   waiting: number;
@@ -17,11 +18,11 @@ export interface Postgres {
    * exhaust the connections that logins need.
    */
   graphTransactions: Database;
-  /** For migrations, verification and moves: a small pool with a deadline of a day. */
+  /** For migrations, verification and moves: a small pool with a statement timeout of a day. */
   maintenanceDb: Database;
-  /** The deadline of a statement of `db` and `graphTransactions`; 0 for none. */
+  /** The timeout of a statement of `db` and `graphTransactions`; 0 for none. */
   statementTimeoutMs: number;
-  /** Returns the current numbers of connections and of waiting calls by pool. */
-  pools(): Record<string, Pool>;
+  /** Returns the current usage by pool name. */
+  pools(): Record<string, PoolUsage>;
   close(): Promise<void>;
 }

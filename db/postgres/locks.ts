@@ -12,7 +12,7 @@ import type { DatabaseTransaction } from './index.js';
  * requests; with row locks, a stream of likes could starve a deletion.
  *
  * Lock keys: 2 * id for an account, 2 * id + 1 for a post, negative numbers for locks on a whole table or installation. The locks
- * of `tryLock` have two 32-bit keys, which PostgreSQL keeps apart from 64-bit keys.
+ * of `tryLock` have two 32-bit keys, which cannot collide with 64-bit keys.
  *
  * While a transaction is open, only its own connection may be used: the embedded PostgreSQL has a single connection, and a
  * statement outside the transaction would deadlock with it.
@@ -31,27 +31,27 @@ const keysOf = ({ accounts = [], posts = [] }: LockedIds): string[] => {
   );
 };
 
-/** Takes shared locks. Waits for exclusive ones. */
+/** Takes shared locks. Waits while other transactions hold exclusive ones. */
 export async function lockShared(trx: DatabaseTransaction, locked: LockedIds): Promise<void> {
   await sql`select pg_advisory_xact_lock_shared(key) from unnest(${keysOf(locked)}::int8[]) as key`.execute(trx);
 }
 
 /**
- * Returns a subquery that takes shared locks, for a statement without a transaction around it. Sets `lock_timeout`, because
- * the client does not wait for longer, and the statement would otherwise occupy a connection and run later. 0 is no timeout.
+ * Returns a subquery that takes shared locks, for a statement without a transaction around it. Sets `lock_timeout`; 0 disables
+ * it. When the client has given the statement up, it must not occupy a connection and run later.
  */
 export const sharedLocksWithin = (timeoutMs: number, locked: LockedIds) => sql`
   select pg_advisory_xact_lock_shared(key)
   from (select set_config('lock_timeout', ${String(timeoutMs)}, true)) as lock_timeout, unnest(${keysOf(locked)}::int8[]) as key`;
 
-/** Takes exclusive locks. Waits for all others. */
+/** Takes exclusive locks. Waits while other transactions hold shared or exclusive ones. */
 export async function lockExclusive(trx: DatabaseTransaction, locked: LockedIds): Promise<void> {
   await sql`select pg_advisory_xact_lock(key) from unnest(${keysOf(locked)}::int8[]) as key`.execute(trx);
 }
 
 /**
- * Takes the lock on a text, or returns false immediately if another transaction holds it. The key is 64 bits of the text's
- * SHA-256.
+ * Takes the lock on a text and returns true, or returns false immediately if another transaction holds it. The key is 64 bits
+ * of the text's SHA-256.
  */
 export async function tryLock(trx: DatabaseTransaction, text: string): Promise<boolean> {
   const hash = createHash('sha256').update(text).digest();

@@ -5,18 +5,19 @@ import type { Postgres } from './index.js';
 
 /**
  * Replaces the background processes that the embedded PostgreSQL lacks: autovacuum and the checkpointer. VACUUM and CHECKPOINT
- * occupy its only connection, so each run is short: one table at a time, and a checkpoint after little WAL.
+ * occupy its only connection. To block requests only briefly, tables are vacuumed by separate statements, and a checkpoint is
+ * made after little WAL.
  */
 export interface Maintenance {
-  /** Suspends checkpoints until the returned function is called: a checkpoint removes WAL that a running backup needs. */
+  /** Holds off checkpoints until the returned function is called: a checkpoint removes WAL that a running backup needs. */
   holdCheckpoints(): () => void;
-  /** Runs the maintenance that is due. */
+  /** Runs the maintenance that is due, after any run in progress. Logs a failure; the next run retries. */
   runOnce(): Promise<void>;
   usage(): Promise<DatabaseUsage>;
   stop(): Promise<void>;
 }
 
-/** Figures for the metrics. Times are Unix timestamps in seconds, 0 if it did not happen since the start. */
+/** Figures for the metrics. Times are Unix timestamps in seconds, 0 if there was none since the start. */
 export interface DatabaseUsage {
   databaseBytes: number;
   walBytes: number;
@@ -26,32 +27,35 @@ export interface DatabaseUsage {
 }
 
 interface Options {
-  /** The pause between two runs. */
+  /** The pause between two runs, in milliseconds. */
   intervalMs?: number;
-  /** Whether the disk has space for VACUUM's writes. Checkpoints always run: they free space. */
+  /** Returns whether the disk has space for VACUUM's writes. Checkpoints need no such check: they free space. */
   hasRoom?: () => boolean;
 }
 
 const INTERVAL_MS = 2000;
 
-/** Limits crash recovery: replaying this much WAL takes less than a second. */
-const MAX_WAL_BYTES = 32 * 1024 * 1024;
+/** The WAL since the last checkpoint at which the next is due. Replaying this much after a crash takes less than a second. */
+const CHECKPOINT_WAL_BYTES = 32 * 1024 * 1024;
 
 /**
- * While requests wait, a table is vacuumed only when its changes exceed the threshold by this factor. Under constant load it
- * would otherwise never be vacuumed.
+ * While the connection is in use, a table is vacuumed only at this urgency. Without the limit, it would never be vacuumed under
+ * constant load.
  */
-const BUSY_FACTOR = 4;
+const BUSY_URGENCY = 4;
 
 interface DueTable {
   name: string;
-  /** The number of changes, divided by the threshold. */
-  factor: number;
+  /**
+   * The changes or the age of transaction IDs, relative to the threshold, whichever is highest. At least 1 for one of the
+   * service's tables that was not vacuumed since the start.
+   */
+  urgency: number;
   needsVacuum: boolean;
 }
 
-/** The number of changed rows at which a table is due, computed from the autovacuum settings. */
-const threshold = (kind: 'vacuum' | 'vacuum_insert' | 'analyze') =>
+/** Returns SQL for the number of changed rows at which a table is due, according to the autovacuum settings. */
+const thresholdSql = (kind: 'vacuum' | 'vacuum_insert' | 'analyze') =>
   sql.raw(`(current_setting('autovacuum_${kind}_threshold')::float8 +
     current_setting('autovacuum_${kind}_scale_factor')::float8 * greatest(reltuples, 0))`);
 
@@ -72,53 +76,52 @@ export function startMaintenance(
     lastCheckpointAt = Date.now() / 1000;
   }
 
-  async function checkpointIfDue(maxWalBytes: number): Promise<void> {
+  async function checkpointIfDue(minWalBytes: number): Promise<void> {
     if (holds.size > 0) return;
     const { rows } = await sql<{ bytes: number }>`
       select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn)::float8 as bytes from pg_control_checkpoint()`.execute(
       db,
     );
-    if ((rows[0]?.bytes ?? 0) >= maxWalBytes && holds.size === 0) await checkpoint();
+    if ((rows[0]?.bytes ?? 0) >= minWalBytes && holds.size === 0) await checkpoint();
   }
 
-  /** Vacuums the tables that are due, one after another. */
+  /** Vacuums or analyzes the tables that are due, the most urgent first. */
   async function vacuumIfDue(): Promise<void> {
-    for (const { name, factor, needsVacuum } of await findDueTables()) {
+    for (const { name, urgency, needsVacuum } of await findDueTables()) {
       if (stopped.signal.aborted || !hasRoom()) return;
-      if (factor < (isIdle() ? 1 : BUSY_FACTOR)) continue;
+      if (urgency < (isIdle() ? 1 : BUSY_URGENCY)) continue;
       await sql`${sql.raw(needsVacuum ? 'vacuum (analyze)' : 'analyze')} ${sql.raw(name)}`.execute(db);
     }
   }
 
-  /** Includes tables not vacuumed since the start: the statistics start at zero with the process. */
+  /** Returns tables of urgency 1 or more. Includes those not vacuumed since the start, when the statistics were reset. */
   async function findDueTables(): Promise<DueTable[]> {
     const { rows } = await sql<DueTable>`
-      select relid::regclass::text as name, greatest(vacuum_factor, analyze_factor) as factor, vacuum_factor >= 1 as "needsVacuum"
+      select relid::regclass::text as name, greatest(vacuum_urgency, analyze_urgency) as urgency, vacuum_urgency >= 1 as "needsVacuum"
       from (
         select c.oid as relid,
           greatest(
-            n_dead_tup / ${threshold('vacuum')},
-            n_ins_since_vacuum / ${threshold('vacuum_insert')},
+            n_dead_tup / ${thresholdSql('vacuum')},
+            n_ins_since_vacuum / ${thresholdSql('vacuum_insert')},
             age(c.relfrozenxid) / current_setting('vacuum_freeze_table_age')::float8,
             case when nspname = 'public' and last_vacuum is null then 1 end
-          ) as vacuum_factor,
-          n_mod_since_analyze / ${threshold('analyze')} as analyze_factor
+          ) as vacuum_urgency,
+          n_mod_since_analyze / ${thresholdSql('analyze')} as analyze_urgency
         from pg_class c
         join pg_namespace n on n.oid = c.relnamespace and nspname in ('public', 'pg_catalog')
         join pg_stat_all_tables s on s.relid = c.oid
         where c.relkind = 'r'
       ) tables
-      where greatest(vacuum_factor, analyze_factor) >= 1
-      order by factor desc`.execute(db);
+      where greatest(vacuum_urgency, analyze_urgency) >= 1
+      order by urgency desc`.execute(db);
     return rows;
   }
 
-  /** Serializes runs. Logs a failure; the next run retries. */
   function runOnce(): Promise<void> {
     running = running.then(async () => {
       try {
         await vacuumIfDue();
-        await checkpointIfDue(MAX_WAL_BYTES);
+        await checkpointIfDue(CHECKPOINT_WAL_BYTES);
       } catch (error) {
         if (!stopped.signal.aborted) log.warn({ err: error }, 'database maintenance failed');
       }
@@ -149,7 +152,7 @@ export function startMaintenance(
           coalesce(extract(epoch from max(last_vacuum)), 0)::float8 as "lastVacuumAt"
         from pg_stat_user_tables`.execute(db);
       const [usage] = rows;
-      if (!usage) throw new Error('an aggregate returns one row');
+      if (!usage) throw new Error('Expected one row from the usage query');
       return { ...usage, lastCheckpointAt };
     },
     async stop() {

@@ -4,7 +4,7 @@ import type { Tables } from '../schema.js';
 import { type CircuitBreaker, createCircuitBreaker } from '../support/circuit-breaker.js';
 import type { Log } from '../support/log.js';
 import { noopObserver } from '../support/observer.js';
-import { clientWithBreaker, clientWithMetrics, createPool, isUnavailable, types } from './client.js';
+import { clientWithBreaker, clientWithMetrics, createPool, isUnavailable, typeParsers, usageOf } from './client.js';
 import type { Database, Postgres } from './index.js';
 import { warmUpDatabase } from './warm-up.js';
 
@@ -13,16 +13,16 @@ export interface PostgresOptions {
   url: string;
   /** The maximum number of connections of one process for requests. */
   poolSize: number;
-  /** The same for `graphTransactions`. */
+  /** The maximum number of connections of one process for `graphTransactions`. */
   graphPoolSize: number;
-  /** The deadline of a statement. */
+  /** The timeout of a statement, and of opening a connection, in milliseconds. */
   timeoutMs: number;
 }
 
 /** Migrations, verification and moves run one statement at a time, which may take long. */
 const MAINTENANCE = { poolSize: 2, timeoutMs: 24 * 60 * 60 * 1000 };
 
-/** How many statement timeouts a transaction may be idle before the server ends it: it may wait for another store. */
+/** How many statement timeouts a transaction may be idle before the server ends it: it may be waiting for another store. */
 const IDLE_IN_TRANSACTION_FACTOR = 5;
 
 /**
@@ -34,52 +34,46 @@ export function openPostgres(
   log: Log,
   observer = noopObserver,
 ): Postgres {
-  const breakerWith = (deadlineMs: number, warmUp?: () => Promise<void>) =>
+  const createBreaker = (callTimeoutMs: number, warmUp?: () => Promise<void>) =>
     createCircuitBreaker({
       store: 'postgres',
-      timeoutMs: deadlineMs,
+      timeoutMs: callTimeoutMs,
       isUnavailable,
       probe: () => probe(url, timeoutMs),
       ...(warmUp && { warmUp }),
       log,
     });
   const breakers = {
-    requests: breakerWith(timeoutMs, (): Promise<void> => warmUpDatabase(databases.maintenanceDb)),
-    maintenance: breakerWith(MAINTENANCE.timeoutMs),
+    requests: createBreaker(timeoutMs, (): Promise<void> => warmUpDatabase(databases.maintenanceDb)),
+    maintenance: createBreaker(MAINTENANCE.timeoutMs),
   };
-  const poolOf = (max: number, breaker: CircuitBreaker) =>
+  const createPoolWithBreaker = (max: number, breaker: CircuitBreaker) =>
     createPool({
       connectionString: url,
       keepAlive: true,
       connectionTimeoutMillis: timeoutMs,
-      types,
+      types: typeParsers,
       max,
       Client: clientWithMetrics(clientWithBreaker(breaker), observer),
     });
   // The names are label values of metrics.
   const pools = {
-    main: poolOf(poolSize, breakers.requests),
-    graph: poolOf(graphPoolSize, breakers.requests),
-    patient: poolOf(MAINTENANCE.poolSize, breakers.maintenance),
+    main: createPoolWithBreaker(poolSize, breakers.requests),
+    graph: createPoolWithBreaker(graphPoolSize, breakers.requests),
+    maintenance: createPoolWithBreaker(MAINTENANCE.poolSize, breakers.maintenance),
   };
   // If this process is disconnected within a transaction, the server must release its locks soon.
   const begin = `begin; set local statement_timeout = ${timeoutMs}; set local idle_in_transaction_session_timeout = ${timeoutMs * IDLE_IN_TRANSACTION_FACTOR}`;
   const databases = {
     db: databaseOver(pools.main, breakers.requests, begin),
     graphTransactions: databaseOver(pools.graph, breakers.requests, begin),
-    maintenanceDb: databaseOver(pools.patient, breakers.maintenance, 'begin'),
+    maintenanceDb: databaseOver(pools.maintenance, breakers.maintenance, 'begin'),
   };
 
   return {
     ...databases,
     statementTimeoutMs: timeoutMs,
-    pools: () =>
-      Object.fromEntries(
-        Object.entries(pools).map(([name, pool]) => [
-          name,
-          { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount },
-        ]),
-      ),
+    pools: () => Object.fromEntries(Object.entries(pools).map(([name, pool]) => [name, usageOf(pool)])),
     async close() {
       for (const breaker of Object.values(breakers)) breaker.close();
       await Promise.all(Object.values(databases).map((db) => db.destroy()));
@@ -90,7 +84,7 @@ export function openPostgres(
 const databaseOver = (pool: pg.Pool, breaker: CircuitBreaker, begin: string): Database =>
   new Kysely<Tables>({ dialect: new BreakerDialect(pool, breaker, begin) });
 
-/** Runs a trivial query on a connection of its own. */
+/** Runs a trivial query on a separate connection. */
 async function probe(url: string, timeoutMs: number): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs });
   client.on('error', () => undefined);
@@ -102,7 +96,7 @@ async function probe(url: string, timeoutMs: number): Promise<void> {
   }
 }
 
-/** Runs the acquisition of connections through the circuit breaker, and begins transactions with their timeouts. */
+/** Acquires connections through the circuit breaker, and begins transactions with their timeouts. */
 class BreakerDialect extends PostgresDialect {
   readonly #create: () => BreakerDriver;
 
@@ -129,7 +123,7 @@ class BreakerDriver extends PostgresDriver {
   override async acquireConnection(): Promise<DatabaseConnection> {
     return this.#breaker.run(async (attempt) => {
       const connection = await super.acquireConnection();
-      // The call was given up meanwhile.
+      // The breaker gave the call up meanwhile, so nothing else releases the connection.
       if (attempt.isGivenUp) await this.releaseConnection(connection as never);
       return connection;
     });

@@ -12,7 +12,7 @@ import {
 import { findSessions, listSessions, touchSessions } from '../sessions.js';
 import type { Database } from './index.js';
 
-/** Matches no account, post, session or image. */
+/** Keys that match no account, post, session or image. */
 const ABSENT = { id: 0, name: '' };
 
 const LOCK_TIMEOUT_MS = 1000;

@@ -3,7 +3,7 @@
  *
  * Calls made in the same iteration of the event loop, or while earlier batches are in progress, are collected and passed to
  * `load` together. Under load, batches grow and the number of queries per request falls. A batch starts after all of its
- * calls were made, so each result is as fresh as that of a separate query. Results are not kept.
+ * calls were made, so each result is as fresh as that of a separate query.
  */
 
 /** A second batch hides the round trip of the first. More would only make batches smaller. */

@@ -8,7 +8,7 @@ import type { Log } from './log.js';
  * Closed: every call runs within a timeout. A call that times out, or fails because of the store, triggers a probe: a minimal
  * request on a separate connection, since a slow statement does not mean that the store is unavailable. If the probe or any
  * other call gets a response, the breaker stays closed.
- * Open: otherwise, calls in progress are abandoned and new ones fail.
+ * Open: otherwise, calls in progress are given up, and new ones fail.
  * Half-open: while the breaker is open, the probe is repeated. When it succeeds, the store is warmed up, and the breaker
  * closes. No calls run before that.
  */
@@ -25,9 +25,9 @@ export interface CircuitBreaker {
   /** Whether the store is unavailable, so that every call fails immediately. */
   readonly isOpen: boolean;
   /**
-   * Makes a call to the store within its timeout. A call that is given up has to release its connection.
+   * Makes a call to the store within the timeout. A call that is given up has to release its connection.
    *
-   * @throws StoreUnavailableError if the store does not respond, or responds that it is unavailable
+   * @throws StoreUnavailableError if the breaker is open, or the store does not respond or responds that it is unavailable
    */
   run<Result>(call: (attempt: Attempt) => Promise<Result>): Promise<Result>;
   /** Gives up the calls in progress: an unresponsive store must not delay the shutdown. */
@@ -60,7 +60,7 @@ export class Attempt {
     this.#controller?.abort(cause);
   }
 
-  /** Starts the call. Settles with it, or rejects when it is given up. */
+  /** Starts the call. Settles when the call settles, or rejects when it is given up. */
   start<Result>(call: (attempt: Attempt) => Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#reject = reject;
@@ -99,7 +99,7 @@ export function createCircuitBreaker({
   let hasResponded = false;
   let isOpen = false;
 
-  /** Rejects when the signal aborts, even if the call ignores it. */
+  /** Makes a call. Rejects when the signal aborts, even if the call ignores the signal. */
   async function within<Result>(signal: AbortSignal, call: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     signal.throwIfAborted();
     return new Promise((resolve, reject) => {
@@ -114,7 +114,7 @@ export function createCircuitBreaker({
       () => false,
     );
 
-  /** A warm-up that times out or fails for another reason does not keep the breaker open. */
+  /** Returns whether the breaker may close. Of failed warm-ups, only one that finds the store unavailable prevents that. */
   const isReady = async () =>
     (await probeSucceeds()) &&
     (!warmUp ||

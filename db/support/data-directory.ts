@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { tryLock, waitForLock } from 'fs-native-extensions';
 import { makeDirectoryDurably } from './durable-files.js';
 
-/** The mode of directories: they are private even if the parent directory is not. */
+/** The mode of all subdirectories: private even if the parent directory is not. */
 export const OWNER_ONLY_MODE = 0o700;
 
 export class DataDirectoryInUseError extends Error {
@@ -36,7 +36,7 @@ export interface DataDirectory {
   tokenKeys: string;
   /** The directory of the control socket of the process that holds the claim. */
   control: string;
-  /** The target directory of a restore. While it exists, the restore is unfinished. */
+  /** The path that a restore extracts to. While it exists, the restore is unfinished. */
   restoring: string;
   release(): Promise<void>;
 }
@@ -45,13 +45,13 @@ export interface DataDirectory {
  * Claims a directory for this process and creates its subdirectories. Processes without an embedded database may share it. The
  * claim is a file lock, which the operating system releases when the process ends.
  *
- * @param restoring whether to accept a directory with an unfinished restore
+ * @param allowUnfinishedRestore whether to accept a directory with an unfinished restore
  * @throws DataDirectoryInUseError
  * @throws UnfinishedRestoreError
  */
 export async function claimDataDirectory(
   path: string,
-  { shared, restoring = false }: { shared: boolean; restoring?: boolean },
+  { shared, allowUnfinishedRestore = false }: { shared: boolean; allowUnfinishedRestore?: boolean },
 ): Promise<DataDirectory> {
   const root = resolve(path);
   await makeDirectoryDurably(root, OWNER_ONLY_MODE);
@@ -60,8 +60,8 @@ export async function claimDataDirectory(
     await lock.close();
     throw new DataDirectoryInUseError(root);
   }
-  const unfinished = join(root, 'restoring');
-  if (!restoring && existsSync(unfinished)) {
+  const restoring = join(root, 'restoring');
+  if (!allowUnfinishedRestore && existsSync(restoring)) {
     await lock.close();
     throw new UnfinishedRestoreError(root);
   }
@@ -75,7 +75,7 @@ export async function claimDataDirectory(
     uploads: uploads.path,
     tokenKeys: join(root, 'token-keys'),
     control: join(root, 'control'),
-    restoring: unfinished,
+    restoring,
     async release() {
       await uploads.release();
       await lock.close();
@@ -98,7 +98,7 @@ async function claimUploads(root: string): Promise<{ path: string; release(): Pr
     return {
       path,
       async release() {
-        await remove(path);
+        await removeUploads(path);
         await lock.close();
       },
     };
@@ -107,13 +107,14 @@ async function claimUploads(root: string): Promise<{ path: string; release(): Pr
   }
 }
 
+/** Removes a directory of uploads unless its process is still running. */
 async function removeAbandoned(uploads: string): Promise<void> {
   const lock = await open(`${uploads}.lock`, 'a+');
-  if (tryLock(lock.fd)) await remove(uploads);
+  if (tryLock(lock.fd)) await removeUploads(uploads);
   await lock.close();
 }
 
-async function remove(uploads: string): Promise<void> {
+async function removeUploads(uploads: string): Promise<void> {
   await rm(uploads, { recursive: true, force: true });
   await rm(`${uploads}.lock`, { force: true });
 }

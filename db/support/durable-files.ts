@@ -2,12 +2,12 @@ import { closeSync, constants, type Dirent, fsyncSync, openSync, readdirSync } f
 import { type FileHandle, mkdir, open, rename } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
-/**
+/*
  * Writes that survive a power cut. The bytes of a file are durable after an `fsync` of the file, its name only after an `fsync`
  * of its directory. So a file is written under a temporary name and synced, then renamed, and then its directory is synced.
  */
 
-/** The mode of new files: only the owner may read and write them. */
+/** The mode of new files: readable and writable only by the owner. */
 const FILE_MODE = 0o600;
 
 /** Syncs a directory: makes the creation, renaming and removal of files in it durable. */
@@ -22,14 +22,14 @@ export async function writeFileDurably(path: string, content: string): Promise<v
   await moveFileDurably(temporary, path);
 }
 
-/** Syncs a file, then renames it, so that the new name never refers to a partial file. */
+/** Syncs a file, renames it and syncs the new directory. The new name never refers to a partial file. */
 export async function moveFileDurably(from: string, to: string): Promise<void> {
   await withFile(from, 'r', (file) => file.sync());
   await rename(from, to);
   await syncDirectory(dirname(to));
 }
 
-/** Creates a directory and its missing parents. */
+/** Creates a directory and its missing parents, and syncs the parents of all new directories. */
 export async function makeDirectoryDurably(path: string, mode?: number): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode });
   if (first === undefined) return;

@@ -1,4 +1,4 @@
-/** Steps of writes that span several stores. Tests kill the process there: no crash may leave the stores inconsistent. */
+/** Steps of writes to several stores. Tests kill the process at them: no crash may leave the stores inconsistent. */
 export type Failpoint =
   | 'image enqueued'
   | 'image stored'

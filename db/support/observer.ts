@@ -9,10 +9,10 @@ export interface Observer {
   batch(name: string, size: number): void;
 }
 
-/** For stores without metrics. */
+/** The observer of stores without metrics. */
 export const noopObserver: Observer = { storeCall: () => undefined, batch: () => undefined };
 
-/** Awaits a call that has just been made, and reports its duration and outcome. */
+/** Awaits a call that has just started, and reports its duration and outcome. */
 export async function timed<Result>(
   observer: Observer,
   store: StoreName,

@@ -18,23 +18,23 @@ export interface Config {
   port: number;
   opsHost: string;
   opsPort: number;
-  /** Undefined to derive it from `host` and `port`. */
+  /** If undefined, it is derived from `host` and `port`. */
   publicUrl: URL | undefined;
   corsOrigins: readonly string[];
   trustProxy: readonly string[];
   stores: StoresConfig;
-  /** Stores the counts of rate limits and failed passwords. Undefined to count in memory only. */
+  /** Redis counts requests for rate limits, and failed passwords. If undefined, each process counts in memory. */
   redis: { url: string; timeoutMs: number } | undefined;
-  /** The first key signs. Undefined to keep keys in the data directory. */
+  /** The first key signs; all keys verify. If undefined, the key file in the data directory is used. */
   tokenKeys: readonly [TokenKey, ...TokenKey[]] | undefined;
   tokenTtlSeconds: number;
   rateLimit: { general: number; strict: number; windowSeconds: number };
   uploadMaxBytes: number;
-  /** Whether metadata that identifies people or places is removed from images. */
+  /** Whether to remove metadata that may identify people or places from images. */
   uploadStripMetadata: boolean;
   /** Limits per account. Failed passwords are counted per hour. */
   account: { storageMaxBytes: number; sessionsMax: number; failedPasswordsMax: number };
-  /** The time between failing readiness checks and closing the server at shutdown. */
+  /** How long readiness checks fail at shutdown before the servers close. */
   shutdownDelaySeconds: number;
   logLevel: string;
 }
@@ -45,13 +45,13 @@ export class ConfigError extends Error {
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
-/** 100 years. RFC 3339 and cookies cannot express dates after the year 9999. */
+/** 100 years. Expiry times must precede the year 10000, which RFC 3339 and cookies cannot express. */
 const MAX_TTL_SECONDS = 100 * 365 * 24 * 60 * 60;
 
 /**
  * Reads the configuration from environment variables. An empty variable counts as not set.
  *
- * @throws ConfigError with a message of one line that names all invalid variables
+ * @throws ConfigError with a one-line message that names the invalid variables
  */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const nonEmpty = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
@@ -97,10 +97,10 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     },
     { reporter: ({ errors }) => throwIfInvalid(errors) },
   );
-  const externalStores = (['DATABASE_URL', 'NEO4J_URI', 'S3_BUCKET', 'REDIS_URL'] as const).filter((name) => env[name]);
+  const externalStore = (['DATABASE_URL', 'NEO4J_URI', 'S3_BUCKET', 'REDIS_URL'] as const).find((name) => env[name]);
   if (env.NEO4J_URI && !env.DATABASE_URL) throw new ConfigError('NEO4J_URI: requires DATABASE_URL');
   if (env.S3_ENDPOINT && !env.S3_BUCKET) throw new ConfigError('S3_ENDPOINT: requires S3_BUCKET');
-  if (externalStores[0] && !env.TOKEN_KEYS) throw new ConfigError(`TOKEN_KEYS: required with ${externalStores[0]}`);
+  if (externalStore && !env.TOKEN_KEYS) throw new ConfigError(`TOKEN_KEYS: required with ${externalStore}`);
   return {
     host: env.HOST,
     port: env.PORT,
@@ -156,6 +156,6 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
 
 function throwIfInvalid(errors: Partial<Record<string, Error>>): void {
   const problems = Object.entries(errors).flatMap(([name, error]) => (error ? [`${name}: ${error.message}`] : []));
-  // Messages quote the values, which may contain line breaks.
+  // Messages may quote values, which may contain line breaks.
   if (problems.length > 0) throw new ConfigError(problems.join('; ').replace(/\s+/g, ' '));
 }

@@ -1,8 +1,8 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 /**
- * Creates the service's logger. Of errors it logs only the properties listed here, because stores may add sensitive ones.
- * It logs no headers, bodies or queries of requests.
+ * Creates the service's logger. Errors are logged with only the properties listed here, because stores may add sensitive
+ * ones. Request and response objects are omitted, with their headers, bodies and queries.
  */
 export function createLogger(level: string, destination?: DestinationStream): Logger {
   const options = {

@@ -1,4 +1,4 @@
-/** Runs along these rows, forwards or backwards, count as sequences. */
+/** Rows of characters. A run along one of them, forwards or backwards, counts as a sequence. */
 const ROWS = ['0123456789', 'abcdefghijklmnopqrstuvwxyz', 'qwertyuiop', 'asdfghjkl', 'zxcvbnm'];
 
 /** Words in placeholders and examples. Longer words precede shorter ones that they may contain. */
@@ -39,14 +39,18 @@ function isRepetition(text: string): boolean {
   return false;
 }
 
-/** Removes runs of one character and runs along a row. */
+/** Removes runs of one character and runs along a row, of at least `MIN_RUN_LENGTH` characters. */
 function withoutRuns(text: string): string {
   let kept = '';
   let start = 0;
   while (start < text.length) {
     const length = runLength(text, start);
-    if (length < MIN_RUN_LENGTH) kept += text[start];
-    start += length < MIN_RUN_LENGTH ? 1 : length;
+    if (length >= MIN_RUN_LENGTH) {
+      start += length;
+    } else {
+      kept += text[start];
+      start += 1;
+    }
   }
   return kept;
 }
@@ -64,7 +68,7 @@ function runLength(text: string, start: number): number {
   return longest;
 }
 
-/** Returns whether `next` is `step` positions after `previous` in a row, which wraps around. */
+/** Returns whether `next` is `step` positions after `previous` in a row that wraps around. Step 0 means equal. */
 function follows(row: string, previous = '', next = '', step: number): boolean {
   if (step === 0) return previous === next;
   const index = row.indexOf(previous);

@@ -7,6 +7,7 @@ export interface TokenKey {
   secret: string;
 }
 
+/** Creates a validator of integers in decimal digits, both bounds included. */
 export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
   makeExactValidator<number>((input) => {
     const value = /^\d{1,16}$/.test(input) ? Number(input) : Number.NaN;
@@ -17,11 +18,11 @@ export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
 export const port = integer(0, 65_535);
 export const positiveInteger = integer(1);
 
-const list = (input: string) => input.split(',').map((item) => item.trim());
+const splitList = (input: string) => input.split(',').map((item) => item.trim());
 
 export const origins = makeExactValidator<readonly string[]>((input) =>
-  list(input).map((item) => {
-    // Rejects 'null', the origin of every sandboxed or local page.
+  splitList(input).map((item) => {
+    // Also rejects 'null', the origin of every sandboxed or local page.
     const origin = URL.canParse(item) ? new URL(item).origin : undefined;
     if (origin !== item) throw new EnvError(`"${item}" is not an origin such as https://app.example`);
     return origin;
@@ -29,11 +30,11 @@ export const origins = makeExactValidator<readonly string[]>((input) =>
 );
 
 export const ipRanges = makeExactValidator<readonly string[]>((input) =>
-  list(input).map((item) => {
-    const [address = '', bits, ...rest] = item.split('/');
+  splitList(input).map((item) => {
+    const [address = '', prefix, ...rest] = item.split('/');
     const maxBits = isIP(address) === 4 ? 32 : 128;
     const isValidPrefix =
-      bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= maxBits);
+      prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) >= 1 && Number(prefix) <= maxBits);
     if (!isIP(address) || !isValidPrefix || rest.length > 0)
       throw new EnvError(`"${item}" is not an IP address or a CIDR range`);
     return item;
@@ -47,7 +48,7 @@ export const baseUrl = makeExactValidator<URL>((input) => {
   return url;
 });
 
-export const tokenKeys = makeExactValidator<readonly [TokenKey, ...TokenKey[]]>((input) => parseTokenKeys(input));
+export const tokenKeys = makeExactValidator<readonly [TokenKey, ...TokenKey[]]>(parseTokenKeys);
 
 /**
  * Parses `kid:secret[,kid:secret…]`. Error messages do not quote the input, because it is secret.
@@ -55,7 +56,7 @@ export const tokenKeys = makeExactValidator<readonly [TokenKey, ...TokenKey[]]>(
  * @throws EnvError
  */
 export function parseTokenKeys(input: string): readonly [TokenKey, ...TokenKey[]] {
-  const keys = list(input).map((item, index) => {
+  const keys = splitList(input).map((item, index) => {
     const [, id, secret] = /^([\w-]+):(.+)$/.exec(item) ?? [];
     if (!id || !secret) throw new EnvError('must be a list of kid:secret pairs, separated by commas');
     if (Buffer.byteLength(secret) < 32) throw new EnvError(`the secret of key ${index + 1} is shorter than 32 bytes`);
@@ -68,7 +69,7 @@ export function parseTokenKeys(input: string): readonly [TokenKey, ...TokenKey[]
   return keys as [TokenKey, ...TokenKey[]];
 }
 
-/** Accepts URLs with one of these schemes. Error messages do not quote the URL, because it may contain a password. */
+/** Creates a validator of URLs with one of the schemes. Errors do not quote the URL, because it may contain a password. */
 export const storeUrl = (...schemes: string[]) =>
   makeExactValidator<string>((input) => {
     const url = URL.canParse(input) ? new URL(input) : undefined;

@@ -1,9 +1,12 @@
 import { BlockList, isIP } from 'node:net';
 import type { Config } from './index.js';
 
-const YEAR_SECONDS = 365 * 24 * 60 * 60;
+const DAY_SECONDS = 24 * 60 * 60;
+const YEAR_SECONDS = 365 * DAY_SECONDS;
 
-/** The shortest prefixes of trusted ranges that cause no warning, in bits. */
+const ADDRESS_BITS = { 4: 32, 6: 128 } as const;
+
+/** The prefix length of the largest range that may be trusted without a warning, by IP version. */
 const MIN_PREFIX_BITS = { 4: 8, 6: 16 } as const;
 
 const LOOPBACK = new BlockList();
@@ -14,22 +17,23 @@ LOOPBACK.addAddress('::1', 'ipv6');
 export function configWarnings(config: Config): string[] {
   const { corsOrigins, opsHost, publicUrl, tokenTtlSeconds, trustProxy } = config;
   const httpOrigins = corsOrigins.filter((origin) => origin.startsWith('http:'));
-  return [
-    ...(isWide(trustProxy)
-      ? [
-          'TRUST_PROXY covers a large part of all addresses: clients in it can forge their address and evade rate limits',
-        ]
-      : []),
-    ...(isLoopback(opsHost) ? [] : [`OPS_HOST ${opsHost} is not a loopback address: other hosts can read the metrics`]),
-    ...(publicUrl?.protocol === 'https:' && httpOrigins.length > 0
-      ? [`CORS_ORIGINS contains http origins although PUBLIC_URL is https: ${httpOrigins.join(', ')}`]
-      : []),
-    ...(tokenTtlSeconds > YEAR_SECONDS
-      ? [
-          `TOKEN_TTL is longer than a year: a stolen token is valid for up to ${Math.round(tokenTtlSeconds / YEAR_SECONDS)} years`,
-        ]
-      : []),
-  ];
+  const warnings: string[] = [];
+  if (coversManyAddresses(trustProxy)) {
+    warnings.push(
+      'TRUST_PROXY trusts a large part of all IP addresses: clients there can forge their address and evade rate limits',
+    );
+  }
+  if (!isLoopback(opsHost)) {
+    warnings.push(`OPS_HOST ${opsHost} is not a loopback address: other hosts can read the metrics`);
+  }
+  if (publicUrl?.protocol === 'https:' && httpOrigins.length > 0) {
+    warnings.push(`CORS_ORIGINS contains http origins although PUBLIC_URL is https: ${httpOrigins.join(', ')}`);
+  }
+  if (tokenTtlSeconds > YEAR_SECONDS) {
+    const days = Math.ceil(tokenTtlSeconds / DAY_SECONDS);
+    warnings.push(`TOKEN_TTL is longer than a year: a stolen token is valid for up to ${days} days`);
+  }
+  return warnings;
 }
 
 function isLoopback(host: string): boolean {
@@ -45,51 +49,52 @@ interface Range {
 }
 
 /** Returns whether the ranges together cover more addresses of an IP version than `MIN_PREFIX_BITS` allows. */
-function isWide(ranges: readonly string[]): boolean {
-  const parsed = ranges.map(rangeOf);
+function coversManyAddresses(ranges: readonly string[]): boolean {
+  const parsed = ranges.map(parseRange);
   return ([4, 6] as const).some((version) => {
-    const bits = version === 4 ? 32 : 128;
-    return sizeOf(parsed.filter((range) => range.version === version)) > 1n << BigInt(bits - MIN_PREFIX_BITS[version]);
+    const maxAddresses = 1n << BigInt(ADDRESS_BITS[version] - MIN_PREFIX_BITS[version]);
+    return countAddresses(parsed.filter((range) => range.version === version)) > maxAddresses;
   });
 }
 
 /** Returns the number of addresses in the union of ranges. */
-function sizeOf(ranges: Range[]): bigint {
-  let size = 0n;
-  let covered = 0n;
-  for (const { first, end } of ranges.sort((a, b) => (a.first < b.first ? -1 : 1))) {
-    const start = first > covered ? first : covered;
-    if (end > start) size += end - start;
-    if (end > covered) covered = end;
+function countAddresses(ranges: readonly Range[]): bigint {
+  let count = 0n;
+  let coveredEnd = 0n;
+  for (const { first, end } of ranges.toSorted((a, b) => (a.first < b.first ? -1 : 1))) {
+    const start = first > coveredEnd ? first : coveredEnd;
+    if (end > start) count += end - start;
+    if (end > coveredEnd) coveredEnd = end;
   }
-  return size;
+  return count;
 }
 
 const IPV4_MAPPED_PREFIX = 0xffffn;
 
-function rangeOf(text: string): Range {
+/** Parses a validated IP address or CIDR range. */
+function parseRange(text: string): Range {
   const [address = '', prefix] = text.split('/');
   const version = isIP(address) === 4 ? 4 : 6;
-  const bits = version === 4 ? 32 : 128;
-  const value = version === 4 ? ipv4Value(address) : ipv6Value(address);
-  const length = prefix === undefined ? bits : Number(prefix);
+  const value = version === 4 ? parseIpv4(address) : parseIpv6(address);
+  const prefixBits = prefix === undefined ? ADDRESS_BITS[version] : Number(prefix);
   // `::ffff:10.0.0.0/104` is 10.0.0.0/8.
-  if (version === 6 && length >= 96 && value >> 32n === IPV4_MAPPED_PREFIX) {
-    return rangeAt(4, value & 0xffff_ffffn, length - 96, 32);
+  if (version === 6 && prefixBits >= 96 && value >> 32n === IPV4_MAPPED_PREFIX) {
+    return rangeAround(4, value & 0xffff_ffffn, prefixBits - 96);
   }
-  return rangeAt(version, value, length, bits);
+  return rangeAround(version, value, prefixBits);
 }
 
-function rangeAt(version: 4 | 6, value: bigint, length: number, bits: number): Range {
-  const size = 1n << BigInt(bits - length);
-  const first = value - (value % size);
+/** Returns the range of all addresses that have the first bits of an address in common. */
+function rangeAround(version: 4 | 6, address: bigint, prefixBits: number): Range {
+  const size = 1n << BigInt(ADDRESS_BITS[version] - prefixBits);
+  const first = address - (address % size);
   return { version, first, end: first + size };
 }
 
-const ipv4Value = (address: string) =>
+const parseIpv4 = (address: string) =>
   address.split('.').reduce((value, part) => (value << 8n) | BigInt(Number(part)), 0n);
 
-function ipv6Value(address: string): bigint {
+function parseIpv6(address: string): bigint {
   // The URL parser normalizes every address to hexadecimal groups.
   const groups = (text: string) => (text === '' ? [] : text.split(':'));
   const [head = '', tail] = new URL(`http://[${address.split('%')[0]}]`).hostname.slice(1, -1).split('::');

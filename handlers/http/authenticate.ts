@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import type { AppContext, AuthenticatedUser } from '../context.js';
-import { missingCredentials, unauthorized } from './errors.js';
+import { invalidToken, missingCredentials } from './errors.js';
 import { isRepeated } from './raw-headers.js';
 
 export const SESSION_COOKIE = 'fc_session_token';
@@ -9,8 +9,8 @@ export const SESSION_COOKIE = 'fc_session_token';
 /** Bearer credentials (RFC 6750 section 2.1). */
 const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
 
-/** A session cookie at the start of a `Cookie` header or after a separator. */
-const COOKIE_NAMES = new RegExp(`(?:^|;)[ \\t]*${SESSION_COOKIE}[ \\t]*=`, 'g');
+/** The name of a session cookie, at the start of a `Cookie` header or after a separator. */
+const SESSION_COOKIE_NAMES = new RegExp(`(?:^|;)[ \\t]*${SESSION_COOKIE}[ \\t]*=`, 'g');
 
 /**
  * Returns the token of a request, or undefined if it has none. An `Authorization` header takes precedence even if it is
@@ -22,19 +22,19 @@ function tokenOf(request: FastifyRequest): string | undefined {
   const { authorization, cookie } = request.headers;
   if (authorization !== undefined) {
     const token = BEARER.exec(authorization)?.[1];
-    // The two tokens may belong to different users.
-    if (isRepeated(request.raw, 'authorization')) throw unauthorized();
-    if (token === undefined && /^bearer\b/i.test(authorization)) throw unauthorized();
+    // Repeated credentials may belong to different users.
+    if (isRepeated(request.raw, 'authorization')) throw invalidToken();
+    if (token === undefined && /^bearer\b/i.test(authorization)) throw invalidToken();
     return token;
   }
-  if (cookie !== undefined && hasTwoSessionCookies(cookie)) throw unauthorized();
+  if (cookie !== undefined && hasRepeatedSessionCookie(cookie)) throw invalidToken();
   return request.cookies[SESSION_COOKIE] || undefined;
 }
 
-/** Runs the regular expression only if the name occurs twice, which is rare. */
-const hasTwoSessionCookies = (cookie: string) =>
+/** Runs the regular expression only if the name occurs more than once, which is rare. */
+const hasRepeatedSessionCookie = (cookie: string) =>
   cookie.indexOf(SESSION_COOKIE) !== cookie.lastIndexOf(SESSION_COOKIE) &&
-  (cookie.match(COOKIE_NAMES)?.length ?? 0) > 1;
+  (cookie.match(SESSION_COOKIE_NAMES)?.length ?? 0) > 1;
 
 export const hasAuthorizationHeader = (request: FastifyRequest): boolean => request.headers.authorization !== undefined;
 
@@ -53,13 +53,13 @@ export async function authenticate(
   const claims = await tokens.verify(token);
   const session = claims && (await read.session(claims.sessionId));
   if (!session || session.account.id !== claims.accountId || session.tokenVersion !== claims.tokenVersion) {
-    throw unauthorized();
+    throw invalidToken();
   }
   if (session.needsTouch) await write.touchSession(session.id).catch(ignoreUnavailable);
   return { account: session.account, sessionId: session.id };
 }
 
-/** A full disk rejects writes but still serves reads: `last_used_at` then lags. */
+/** Ignores a failed update of `last_used_at`: a full disk rejects writes but still serves reads. */
 function ignoreUnavailable(error: unknown): void {
   if (!(error instanceof StoreUnavailableError)) throw error;
 }

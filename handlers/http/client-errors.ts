@@ -3,6 +3,7 @@ import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
+/** By Node's error code. All other errors are a 400. */
 const RESPONSES: Record<string, [status: number, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive.'],
   HPE_HEADER_OVERFLOW: [431, 'The request line and headers are too large.'],
@@ -20,7 +21,7 @@ interface SocketWithResponse {
 const isInUse = (response: ServerResponse) => response.req.complete || response.headersSent;
 
 /**
- * Responds to input that is not valid HTTP, or to a request whose body is broken, with the same JSON as every other error.
+ * Responds to input that is not valid HTTP, or to a request that is broken, too large or too slow, with JSON like every error.
  * Closes the connection without a response while the response to an earlier request is pending or in progress: the client
  * would take the error for that response or a part of it.
  */

@@ -24,7 +24,7 @@ export class RequestClient implements Client {
     return /^https$/i.test(this.#request.protocol);
   }
 
-  /** Replaces Fastify's `request.signal`, which follows the request stream: that closes as soon as the body has been read. */
+  /** Replaces Fastify's `request.signal`, which aborts too early: as soon as the request body has been read. */
   get signal(): AbortSignal {
     this.#controller ??= abortOnClose(this.#reply);
     return this.#controller.signal;

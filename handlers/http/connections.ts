@@ -8,8 +8,9 @@ import { normalizeIP } from '@fastify/rate-limit';
  * that has been idle longest, so that idle sockets cannot lock clients out; it is refused only if all are in use. A connection
  * is idle while it has no request in progress, even if it has sent half of a request head.
  *
- * The order is that of the second-chance page replacement algorithm (CLOCK): a connection that has been used since it was last
- * examined moves to the end of the queue. Requests therefore have no bookkeeping cost; only a new connection at the limit does.
+ * Idle connections are closed in the order of the second-chance page replacement algorithm (CLOCK): a connection that has been
+ * used since it was last examined moves to the end of the queue. Requests therefore have no bookkeeping cost; only a new
+ * connection at the limit does.
  */
 
 const MAX_CONNECTIONS = 10_000;
@@ -37,21 +38,21 @@ interface SocketWithResponse {
   _httpMessage?: ServerResponse | null;
 }
 
-/** Returns how many connections the process can serve without running out of file descriptors. */
-export async function connectionLimits(): Promise<ConnectionLimits> {
-  const max = Math.min(MAX_CONNECTIONS, Math.floor((await maxOpenFiles()) * FILE_DESCRIPTOR_SHARE));
+/** Computes the limits from the number of files that the process may open. */
+export async function readConnectionLimits(): Promise<ConnectionLimits> {
+  const max = Math.min(MAX_CONNECTIONS, Math.floor((await readMaxOpenFiles()) * FILE_DESCRIPTOR_SHARE));
   return { max, maxPerAddress: Math.ceil(max * ADDRESS_SHARE) };
 }
 
-async function maxOpenFiles(): Promise<number> {
+async function readMaxOpenFiles(): Promise<number> {
   // Only Linux has this file. The diagnostic report works everywhere, but takes longer.
   const limits = await readFile('/proc/self/limits', 'utf8').catch(() => undefined);
-  const soft = limits === undefined ? fileLimitInReport() : /^Max open files +(\S+)/m.exec(limits)?.[1];
-  return Number.isFinite(Number(soft)) ? Number(soft) : Number.POSITIVE_INFINITY;
+  const softLimit = limits === undefined ? readReportedFileLimit() : /^Max open files +(\S+)/m.exec(limits)?.[1];
+  return Number.isFinite(Number(softLimit)) ? Number(softLimit) : Number.POSITIVE_INFINITY;
 }
 
-function fileLimitInReport(): unknown {
-  // With the network, the report would resolve host names.
+function readReportedFileLimit(): unknown {
+  // Otherwise the report would resolve the host names of all connections.
   const report = Object.assign(process.report, { excludeNetwork: true });
   return (report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } }).userLimits?.open_files?.soft;
 }
@@ -73,7 +74,7 @@ export function limitConnections(
   const proxies = blockListOf(trustProxy);
   const counts = { evicted: 0, refused: 0 };
 
-  /** Closes the first connection in the queue that is idle and has not been used since it was last examined. */
+  /** Closes the first connection in the queue that is idle and unused since it was last examined. Returns whether one was. */
   function evictIdle(queue: Set<Socket>): boolean {
     // Two rounds: connections that were used get their second chance in the first one.
     for (let steps = 2 * queue.size; steps > 0; steps -= 1) {
@@ -91,6 +92,7 @@ export function limitConnections(
     return false;
   }
 
+  /** Returns whether there is room for a connection, after closing an idle one if necessary. */
   function makeRoom(queue: Set<Socket>, limit: number): boolean {
     if (queue.size < limit) return true;
     if (!evictIdle(queue)) return false;

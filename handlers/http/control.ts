@@ -24,8 +24,8 @@ export interface ControlServer {
   close(): Promise<void>;
 }
 
-/** Starts the control server. Responds with 409 while another backup is in progress. */
-export async function listenForCommands(
+/** Starts the control server, or logs a warning if it cannot. It responds with 409 while another backup is in progress. */
+export async function startControlServer(
   directory: string,
   backup: () => AsyncGenerator<Uint8Array>,
   log: Log,
@@ -47,12 +47,12 @@ export async function listenForCommands(
     }
   });
   await makePrivateDirectory(directory);
-  const socket = controlSocketPath(directory);
+  const socketPath = controlSocketPath(directory);
   // A killed process leaves its socket behind.
-  await rm(socket, { force: true });
+  await rm(socketPath, { force: true });
   try {
-    await listen(server, socket);
-    await chmod(socket, 0o600);
+    await listen(server, socketPath);
+    await chmod(socketPath, 0o600);
   } catch (error) {
     log.warn({ err: error }, 'control socket unavailable: stop the service before running npm run backup');
   }

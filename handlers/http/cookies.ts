@@ -5,16 +5,18 @@ import { SESSION_COOKIE } from './authenticate.js';
 
 type Headers = Record<string, string>;
 
-/** `secure` also depends on the request, since forwarded headers may be the only sign of a proxy that terminates TLS. */
-const attributes = ({ publicUrl }: AppContext, { https }: Client) =>
+/** Returns the cookie's attributes. Forwarded headers may be the only sign of a proxy that terminates TLS. */
+const attributesOf = ({ publicUrl }: AppContext, { https }: Client) =>
   ({ httpOnly: true, sameSite: 'lax', path: '/', secure: https || publicUrl.protocol === 'https:' }) as const;
 
 /** Returns the header that sets the session cookie. */
 export function sessionCookie(context: AppContext, client: Client, token: string, expires: Date): Headers {
-  return { 'Set-Cookie': fastifyCookie.serialize(SESSION_COOKIE, token, { ...attributes(context, client), expires }) };
+  return {
+    'Set-Cookie': fastifyCookie.serialize(SESSION_COOKIE, token, { ...attributesOf(context, client), expires }),
+  };
 }
 
 /** Returns the header that deletes the session cookie, for every response that ends the session of its request. */
 export function clearedSessionCookie(context: AppContext, client: Client): Headers {
-  return { 'Set-Cookie': fastifyCookie.serialize(SESSION_COOKIE, '', { ...attributes(context, client), maxAge: 0 }) };
+  return { 'Set-Cookie': fastifyCookie.serialize(SESSION_COOKIE, '', { ...attributesOf(context, client), maxAge: 0 }) };
 }

@@ -23,7 +23,7 @@ const EXPOSED_HEADERS = [
   'X-Request-Id',
 ];
 
-/** Registers CORS: no cross-origin access unless `corsOrigins` lists origins. */
+/** Registers CORS for the origins in `corsOrigins`, and for routes with their own `cors` options. */
 export async function registerCors(server: FastifyInstance, { corsOrigins }: Config): Promise<void> {
   server.addHook('onRoute', (route) => {
     // The plugin's catch-all for OPTIONS would respond for paths that do not exist.
@@ -37,7 +37,7 @@ export async function registerCors(server: FastifyInstance, { corsOrigins }: Con
     exposedHeaders: EXPOSED_HEADERS,
     maxAge: 600,
     strictPreflight: false,
-    // The path's own OPTIONS route responds, which adds `Allow`.
+    // The path's own OPTIONS route responds and adds `Allow`.
     preflightContinue: true,
   });
 }

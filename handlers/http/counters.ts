@@ -5,7 +5,7 @@ import { KEY_PREFIX, type RedisConnection } from '../../db/redis.js';
 import type { Operation } from '../../generated/routes.js';
 import type { Config } from '../config/index.js';
 
-/** `cross-site` counts requests sent by pages of other sites, so that such a page cannot use up its visitors' limits. */
+/** `cross-site` counts requests from pages of untrusted origins, so that they cannot use up their visitors' limits. */
 export type Bucket = Operation['rateLimit'] | 'cross-site';
 
 /** The state of an address's counter after a request has been counted. */
@@ -14,20 +14,20 @@ export type RateLimitStatus = Awaited<ReturnType<ReturnType<FastifyInstance['cre
 /** Functions that count a request for its address, by bucket. */
 export type Counters = Record<Bucket, (request: FastifyRequest) => Promise<RateLimitStatus>>;
 
-/** Addresses per bucket in memory: enough that a client cannot evict its own counter from a few other addresses. */
+/** Per bucket. So many that a client cannot evict its own counter by sending from a few other addresses. */
 const MAX_ADDRESSES_IN_MEMORY = 100_000;
 
 /** Creates counters in the memory of this process. */
-export function countersInMemory(server: FastifyInstance, limits: Config['rateLimit']): Promise<Counters> {
+export function createMemoryCounters(server: FastifyInstance, limits: Config['rateLimit']): Promise<Counters> {
   return createCounters(server, limits, () => ({ cache: MAX_ADDRESSES_IN_MEMORY }));
 }
 
 /**
  * Creates counters in Redis, shared by all processes.
  *
- * @returns counters that throw StoreUnavailableError
+ * @returns counters that throw StoreUnavailableError if Redis is unavailable
  */
-export async function countersInRedis(
+export async function createRedisCounters(
   server: FastifyInstance,
   limits: Config['rateLimit'],
   redis: RedisConnection,
@@ -41,29 +41,29 @@ export async function countersInRedis(
 
   const counter = (bucket: Bucket) => (request: FastifyRequest) =>
     redis.run('count', async (client) => {
-      const count = await counters[bucket](request);
-      if (count.isAllowed || count.ttl >= 0) return count;
+      const status = await counters[bucket](request);
+      if (status.isAllowed || status.ttl >= 0) return status;
       // A counter without an expiry would block its address permanently.
-      await client.expire(prefix(bucket) + count.key, windowSeconds);
-      return { ...count, ttlInSeconds: windowSeconds };
+      await client.expire(prefix(bucket) + status.key, windowSeconds);
+      return { ...status, ttlInSeconds: windowSeconds };
     });
   return { general: counter('general'), strict: counter('strict'), 'cross-site': counter('cross-site') };
 }
 
-/** `ip` is undefined once the client has reset its connection, although Fastify's type does not say so. */
+/** Returns the address to count. Fastify's type omits that `ip` is undefined once the client has reset its connection. */
 const keyGenerator = ({ ip }: { ip: string | undefined }) => normalizeIP(withoutPort(ip ?? ''));
 
-/** Some proxies include the port, which would make every connection a different address. */
+/** Removes the port that some proxies include. With it, each connection would have its own counter. */
 function withoutPort(address: string): string {
   if (isIP(address)) return address;
   return /^\[(.+)\](:\d+)?$/.exec(address)?.[1] ?? address.replace(/:\d+$/, '');
 }
 
-/** The plugin has one store per Fastify scope, so each counter gets its own scope. */
+/** Creates one counter per bucket, each in its own Fastify scope: the plugin has one store per scope. */
 async function createCounters(
   server: FastifyInstance,
   limits: Config['rateLimit'],
-  storeOf: (bucket: Bucket) => RateLimitPluginOptions,
+  storeOptions: (bucket: Bucket) => RateLimitPluginOptions,
 ): Promise<Counters> {
   const counter = async (bucket: Bucket) => {
     let count: Counters[Bucket] | undefined;
@@ -73,7 +73,7 @@ async function createCounters(
         max: limits[bucket === 'cross-site' ? 'general' : bucket],
         timeWindow: limits.windowSeconds * 1000,
         keyGenerator,
-        ...storeOf(bucket),
+        ...storeOptions(bucket),
       });
       count = scope.createRateLimit();
     });

@@ -3,12 +3,13 @@ import { StoreUnavailableError } from '../../db/support/errors.js';
 import { OverloadedError } from '../../db/support/lane.js';
 import { HttpError, payloadTooLarge, unavailable } from './errors.js';
 
-/** Turns every thrown error into a response. Logs failures that are not an HttpError. */
+/** Turns every thrown error into a response. Logs the cause of a 5xx, unless it was thrown as an HttpError. */
 export function respondToError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const response = httpErrorOf(error);
   if (response !== error && response.status >= 500) {
     request.log.error({ err: error }, response.status === 503 ? 'service unavailable' : 'internal server error');
   }
+  // It may belong to a payload that could not be sent.
   reply.removeHeader('Content-Length');
   return reply
     .code(response.status)

@@ -6,8 +6,8 @@ export interface FieldProblem {
 }
 
 /**
- * A response that is thrown: an invalid request, or a failure below the handlers. Handlers return the errors that are specific
- * to their operation (404, 409), so that the compiler checks them against the contract.
+ * An error with the response to send. It is thrown for errors that many operations have in common. Handlers return the errors
+ * that are specific to their operation (404, 409), so that the compiler checks them against the contract.
  */
 export class HttpError extends Error {
   readonly code = 'http_error';
@@ -34,23 +34,21 @@ export const badBody = (message: string) => badRequest([{ in: 'body', field: '',
 
 const CREDENTIALS_REQUIRED = 'Valid credentials are required.';
 
-/** RFC 6750 section 3: every 401 names the authentication scheme. */
-const challenge = (message: string) => new HttpError(401, message, { 'WWW-Authenticate': 'Bearer' });
+/** Creates the 401 for wrong credentials other than a token. Every 401 names the authentication scheme (RFC 6750 section 3). */
+export const invalidCredentials = (message: string) => new HttpError(401, message, { 'WWW-Authenticate': 'Bearer' });
 
 /** Creates the 401 for a request without credentials. */
-export const missingCredentials = () => challenge(CREDENTIALS_REQUIRED);
+export const missingCredentials = () => invalidCredentials(CREDENTIALS_REQUIRED);
 
-/** Creates the 401 for a refused token or, if there is a message, for a wrong password. */
-export const unauthorized = (message?: string) =>
-  message === undefined
-    ? new HttpError(401, CREDENTIALS_REQUIRED, { 'WWW-Authenticate': 'Bearer error="invalid_token"' })
-    : challenge(message);
+/** Creates the 401 for a refused token, or for one whose session or account has been deleted. */
+export const invalidToken = () =>
+  new HttpError(401, CREDENTIALS_REQUIRED, { 'WWW-Authenticate': 'Bearer error="invalid_token"' });
 
 export const forbidden = (message: string) => new HttpError(403, message);
 
 export const notFound = (message = 'Not found.') => new HttpError(404, message);
 
-/** RFC 9110 section 15.5.6: a 405 lists the methods that the path supports. */
+/** Creates a 405, which must list the methods that the path supports (RFC 9110 section 15.5.6). */
 export const methodNotAllowed = (allow: string) =>
   new HttpError(405, 'This path does not support that method.', { Allow: allow });
 
@@ -60,12 +58,12 @@ export const payloadTooLarge = (message = 'The body is larger than this operatio
 export const unsupportedMediaType = (expected: string) =>
   new HttpError(415, `This operation takes a body of type ${expected}.`);
 
-/** Creates a 429. It closes the connection, so that a client that ignores it has to reconnect for each request. */
+/** Creates a 429 that closes the connection: a client that ignores it has to reconnect for each request. */
 export const tooManyRequests = (retryAfterSeconds: number, message = 'Too many requests. Try again later.') =>
   new HttpError(429, message, { 'Retry-After': String(retryAfterSeconds), Connection: 'close' });
 
 /** Creates the 503 for a request that would have to wait too long in a queue. */
-export const overloaded = () => new HttpError(503, 'The service is busy. Try again later.', { 'Retry-After': '2' });
+export const serviceBusy = () => new HttpError(503, 'The service is busy. Try again later.', { 'Retry-After': '2' });
 
 /** Creates the error that ends a request whose client has disconnected. The status appears in logs and metrics only. */
 export const clientClosed = () => new HttpError(499, 'The client closed the connection.');

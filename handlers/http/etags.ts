@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Returns a strong entity tag. */
+/** Returns the strong entity tag of some bytes. */
 export const etagOf = (bytes: Uint8Array): string => `"${createHash('sha256').update(bytes).digest('base64url')}"`;
 
 /** Returns whether `If-None-Match` lists the tag, by weak comparison (RFC 9110 section 13.1.2): `W/` is ignored. */

@@ -14,29 +14,29 @@ import { type Part, readParts } from './multipart.js';
 
 /*
  * Multipart forms. Parts are processed in order as they arrive: text is read into memory and a file is written to `spoolDir`,
- * so that memory use does not depend on the size of an upload. Text stays text, and undeclared text fields are included,
- * because the schema validates them later.
+ * so that memory use does not depend on the size of an upload. Text is not converted, and undeclared text fields are included:
+ * the schema validates them later.
  *
- * A part with a problem is read to its end and discarded, so that one response can report the problems of all parts. A failure
- * that concerns the whole form (malformed, too large, disk full) throws and removes the files that were written.
+ * A part with a problem is read to its end and discarded, so that one response can report the problems of all parts. If the
+ * form as a whole fails (malformed, too large, disk full), the files that were written are removed.
  */
 
 export interface Form {
-  /** Has no prototype, since a field may have any name. Does not contain fields that have a problem in `problems`. */
+  /** The accepted parts, by name. A repeated field has its first value here, and is also in `problems`. */
   fields: Record<string, string | Upload>;
   problems: FieldProblem[];
 }
 
-export interface FormLimits {
+export interface FormOptions {
   maxFileBytes: number;
   maxBodyBytes: number;
   spoolDir: string;
-  /** Whether the disk has enough free space for the upload to continue. */
-  hasRoom(): Promise<boolean>;
+  /** Returns whether the disk has enough free space for the upload to continue. */
+  hasFreeSpace(): Promise<boolean>;
   stripMetadata: boolean;
 }
 
-/** A value, a message that says what is wrong with the part, or neither for an empty file input. */
+/** A value, the problem of the part, or neither for an empty file input. */
 interface PartResult {
   value?: string | Upload;
   message?: string;
@@ -47,7 +47,7 @@ interface ImageResult extends PartResult {
 }
 
 // The longest documented field is 10,000 code points, at most 40,000 bytes.
-const FIELD_MAX_BYTES = 64 * 1024;
+const MAX_FIELD_BYTES = 64 * 1024;
 
 /** Longer media types are not repeated in messages: no registered name is longer (RFC 6838 section 4.2). */
 const MAX_MEDIA_TYPE_LENGTH = 255;
@@ -65,17 +65,18 @@ const plainEncodings = ['7bit', '8bit', 'binary'];
 export async function readForm(
   request: FastifyRequest,
   kinds: Readonly<Record<string, Kind>>,
-  limits: FormLimits,
+  options: FormOptions,
 ): Promise<Form> {
   const form: Form = { fields: Object.create(null), problems: [] };
   const seen = new Set<string>();
   try {
-    for await (const part of readParts(request.raw, limits.maxBodyBytes)) {
+    for await (const part of readParts(request.raw, options.maxBodyBytes)) {
       const { name } = part;
       const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
-      const { value, message } = await readPart(part, kind, seen.has(name), limits);
+      const { value, message } = await readPart(part, kind, seen.has(name), options);
       if (value !== undefined) form.fields[name] = value;
       if (message !== undefined) form.problems.push({ in: 'body', field: name, message });
+      // An empty file input does not count: another file may follow under its name.
       if (value !== undefined || message !== undefined) seen.add(name);
     }
     return form;
@@ -96,22 +97,22 @@ async function readPart(
   part: Part,
   kind: Kind | undefined,
   repeated: boolean,
-  limits: FormLimits,
+  options: FormOptions,
 ): Promise<PartResult> {
   const message = repeated ? 'must not be repeated' : headerProblem(part, kind);
-  if (message === undefined) return kind === 'file' ? readImage(part, limits) : readText(part);
+  if (message === undefined) return kind === 'file' ? readImage(part, options) : readText(part);
   let size = 0;
   for await (const chunk of part.bytes) size += chunk.length;
-  return kind === 'file' && isNoFile(part, size) ? {} : { message };
+  return kind === 'file' && isEmptyFileInput(part, size) ? {} : { message };
 }
 
-/** Returns what is wrong with a part's headers, if anything. */
+/** Returns the message for a part's headers if they have a problem. */
 function headerProblem(part: Part, kind: Kind | undefined): string | undefined {
   const isFile = part.fileName !== undefined;
   // Some clients send a boolean as JSON, where it is the same text.
   const isJsonBoolean = kind === 'boolean' && part.mediaType === 'application/json';
   const isText = part.mediaType === undefined || part.mediaType === 'text/plain' || isJsonBoolean;
-  // The schema reports other undeclared text; a name such as __proto__ must not become a property.
+  // Undeclared text is left to the schema, except for names of inherited properties, such as __proto__.
   if (kind === undefined && (isFile || !isText || part.name in Object.prototype)) return 'is not known';
   if (kind === 'file' && !isFile && isText) return 'must be a file';
   if (kind !== 'file' && isFile) return 'must be text, not a file';
@@ -123,17 +124,17 @@ function headerProblem(part: Part, kind: Kind | undefined): string | undefined {
   return undefined;
 }
 
-/** Returns whether a part is what browsers send for a file input without a selected file. */
-const isNoFile = (part: Part, size: number) => part.fileName === '' && size === 0;
+/** Returns whether a part is a file input without a selected file, which browsers send as an empty, unnamed file. */
+const isEmptyFileInput = (part: Part, size: number) => part.fileName === '' && size === 0;
 
 async function readText(part: Part): Promise<PartResult> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of part.bytes) {
     size += chunk.length;
-    if (size <= FIELD_MAX_BYTES) chunks.push(chunk);
+    if (size <= MAX_FIELD_BYTES) chunks.push(chunk);
   }
-  if (size > FIELD_MAX_BYTES) return { message: 'is too long' };
+  if (size > MAX_FIELD_BYTES) return { message: 'is too long' };
   try {
     return { value: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks)) };
   } catch {
@@ -141,21 +142,22 @@ async function readText(part: Part): Promise<PartResult> {
   }
 }
 
-async function readImage(part: Part, limits: FormLimits): Promise<PartResult> {
-  const path = join(limits.spoolDir, `${randomUUID()}.upload`);
-  let result: ImageResult = {};
+async function readImage(part: Part, options: FormOptions): Promise<PartResult> {
+  const path = join(options.spoolDir, `${randomUUID()}.upload`);
+  let accepted = false;
   try {
-    result = await validateImage(part, await spool(part.bytes, path, limits));
-    const { value } = result;
-    if (value) value.size = await cleanImage(value, limits);
+    const result = await validateImage(part, await spool(part.bytes, path, options));
+    if (result.value) {
+      result.value.size = await cleanImage(result.value, options);
+      accepted = true;
+    }
     return result;
   } catch (cause) {
-    result = {};
     if (cause instanceof ImageRefusedError) return { message: cause.message };
-    // Anything but a problem of the request is a failure of the disk.
+    // Any other error is a failure of the disk.
     throw cause instanceof HttpError ? cause : new StoreUnavailableError('images', { cause });
   } finally {
-    if (result.value === undefined) await rm(path, { force: true });
+    if (!accepted) await rm(path, { force: true });
   }
 }
 
@@ -167,32 +169,32 @@ interface Spooled {
 }
 
 /** How many bytes of an upload are written between two checks of the free disk space. */
-const ROOM_CHECK_INTERVAL_BYTES = 1024 * 1024;
+const SPACE_CHECK_INTERVAL_BYTES = 1024 * 1024;
 
-/** Writes a stream to a new file. */
-async function spool(bytes: Readable, path: string, { maxFileBytes, hasRoom }: FormLimits): Promise<Spooled> {
+/** Writes a stream to a new file. Fails if the file becomes too large or the disk too full. */
+async function spool(bytes: Readable, path: string, { maxFileBytes, hasFreeSpace }: FormOptions): Promise<Spooled> {
   let size = 0;
-  let nextRoomCheckAt = 0;
+  let nextSpaceCheckAt = 0;
   let head = Buffer.alloc(0);
-  async function* checked(): AsyncGenerator<Buffer> {
+  async function* checkedChunks(): AsyncGenerator<Buffer> {
     for await (const chunk of bytes) {
       size += chunk.length;
       if (size > maxFileBytes) throw payloadTooLarge('The file is larger than this operation takes.');
-      if (size > nextRoomCheckAt) {
-        if (!(await hasRoom())) throw new StoreUnavailableError('images');
-        nextRoomCheckAt = size + ROOM_CHECK_INTERVAL_BYTES;
+      if (size > nextSpaceCheckAt) {
+        if (!(await hasFreeSpace())) throw new StoreUnavailableError('images');
+        nextSpaceCheckAt = size + SPACE_CHECK_INTERVAL_BYTES;
       }
       if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)]);
       yield chunk;
     }
   }
-  await writeFile(path, checked(), { flag: 'wx', mode: 0o600 });
+  await writeFile(path, checkedChunks(), { flag: 'wx', mode: 0o600 });
   return { path, size, head };
 }
 
 /** Detects the type of an image by its signature, which must match the media type that the part declares, if any. */
 async function validateImage(part: Part, { path, size, head }: Spooled): Promise<ImageResult> {
-  if (isNoFile(part, size)) return {};
+  if (isEmptyFileInput(part, size)) return {};
   const detected = detectImageType(head);
   if (!detected) {
     const actual = await describeFileType(head);
@@ -203,8 +205,8 @@ async function validateImage(part: Part, { path, size, head }: Spooled): Promise
   // RFC 2046 section 4.5.1: application/octet-stream means an unknown type.
   const declared = part.mediaType === 'application/octet-stream' ? undefined : part.mediaType;
   if (declared !== undefined && canonicalMediaType(declared) !== mediaType) {
-    const type = declared.length > MAX_MEDIA_TYPE_LENGTH ? 'another type' : declared;
-    return { message: `is declared as ${type}, but its bytes are ${mediaType}` };
+    const shown = declared.length > MAX_MEDIA_TYPE_LENGTH ? 'another type' : declared;
+    return { message: `is declared as ${shown}, but its bytes are ${mediaType}` };
   }
   return { value: { path, size, mediaType } };
 }

@@ -17,10 +17,10 @@ export const IMAGE_NOT_FOUND = { status: 404, body: { message: 'There is no such
 type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * Returns an image's bytes, 304 or 404. The user must be allowed to see the image, since a 304 reveals it too. Names are unique
- * and their bytes never change, so the name is the entity tag.
+ * Returns an image, a 304 or a 404. Call it only if the user may see the image, since even a 304 reveals that it exists. Names
+ * are unique and images never change, so the name is the entity tag.
  */
-export async function imageResponse(
+export async function serveImage(
   { images, config }: Pick<AppContext, 'config' | 'images'>,
   name: string,
   { origin, 'if-none-match': ifNoneMatch }: RequestHeaders,
@@ -30,19 +30,19 @@ export async function imageResponse(
   if (!image) return IMAGE_NOT_FOUND;
   const etag = `"${name}"`;
   const trusted = typeof origin === 'string' && config.corsOrigins.includes(origin);
-  const caching = {
+  const commonHeaders = {
     ETag: etag,
     'Cache-Control': 'private, no-cache',
     'Cross-Origin-Resource-Policy': trusted ? 'cross-origin' : 'same-site',
   };
   if (matchesEtag(ifNoneMatch, etag)) {
     image.stream.destroy();
-    return { status: 304, headers: caching };
+    return { status: 304, headers: commonHeaders };
   }
   return {
     status: 200,
     headers: {
-      ...caching,
+      ...commonHeaders,
       'Content-Type': type,
       'Content-Length': String(image.size),
       'Content-Security-Policy': "default-src 'none'; sandbox",
@@ -52,8 +52,8 @@ export async function imageResponse(
   };
 }
 
-/** An optional upload, and what is needed to store it. */
-interface UploadContext<Result> {
+/** An optional upload to the account's storage. */
+interface UploadOptions<Result> {
   account: number;
   upload: Upload | undefined;
   replaced?: ReplacedImage;
@@ -62,24 +62,24 @@ interface UploadContext<Result> {
 }
 
 /**
- * Stores the upload, if any, as a pending image that `commit` claims.
+ * Stores the upload, if any, as a pending image that `commit` claims. Returns the result of `commit` or of the earlier request.
  *
  * @throws HttpError 413 when the account's storage quota would be exceeded
  */
 export async function withUpload<Result>(
   context: AppContext,
-  { account, upload, replaced, findEarlier }: UploadContext<Result>,
+  { account, upload, replaced, findEarlier }: UploadOptions<Result>,
   commit: (image: PendingImage | undefined) => Promise<Result>,
 ): Promise<Result> {
   if (!upload) return commit(undefined);
-  const sized = { bytes: upload.size, storageMaxBytes: context.config.account.storageMaxBytes };
-  const hasRoom = await fitsStorageQuota(context.db, account, sized, replaced);
-  // After the quota check: the request that used up the remaining storage may be the one that this one repeats.
+  const sizeAndQuota = { bytes: upload.size, storageMaxBytes: context.config.account.storageMaxBytes };
+  const isWithinQuota = await fitsStorageQuota(context.db, account, sizeAndQuota, replaced);
+  // After the quota check: the earlier request may have used up the quota, and may commit only just before the check.
   const earlier = await findEarlier?.();
   if (earlier) return earlier;
   try {
-    if (!hasRoom) throw new StorageQuotaExceededError();
-    const file = { path: upload.path, extension: extensionOf(upload.mediaType), ...sized };
+    if (!isWithinQuota) throw new StorageQuotaExceededError();
+    const file = { path: upload.path, extension: extensionOf(upload.mediaType), ...sizeAndQuota };
     return await withPendingImage(context, file, commit);
   } catch (error) {
     if (!(error instanceof StorageQuotaExceededError)) throw error;

@@ -6,7 +6,7 @@ import type { AppContext, AuthenticatedUser } from '../context.js';
 import { normalizeEmail } from '../policy/emails.js';
 import { rules, type ValidatedRequest } from '../rules.js';
 import { authenticate } from './authenticate.js';
-import { NO_BODY, parsedBody, type RequestBody } from './bodies.js';
+import { parsedBody, type RequestBody, UNEXPECTED_BODY_MESSAGE } from './bodies.js';
 import { badRequest, type FieldProblem, HttpError, notFound } from './errors.js';
 import { discardForm, type Form, readForm } from './forms.js';
 import { validateFields } from './validate.js';
@@ -16,8 +16,9 @@ import { validateFields } from './validate.js';
  *
  * 1. The form is read, if there is one.
  * 2. A request with a body is authenticated again: the body may take minutes to arrive, and the session may have ended.
- * 3. Query, header parameters and body are coerced and validated against the contract's schemas.
- * 4. `rules` checks what the contract states in words because JSON Schema cannot express it.
+ * 3. Query, header parameters and form fields are converted to their types. These and a JSON body are validated against the
+ *    contract's schemas.
+ * 4. `rules` checks the requirements that JSON Schema cannot express.
  * 5. The path is validated.
  *
  * The problems of steps 1, 3 and 4 are reported together in one 400. An invalid path is a 404: no resource can have it.
@@ -93,7 +94,7 @@ async function readFormOf(
     maxFileBytes: config.uploadMaxBytes,
     maxBodyBytes: config.uploadMaxBytes + FORM_MARGIN_BYTES,
     spoolDir: uploadsDir,
-    hasRoom: async () => embedded === undefined || embedded.freeSpace.check(),
+    hasFreeSpace: async () => embedded === undefined || embedded.freeSpace.check(),
     stripMetadata: config.uploadStripMetadata,
   }).catch(formOfError);
 }
@@ -104,7 +105,7 @@ function formOfError(error: unknown): Form {
   throw error;
 }
 
-/** Throws a 404 for path parameters that no id or name can have. */
+/** Returns the path parameters. Throws HttpError 404 if no id or name can have their values. */
 function readPath(request: FastifyRequest, operation: Operation): Fields {
   const path = coerceAll(request.params as Fields, { id: 'integer' });
   if (Object.values(request.params as Fields).some((value) => NUL_OR_LONE_SURROGATE.test(String(value))))
@@ -133,7 +134,7 @@ function readHeaderParameters({ raw }: FastifyRequest, operation: Operation, pro
   return parameters;
 }
 
-/** Returns the body's validated fields, or undefined if there is no usable body. Adds to `problems` and `invalidTexts`. */
+/** Returns the body's fields, valid or not, or undefined if it has none. Adds to `problems` and `invalidTexts`. */
 function readBody(
   received: RequestBody,
   form: Form | undefined,
@@ -152,21 +153,21 @@ function readBody(
   };
   if (form) {
     const body = normalizeEmails(coerceAll(form.fields, operation.body?.fields ?? {}), operation);
-    // A field with a problem from the form reader gets no second one from the schema.
+    // A field with a problem from the form reader gets no second one from the schema. The empty name stands for the whole form.
     const reported = new Set(form.problems.map(({ field }) => field));
     const fromSchema = reported.has('')
       ? []
-      : validate(body).filter(({ field }) => !(field === '' ? reported.size : reported.has(field)));
+      : validate(body).filter(({ field }) => (field === '' ? reported.size === 0 : !reported.has(field)));
     problems.push(...form.problems, ...fromSchema);
     return body;
   }
-  if (received.kind === 'bad') return refuse(received.message);
+  if (received.kind === 'invalid') return refuse(received.message);
   if (received.kind === 'none') {
     if (operation.body) problems.push(...validate({}));
     return undefined;
   }
   const value = received.kind === 'json' ? received.value : undefined;
-  if (!operation.body && (operation.refusesEmptyObject || !isObject(value))) return refuse(NO_BODY);
+  if (!operation.body && (operation.refusesEmptyObject || !isObject(value))) return refuse(UNEXPECTED_BODY_MESSAGE);
   if (!isObject(value)) return refuse('must be a JSON object');
   const body = normalizeEmails(value, operation);
   problems.push(...validate(body));
@@ -176,7 +177,7 @@ function readBody(
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Converts text that is a literal of the declared type. Other values stay as they are, and the validator refuses them. */
+/** Converts strings that are literals of an integer or boolean field. Leaves all other values to the validator. */
 function coerceAll(fields: Fields, kinds: Readonly<Record<string, Kind>>): Fields {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, coerce(value, kinds[name])]));
 }

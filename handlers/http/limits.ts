@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { RedisConnection } from '../../db/redis.js';
 import type { Config } from '../config/index.js';
 import { logSecurityEvent } from '../security/events.js';
-import { type Bucket, countersInMemory, countersInRedis, type RateLimitStatus } from './counters.js';
+import { type Bucket, createMemoryCounters, createRedisCounters, type RateLimitStatus } from './counters.js';
 import { tooManyRequests } from './errors.js';
 import { delayClose } from './pipelining.js';
 import { delayThrottledAddresses } from './throttled-connections.js';
@@ -12,8 +12,8 @@ import { delayThrottledAddresses } from './throttled-connections.js';
  * Rate limiting with one fixed-window counter for each address and bucket, shared by all routes of the bucket. The counters are
  * in Redis, where all processes share them; without Redis, and while it is unavailable, each process counts in memory.
  *
- * A refused client is made cheap: its connection closes after the 429, only its first refusal in a window is logged, and new
- * connections from its address are delayed if it continues (see throttled-connections.ts).
+ * Refusals are kept cheap: the connection closes after the 429, only the first refusal in a window is logged, and new
+ * connections from an address are delayed if it keeps sending (see throttled-connections.ts).
  */
 
 declare module 'fastify' {
@@ -23,8 +23,8 @@ declare module 'fastify' {
   }
 }
 
-/** How many throttled addresses are remembered. Beyond that, one may be logged twice in a window. */
-const MAX_LOGGED_ADDRESSES = 10_000;
+/** How many counters are remembered as logged. Beyond that, one may be logged twice in a window. */
+const MAX_LOGGED_COUNTERS = 10_000;
 
 /** Counts a request and sets the `X-RateLimit` headers. Throws HttpError 429 beyond the limit. */
 export type RateLimiter = (request: FastifyRequest, reply: FastifyReply, bucket: Bucket) => Promise<void>;
@@ -37,16 +37,17 @@ export async function createRateLimiter(
 ): Promise<RateLimiter> {
   server.decorateRequest('throttled', false);
   /** The bucket and address of each counter whose first refusal in the current window has been logged. */
-  const logged = new LRUCache<string, true>({ max: MAX_LOGGED_ADDRESSES });
+  const logged = new LRUCache<string, true>({ max: MAX_LOGGED_COUNTERS });
   const countRefused = delayThrottledAddresses(server.server);
-  const local = await countersInMemory(server, limits);
-  const shared = redis && (await countersInRedis(server, limits, redis));
+  const local = await createMemoryCounters(server, limits);
+  const shared = redis && (await createRedisCounters(server, limits, redis));
 
   const count = (request: FastifyRequest, bucket: Bucket): Promise<RateLimitStatus> =>
     shared ? shared[bucket](request).catch(() => local[bucket](request)) : local[bucket](request);
 
   return async (request, reply, bucket) => {
     const status = await count(request, bucket);
+    // Only addresses on the plugin's allow list, which is empty.
     if (status.isAllowed) return;
     reply.headers({
       'X-RateLimit-Limit': status.max,
@@ -55,9 +56,9 @@ export async function createRateLimiter(
     });
     if (!status.isExceeded) return;
     request.throttled = true;
-    const counter = `${bucket} ${status.key}`;
-    if (!logged.has(counter)) {
-      logged.set(counter, true, { ttl: Math.max(status.ttl, 1) });
+    const counterKey = `${bucket} ${status.key}`;
+    if (!logged.has(counterKey)) {
+      logged.set(counterKey, true, { ttl: Math.max(status.ttl, 1) });
       logSecurityEvent(request.log, 'throttled', { address: request.ip, reason: 'rate_limit' });
     }
     const { complete, socket } = request.raw;

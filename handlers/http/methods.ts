@@ -3,21 +3,22 @@ import type { FastifyContextConfig, FastifyInstance } from 'fastify';
 import { methodNotAllowed } from './errors.js';
 
 /**
- * Adds routes for the methods that a path does not support: 204 with `Allow` for OPTIONS, 405 for the others. They also prevent
- * a literal path from matching a parameter: without them, `GET /posts/like` would match `GET /posts/:id`.
+ * Records the methods of each path that is registered from now on, so that routes for the other methods can be added: 204 with
+ * `Allow` for OPTIONS, 405 for the others. These routes also prevent a literal path from matching a parameter: without them,
+ * `GET /posts/like` would match `GET /posts/:id`.
  *
- * @returns a function that adds the routes; call it after all other routes have been registered
+ * @returns a function that adds these routes; call it after all other routes have been registered
  */
 export function trackMethods(server: FastifyInstance): () => void {
   const paths = new Map<string, { methods: Set<string>; config: FastifyContextConfig }>();
   server.addHook('onRoute', ({ url, method, config }) => {
-    const { unlimited, cors } = { ...config };
-    const path = paths.get(url) ?? {
+    const { unlimited, cors } = config ?? {};
+    const entry = paths.get(url) ?? {
       methods: new Set(),
       config: { ...(unlimited && { unlimited }), ...(cors && { cors }) },
     };
-    for (const name of [method].flat()) path.methods.add(name);
-    paths.set(url, path);
+    for (const name of [method].flat()) entry.methods.add(name);
+    paths.set(url, entry);
   });
 
   return () => {
@@ -48,5 +49,5 @@ export function trackMethods(server: FastifyInstance): () => void {
 }
 
 function unreachable(): never {
-  throw new Error('onRequest has responded');
+  throw new Error('Expected the onRequest hook to respond');
 }

@@ -5,9 +5,9 @@ import type { Observer } from '../../db/support/observer.js';
 import type { OperationId } from '../../generated/types.js';
 import { securityEventCounts } from '../security/events.js';
 import { hashQueueLoad, hashQueueRefusals } from '../security/password-hashing.js';
-import { withDeadline } from './deadline.js';
+import { withTimeout } from './timeout.js';
 
-/** From a lookup in memory to beyond the deadline of a store. */
+/** From a lookup in memory to beyond the timeouts of the stores. */
 const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Up to the size of the largest batch. */
@@ -107,11 +107,11 @@ export function createMetrics(): Metrics {
     labelNames: ['event'],
     registers,
   });
-  const connections = gauge('postgres_pool_connections', 'Open connections to PostgreSQL.', 'pool', 'state');
-  const queued = gauge('postgres_pool_waiting', 'Calls waiting for a connection to PostgreSQL.', 'pool');
-  const waiting = gauge('outbox_waiting', 'Outbox entries that have not been delivered.', 'kind');
-  const overdue = gauge('outbox_overdue', 'Outbox entries whose delivery is overdue.', 'kind');
-  const oldest = gauge('outbox_oldest_age_seconds', 'Age of the oldest undelivered outbox entry.', 'kind');
+  const poolConnections = gauge('postgres_pool_connections', 'Open connections to PostgreSQL.', 'pool', 'state');
+  const poolWaiting = gauge('postgres_pool_waiting', 'Calls waiting for a connection to PostgreSQL.', 'pool');
+  const outboxWaiting = gauge('outbox_waiting', 'Outbox entries that have not been delivered.', 'kind');
+  const outboxOverdue = gauge('outbox_overdue', 'Outbox entries whose delivery is overdue.', 'kind');
+  const outboxOldestAge = gauge('outbox_oldest_age_seconds', 'Age of the oldest undelivered outbox entry.', 'kind');
   const embeddedUsage: Record<keyof EmbeddedUsage, Gauge> = {
     databaseBytes: gauge('embedded_database_bytes', 'Size of the embedded database, without WAL.'),
     walBytes: gauge('embedded_wal_bytes', 'Size of the WAL of the embedded database.'),
@@ -128,7 +128,11 @@ export function createMetrics(): Metrics {
     labelNames: ['reason'],
     registers,
   });
-  const unsentBytes = gauge('http_large_response_bytes', 'Bytes of large responses, unsent or waiting.', 'state');
+  const largeResponseBytes = gauge(
+    'http_large_response_bytes',
+    'Bytes of large responses, unsent or waiting.',
+    'state',
+  );
   const refusedResponses = new Counter({
     name: 'http_large_responses_refused_total',
     help: 'Large responses refused because too many were unsent.',
@@ -140,28 +144,28 @@ export function createMetrics(): Metrics {
     closedConnections.reset();
     closedConnections.inc({ reason: 'evicted' }, connections.counts.evicted);
     closedConnections.inc({ reason: 'refused' }, connections.counts.refused);
-    unsentBytes.set({ state: 'unsent' }, responses.unsentBytes);
-    unsentBytes.set({ state: 'waiting' }, responses.waitingBytes);
+    largeResponseBytes.set({ state: 'unsent' }, responses.unsentBytes);
+    largeResponseBytes.set({ state: 'waiting' }, responses.waitingBytes);
     refusedResponses.reset();
     refusedResponses.inc(responses.refused);
   }
 
   async function readStores({ pools, backlog, embedded }: StoreSources): Promise<void> {
     for (const [pool, { total, idle, waiting }] of Object.entries(pools())) {
-      connections.set({ pool, state: 'idle' }, idle);
-      connections.set({ pool, state: 'used' }, total - idle);
-      queued.set({ pool }, waiting);
+      poolConnections.set({ pool, state: 'idle' }, idle);
+      poolConnections.set({ pool, state: 'used' }, total - idle);
+      poolWaiting.set({ pool }, waiting);
     }
     // A missing value is better than a stale one.
-    const entries = await withDeadline(SCRAPE_TIMEOUT_MS, backlog()).catch(() => []);
-    for (const metric of [waiting, overdue, oldest]) metric.reset();
+    const entries = await withTimeout(SCRAPE_TIMEOUT_MS, backlog()).catch(() => []);
+    for (const metric of [outboxWaiting, outboxOverdue, outboxOldestAge]) metric.reset();
     for (const { kind, ...counts } of entries) {
-      waiting.set({ kind }, counts.waiting);
-      overdue.set({ kind }, counts.overdue);
-      oldest.set({ kind }, counts.ageSeconds);
+      outboxWaiting.set({ kind }, counts.waiting);
+      outboxOverdue.set({ kind }, counts.overdue);
+      outboxOldestAge.set({ kind }, counts.ageSeconds);
     }
     for (const metric of Object.values(embeddedUsage)) metric.reset();
-    const usage = await (embedded && withDeadline(SCRAPE_TIMEOUT_MS, embedded()).catch(() => undefined));
+    const usage = await (embedded && withTimeout(SCRAPE_TIMEOUT_MS, embedded()).catch(() => undefined));
     for (const [name, value] of Object.entries(usage ?? {})) embeddedUsage[name as keyof EmbeddedUsage].set(value);
   }
 

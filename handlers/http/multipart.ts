@@ -16,7 +16,7 @@ export interface Part {
   mediaType: string | undefined;
   charset: string | undefined;
   transferEncoding: string | undefined;
-  /** Must be read to the end: the next part does not arrive before. */
+  /** Must be read to the end: only then does the next part arrive. */
   bytes: Readable;
 }
 

@@ -77,6 +77,6 @@ async function run(
   // The serializer drops properties that the contract does not declare.
   const json = serialize(response.body);
   if (json.length <= LARGE_RESPONSE_BYTES || request.method === 'HEAD') return json;
-  // Not awaited, so that the parsed objects can be garbage collected while the response waits.
+  // Not awaited, so that `input` and `response` can be garbage collected while the JSON waits to be sent.
   return sendLargeResponse(budget, Buffer.from(json), request, reply);
 }

@@ -1,9 +1,9 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { StoreName } from '../../db/support/errors.js';
-import { withDeadline } from './deadline.js';
 import type { Metrics } from './metrics.js';
+import { withTimeout } from './timeout.js';
 
-/** One check for each store. It rejects if the store is unavailable. */
+/** Checks by store name. A check rejects if its store is unavailable. */
 export type HealthChecks = Readonly<Partial<Record<StoreName, () => Promise<unknown>>>>;
 
 export interface OpsServer {
@@ -12,11 +12,11 @@ export interface OpsServer {
   drain(): void;
 }
 
-/** The deadline of one check. Orchestrators usually time out after a few seconds. */
+/** The timeout of one check. Orchestrators usually time out after a few seconds. */
 const CHECK_TIMEOUT_MS = 2500;
 
 /** The service is ready without these stores. */
-const OPTIONAL_CHECKS: ReadonlySet<string> = new Set<StoreName>(['redis']);
+const OPTIONAL_STORES: ReadonlySet<string> = new Set<StoreName>(['redis']);
 
 /**
  * Builds the server for operators and orchestrators, which has its own port: `/livez` for the process, `/readyz` for its
@@ -30,7 +30,7 @@ export function buildOpsServer(checks: HealthChecks, metrics: Metrics): OpsServe
 
   server.get('/readyz', async (_, reply) => {
     const results = await Promise.all(Object.entries(checks).map(runCheck));
-    const ready = !draining && results.every(([name, { ok }]) => ok || OPTIONAL_CHECKS.has(name));
+    const ready = !draining && results.every(([name, { ok }]) => ok || OPTIONAL_STORES.has(name));
     const status = draining ? 'stopping' : ready ? 'ok' : 'unavailable';
     return reply.code(ready ? 200 : 503).send({ status, stores: Object.fromEntries(results) });
   });
@@ -46,10 +46,10 @@ export function buildOpsServer(checks: HealthChecks, metrics: Metrics): OpsServe
 }
 
 async function runCheck([name, check]: [string, () => Promise<unknown>]) {
-  const started = performance.now();
-  const ok = await withDeadline(CHECK_TIMEOUT_MS, check()).then(
+  const startedAt = performance.now();
+  const ok = await withTimeout(CHECK_TIMEOUT_MS, check()).then(
     () => true,
     () => false,
   );
-  return [name, { ok, ms: Math.round(performance.now() - started) }] as const;
+  return [name, { ok, ms: Math.round(performance.now() - startedAt) }] as const;
 }

@@ -13,7 +13,7 @@ import type { Socket } from 'node:net';
 /** How many pipelined requests of one connection may wait. */
 const MAX_WAITING = 32;
 
-/** How long a connection stays half open for a client that is still sending. */
+/** How long a connection stays half open so that a client that is still sending can read the response. */
 const CLOSE_DELAY_MS = 2000;
 
 interface Pipeline {
@@ -42,6 +42,7 @@ function waitForSocket(request: IncomingMessage, response: ServerResponse, liste
     // The client has to repeat the other requests on a new connection (RFC 9112 section 9.3.2).
     pipeline.last.shouldKeepAlive = false;
     if (pipeline.waiting === MAX_WAITING) stopReading(socket);
+    // Later requests are dropped too, even when the waiting ones have started.
     pipeline.waiting = Number.POSITIVE_INFINITY;
     return;
   }
@@ -55,7 +56,7 @@ function waitForSocket(request: IncomingMessage, response: ServerResponse, liste
   };
 }
 
-/** `pause()` is not enough: Node's parser reads directly from the handle until the socket has a 'readable' listener. */
+/** Stops reading. `pause()` is not enough: Node's parser reads from the handle until the socket has a 'readable' listener. */
 function stopReading(socket: Socket): void {
   socket.on('readable', () => undefined);
 }

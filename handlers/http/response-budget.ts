@@ -8,8 +8,9 @@ import { unavailable } from './errors.js';
  * could exhaust the process. A large response acquires its size from a shared budget and returns it when it closes. One address
  * may have a quarter of the budget, so that no single client can block the others.
  *
- * A response that does not fit waits in a first-in, first-out queue; one that only exceeds the share of its address lets others
- * pass. A full queue or too long a wait is a 503. The slow-reader sweep (sweep.ts) closes connections that make no progress.
+ * A response that does not fit waits in a first-in, first-out queue; one that only exceeds the share of its address lets
+ * others pass. A response that finds the queue full, or waits too long, is replaced by a 503. The slow-reader sweep (sweep.ts)
+ * closes connections that make no progress.
  */
 
 /** Payloads up to this size are sent outside the budget. */
@@ -25,12 +26,12 @@ const ADDRESS_SHARE = 0.25;
 
 export interface ResponseBudget {
   /**
-   * Resolves when a payload may be sent. Its bytes are returned to the budget when the response closes.
+   * Waits until a payload may be sent. Its bytes are returned to the budget when the response closes.
    *
    * @throws HttpError 503
    */
   acquire(bytes: number, address: string, response: ServerResponse): Promise<void>;
-  /** Bytes that are being sent, bytes that wait, and the number of responses that were refused. */
+  /** The bytes of responses being sent and of those in the queue, and the number of refused responses. */
   readonly usage: { readonly unsentBytes: number; readonly waitingBytes: number; readonly refused: number };
 }
 
@@ -46,13 +47,13 @@ export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBu
   const unsentByAddress = new Map<string, number>();
   const queue = new Set<Waiter>();
 
-  /** A payload larger than the bound fits if it is the only one. */
+  /** Returns whether a payload fits. One that is larger than the bound fits if it is the only one. */
   const fits = (bytes: number, used: number, bound: number) => used === 0 || used + bytes <= bound;
 
-  function add(bytes: number, address: string): void {
+  function addUnsent(bytes: number, address: string): void {
     usage.unsentBytes += bytes;
-    const unsent = (unsentByAddress.get(address) ?? 0) + bytes;
-    if (unsent > 0) unsentByAddress.set(address, unsent);
+    const unsentBytes = (unsentByAddress.get(address) ?? 0) + bytes;
+    if (unsentBytes > 0) unsentByAddress.set(address, unsentBytes);
     else unsentByAddress.delete(address);
   }
 
@@ -60,8 +61,8 @@ export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBu
     for (const waiter of queue) {
       const { bytes, address } = waiter;
       if (!fits(bytes, usage.unsentBytes, limits.unsentBytes)) return;
-      const unsent = unsentByAddress.get(address) ?? 0;
-      if (fits(bytes, unsent, limits.unsentBytes * ADDRESS_SHARE)) waiter.start();
+      const unsentBytes = unsentByAddress.get(address) ?? 0;
+      if (fits(bytes, unsentBytes, limits.unsentBytes * ADDRESS_SHARE)) waiter.start();
     }
   }
 
@@ -75,23 +76,23 @@ export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBu
     acquire(bytes, address, response) {
       return new Promise((resolve, reject) => {
         let timer: NodeJS.Timeout | undefined;
-        const leave = () => {
+        const leaveQueue = () => {
           if (queue.delete(waiter)) usage.waitingBytes -= bytes;
           clearTimeout(timer);
           response.off('close', abandon);
         };
         const abandon = () => {
-          leave();
+          leaveQueue();
           reject(unavailable());
         };
         const waiter: Waiter = {
           bytes,
           address,
           start() {
-            leave();
-            add(bytes, address);
+            leaveQueue();
+            addUnsent(bytes, address);
             response.once('close', () => {
-              add(-bytes, address);
+              addUnsent(-bytes, address);
               startWaiters();
             });
             resolve();
@@ -104,11 +105,11 @@ export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBu
         if (!queue.has(waiter)) return undefined;
         response.once('close', abandon);
         if (usage.waitingBytes > limits.waitingBytes) {
-          leave();
+          leaveQueue();
           return reject(refuse());
         }
         timer = setTimeout(() => {
-          leave();
+          leaveQueue();
           reject(refuse());
         }, limits.waitMs);
         return undefined;
@@ -118,7 +119,8 @@ export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBu
 }
 
 /**
- * Returns a stream of a large payload once the budget allows it. The stream reads in chunks as the client does.
+ * Returns a stream of a large payload once the budget allows it to be sent. The stream produces chunks as fast as the client
+ * reads them.
  *
  * @throws HttpError 503
  */

@@ -12,9 +12,9 @@ import type { RedisConnection } from '../../db/redis.js';
 import type { AppContext } from '../context.js';
 import { registerBodyParser } from './bodies.js';
 import { respondToClientError } from './client-errors.js';
-import { connectionLimits, limitConnections } from './connections.js';
+import { limitConnections, readConnectionLimits } from './connections.js';
 import { registerCors } from './cors.js';
-import { isCrossSite } from './cross-site.js';
+import { isFromUntrustedOrigin } from './cross-site.js';
 import { type ContractDocument, registerDocs } from './docs/index.js';
 import { respondToError } from './error-handler.js';
 import { badRequest, notFound, unavailable } from './errors.js';
@@ -29,7 +29,7 @@ import { createResponseBudget } from './response-budget.js';
 import { startSlowReaderSweep } from './sweep.js';
 
 /*
- * The API server. Every response, including errors of Node and Fastify, has the contract's shape. A request passes these stages:
+ * The API server. Every response, including errors of Node and Fastify, has the contract's shape. The stages of a request:
  *
  * 1. `oneAtATime` holds back pipelined requests; `rewriteUrl` replaces a URL that cannot be decoded.
  * 2. onRequest hooks, in order: default headers; CORS; rate limit (429), shutdown (503) and Host header (400); cookies; the
@@ -65,7 +65,7 @@ const URL_UNDECODABLE = { in: 'path', field: '', message: 'cannot be decoded' } 
 const isPreflight = ({ method, headers }: FastifyRequest) =>
   method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 
-/** Node's limit for the headers of a request, which includes the path. */
+/** No parameter is longer: this is Node's limit for the request line and headers together. */
 const MAX_PARAMETER_LENGTH = 16 * 1024;
 
 /** A path without a route. URLs that cannot be decoded are rewritten to it. */
@@ -106,7 +106,7 @@ export async function buildServer(
 
   server.addHook('onRoute', (route) => {
     // Fastify sends Content-Length: 0 with a HEAD response without a body. A 304 must not have it (RFC 9110 section 8.6).
-    if (route.method === 'HEAD') route.onSend = [...[route.onSend ?? []].flat(), withoutLengthOf304];
+    if (route.method === 'HEAD') route.onSend = [...[route.onSend ?? []].flat(), removeLengthOf304];
   });
 
   let closing = false;
@@ -118,7 +118,7 @@ export async function buildServer(
     if (closing) reply.header('Connection', 'close');
     done(null, payload);
   });
-  // Callbacks, not async functions: the promises would cost about 5% of the time of a page of posts.
+  // Callbacks, not async functions: the promises would add about 5% to the time of a request for posts.
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers({ 'X-Request-Id': request.id, ...DEFAULT_HEADERS });
     done();
@@ -127,7 +127,7 @@ export async function buildServer(
     limitDrain(request.raw);
     const { operation } = request.routeOptions.config ?? {};
     metrics.recordRequest(operation?.id ?? 'none', reply.statusCode, reply.elapsedTime / 1000);
-    // A flood must not fill the disk. The first refusal has been logged as a security event.
+    // A flood must not fill the disk with log lines. The first refusal has been logged as a security event.
     if (request.throttled) return done();
     request.log.info(
       {
@@ -151,9 +151,12 @@ export async function buildServer(
   const rateLimit = await createRateLimiter(server, config, redis);
   server.addHook('onRequest', async (request, reply) => {
     const { operation, unlimited } = request.routeOptions.config ?? {};
+    // A request that arrived before the shutdown is still served.
     const wasClosing = closing;
     if (!unlimited && !isPreflight(request)) {
-      const bucket = isCrossSite(request, trustedOrigins) ? 'cross-site' : (operation?.rateLimit ?? 'general');
+      const bucket = isFromUntrustedOrigin(request, trustedOrigins)
+        ? 'cross-site'
+        : (operation?.rateLimit ?? 'general');
       await rateLimit(request, reply, bucket);
     }
     if (wasClosing) throw unavailable('The service is shutting down.');
@@ -162,7 +165,7 @@ export async function buildServer(
   });
 
   const budget = createResponseBudget();
-  const connections = limitConnections(server.server, await connectionLimits(), config.trustProxy);
+  const connections = limitConnections(server.server, await readConnectionLimits(), config.trustProxy);
   metrics.watchHttp({ connections, responses: budget.usage });
   const stopSweep = startSlowReaderSweep(connections.open);
   server.addHook('onClose', async () => stopSweep());
@@ -178,7 +181,7 @@ export async function buildServer(
   return server;
 }
 
-const withoutLengthOf304: onSendHookHandler = (_, reply, payload, done) => {
+const removeLengthOf304: onSendHookHandler = (_, reply, payload, done) => {
   if (reply.statusCode === 304) reply.removeHeader('Content-Length');
   done(null, payload);
 };

@@ -26,8 +26,8 @@ export interface StaticContent {
   compressible?: boolean;
 }
 
-/** Creates a route handler for constant bytes. Each encoding is computed once, on first use. */
-export function staticContent({ type, bytes, compressible = true }: StaticContent, budget: ResponseBudget) {
+/** Creates a route handler that serves constant bytes. Each encoding is computed once, on first use. */
+export function createStaticHandler({ type, bytes, compressible = true }: StaticContent, budget: ResponseBudget) {
   const variants = new Map<Encoding | undefined, Promise<Variant>>();
 
   async function encode(encoding: Encoding | undefined): Promise<Variant> {
@@ -37,7 +37,7 @@ export function staticContent({ type, bytes, compressible = true }: StaticConten
 
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const { 'accept-encoding': accepted, 'if-none-match': ifNoneMatch } = request.headers;
-    const encoding = compressible ? encodingFor(accepted) : undefined;
+    const encoding = compressible ? negotiateEncoding(accepted) : undefined;
     const pending = variants.get(encoding) ?? encode(encoding);
     variants.set(encoding, pending);
     const variant = await pending;
@@ -53,7 +53,7 @@ export function staticContent({ type, bytes, compressible = true }: StaticConten
 }
 
 /** Returns the preferred encoding that a client accepts (RFC 9110 section 12.5.3), or undefined for no compression. */
-export function encodingFor(acceptEncoding: string | string[] = ''): Encoding | undefined {
+export function negotiateEncoding(acceptEncoding: string | string[] = ''): Encoding | undefined {
   const weights = new Map<string, number>();
   for (const item of String(acceptEncoding).toLowerCase().split(',')) {
     const [name = '', weight = 'q=1'] = item.split(';').map((part) => part.trim());

@@ -7,11 +7,11 @@ import { LRUCache } from 'lru-cache';
  * parses all requests of a TCP segment before the first one can be refused, which takes tens of milliseconds for 64 KiB of
  * small requests. Without the delay, a few clients that reconnect after each 429 could keep the process busy.
  *
- * The new connections of such an address are read one after another, at a fixed interval. One whose turn would come too late is
- * closed.
+ * The new connections of such an address are read one after another, at a fixed interval. A connection that would wait too long
+ * is closed.
  */
 
-/** How many refused requests in a window an address may have before its connections are delayed. */
+/** New connections of an address are delayed after this many refused requests in a window. */
 const MAX_REFUSED = 10;
 
 /** The interval at which the new connections of a delayed address are read. */

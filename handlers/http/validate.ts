@@ -4,18 +4,18 @@ import type { FieldProblem } from './errors.js';
 
 export interface Validation {
   problems: FieldProblem[];
-  /** The fields whose text is too long or ill-formed. Rules must not normalize, match or hash it. */
+  /** The fields whose text is too long or ill-formed. Rules must not normalize, match or hash such text. */
   invalidTexts: readonly string[];
 }
 
-/** Validates fields against a schema, and their text for unpaired surrogates. Adds default values to `data`. */
+/** Validates fields against a schema, and their names and text for unpaired surrogates. Adds default values to `data`. */
 export function validateFields(
   validate: Validate,
   data: Record<string, unknown>,
   place: FieldProblem['in'],
 ): Validation {
   const valid = validate(data);
-  // The generated schemas use `if` to check only the length of a text that is too long. Its own error is not a problem.
+  // With `if`, the generated schemas check nothing but the length of a text that is too long. Ajv then also reports the `if`.
   const errors = valid ? [] : (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if');
   const problems = errors.map((error) => problemOf(error, data, place));
   const tooLong = errors.filter(({ keyword }) => keyword === 'maxLength').map(fieldOf);

@@ -1,11 +1,11 @@
-const MAX_CHARACTERS = 255;
+const MAX_CODE_POINTS = 255;
 
-/** Returns the name under which a session is listed: the `User-Agent` header, trimmed, without control characters. */
-export function deviceName(userAgent: string | string[] | undefined): string {
+/** Returns the device name of a session: its `User-Agent` header without control characters, trimmed and truncated. */
+export function deviceNameOf(userAgent: string | string[] | undefined): string {
   const printable = [userAgent ?? '']
     .flat()
     .join(' ')
     .replace(/\p{Cc}/gu, '')
     .trim();
-  return [...printable].slice(0, MAX_CHARACTERS).join('') || 'Unknown device';
+  return [...printable].slice(0, MAX_CODE_POINTS).join('') || 'Unknown device';
 }

@@ -13,7 +13,7 @@ export function normalizeEmail(email: string): string {
 
 /** Returns whether a normalized address has a disposable domain or a subdomain of one. */
 export function isDisposable(email: string): boolean {
-  // A domain name has at most 127 labels. The address may not have been validated yet.
+  // Bounds the work for malformed addresses. A domain name has at most 127 labels.
   const labels = email
     .slice(email.lastIndexOf('@') + 1)
     .split('.')

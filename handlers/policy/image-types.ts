@@ -12,10 +12,10 @@ const avif: ImageType = { mediaType: 'image/avif', extension: 'avif' };
 
 export const imageTypes: readonly ImageType[] = [jpeg, png, gif, webp, avif];
 
-/** How much of a file's beginning `detectImageType` needs: an AVIF's list of brands may be long. */
+/** The maximum number of leading bytes that `detectImageType` reads. The list of brands in an AVIF may be long. */
 export const HEAD_BYTES = 4096;
 
-// Readers without support for animated PNG show its first frame, as a PNG.
+// An animated PNG (APNG) is a valid PNG: readers without support for animation show its first frame.
 const aliases = new Map([
   ['image/jpg', 'image/jpeg'],
   ['image/apng', 'image/png'],
@@ -24,7 +24,7 @@ const aliases = new Map([
 /** Returns the canonical name of a media type that a client declared. */
 export const canonicalMediaType = (declared: string) => aliases.get(declared) ?? declared;
 
-/** Returns the type of an image by its leading signature. The rest of the file is not checked. */
+/** Returns the type of an image by its leading signature; undefined if unknown. Does not check the rest of the file. */
 export function detectImageType(head: Uint8Array): ImageType | undefined {
   const bytes = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, HEAD_BYTES));
   const ascii = (start: number, end: number) => bytes.toString('latin1', start, end);
@@ -33,21 +33,25 @@ export function detectImageType(head: Uint8Array): ImageType | undefined {
   if (ascii(0, 8) === '\x89PNG\r\n\x1a\n') return png;
   if (ascii(0, 6) === 'GIF87a' || ascii(0, 6) === 'GIF89a') return gif;
   if (ascii(0, 4) === 'RIFF' && ascii(8, 12) === 'WEBP') return webp;
-  if (ascii(4, 8) === 'ftyp' && brands(bytes).some((brand) => brand === 'avif' || brand === 'avis')) return avif;
+  if (ascii(4, 8) === 'ftyp' && readBrands(bytes).some((brand) => brand === 'avif' || brand === 'avis')) return avif;
   return undefined;
 }
 
-/** ISO/IEC 14496-12 section 4.3: size, 'ftyp', major brand, minor version, and compatible brands to the end of the box. */
-function brands(box: Buffer): string[] {
+/**
+ * Returns the brands in an `ftyp` box (ISO/IEC 14496-12 section 4.3), which consists of size, 'ftyp', major brand, minor
+ * version, and compatible brands.
+ */
+function readBrands(box: Buffer): string[] {
   const size = box.readUInt32BE(0);
   // A size of 0 means that the box extends to the end of the file.
   const end = size === 0 ? box.length : Math.min(size, box.length);
-  const found: string[] = [];
-  for (let at = 8; at + 4 <= end; at += at === 8 ? 8 : 4) found.push(box.toString('latin1', at, at + 4));
-  return found;
+  const brands: string[] = [];
+  // Skips the minor version at 12.
+  for (let at = 8; at + 4 <= end; at += at === 8 ? 8 : 4) brands.push(box.toString('latin1', at, at + 4));
+  return brands;
 }
 
-/** Returns the media type of a stored file by its extension. */
+/** Returns the media type of a stored image by its extension; undefined if the extension is unknown. */
 export function mediaTypeOf(fileName: string): string | undefined {
   const dot = fileName.lastIndexOf('.');
   return imageTypes.find(({ extension }) => dot > 0 && extension === fileName.slice(dot + 1))?.mediaType;

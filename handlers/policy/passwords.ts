@@ -12,7 +12,7 @@ export function passwordProblems(password: string, account: AccountNames): strin
   return RULES.filter(([isBroken]) => isBroken(password, account, key)).map(([, message]) => message);
 }
 
-/** `key` is the password's `usernameKey`. It is expensive, so it is computed once. */
+/** `key` is the password's `usernameKey`, computed once because it is expensive. */
 type PasswordRule = [isBroken: (password: string, account: AccountNames, key: string) => boolean, message: string];
 
 const RULES: PasswordRule[] = [
@@ -36,7 +36,7 @@ const RULES: PasswordRule[] = [
   ],
 ];
 
-/** Ignores case and Unicode normalization form. */
+/** Returns whether the password with this key contains a text, regardless of case and Unicode normalization form. */
 function contains(key: string, part = ''): boolean {
   return part !== '' && key.includes(usernameKey(part));
 }
@@ -49,33 +49,35 @@ const LETTERS = new Map(
   ),
 );
 
-/** All lowercase, the most common first. */
-const ranked = dictionary['passwords-common'];
-const COMMON = new Set(ranked);
+/** Common passwords in lower case, the most common first. */
+const rankedPasswords = dictionary['passwords-common'];
+const COMMON_PASSWORDS = new Set(rankedPasswords);
 
-// Only passwords that end in a letter, as stems do. Others could match only through look-alikes: 5150 would match siso.
+// The stem of a password ends at its last letter. Passwords without a final letter would match only through look-alikes:
+// the stem siso would match 5150.
 const COMMON_STEMS = new Set(
-  ranked
+  rankedPasswords
     .slice(0, 1000)
     .filter((word) => /[a-z]$/.test(word))
     .map(undoLookAlikes),
 );
 
+/** Returns whether a password is common, or varies a very common one by look-alikes or by digits and signs at its end. */
 function isCommon(password: string): boolean {
   const lowercase = password.toLowerCase();
   const [stem = ''] = lowercase.match(/^.*\p{L}/su) ?? [];
-  return COMMON.has(lowercase) || COMMON_STEMS.has(undoLookAlikes(stem));
+  return COMMON_PASSWORDS.has(lowercase) || COMMON_STEMS.has(undoLookAlikes(stem));
 }
 
 function undoLookAlikes(text: string): string {
   return Array.from(text, (character) => LETTERS.get(character) ?? character).join('');
 }
 
-const RUNS = [
+const FORWARD_SEQUENCES = [
   ...['abcdefghijklmnopqrstuvwxyz', '0123456789'].flatMap((line) => substrings(line, 4)),
   ...['qwertyuiop', 'asdfghjkl', 'zxcvbnm'].flatMap((row) => [row.slice(0, 4), row.slice(-4), ...substrings(row, 5)]),
 ];
-const SEQUENCES = [...RUNS, ...RUNS.map((run) => [...run].reverse().join(''))];
+const SEQUENCES = [...FORWARD_SEQUENCES, ...FORWARD_SEQUENCES.map((sequence) => [...sequence].reverse().join(''))];
 
 function hasSequence(password: string): boolean {
   const lowercase = password.toLowerCase();

@@ -11,7 +11,7 @@ export type SecurityEvent =
   | 'throttled';
 
 export interface SecurityEventDetails {
-  /** Undefined if no account is known, such as after a login with an unknown email address. */
+  /** Undefined if there is no account, such as for a login with an unknown email address. */
   accountId?: number | undefined;
   /** The client's IP address. */
   address: string;
@@ -25,8 +25,8 @@ const counts = new Map<SecurityEvent, number>();
 export const securityEventCounts = (): ReadonlyMap<SecurityEvent, number> => counts;
 
 /**
- * Logs a security event as one line at level `info`. The details are copied one by one so that no other property, such as
- * an email address or a token, gets into the log.
+ * Counts a security event and logs it as one line at level `info`. Copies the details one by one, so that no other
+ * property, such as an email address or a token, gets into the log.
  */
 export function logSecurityEvent(
   log: Pick<Log, 'info'>,

@@ -12,22 +12,22 @@ import { tooManyRequests } from '../http/errors.js';
  */
 
 export interface FailedPasswords {
-  /** Checks the counts in memory and in Redis. @throws HttpError 429 */
+  /** Checks the counts in memory and in Redis. @throws HttpError 429 if the limit is reached */
   check(subject: string): Promise<void>;
-  /** Checks the count in memory only. @throws HttpError 429 */
+  /** Checks the count in memory only. @throws HttpError 429 if the limit is reached */
   recheck(subject: string): void;
-  /** Counts a failure. Returns whether it was the last one that the limit allows. */
+  /** Counts a failure. Returns whether this failure reached the limit. */
   record(subject: string): Promise<boolean>;
 }
 
 const WINDOW_MS = 60 * 60 * 1000;
 
-/** The maximum number of counts in memory. Each one costs a password hash, so an attacker cannot evict many. */
+/** The maximum number of counts in memory. Each failure costs a password hash, so an attacker cannot evict many counts. */
 const MAX_SUBJECTS = 100_000;
 
 interface Count {
   failures: number;
-  /** Milliseconds since 1970. */
+  /** The end of the window, in milliseconds since 1970. */
   endsAt: number;
 }
 
@@ -39,7 +39,7 @@ const RECORD_SCRIPT = `
 
 const keyOf = (subject: string) => `${KEY_PREFIX}failed-passwords:${subject}`;
 
-export function createFailedPasswords(max: number, redis: RedisConnection | undefined): FailedPasswords {
+export function createFailedPasswords(maxFailures: number, redis: RedisConnection | undefined): FailedPasswords {
   const counts = new LRUCache<string, Count>({ max: MAX_SUBJECTS });
 
   function currentCount(subject: string): Count | undefined {
@@ -47,15 +47,18 @@ export function createFailedPasswords(max: number, redis: RedisConnection | unde
     return count && count.endsAt > Date.now() ? count : undefined;
   }
 
-  /** Keeps the higher count: another process, or this one while Redis was unavailable, may have counted more failures. */
-  function merge(subject: string, failures: number, ttlMs: number): void {
+  /**
+   * Replaces the count in memory by one from Redis, unless that one is lower: failures that were counted while Redis was
+   * unavailable are missing in it.
+   */
+  function mergeShared(subject: string, failures: number, ttlMs: number): void {
     const known = currentCount(subject);
     if (!known || failures >= known.failures) counts.set(subject, { failures, endsAt: Date.now() + ttlMs });
   }
 
   function recheck(subject: string): void {
     const count = currentCount(subject);
-    if (!count || count.failures < max) return;
+    if (!count || count.failures < maxFailures) return;
     const seconds = Math.ceil((count.endsAt - Date.now()) / 1000);
     throw tooManyRequests(seconds, 'Too many failed passwords. Try again later.');
   }
@@ -69,10 +72,10 @@ export function createFailedPasswords(max: number, redis: RedisConnection | unde
       const [failures, ttlMs] = await redis
         .run('readFailures', async (client) => {
           const failures = Number(await client.get(keyOf(subject)));
-          return [failures, failures < max ? 0 : await client.pttl(keyOf(subject))] as const;
+          return [failures, failures < maxFailures ? 0 : await client.pttl(keyOf(subject))] as const;
         })
         .catch(() => [0, 0] as const);
-      if (failures >= max && ttlMs > 0) merge(subject, failures, ttlMs);
+      if (failures >= maxFailures && ttlMs > 0) mergeShared(subject, failures, ttlMs);
       recheck(subject);
     },
 
@@ -86,12 +89,12 @@ export function createFailedPasswords(max: number, redis: RedisConnection | unde
           (client) => client.eval(RECORD_SCRIPT, 1, keyOf(subject), WINDOW_MS) as Promise<[number, number]>,
         )
         .catch(() => undefined);
-      if (shared) merge(subject, ...shared);
-      return (shared?.[0] ?? failures) === max;
+      if (shared) mergeShared(subject, ...shared);
+      return (shared?.[0] ?? failures) === maxFailures;
     },
   };
 }
 
-/** Returns the subject to count failures of: the account, or the email address if it has no account. */
+/** Returns the subject whose failures are counted: the account, or a hash of the email address if there is no account. */
 export const subjectOf = (account: { id: number } | undefined, email = ''): string =>
   account ? `account:${account.id}` : `email:${createHash('sha256').update(email).digest('base64url')}`;

@@ -1,12 +1,13 @@
-import { clientClosed, overloaded } from '../http/errors.js';
+import { clientClosed, serviceBusy } from '../http/errors.js';
 
 /*
  * A bounded, fair work queue for password hashes, which take much CPU time.
  *
- * Jobs wait in two lanes, which are served round-robin: logins and registrations, and checks by logged-in users. The queue
- * is bounded by expected waiting time, an exponential moving average of job durations times the number of waiting jobs.
- * When it is full, the newest job of the longer lane is refused, so a flood in one lane leaves half of the queue to the
- * other. Jobs with the same key run one after another. A waiting job is removed when its client disconnects.
+ * Jobs wait in two lanes, which are served round-robin: `login` for logins and registrations, `account` for logged-in users.
+ * The queue is bounded by the expected waiting time: the number of waiting jobs times an exponential moving average of job
+ * durations, divided by the concurrency. When it is full, the newest job of the longer lane is refused, so a flood in one
+ * lane leaves half of the queue to the other. Jobs with the same key run one after another. A waiting job is removed when
+ * its client disconnects.
  */
 
 export type HashLane = 'login' | 'account';
@@ -22,7 +23,11 @@ export interface HashJobOptions {
 }
 
 export interface HashQueue {
-  /** @throws HttpError 503 if the queue is full, 499 if `signal` aborts before the job has started */
+  /**
+   * Runs a job when its turn comes, and returns its result.
+   *
+   * @throws HttpError 503 if the queue is full, 499 if `signal` aborts before the job has started
+   */
   run<Result>(options: HashJobOptions, work: () => Promise<Result>): Promise<Result>;
   readonly running: number;
   readonly waiting: number;
@@ -47,7 +52,7 @@ interface Job extends HashJobOptions {
   refuse(error: Error): void;
 }
 
-/** The minimum duration of a hash. Jobs that fail early must not lower the average below it. */
+/** The minimum duration to include in the average, so that jobs that fail early do not lower it too far. */
 const MIN_DURATION_MS = 5;
 
 /** The weight of the latest job in the moving average. */
@@ -70,6 +75,7 @@ export function createHashQueue({
   const waiting = () => lanes.login.length + lanes.account.length;
   const isReady = ({ key }: Job) => key === undefined || !runningKeys.has(key);
 
+  /** Removes and returns the next job whose key is not running, from the lanes in turn. */
   function takeReady(): Job | undefined {
     for (let offset = 0; offset < LANES.length; offset++) {
       const index = (nextLane + offset) % LANES.length;
@@ -94,11 +100,11 @@ export function createHashQueue({
     while ((waiting() * averageMs) / concurrency > maxWaitMs) {
       const longer = lanes.login.length > lanes.account.length ? lanes.login : lanes.account;
       refused++;
-      longer.pop()?.refuse(overloaded());
+      longer.pop()?.refuse(serviceBusy());
     }
   }
 
-  async function runNow<Result>({ key }: HashJobOptions, work: () => Promise<Result>): Promise<Result> {
+  async function runJob<Result>({ key }: HashJobOptions, work: () => Promise<Result>): Promise<Result> {
     running++;
     if (key !== undefined) runningKeys.add(key);
     const startedAt = now();
@@ -127,7 +133,7 @@ export function createHashQueue({
           ...options,
           start() {
             signal?.removeEventListener('abort', abandon);
-            resolve(runNow(options, work));
+            resolve(runJob(options, work));
           },
           refuse(error) {
             signal?.removeEventListener('abort', abandon);

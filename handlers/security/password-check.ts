@@ -3,21 +3,22 @@ import type { AppContext } from '../context.js';
 import type { Client } from '../operation.js';
 import { logSecurityEvent } from './events.js';
 import { subjectOf } from './failed-passwords.js';
-import type { HashJobOptions } from './hash-queue.js';
+import type { HashLane } from './hash-queue.js';
 import { DUMMY_HASH, verifyPassword } from './password-hashing.js';
 
 interface PasswordCheck {
-  /** Undefined if no account has the email address. The check then fails after the same time as any other. */
+  /** Undefined if no account has the email address. The check then fails after the same time as for a wrong password. */
   credentials: Credentials | undefined;
   email?: string;
   password: string;
-  lane: HashJobOptions['lane'];
+  lane: HashLane;
 }
 
 /**
- * Checks a password and counts it if it is wrong. Checks of the same account run one after another.
+ * Returns whether a password is correct, and counts a failure if not. Checks of the same account run one after another.
  *
- * @throws HttpError 429 after too many failures, even if this password is correct; 503 if the queue is full
+ * @throws HttpError 429 after too many failures, even if this password is correct; 503 if the queue is full;
+ *   499 if the client disconnects while the check is waiting
  */
 export async function checkPassword(
   { failedPasswords }: Pick<AppContext, 'failedPasswords'>,

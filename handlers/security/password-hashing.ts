@@ -11,26 +11,26 @@ const ARGON2_PARAMETERS = { memoryCost: 19456, timeCost: 2, parallelism: 1 };
 export const HASH_CONCURRENCY = Math.max(1, Math.min(availableParallelism() - 1, 3));
 const queue = createHashQueue({ concurrency: HASH_CONCURRENCY });
 
-/** Returns how many hashes and verifications are running and waiting. */
+/** Returns how many hash and verification jobs are running and waiting. */
 export const hashQueueLoad = () => ({ running: queue.running, waiting: queue.waiting });
 
-/** Returns how many hashes were not computed since the process started: the queue was full, or the client disconnected. */
+/** Returns how many jobs were dropped since the process started, because the queue was full or the client disconnected. */
 export const hashQueueRefusals = () => ({ full: queue.refused, abandoned: queue.abandoned });
 
-const DEFAULT_OPTIONS: HashJobOptions = { lane: 'login' };
+const DEFAULT_JOB_OPTIONS: HashJobOptions = { lane: 'login' };
 
 export interface VerifyOptions extends HashJobOptions {
-  /** Runs when the job leaves the queue. Prevents the verification if it throws. */
+  /** Runs before the verification, when the job leaves the queue. If it throws, the verification is skipped. */
   before?(): void;
-  /** Runs before the job ends, so before the next job with the same key starts. */
+  /** Runs after the verification, but before the next job with the same key starts. */
   after?(matches: boolean): Promise<void>;
 }
 
-/** The hash of a random password. Verified if an email address has no account, so that the login takes the same time. */
+/** The hash of a random password, to verify if an email address has no account, so that the login takes the same time. */
 export const DUMMY_HASH = argon2.hashSync(randomBytes(32), ARGON2_PARAMETERS);
-const CURRENT_OPTIONS = argon2.parseOptions(DUMMY_HASH);
+const CURRENT_PARAMETERS = argon2.parseOptions(DUMMY_HASH);
 
-export function hashPassword(password: string, options: HashJobOptions = DEFAULT_OPTIONS): Promise<string> {
+export function hashPassword(password: string, options: HashJobOptions = DEFAULT_JOB_OPTIONS): Promise<string> {
   return queue.run(options, () => argon2.hash(password, ARGON2_PARAMETERS));
 }
 
@@ -38,7 +38,7 @@ export function hashPassword(password: string, options: HashJobOptions = DEFAULT
 export function verifyPassword(
   hash: string,
   password: string,
-  options: VerifyOptions = DEFAULT_OPTIONS,
+  options: VerifyOptions = DEFAULT_JOB_OPTIONS,
 ): Promise<boolean> {
   return queue.run(options, async () => {
     options.before?.();
@@ -48,7 +48,7 @@ export function verifyPassword(
   });
 }
 
-/** Returns whether the hash has other parameters than new hashes. */
+/** Returns whether the hash was created with other parameters than new hashes are. */
 export function needsRehash(hash: string): boolean {
-  return !isDeepStrictEqual(argon2.parseOptions(hash), CURRENT_OPTIONS);
+  return !isDeepStrictEqual(argon2.parseOptions(hash), CURRENT_PARAMETERS);
 }

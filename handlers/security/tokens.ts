@@ -3,7 +3,7 @@ import { jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { TokenKey } from '../config/variables.js';
 
-/** The claims of a token whose signature, times, issuer and audience are valid. */
+/** The claims of a token that identify its account and session. */
 export interface TokenClaims {
   accountId: number;
   sessionId: string;
@@ -12,24 +12,25 @@ export interface TokenClaims {
 
 export interface Tokens {
   issue(claims: TokenClaims, expiresAt: Date): Promise<string>;
-  /** Returns undefined if the token is invalid or expired. Does not check whether its session still exists. */
+  /** Returns undefined if the token is invalid or expired. Does not check whether the session still exists. */
   verify(token: string): Promise<TokenClaims | undefined>;
 }
 
 const ALGORITHM = 'HS256';
-/** The maximum number of verified tokens in the cache, which saves verifying a signature again. */
+/** The maximum number of tokens in the cache, which saves verifying their signatures again. */
 const CACHE_MAX_TOKENS = 10_000;
 /** The issuer and the audience of all tokens. */
 const ISSUER = 'social-posting-service';
 
-/** Issues and verifies JSON Web Tokens (RFC 7519) with one fixed algorithm. The first key signs; all keys verify, by `kid`. */
-export function createTokens([signing, ...others]: readonly [TokenKey, ...TokenKey[]]): Tokens {
-  const keys = new Map([signing, ...others].map(({ id, secret }) => [id, createSecretKey(secret, 'utf8')]));
-  const verified = new LRUCache<string, { claims: TokenClaims; expiresAt: number }>({ max: CACHE_MAX_TOKENS });
+/** Creates an issuer and verifier of JSON Web Tokens (RFC 7519). The first key signs; `kid` selects the key that verifies. */
+export function createTokens(tokenKeys: readonly [TokenKey, ...TokenKey[]]): Tokens {
+  const [signing] = tokenKeys;
+  const keys = new Map(tokenKeys.map(({ id, secret }) => [id, createSecretKey(secret, 'utf8')]));
+  const cache = new LRUCache<string, { claims: TokenClaims; expiresAt: number }>({ max: CACHE_MAX_TOKENS });
   const signingKey = createSecretKey(signing.secret, 'utf8');
 
-  /** Returns the claims, and the expiry in seconds since 1970. */
-  async function verifySignature(token: string) {
+  /** Verifies a token and caches the result: its claims and expiry, in seconds since 1970. Returns undefined if invalid. */
+  async function verifyUncached(token: string) {
     try {
       const { payload } = await jwtVerify(
         token,
@@ -47,9 +48,9 @@ export function createTokens([signing, ...others]: readonly [TokenKey, ...TokenK
       );
       const { sub, jti, tvr, exp } = payload;
       if (!jti || typeof tvr !== 'number' || exp === undefined) return undefined;
-      const result = { claims: { accountId: Number(sub), sessionId: jti, tokenVersion: tvr }, expiresAt: exp };
-      verified.set(token, result);
-      return result;
+      const verified = { claims: { accountId: Number(sub), sessionId: jti, tokenVersion: tvr }, expiresAt: exp };
+      cache.set(token, verified);
+      return verified;
     } catch {
       return undefined;
     }
@@ -68,8 +69,8 @@ export function createTokens([signing, ...others]: readonly [TokenKey, ...TokenK
         .sign(signingKey),
 
     async verify(token) {
-      const cached = verified.get(token) ?? (await verifySignature(token));
-      return cached && cached.expiresAt > Date.now() / 1000 ? cached.claims : undefined;
+      const verified = cache.get(token) ?? (await verifyUncached(token));
+      return verified && verified.expiresAt > Date.now() / 1000 ? verified.claims : undefined;
     },
   };
 }

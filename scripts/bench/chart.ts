@@ -1,12 +1,15 @@
 import { formatFigure } from './report.js';
 import type { Outcome } from './rounds.js';
 
-/** In pixels. */
+/** Dimensions in pixels. */
 const BAR = { height: 16, gap: 8, left: 400, width: 420 };
 
 const escapeXml = (text: string) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 
-/** Returns an SVG with one bar per ratio and a line at its goal. The axis runs from 0 to 1, or to the largest ratio or goal. */
+/**
+ * Returns an SVG with one bar per ratio and a line at its goal. The axis ends at 1, or at the largest ratio or goal if it
+ * is higher.
+ */
 export function renderChart(outcomes: readonly Outcome[]): string {
   const goals = outcomes.map(({ goal }) => goal?.min ?? goal?.max ?? 0);
   const axisMax = Math.max(1, ...outcomes.map(({ ratio }) => ratio.median), ...goals);

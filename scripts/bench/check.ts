@@ -1,6 +1,6 @@
 /**
- * Checks responses before anything is measured, because a fast server that returns wrong responses proves nothing.
- * Expected responses come from a scan of the stores (`truth.ts`), not from the service.
+ * Checks responses before anything is measured, because the speed of wrong responses is meaningless. The expected responses
+ * come from a scan of the stores (`truth.ts`), not from the service.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { BenchUser, Dataset } from './data.js';
@@ -29,8 +29,8 @@ async function send(
 /** Describes the first difference between two values, with its path. Returns undefined if they are equal. */
 export function findDifference(actual: unknown, expected: unknown, path = 'body'): Mismatch {
   if (isDeepStrictEqual(actual, expected)) return undefined;
-  const isTree = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
-  if (!isTree(actual) || !isTree(expected))
+  const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+  if (!isObject(actual) || !isObject(expected))
     return `${path} is ${JSON.stringify(actual)}, expected ${JSON.stringify(expected)}`;
   for (const key of new Set([...Object.keys(expected), ...Object.keys(actual)])) {
     const difference = findDifference(actual[key], expected[key], `${path}.${key}`);
@@ -76,7 +76,10 @@ export async function checkService(url: string, dataset: Dataset): Promise<strin
   return mismatches;
 }
 
-/** Checks a like, a login and an image upload, and that a later request returns their effects. */
+/**
+ * Checks likes, logins and an image upload, and that later requests return their effects. Restores the like and deletes the
+ * post.
+ */
 async function checkWrites(
   url: string,
   dataset: Dataset,
@@ -84,7 +87,7 @@ async function checkWrites(
 ): Promise<void> {
   const [user] = dataset.users;
   const [id] = dataset.publicPostIds;
-  if (!user || id === undefined) throw new Error('the dataset has no users or no public posts');
+  if (!user || id === undefined) throw new Error('Expected a dataset with users and public posts');
   const before = (await send(url, `/posts/${id}`, user)).body as { like_count: number; liked_by_me: boolean };
   const otherLikes = before.like_count - Number(before.liked_by_me);
   for (const [method, liked] of before.liked_by_me ? UNLIKE_FIRST : LIKE_FIRST) {
@@ -132,7 +135,7 @@ export async function checkBaseline(url: string, posts: unknown, user?: BenchUse
   return mismatches.flatMap((mismatch) => (mismatch === undefined ? [] : [`baseline: GET /posts: ${mismatch}`]));
 }
 
-/** Uploads the first file, whose id must be 1, and downloads it. */
+/** Checks an upload to the files baseline, which must get the id 1, and its download. */
 export async function checkFilesBaseline(url: string): Promise<string[]> {
   const headers = { 'Content-Type': 'image/png' };
   const { body } = await send(url, '/files', undefined, { method: 'POST', headers, body: IMAGE });

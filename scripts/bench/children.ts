@@ -23,7 +23,10 @@ export function killChildren(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
-/** Starts a Node process with the flags of this one, which are those of `npm start`, so that all servers run alike. */
+/**
+ * Starts a Node process with the flags of this process. They are those of `npm start`, so all servers run with the same
+ * flags.
+ */
 function spawnNode(
   script: string,
   variables: NodeJS.ProcessEnv,

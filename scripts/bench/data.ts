@@ -10,7 +10,7 @@ import { readOrCreateTokenKeys } from '../../handlers/security/token-keys.js';
 import { createTokens } from '../../handlers/security/tokens.js';
 import type { Progress } from '../progress.js';
 import { type Population, type Seeded, seed } from '../seed/seed.js';
-import { type ExpectedAnswers, readExpectedAnswers } from './truth.js';
+import { type ExpectedAnswers, readExpectedAnswers } from './expected-answers.js';
 
 /** `tenfold` has ten times the posts and likes, `private` mostly private accounts, `popular` a popular user and post. */
 export type DatasetName = 'base' | 'tenfold' | 'private' | 'popular';
@@ -21,17 +21,17 @@ export interface Size {
   popular: Population;
   /** The number of users that send requests. */
   users: number;
-  /** Offsets of pages of posts. */
+  /** The offsets of two measured pages of posts. */
   offset: number;
   deepOffset: number;
 }
 
-const BASE = { privatePercent: 20, popularPost: 0, popularPerson: 0, seed: 1 };
+const BASE = { privatePercent: 20, popularPostLikes: 0, popularPersonFriends: 0, seed: 1 };
 const POPULAR = { likes: 0, friends: 0, privatePercent: 20, seed: 2 };
 
 export const FULL_SIZE: Size = {
   base: { ...BASE, accounts: 2000, posts: 40_000, likes: 200_000, friends: 40 },
-  popular: { ...POPULAR, accounts: 100_000, posts: 1000, popularPost: 100_000, popularPerson: 5000 },
+  popular: { ...POPULAR, accounts: 100_000, posts: 1000, popularPostLikes: 100_000, popularPersonFriends: 5000 },
   users: 500,
   offset: 10_000,
   deepOffset: 100_000,
@@ -39,7 +39,7 @@ export const FULL_SIZE: Size = {
 
 export const SMALL_SIZE: Size = {
   base: { ...BASE, accounts: 200, posts: 2000, likes: 10_000, friends: 10 },
-  popular: { ...POPULAR, accounts: 1000, posts: 50, popularPost: 1000, popularPerson: 500 },
+  popular: { ...POPULAR, accounts: 1000, posts: 50, popularPostLikes: 1000, popularPersonFriends: 500 },
   users: 50,
   offset: 1000,
   deepOffset: 10_000,
@@ -74,7 +74,7 @@ export interface Dataset {
   popularUser: BenchUser;
   /** The newest post of the last population: in the `popular` dataset, the post with many likes. */
   popularPostId: number;
-  /** Newest first. */
+  /** At most 1000, newest first. */
   publicPostIds: number[];
   /** The users whose responses are compared with `expected`. */
   checkedUsers: BenchUser[];
@@ -101,15 +101,15 @@ export async function createDataset(
     const seeded: Seeded[] = [];
     for (const population of POPULATIONS[name](size)) {
       seeded.push(
-        await seed(stores, population, passwordHash, (step, ...done) => progress(`${name}: ${step}`, ...done)),
+        await seed(stores, population, passwordHash, (step, ...counts) => progress(`${name}: ${step}`, ...counts)),
       );
     }
     const keys = config.tokenKeys ?? (await readOrCreateTokenKeys(stores.directory.tokenKeys));
     const tokens = createTokens(keys);
-    const open = (ids: readonly number[]) => openSessions(stores, tokens, ids);
-    const users = await open(seeded[0]?.accounts.slice(0, size.users) ?? []);
-    const [popularUser] = await open(seeded.at(-1)?.accounts.slice(0, 1) ?? []);
-    if (!popularUser) throw new Error('seeding created no accounts');
+    const logIn = (ids: readonly number[]) => openSessions(stores, tokens, ids);
+    const users = await logIn(seeded[0]?.accounts.slice(0, size.users) ?? []);
+    const [popularUser] = await logIn(seeded.at(-1)?.accounts.slice(0, 1) ?? []);
+    if (!popularUser) throw new Error('Expected seeding to create accounts');
     const publicPostIds = await readPublicPostIds(stores);
     const candidates = [...(await findLikers(stores, users, publicPostIds)), ...users];
     const others = candidates.filter(({ id }) => id !== popularUser.id);
@@ -149,7 +149,7 @@ async function openSessions(
   for (const account of await findAccounts(stores.db, ids)) {
     const credentials = account && (await findCredentials(stores.db, { id: account.id }));
     const session = credentials && (await createSession(stores, credentials, { deviceName: 'bench', expiresAt }));
-    if (!account || !session) throw new Error('a session could not be created');
+    if (!account || !session) throw new Error('Could not create a session');
     const claims = { accountId: account.id, sessionId: session.id, tokenVersion: credentials.tokenVersion };
     const token = await tokens.issue(claims, expiresAt);
     const { id, name, username, email } = account;

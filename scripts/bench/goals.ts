@@ -12,15 +12,15 @@ export interface Goal {
   maxTailRatio?: number;
 }
 
-type ByInFlight = Readonly<Record<number, Goal>>;
+type GoalsByInFlight = Readonly<Record<number, Goal>>;
 
 const IN_FLIGHT_LEVELS = [1, 32, 128];
 
-/** Returns goals with these minimums at 1, 32 and 128 requests in flight. */
-const minimums = (...figures: [number, number, number]): ByInFlight =>
-  Object.fromEntries(figures.map((figure, index) => [IN_FLIGHT_LEVELS[index], { min: figure }]));
+/** Returns goals with these minimum ratios at 1, 32 and 128 requests in flight. */
+const minimums = (...ratios: [number, number, number]): GoalsByInFlight =>
+  Object.fromEntries(ratios.map((ratio, index) => [IN_FLIGHT_LEVELS[index], { min: ratio }]));
 
-const SERVICES: Readonly<Record<string, ByInFlight>> = {
+const SERVICES: Readonly<Record<string, GoalsByInFlight>> = {
   feed: { ...minimums(0.03, 0.2, 0.4), 128: { min: 0.4, stretch: 0.6 } },
   post: minimums(0.03, 0.2, 0.35),
   like: minimums(0.02, 0.15, 0.25),
@@ -30,7 +30,7 @@ const SERVICES: Readonly<Record<string, ByInFlight>> = {
   'image-down': minimums(0.6, 0.6, 0.6),
 };
 
-const EMBEDDED: Readonly<Record<string, ByInFlight>> = {
+const EMBEDDED: Readonly<Record<string, GoalsByInFlight>> = {
   feed: { 32: { min: 0.25, maxTailRatio: 4 }, 128: { min: 0.25, maxTailRatio: 4 } },
 };
 
@@ -69,7 +69,7 @@ export function isGoalMet(
 
 const formatNumber = (value: number) => String(Number(value.toPrecision(2)));
 
-/** Returns the text of a goal for the results table. */
+/** Formats a goal for the results table. */
 export function formatGoal(goal: Goal | undefined): string {
   if (!goal) return '–';
   const { min, max, stretch, maxTailRatio } = goal;

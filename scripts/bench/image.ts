@@ -1,9 +1,12 @@
-/** A PNG the size of a photo for the web. Its pixel data is pseudorandom, because no one decodes it and it must not compress. */
+/**
+ * A PNG of 256 KiB, like a photo for the web. Its pixel data is pseudorandom, because it must not compress and is never
+ * decoded.
+ */
 export const IMAGE = Buffer.alloc(256 * 1024);
-let random = 1;
+let state = 1;
 for (let index = 0; index < IMAGE.length; index += 4) {
-  random = (Math.imul(random, 1664525) + 1013904223) >>> 0;
-  IMAGE.writeUInt32LE(random, index);
+  state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+  IMAGE.writeUInt32LE(state, index);
 }
 IMAGE.write('\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x04\0\0\0\x04\0\x08\x02\0\0\0', 'latin1');
 IMAGE.writeUInt32BE(IMAGE.length - 57, 33);

@@ -16,7 +16,7 @@ import { failuresOf, renderPage, renderReadmeLine, tableRow } from './report.js'
 import { type Outcome, type RunOptions, runMemoryWorkload, runRounds, type Servers, warmUpStores } from './rounds.js';
 import { withServers } from './servers.js';
 import { openStack, type Stack } from './stack.js';
-import { selectWorkloads, WORKLOADS, type Workload } from './works.js';
+import { selectWorkloads, WORKLOADS, type Workload } from './workloads.js';
 
 const USAGE = `npm run bench -- [--stack embedded|services] [--only NAME] [--quick] [--rounds N] [--seconds N] [--minutes N] [--write]
 
@@ -48,7 +48,7 @@ function readOptions(): Options {
   });
   const { stack, only, quick } = values;
   if (stack !== 'embedded' && stack !== 'services') throw new CommandError(USAGE);
-  const number = (name: 'rounds' | 'seconds' | 'minutes', defaultValue: number) => {
+  const positiveNumber = (name: 'rounds' | 'seconds' | 'minutes', defaultValue: number) => {
     const value = Number(values[name] ?? defaultValue);
     if (!(value > 0)) throw new CommandError(`--${name} must be a number above 0`);
     return value;
@@ -61,10 +61,10 @@ function readOptions(): Options {
     size: quick ? SMALL_SIZE : FULL_SIZE,
     run: {
       stack,
-      rounds: number('rounds', quick ? 1 : 5),
-      seconds: number('seconds', quick ? 1 : 5),
+      rounds: positiveNumber('rounds', quick ? 1 : 5),
+      seconds: positiveNumber('seconds', quick ? 1 : 5),
       warmUp: quick ? { storesSeconds: 0, workloadSeconds: 0 } : { storesSeconds: 20, workloadSeconds: 2 },
-      minutes: number('minutes', 10),
+      minutes: positiveNumber('minutes', 10),
     },
     write: values.write ?? !(quick || only !== undefined),
   };
@@ -111,12 +111,12 @@ async function runOne(
   previous: readonly Outcome[],
   progress: ProgressDisplay,
 ): Promise<Outcome> {
-  const base = previous.find((each) => each.workload.name === workload.relativeTo && each.inFlight === inFlight);
+  const reference = previous.find((each) => each.workload.name === workload.relativeTo && each.inFlight === inFlight);
   const step = `${workload.name}, ${inFlight} in flight`;
   const total = 2 * options.rounds;
   let done = 0;
   progress.show(step, done, total);
-  const workloadRun = { workload, inFlight, dataset, servers, relativeToRatio: base?.ratio.median };
+  const workloadRun = { workload, inFlight, dataset, servers, relativeToRatio: reference?.ratio.median };
   if (workload.name === 'memory') return runMemoryWorkload(workloadRun, options);
   return runRounds(workloadRun, options, () => progress.show(step, ++done, total));
 }
@@ -129,7 +129,7 @@ function printResults({ outcomes, wrongResponses }: Results, isSmall: boolean): 
   if (problems.length > MAX_PRINTED_PROBLEMS) console.error(`… and ${problems.length - MAX_PRINTED_PROBLEMS} more`);
 }
 
-/** Writes the results page, the chart and the README. */
+/** Writes the results page and the chart, and updates the README. */
 async function writeResults({ stack, run }: Options, { outcomes, postgresVersion }: Results): Promise<void> {
   const services = `PostgreSQL ${postgresVersion}, Neo4j ${serviceServers.neo4j.version()}, S3 by ${serviceServers.s3.title}`;
   const machine = describeMachine(stack === 'embedded' ? `PGlite with PostgreSQL ${postgresVersion}` : services);
@@ -152,7 +152,7 @@ function withInterrupts({ show, end }: ProgressDisplay): ProgressDisplay {
   }
   return {
     show(...step) {
-      if (interrupted) throw new CommandError('interrupted');
+      if (interrupted) throw new CommandError('Interrupted');
       show(...step);
     },
     end,

@@ -1,6 +1,6 @@
 /**
- * The load generator. It runs in its own process, so that it does not share an event loop with the servers: reads a
- * `LoadJob` from standard input, runs it, and prints a `LoadResult`.
+ * The load generator. It runs in its own process, so that it does not share an event loop with the servers. It reads
+ * a `LoadJob` from standard input, runs it, and prints a `LoadResult`.
  */
 import { json } from 'node:stream/consumers';
 import autocannon from 'autocannon';
@@ -51,11 +51,11 @@ const sequences = job.sequences.map((sequence) =>
 );
 
 let connections = 0;
-/** Gives each connection different sequences, so that together they cover all. */
+/** Distributes the sequences over the connections. Connections share sequences if there are more connections than sequences. */
 function assignSequences(client: autocannon.Client): void {
   const index = connections;
   connections += 1;
-  const assigned = sequences.filter((_, each) => each % job.inFlight === index % sequences.length);
+  const assigned = sequences.filter((_, sequenceIndex) => sequenceIndex % job.inFlight === index % sequences.length);
   // Copies, because autocannon modifies the request objects.
   client.setRequests(assigned.flat().map((request) => ({ ...request })));
 }

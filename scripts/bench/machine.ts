@@ -24,14 +24,14 @@ function git(...args: string[]): string {
 }
 
 export function describeMachine(stores: string): Machine {
-  // A run writes to these files itself.
+  // Without the files that a run writes itself.
   const sources = ['.', ':!README.md', ':!scripts/bench/results'];
-  const changed = git('status', '--porcelain', '--', ...sources) ? ', with changes' : '';
+  const suffix = git('status', '--porcelain', '--', ...sources) ? ', with changes' : '';
   return {
     processor: `${availableParallelism()} × ${cpus()[0]?.model.trim() ?? process.arch}, ${Math.round(totalmem() / GIB)} GiB`,
     node: process.version,
     stores,
-    commit: `${git('rev-parse', '--short', 'HEAD') || 'unknown'}${changed}`,
+    commit: `${git('rev-parse', '--short', 'HEAD') || 'unknown'}${suffix}`,
     date: new Date().toISOString().slice(0, 10),
   };
 }

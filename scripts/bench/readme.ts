@@ -10,7 +10,7 @@ const LINE_INDEX: Record<StackName, number> = { embedded: 0, services: 1 };
 export function updateSpeedSection(readme: string, stack: StackName, line: string, machineLine: string): string {
   const begin = readme.indexOf(BEGIN);
   const end = readme.indexOf(END);
-  if (begin < 0 || end < begin) throw new Error('README.md lacks the comments that enclose the results');
+  if (begin < 0 || end < begin) throw new Error(`Expected ${BEGIN} and ${END} in README.md`);
   const lines = readme
     .slice(begin + BEGIN.length, end)
     .trim()

@@ -13,7 +13,7 @@ const MEBIBYTE = 2 ** 20;
 
 const formatGoalMet = ({ goalMet }: Outcome) => (goalMet === undefined ? '' : goalMet ? 'yes' : 'NO');
 
-/** Describes the responses without a 2xx status and the requests without a response. */
+/** Returns descriptions of the responses without a 2xx status and the requests without a response. */
 export const failuresOf = ({ workload, inFlight, subject, baseline }: Outcome): string[] =>
   [subject, baseline].flatMap(({ failures }) =>
     Object.entries(failures).map(

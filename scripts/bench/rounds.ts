@@ -1,21 +1,22 @@
 import pidusage from 'pidusage';
+import type { PasswordJob } from './baselines/passwords.js';
 import { runScript, type Server } from './children.js';
 import type { Dataset } from './data.js';
 import { type Goal, goalOf, isGoalMet, type StackName } from './goals.js';
 import { type Measurement, measure } from './measure.js';
-import { median, rotated, type Spread, spreadOf } from './statistics.js';
-import { FEED, type LoadSpec, type ServerName, type Workload } from './works.js';
-import type { PasswordJob } from './yardsticks/passwords.js';
+import { median, rotate, type Spread, spreadOf } from './statistics.js';
+import { FEED, type LoadSpec, type ServerName, type Workload } from './workloads.js';
 
 /** The result of one workload at one number of requests in flight. */
 export interface Outcome {
   workload: Workload;
   inFlight: number;
   goal: Goal | undefined;
-  /** Subject to baseline, per round, divided by the median ratio of the workload that this one is relative to. */
+  /** The ratio of the subject's rate to the baseline's, over the rounds; divided by `relativeToRatio` if that is set. */
   ratio: Spread;
   subject: Measurement;
   baseline: Measurement;
+  /** Undefined without a goal. */
   goalMet: boolean | undefined;
 }
 
@@ -24,7 +25,7 @@ export interface RunOptions {
   rounds: number;
   /** The duration of a round. */
   seconds: number;
-  /** The duration of unmeasured load, for the stores once per dataset, and for each workload before its first round. */
+  /** The durations of unmeasured load: for the stores, once per dataset; and before the first round of each workload. */
   warmUp: { storesSeconds: number; workloadSeconds: number };
   /** The duration of the `memory` workload. */
   minutes: number;
@@ -49,7 +50,7 @@ export async function runRounds(
   const { workloadSeconds } = options.warmUp;
   if (workloadSeconds > 0) for (const name of names) await runs[name](workloadSeconds);
   for (let round = 0; round < options.rounds; round += 1) {
-    for (const name of rotated(names, round)) {
+    for (const name of rotate(names, round)) {
       measurements[name].push(await runs[name](options.seconds));
       onRunDone();
     }
@@ -67,7 +68,7 @@ interface WorkloadRun {
   inFlight: number;
   dataset: Dataset;
   servers: Servers;
-  /** The median ratio of the workload that this one is relative to. */
+  /** The median ratio of the workload in `workload.relativeTo`. */
   relativeToRatio: number | undefined;
 }
 
@@ -77,7 +78,7 @@ export async function runMemoryWorkload(
   options: RunOptions,
 ): Promise<Outcome> {
   const server = servers.service;
-  if (!server) throw new Error('the service is not running');
+  if (!server) throw new Error('The service is not running');
   const samples: number[] = [];
   const timer = setInterval(() => {
     pidusage(server.pid).then(
@@ -115,14 +116,14 @@ async function prepareRun(
   if (load === 'passwords') {
     const { passwordHash: hash, password } = dataset;
     return (seconds) =>
-      runScript<Measurement>('./yardsticks/passwords.js', { hash, password, inFlight, seconds } satisfies PasswordJob);
+      runScript<Measurement>('./baselines/passwords.js', { hash, password, inFlight, seconds } satisfies PasswordJob);
   }
   const server = servers[load.target];
-  if (!server) throw new Error(`the ${load.target} server is not running`);
+  if (!server) throw new Error(`The ${load.target} server is not running`);
   const job = await createJob(load, inFlight, dataset, server);
   const backgroundJob = load.background && (await createJob(load.background, BACKGROUND_IN_FLIGHT, dataset, server));
   return async (seconds) => {
-    // Runs longer than the measured load, so that it covers it.
+    // Lasts longer than the measured load, so that it covers the whole measurement.
     const background =
       backgroundJob && runScript('./load.js', { ...backgroundJob, url: server.url, seconds: seconds + 2 });
     const measurement = await measure(server, { ...job, seconds });
@@ -131,7 +132,7 @@ async function prepareRun(
   };
 }
 
-/** Sends the most common load, because a newly started Neo4j takes a while to reach full speed. */
+/** Sends the load of the `feed` workload, because a newly started Neo4j takes a while to reach full speed. */
 export async function warmUpStores(dataset: Dataset, servers: Servers, seconds: number): Promise<void> {
   if (seconds > 0) await (await prepareRun(FEED, BACKGROUND_IN_FLIGHT, dataset, servers))(seconds);
 }

@@ -4,7 +4,7 @@ import { checkBaseline, checkFilesBaseline, checkService } from './check.js';
 import { type Server, startServer } from './children.js';
 import type { BenchUser, Dataset } from './data.js';
 import type { Servers } from './rounds.js';
-import type { ServerName, Workload } from './works.js';
+import type { ServerName, Workload } from './workloads.js';
 
 /** Rate limits that the load never reaches. */
 const UNLIMITED = { RATE_LIMIT_MAX: '1000000000', RATE_LIMIT_STRICT_MAX: '1000000000' };
@@ -25,7 +25,7 @@ export async function withServers<Result>(
   const servers: Partial<Record<ServerName, Server>> = {};
   try {
     const [viewer] = dataset.checkedUsers;
-    if (!viewer) throw new Error('the dataset has no users to check');
+    if (!viewer) throw new Error('Expected a dataset with users to check');
     const posts = await writePosts(dataset, viewer, folder);
     // Before the service starts: an embedded database is copied, which requires that it is not open.
     if (needed.has('session')) servers.session = await startSessionBaseline(dataset, posts, folder);
@@ -36,13 +36,13 @@ export async function withServers<Result>(
     const addresses = { HOST: '127.0.0.1', PORT: '0', OPS_HOST: '127.0.0.1', OPS_PORT: '0', LOG_LEVEL: 'info' };
     const log = join(folder, 'service.log');
     servers.service = await startServer('../start.js', { ...dataset.environment, ...UNLIMITED, ...addresses }, log);
-    return await use(servers, await check(servers, dataset, viewer));
+    return await use(servers, await checkServers(servers, dataset, viewer));
   } finally {
     for (const server of Object.values(servers)) await server.stop();
   }
 }
 
-async function check(servers: Servers, dataset: Dataset, viewer: BenchUser): Promise<string[]> {
+async function checkServers(servers: Servers, dataset: Dataset, viewer: BenchUser): Promise<string[]> {
   const page = firstPage(dataset, viewer);
   const { service, memory, session, files } = servers;
   return [
@@ -85,4 +85,4 @@ async function startSessionBaseline(
 }
 
 const startBaseline = (name: ServerName, variables: NodeJS.ProcessEnv, folder: string) =>
-  startServer(`./yardsticks/${name}.js`, variables, join(folder, `${name}.log`));
+  startServer(`./baselines/${name}.js`, variables, join(folder, `${name}.log`));

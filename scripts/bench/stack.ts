@@ -31,11 +31,11 @@ export interface Stack {
 
 export async function openStack(name: StackName): Promise<Stack> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-'));
-  const remove = () => rm(folder, { recursive: true, force: true });
+  const removeFolder = () => rm(folder, { recursive: true, force: true });
   try {
-    return name === 'embedded' ? embedded(folder, remove) : await services(folder, remove);
+    return name === 'embedded' ? openEmbedded(folder, removeFolder) : await openServices(folder, removeFolder);
   } catch (error) {
-    await remove();
+    await removeFolder();
     throw error;
   }
 }
@@ -47,7 +47,7 @@ async function createEmptyDirectory(folder: string): Promise<string> {
   return directory;
 }
 
-function embedded(folder: string, close: () => Promise<void>): Stack {
+function openEmbedded(folder: string, close: () => Promise<void>): Stack {
   return {
     name: 'embedded',
     folder,
@@ -57,21 +57,21 @@ function embedded(folder: string, close: () => Promise<void>): Stack {
 }
 
 /**
- * Uses the servers of `npm run services` and ignores those that the environment names, because it deletes all data in the
- * graph. Rate limits are counted in memory, without Redis.
+ * Starts the servers of `npm run services`. Ignores servers in the environment, because a run deletes all data in the graph.
+ * Rate limits are counted in memory, without Redis.
  */
-async function services(folder: string, remove: () => Promise<void>): Promise<Stack> {
+async function openServices(folder: string, removeFolder: () => Promise<void>): Promise<Stack> {
   // The servers may run as other users, which must be able to read the files.
   process.umask(0o022);
   const alreadyRunning = runningServers();
-  const stop = () => down(SERVER_NAMES.filter((each) => !alreadyRunning.includes(each)));
+  const stopServers = () => down(SERVER_NAMES.filter((server) => !alreadyRunning.includes(server)));
   const state = await up().catch(async (error) => {
-    await stop();
+    await stopServers();
     throw error;
   });
   const { REDIS_URL: _, TOXIPROXY_URL: __, SERVICES_DIR: ___, ...storeVariables } = variables(state);
   // The AWS SDK reads its variables from the environment.
-  for (const [each, value] of Object.entries(storeVariables)) if (each.startsWith('AWS_')) process.env[each] = value;
+  for (const [name, value] of Object.entries(storeVariables)) if (name.startsWith('AWS_')) process.env[name] = value;
   const adminUrl = storeVariables.DATABASE_URL ?? '';
   const s3 = new S3Client({ endpoint: storeVariables.S3_ENDPOINT ?? '', forcePathStyle: true });
   let created: { database: string; bucket: string } | undefined;
@@ -106,8 +106,8 @@ async function services(folder: string, remove: () => Promise<void>): Promise<St
     async close() {
       await removeStores();
       s3.destroy();
-      await stop();
-      await remove();
+      await stopServers();
+      await removeFolder();
     },
   };
 }

@@ -1,6 +1,6 @@
-/** Returns the quantile (0 to 1) of a sorted list, with linear interpolation. */
-function quantileOfSorted(sorted: readonly number[], quantile: number): number {
-  const position = (sorted.length - 1) * quantile;
+/** Returns a percentile, given as a fraction from 0 to 1, of sorted values, with linear interpolation. */
+function percentileOfSorted(sorted: readonly number[], fraction: number): number {
+  const position = (sorted.length - 1) * fraction;
   const [low, high] = [sorted[Math.floor(position)], sorted[Math.ceil(position)]];
   if (low === undefined || high === undefined) return Number.NaN;
   return low + (high - low) * (position - Math.floor(position));
@@ -8,9 +8,9 @@ function quantileOfSorted(sorted: readonly number[], quantile: number): number {
 
 const sortNumbers = (values: readonly number[]) => values.toSorted((a, b) => a - b);
 
-/** Returns the quantile (0 to 1) of the values; NaN if there are none. */
-export const percentile = (values: readonly number[], quantile: number): number =>
-  quantileOfSorted(sortNumbers(values), quantile);
+/** Returns a percentile, given as a fraction from 0 to 1, with linear interpolation; NaN if there are no values. */
+export const percentile = (values: readonly number[], fraction: number): number =>
+  percentileOfSorted(sortNumbers(values), fraction);
 
 export const median = (values: readonly number[]): number => percentile(values, 0.5);
 
@@ -22,11 +22,15 @@ export interface Spread {
 
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = sortNumbers(values);
-  return { median: quantileOfSorted(sorted, 0.5), min: quantileOfSorted(sorted, 0), max: quantileOfSorted(sorted, 1) };
+  return {
+    median: percentileOfSorted(sorted, 0.5),
+    min: percentileOfSorted(sorted, 0),
+    max: percentileOfSorted(sorted, 1),
+  };
 }
 
-/** Rotates the items by one position per round. */
-export function rotated<Item>(items: readonly Item[], round: number): Item[] {
+/** Returns the items rotated by `round` positions. */
+export function rotate<Item>(items: readonly Item[], round: number): Item[] {
   const first = round % Math.max(1, items.length);
   return [...items.slice(first), ...items.slice(0, first)];
 }

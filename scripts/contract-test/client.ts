@@ -6,6 +6,7 @@ import { operationFor } from './document.js';
 import type { CheckedResponse, ReceivedResponse, RequestOptions } from './exchange.js';
 import type { Bucket, Limits } from './limits.js';
 
+/** Sends a request such as `GET /posts/7`. */
 export type Send = (request: string, sent?: RequestOptions) => Promise<CheckedResponse>;
 
 /** Receives every response of a client, after retries. */
@@ -16,6 +17,7 @@ export interface Observer {
   onExchange(method: string, path: string, sent: RequestOptions, response: CheckedResponse): void;
 }
 
+/** The requests sent in each rate limit bucket, including retries. */
 export interface RequestCounts {
   strict: number;
   general: number;
@@ -33,18 +35,18 @@ export interface Client {
   close(): void;
 }
 
-/** The service did not respond to a request. */
+/** Thrown if the service does not respond to a request. */
 export class NoResponseError extends Error {
   readonly code = 'no_response';
 }
 
-/** The number of retries of a rate-limited request, and of one that needed an unavailable store. */
+/** The maximum number of retries after a 429 (rate limit) and after a 503 (unavailable store). */
 const MAX_RETRIES_BY_STATUS: Record<number, number> = { 429: 20, 503: 3 };
 
 /** The longest wait before a retry after a 503, regardless of its `Retry-After`. */
 const MAX_RETRY_AFTER_SECONDS = 10;
 
-interface Settings {
+interface ClientOptions {
   baseUrl: URL;
   /** The longest time without data from the service, in milliseconds. */
   timeoutMs: number;
@@ -63,7 +65,15 @@ interface Settings {
  *
  * It waits for the rate limits, retries 429 and 503, and checks every response against the document.
  */
-export function createClient({ baseUrl, timeoutMs, limits, observer, log, signal, abortSignal }: Settings): Client {
+export function createClient({
+  baseUrl,
+  timeoutMs,
+  limits,
+  observer,
+  log,
+  signal,
+  abortSignal,
+}: ClientOptions): Client {
   const { Agent, request } = baseUrl.protocol === 'https:' ? https : http;
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const counts: RequestCounts = { strict: 0, general: 0 };
@@ -95,7 +105,7 @@ export function createClient({ baseUrl, timeoutMs, limits, observer, log, signal
     });
   }
 
-  /** A 503 breaks no rule. It means that nothing was changed, so the request can be retried. */
+  /** Waits for the `Retry-After` of a 503, which means that the request changed nothing and can be retried. */
   async function waitFor503(line: string, headers: Headers): Promise<void> {
     const seconds = Math.min(Number(headers.get('retry-after') ?? 1) || 1, MAX_RETRY_AFTER_SECONDS);
     log(`503 for ${line.split('?', 1)[0]}: retrying in ${seconds} s.`);
@@ -169,7 +179,7 @@ function readHeaders({ rawHeaders }: http.IncomingMessage): Headers {
   return headers;
 }
 
-/** Returns the parsed JSON body. Malformed JSON is returned as text, which fails the schema of every response. */
+/** Returns the parsed JSON body, if any. Malformed JSON is returned as text, which fails the schema of every response. */
 function parseBody({ headers }: http.IncomingMessage, bytes: Buffer): unknown {
   if (bytes.length === 0 || !headers['content-type']?.startsWith('application/json')) return undefined;
   try {

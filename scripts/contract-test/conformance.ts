@@ -1,4 +1,4 @@
-import { type Schema as Validated, Validator } from '@cfworker/json-schema';
+import { Validator, type Schema as ValidatorSchema } from '@cfworker/json-schema';
 import type { Schema } from '../generate/document.js';
 import type { ContractOperation, HeaderDeclaration } from './document.js';
 
@@ -16,7 +16,7 @@ export function violations(operation: ContractOperation, response: ResponseData)
   return checkResponse(operation, response, ({ content }) => bodyViolations(content, response));
 }
 
-/** Returns the violations in the response to a HEAD request, which is declared as that of GET but without a body. */
+/** Returns the violations in a response to HEAD, which must be a response to GET without the body. */
 export function headViolations(operation: ContractOperation, response: ResponseData): string[] {
   return checkResponse(operation, response, ({ content }) => contentTypeViolations(content, response) ?? []);
 }
@@ -52,7 +52,7 @@ function headerViolations(declared: Record<string, HeaderDeclaration>, headers: 
 const parseHeaderValue = ({ type }: Schema, value: string) =>
   type === 'integer' && /^(0|-?[1-9]\d*)$/.test(value) ? Number(value) : value;
 
-/** Returns undefined if the body has a declared media type, and can be checked by its schema. */
+/** Returns the violations in the media type, or undefined if it is declared, so that the body can be checked. */
 function contentTypeViolations(content: DeclaredResponse['content'], { headers }: ResponseData): string[] | undefined {
   const type = mediaType(headers);
   if (!content) return type ? ['has a body'] : [];
@@ -61,22 +61,22 @@ function contentTypeViolations(content: DeclaredResponse['content'], { headers }
 
 function bodyViolations(content: DeclaredResponse['content'], response: ResponseData): string[] {
   const typeViolations = contentTypeViolations(content, response);
-  const media = mediaType(response.headers) ?? '';
   if (typeViolations) return typeViolations;
+  const media = mediaType(response.headers) ?? '';
   return media === 'application/json' && content?.[media] ? schemaViolations(content[media].schema, response.body) : [];
 }
 
 const mediaType = (headers: Headers) => headers.get('content-type')?.split(';')[0];
 
-const compiled = new WeakMap<Schema, Validator>();
+const validators = new WeakMap<Schema, Validator>();
 
-/** Returns the violations of a schema of the document. Formats are checked, and undeclared properties are violations. */
+/** Returns the violations of a schema by a value. Formats are checked, and undeclared properties are violations. */
 export function schemaViolations(schema: Schema, value: unknown): string[] {
   const validator =
-    compiled.get(schema) ?? new Validator(withoutUnknownProperties(schema) as Validated, '2020-12', false);
-  compiled.set(schema, validator);
+    validators.get(schema) ?? new Validator(withoutUnknownProperties(schema) as ValidatorSchema, '2020-12', false);
+  validators.set(schema, validator);
   const { errors } = validator.validate(value);
-  // Every containing schema reports the same error again.
+  // Every enclosing schema reports the same error again.
   const innermost = errors.filter(
     ({ keyword, error }) => !CONTAINER_KEYWORDS.has(keyword) && error !== FALSE_SCHEMA_ERROR,
   );

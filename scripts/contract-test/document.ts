@@ -35,7 +35,7 @@ export interface ContractOperation {
 
 type RequestBody = NonNullable<ContractOperation['requestBody']>;
 
-type Raw = Pick<ContractOperation, 'responses'> & {
+type RawOperation = Pick<ContractOperation, 'responses'> & {
   operationId: string;
   security?: unknown[];
   parameters?: { name: string; in: string; required?: boolean; schema: Schema; example: unknown }[];
@@ -46,7 +46,8 @@ type Raw = Pick<ContractOperation, 'responses'> & {
 
 const { resolve } = createRequire(import.meta.url);
 
-const document = JSON.parse(readFileSync(resolve('#openapi.json'), 'utf8'));
+/** The OpenAPI document as published. */
+export const document = JSON.parse(readFileSync(resolve('#openapi.json'), 'utf8'));
 
 /** The version of the contract. */
 export const version: string = document.info.version;
@@ -58,10 +59,10 @@ export const resolvedDocument: Document = resolveReferences(document);
 export const contract: ContractOperation[] = Object.entries(resolvedDocument.paths).flatMap(([path, item]) =>
   ['get', 'put', 'post', 'delete']
     .filter((method) => method in item)
-    .map((method) => readOperation(method, path, item[method] as unknown as Raw)),
+    .map((method) => readOperation(method, path, item[method] as unknown as RawOperation)),
 );
 
-function readOperation(method: string, path: string, raw: Raw): ContractOperation {
+function readOperation(method: string, path: string, raw: RawOperation): ContractOperation {
   const [body] = Object.entries(raw.requestBody?.content ?? {});
   const parameters = (place: string): Parameter[] =>
     (raw.parameters ?? [])
@@ -81,12 +82,15 @@ function readOperation(method: string, path: string, raw: Raw): ContractOperatio
   };
 }
 
+/** Returns the method and path of an operation, such as `GET /posts/{id}`. */
+export const methodAndPath = ({ method, path }: ContractOperation) => `${method} ${path}`;
+
 /** Returns the operation of a request. Literal paths take precedence over paths with parameters. */
 export function operationFor(method: string, pathname: string): ContractOperation | undefined {
   const literal = contract.filter(({ path }) => path === pathname);
-  const fits =
+  const candidates =
     literal.length > 0
       ? literal
       : contract.filter(({ path }) => new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`).test(pathname));
-  return fits.find((operation) => operation.method === method);
+  return candidates.find((operation) => operation.method === method);
 }

@@ -6,7 +6,7 @@ export interface RequestOptions {
   /** A raw body. Its type must be in `headers`. */
   body?: string | Uint8Array;
   headers?: Record<string, string>;
-  /** Whether to return a 429, rather than to wait for the rate limit and retry. */
+  /** Whether to send the request immediately, and to return a 429 or 503 without a retry. */
   allow429?: boolean;
 }
 
@@ -42,7 +42,7 @@ const MAX_BODY_CHARACTERS = 1500;
 const MAX_VALUE_CHARACTERS = 600;
 const MAX_FILE_BYTES = 1024;
 
-/** Replaces tokens and passwords by `$TOKEN`, `$PASSWORD` and `$CURRENT_PASSWORD`. */
+/** Replaces tokens and passwords with `$TOKEN`, `$PASSWORD` and `$CURRENT_PASSWORD`. */
 export function maskSecrets(text: string): string {
   return text
     .replace(/eyJ[\w-]+(\.[\w-]*){1,2}/g, '$TOKEN')
@@ -63,7 +63,7 @@ export function shorten(text: string, maxCharacters: number): string {
 
 export async function describeExchange({ method, url, sent, received }: Exchange): Promise<DescribedExchange> {
   const lines = [
-    `curl -i ${method === 'HEAD' ? '-I' : `-X ${method}`}${isSpecial(url) ? ' -g --path-as-is' : ''} ${quote(url)}`,
+    `curl -i ${method === 'HEAD' ? '-I' : `-X ${method}`}${isChangedByCurl(url) ? ' -g --path-as-is' : ''} ${quote(url)}`,
     ...headerArguments(sent),
     ...(await bodyArguments(sent)),
   ];
@@ -79,7 +79,7 @@ export async function describeExchange({ method, url, sent, received }: Exchange
 }
 
 /** Returns whether curl would change the URL by default. */
-const isSpecial = (url: string) => /[[\]{}]|\/\.\.?(\/|\?|$)/.test(url);
+const isChangedByCurl = (url: string) => /[[\]{}]|\/\.\.?(\/|\?|$)/.test(url);
 
 function describeBody({ headers, bytes }: ReceivedResponse): string {
   const type = headers.get('content-type') ?? 'no type';
@@ -99,7 +99,7 @@ function headerArguments({ token, json, headers = {} }: RequestOptions): string[
 async function bodyArguments({ json, form, body }: RequestOptions): Promise<string[]> {
   if (json !== undefined)
     return [`--data-raw ${quote(shorten(maskSecrets(JSON.stringify(json)), MAX_BODY_CHARACTERS))}`];
-  if (body !== undefined) return [`--data-binary ${raw(Buffer.from(body))}`];
+  if (body !== undefined) return [`--data-binary ${rawBodyArgument(Buffer.from(body))}`];
   const fields = form instanceof FormData ? [...form] : Object.entries(form ?? {});
   return Promise.all(fields.map(([name, value]) => formArgument(name, value)));
 }
@@ -115,18 +115,20 @@ async function formArgument(name: string, value: string | File): Promise<string>
   return `-F ${name}=@${source}${details}`;
 }
 
-/** Returns the curl argument for a raw body. */
-function raw(bytes: Buffer): string {
+/** Returns the value of `--data-binary` for a body, without its secrets. */
+function rawBodyArgument(bytes: Buffer): string {
   const masked = maskSecrets(bytes.toString('latin1'));
   const text = Buffer.from(masked, 'latin1').toString();
   if (masked.length > MAX_BODY_CHARACTERS) return `@${ofSize(bytes.length)}`;
   return /[\0\ufffd]/.test(text) ? `@${fromBase64(Buffer.from(masked, 'latin1'))}` : quote(text);
 }
 
+/** Returns a process substitution that produces these bytes. */
 const fromBase64 = (bytes: Buffer) => `<(echo ${bytes.toString('base64')} | base64 -d)`;
+/** Returns a process substitution that produces this number of zero bytes. */
 const ofSize = (bytes: number) => `<(head -c ${bytes} /dev/zero)`;
 
-/** Quotes a text for the shell, which expands the variables of secrets. */
+/** Quotes a text for the shell, except the variables that stand for secrets. */
 function quote(text: string): string {
   const parts = text.split(/(\$TOKEN|\$PASSWORD|\$CURRENT_PASSWORD)/).filter((part) => part !== '');
   return parts.map((part) => (part.startsWith('$') ? `"${part}"` : quoteLiteral(part))).join('') || "''";

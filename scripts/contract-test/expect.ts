@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CheckedResponse, Exchange } from './exchange.js';
 
-/** The failure of a rule: the expectation, and the exchange that did not meet it. */
+/** Thrown by a rule that fails, with the expectation and the exchange that did not meet it. */
 export class ExpectationError extends Error {
   readonly code = 'expectation_failed';
 
@@ -15,23 +15,23 @@ export class ExpectationError extends Error {
   }
 }
 
-/** The rule cannot be checked on this service, for example because of its configuration. */
+/** Thrown by a rule that cannot be checked on this service, for example because of its configuration. */
 export class SkippedError extends Error {
   readonly code = 'rule_skipped';
 }
 
-/** @throws ExpectationError if the condition is false */
+/** Throws an ExpectationError if the condition is false. */
 export function expectThat(holds: unknown, expected: string, response?: CheckedResponse): asserts holds {
   if (!holds) throw new ExpectationError(expected, response?.exchange);
 }
 
-/** @throws ExpectationError if `actual`, a value from the response, does not deeply equal `expected` */
+/** Throws an ExpectationError if `actual`, a value from the response, does not deeply equal `expected`. */
 export function expectEqual(response: CheckedResponse, subject: string, actual: unknown, expected: unknown): void {
   if (isDeepStrictEqual(actual, expected)) return;
   throw new ExpectationError(`${subject}: ${JSON.stringify(expected)}`, response.exchange, `${JSON.stringify(actual)}`);
 }
 
-/** @throws ExpectationError if the response has none of these statuses */
+/** Returns the response. Throws an ExpectationError if it has none of these statuses. */
 export function expectStatus(response: CheckedResponse, expected: number | number[]): CheckedResponse {
   if ([expected].flat().includes(response.status)) return response;
   throw new ExpectationError(
@@ -41,7 +41,7 @@ export function expectStatus(response: CheckedResponse, expected: number | numbe
   );
 }
 
-/** @throws ExpectationError if the response is not a 400 that names exactly these fields, as `in.field`, in any order */
+/** Throws an ExpectationError unless the response is a 400 that names exactly these fields (`in.field`), in any order. */
 export function expectProblems(response: CheckedResponse, ...expected: string[]): CheckedResponse {
   const { errors = [] } = expectStatus(response, 400).body as { errors?: { in: string; field: string }[] };
   const named = [...new Set(errors.map((error) => `${error.in}.${error.field}`))].sort();
@@ -49,7 +49,7 @@ export function expectProblems(response: CheckedResponse, ...expected: string[])
   return response;
 }
 
-/** @throws ExpectationError if an error does not have the common shape: JSON with `message` and, optionally, `errors` */
+/** Throws an ExpectationError unless the body has the shape of an error: JSON with `message` and, optionally, `errors`. */
 export function expectErrorShape(response: CheckedResponse): CheckedResponse {
   const { body, headers } = response;
   expectThat(headers.get('content-type')?.startsWith('application/json'), 'an error as application/json', response);
@@ -63,6 +63,15 @@ export function expectErrorShape(response: CheckedResponse): CheckedResponse {
   return response;
 }
 
+/** Throws an ExpectationError unless the response clears the session cookie. */
+export const expectClearedCookie = (response: CheckedResponse) =>
+  expectThat(/^fc_session_token=;/.test(response.headers.get('set-cookie') ?? ''), 'a cleared cookie', response);
+
+/** Throws an ExpectationError unless a value of the response is an RFC 3339 time in UTC, with milliseconds. */
+export const expectTimestamp = (response: CheckedResponse, field: string, value: string) =>
+  expectThat(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value), `${field} in UTC, with milliseconds`, response);
+
+/** Returns the sorted names of the fields of an object, separated by spaces. */
 export const fieldsOf = (value: object | null | undefined): string =>
   Object.keys(value ?? {})
     .sort()

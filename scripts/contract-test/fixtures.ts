@@ -21,7 +21,7 @@ export async function publish(author: User, form: Record<string, string | File> 
   return (await author.send(201, 'POST /posts/create', { form: { title: 'A title', text: 'A text', ...form } })).body;
 }
 
-/** Looks for a post in the feed, in overlapping pages of this size, because posts may be published meanwhile. */
+/** Searches the feed for a post, in pages of this size. The pages overlap, because posts may be published meanwhile. */
 export async function findInFeed(
   { send }: Requester,
   { id }: Pick<Post, 'id'>,
@@ -35,19 +35,20 @@ export async function findInFeed(
   }
 }
 
+/** Makes two users friends by a request of `one` to `other`. */
 export const makeFriends = async (one: User, other: User) => {
   await one.send(200, `POST /friends/request?to=${other.id}`);
   await other.send(200, `POST /friends/accept?from=${one.id}`);
 };
 
-/** Ends the friendship or withdraws the friend request between two users, if there is one. */
+/** Removes the friendship or the friend request between two users, if there is one. */
 export async function clearRelation(one: User, other: User): Promise<void> {
   await one.send([200, 404], `DELETE /friends/remove?id=${other.id}`);
   await one.send([200, 404], `POST /friends/cancel?to=${other.id}`);
   await one.send([200, 404], `POST /friends/decline?from=${other.id}`);
 }
 
-/** The privacy of an account, and whether it has changed. */
+/** The privacy of an account: its present one, or its former one if it has changed. */
 export const PRIVACIES = ['public', 'private', 'was-public', 'was-private'] as const;
 export type Privacy = (typeof PRIVACIES)[number];
 
@@ -71,7 +72,7 @@ export interface OwnedContent {
   picture: string;
 }
 
-/** Four owners, one for each privacy, and users with the same relation to each. Rules must not change it. */
+/** Four owners, one for each privacy, and viewers with the same relation to each. Rules must not change these accounts. */
 export interface VisibilityFixture {
   owned: Record<Privacy, OwnedContent>;
   viewers: Record<Exclude<Viewer, 'owner' | 'loggedOut'>, User>;
@@ -80,7 +81,7 @@ export interface VisibilityFixture {
 const setPrivate = (owner: User, value: boolean) =>
   owner.send(200, 'PUT /profiles/me', { form: { private: String(value) } });
 
-/** Creates the content of an owner and its relations to the viewers, who read it while they can. */
+/** Creates the content of an owner and its relations to the viewers, who read the content while they may. */
 async function createOwned(
   owner: User,
   viewers: VisibilityFixture['viewers'],
@@ -99,13 +100,14 @@ async function createOwned(
   for (const { send } of readers) {
     await Promise.all([`/posts/${post.id}`, post.image, picture].map((path) => send(200, `GET ${path}`)));
   }
-  // Both the owner and the friend can end a friendship: each case is used.
+  // Either friend can end a friendship. Both cases occur.
   const [remover, removed] = isPrivate ? [owner, formerFriend] : [formerFriend, owner];
   await remover.send(200, `DELETE /friends/remove?id=${removed.id}`);
   if (privacy.startsWith('was-')) await setPrivate(owner, !isPrivate);
   return { owner, post, picture };
 }
 
+/** Returns the visibility fixture, which is created on first use. */
 export const visibilityFixture = (users: TestUsers): Promise<VisibilityFixture> =>
   users.shared('visibility fixture', async () => {
     // A service may store a pair of users in the order of their ids: some owners have lower ids than the viewers.
@@ -130,21 +132,13 @@ export const visibilityFixture = (users: TestUsers): Promise<VisibilityFixture> 
     return { viewers, owned: Object.fromEntries(owned) as VisibilityFixture['owned'] };
   });
 
-/** The private owner of the visibility fixture, with the viewers. */
-export interface PrivateProfile extends OwnedContent {
-  friend: User;
-  requester: User;
-  requested: User;
-  stranger: User;
-  exFriend: User;
-}
-
-export const privateProfile = async (users: TestUsers): Promise<PrivateProfile> => {
+/** Returns the private owner of the visibility fixture, with the viewers. Rules must not change these accounts. */
+export const privateProfile = async (users: TestUsers) => {
   const { owned, viewers } = await visibilityFixture(users);
-  return { ...owned.private, ...viewers, exFriend: viewers.formerFriend };
+  return { ...owned.private, ...viewers };
 };
 
-/** Returns a public account with a picture and a post with an image. Rules must not change it. */
+/** Returns a public account with a picture and a post with an image, and a visitor. Rules must not change the account. */
 export const publicProfile = (users: TestUsers) =>
   users.shared('public profile', async () => {
     const owner = await users.sharedUser('cleo');
@@ -152,6 +146,25 @@ export const publicProfile = (users: TestUsers) =>
     const post = (await publish(owner, { image: png() })) as OwnedContent['post'];
     return { owner, visitor: await users.sharedUser('ada'), post, picture: body.profile_link as string };
   });
+
+/** Returns the ids of a list, in order. */
+export const idsOf = <Id = number>(entries: readonly { id: Id }[]): Id[] => entries.map(({ id }) => id);
+
+/** The fields of a profile, as `fieldsOf` returns them, for users who may see all of it and for others. */
+export const FULL_PROFILE_FIELDS = 'id name private profile_link username';
+export const BRIEF_PROFILE_FIELDS = 'id name username';
+
+/** A valid password that no user has. */
+export const WRONG_PASSWORD = 'Wrong-Harbour_58';
+
+export const OTHER_ORIGIN = 'https://elsewhere.example';
+
+/** The headers that a browser adds to a cross-site request. */
+export const CROSS_SITE = { Origin: OTHER_ORIGIN, 'Sec-Fetch-Site': 'cross-site' };
+
+export const CHUNKED = { 'Transfer-Encoding': 'chunked' };
+
+export const contentType = (value: string) => ({ 'Content-Type': value });
 
 /** Returns request options with the session cookie, as a browser sends it. */
 export const withCookie = (token: string, headers: Record<string, string> = {}): RequestOptions => ({
@@ -178,17 +191,18 @@ export function rawForm(...parts: RawPart[]) {
   ]);
   return {
     body: Buffer.concat([...chunks, Buffer.from('--kit--\r\n')]),
-    headers: { 'Content-Type': 'multipart/form-data; boundary=kit' },
+    headers: contentType('multipart/form-data; boundary=kit'),
   };
 }
 
+/** Encodes text fields as a multipart form without changing their bytes. */
 export const textForm = (fields: Record<string, string>) =>
   rawForm(...Object.entries(fields).map(([name, content]) => ({ name, content })));
 
-/** An id of no user and no post: the largest one that is well formed. */
+/** The largest well-formed id. No user and no post has it. */
 export const UNUSED_ID = 9007199254740991;
 
-/** Returns the claims of a JWT, which are its second part. */
+/** Returns the claims of a JWT, or an empty object if it has none. Does not verify the signature. */
 export function claimsOf(token: string) {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString() || '{}');
 }

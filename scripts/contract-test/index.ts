@@ -59,7 +59,7 @@ const INTERRUPTED = 130;
 
 type Arguments = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
 
-function parseTimeout(text: string): number {
+function parseTimeoutMs(text: string): number {
   const timeoutMs = Number(text) * 1000;
   if (!(timeoutMs > 0)) throw new CommandError(`--timeout: "${text}" must be a positive number of seconds`);
   return timeoutMs;
@@ -88,7 +88,7 @@ async function selectIds({ only, skip, 'only-failed': onlyFailed, slow }: Argume
   return new Set(ids);
 }
 
-/** The first Ctrl-C stops checking, and the accounts are deleted. The second stops their deletion. */
+/** Returns signals for Ctrl-C: the first one stops checking, the second one the deletion of the accounts. */
 function interruptSignals() {
   const [checking, deleting] = [new AbortController(), new AbortController()];
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -118,7 +118,7 @@ async function main(): Promise<number> {
     return PASSED;
   }
   const { seed = randomBytes(6).toString('hex'), bail, slow } = values;
-  const timeoutMs = parseTimeout(values.timeout);
+  const timeoutMs = parseTimeoutMs(values.timeout);
   const baseUrl = values.list ? undefined : parseBaseUrl(values['base-url']);
   const ids = await selectIds(values);
   const knownFailuresFile = values['known-failures'];

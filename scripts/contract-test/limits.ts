@@ -18,7 +18,7 @@ export interface Limits {
   release(bucket: Bucket): void;
   /** Updates a bucket from the headers of a response. */
   update(bucket: Bucket, headers: Headers): void;
-  /** Blocks a bucket after a 429, until its window ends. */
+  /** Blocks a bucket for the `Retry-After` of a 429. */
   markExhausted(bucket: Bucket, headers: Headers): void;
 }
 
@@ -83,7 +83,7 @@ export function createLimits(log: (line: string) => void, signal: AbortSignal): 
   };
 }
 
-/** Returns a duration as text, such as `9 s` or `14 min 32 s`. */
+/** Returns a duration as text, rounded up to seconds, such as `9 s` or `14 min 32 s`. */
 export function formatDuration(milliseconds: number): string {
   const seconds = Math.max(1, Math.ceil(milliseconds / 1000));
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;

@@ -8,8 +8,8 @@ import { version } from './document.js';
 const NAME = 'social-posting-contract-test';
 const FOLDER = '.build/contract-test-package';
 
-/** Returns the licences of the bundled packages, which require that their text is included. */
-async function licences(inputs: string[]): Promise<string> {
+/** Returns the license texts of the bundled packages, which require that copies include them. */
+async function readLicenses(inputs: string[]): Promise<string> {
   const folders = inputs.map((path) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]);
   const texts = [...new Set(folders)].sort().map(async (folder) => {
     if (folder === undefined) return '';
@@ -57,7 +57,7 @@ await writeFile(
     2,
   )}\n`,
 );
-await writeFile(join(FOLDER, 'LICENCES.txt'), await licences(Object.keys(metafile.inputs)));
+await writeFile(join(FOLDER, 'LICENCES.txt'), await readLicenses(Object.keys(metafile.inputs)));
 await writeFile(
   join(FOLDER, 'openapi.json'),
   JSON.stringify(JSON.parse(await readFile('generated/openapi.json', 'utf8'))),

@@ -31,10 +31,10 @@ export async function recognize({ send, baseUrl }: Client): Promise<void> {
   const [friends, unknown] = [await sendAvailable('GET /friends'), await sendAvailable(`GET ${UNKNOWN_PATH}`)];
   const isProtected = [me, friends].every((response) => response.status === 401 && isJsonError(response));
   if (isProtected && unknown.status === 404 && isJsonError(unknown)) return;
-  throw new CommandError(`${baseUrl} ${describeOther(me)}`);
+  throw new CommandError(`${baseUrl} ${describeMismatch(me)}`);
 }
 
-function describeOther({ status, headers }: ReceivedResponse): string {
+function describeMismatch({ status, headers }: ReceivedResponse): string {
   const target = status >= 300 && status < 400 && headers.get('location');
   if (target) return `redirects to ${target}: give that address as --base-url`;
   const type = headers.get('content-type')?.split(';')[0] ?? 'no type';

@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { version } from './document.js';
 import { isUnexpectedFailure, type Outcome, type Run } from './run.js';
 
-/** The parts of a report that are not results. */
+/** The values of a report that are not results of the run. */
 export interface ReportContext {
   baseUrl: string;
   seed: string;
@@ -13,18 +13,21 @@ export interface ReportContext {
 const paint = (style: Parameters<typeof styleText>[0], text: string) =>
   process.stdout.isTTY ? styleText(style, text) : text;
 
-/** Returns the subjects with their outcomes, in order. */
+/** Returns each subject with its outcomes, in order. */
 export function bySubject(outcomes: readonly Outcome[]): [subject: string, outcomes: Outcome[]][] {
   return [...groupBy(outcomes, ({ subject }) => subject)];
 }
 
 function groupBy(outcomes: readonly Outcome[], keyOf: (outcome: Outcome) => string): Map<string, Outcome[]> {
   const groups = new Map<string, Outcome[]>();
-  for (const outcome of outcomes) groups.set(keyOf(outcome), [...(groups.get(keyOf(outcome)) ?? []), outcome]);
+  for (const outcome of outcomes) {
+    const key = keyOf(outcome);
+    groups.set(key, [...(groups.get(key) ?? []), outcome]);
+  }
   return groups;
 }
 
-/** Counts the outcomes of each kind. A known failure is not a failure. */
+/** Counts the outcomes of each kind. Known failures are counted separately from other failures. */
 export function countVerdicts(outcomes: readonly Outcome[]) {
   const count = (verdict: Outcome['verdict']) => outcomes.filter((outcome) => outcome.verdict === verdict).length;
   const failed = outcomes.filter(isUnexpectedFailure).length;
@@ -37,7 +40,7 @@ export function countVerdicts(outcomes: readonly Outcome[]) {
   };
 }
 
-/** Returns why a rule counts as neither passed nor failed, if so. */
+/** Returns the reason why a rule counts as skipped in JUnit, or undefined if it counts as passed or failed. */
 export function skipReason({ verdict, known, reason, failure }: Outcome): string | undefined {
   if (verdict === 'failed' && known) return `known failure: expected ${failure?.expected}`;
   return verdict === 'not-run' ? `not run: ${reason}` : reason;
@@ -82,7 +85,7 @@ export function markdownReport(run: Run, context: ReportContext): string {
       const summary = `<summary><code>${first.id}</code>${others.length > 0 ? ` and ${others.length} more` : ''}</summary>`;
       const text = failureText([first, ...others]).trimEnd();
       // A fence that is longer than any run of backticks in the text.
-      const fence = '`'.repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map(([run]) => run.length + 1)));
+      const fence = '`'.repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map(([backticks]) => backticks.length + 1)));
       return `<details>${summary}\n\n${fence}text\n${text}\n${fence}\n</details>`;
     }),
     ...outcomes.filter(({ verdict }) => verdict === 'skipped').map(({ id, reason }) => `Skipped \`${id}\`: ${reason}.`),
@@ -127,7 +130,7 @@ function failureText([first, ...others]: Group): string {
   ].join('\n');
 }
 
-/** Returns what was expected and what was received, with the request to repeat it. */
+/** Returns the expectation, and the request and the response that did not meet it. */
 export function describeFailure({ failure }: Outcome): string {
   const { expected, actual, request, response } = failure ?? {};
   return [

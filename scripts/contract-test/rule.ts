@@ -2,7 +2,7 @@ import type { TestUsers } from './users.js';
 
 /** One statement of the contract, with a check over HTTP. */
 export interface Rule {
-  /** `<subject>.<operation or noun>.<aspect>`. It never changes, even if the sentence is reworded. */
+  /** `<subject>.<operation or noun>.<aspect>`. An id never changes, even if the sentence is reworded. */
   id: string;
   /** The required behavior, understandable without other documents. */
   sentence: string;

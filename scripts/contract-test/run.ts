@@ -1,7 +1,7 @@
 /**
  * Runs the contract tests against a service.
  *
- * Subjects of a group run concurrently, the rules of a subject in order. One client sends all requests, within the rate
+ * Subjects of a group run concurrently. The rules of a subject run in order. One client sends all requests, within the rate
  * limits, and passes every exchange to two observers: the document check, whose results are rules too, and the account
  * registry. At the end, a second client deletes all registered accounts, because an interrupt stops the first one.
  */
@@ -25,7 +25,7 @@ import { groups } from './rules/index.js';
 import { createAccountRegistry, createTestUsers, type TestUsers } from './users.js';
 
 export interface Settings {
-  /** May have a path, which is the prefix of the contract's paths. */
+  /** The address of the service. Its path, if any, is the prefix of the contract's paths. */
   baseUrl: URL;
   /** Determines the names of the users. */
   seed: string;
@@ -65,7 +65,7 @@ export interface Outcome {
   /** Whether the rule is known to fail. */
   known: boolean;
   failure?: Failure;
-  /** Why the rule was not checked. */
+  /** The reason why the rule was skipped or not run. */
   reason?: string;
 }
 
@@ -106,10 +106,10 @@ export const allRules: readonly Pick<Rule, 'id' | 'sentence' | 'slow'>[] = [
 export async function run(settings: Settings): Promise<Run> {
   const { abortSignal, log, seed } = settings;
   const startedAt = performance.now();
-  const bail = new AbortController();
-  const signal = AbortSignal.any([settings.signal, bail.signal]);
+  const bailController = new AbortController();
+  const signal = AbortSignal.any([settings.signal, bailController.signal]);
   // Every request and every wait adds a listener.
-  for (const each of [signal, abortSignal]) setMaxListeners(0, each);
+  setMaxListeners(0, signal, abortSignal);
 
   const registry = createAccountRegistry();
   const documentCheck = createDocumentCheck();
@@ -133,21 +133,24 @@ export async function run(settings: Settings): Promise<Run> {
   async function checkSubject({ rules }: Subject, users: TestUsers) {
     for (const rule of rules) {
       if (signal.aborted) return;
-      const result = await check(rule, users);
+      const result = await checkRule(rule, users);
       if (signal.aborted) return;
       results.set(rule.id, result);
       settings.onProgress(results.size, total);
-      if (settings.bail && result.verdict === 'failed' && !settings.isKnown(rule.id)) bail.abort();
+      if (settings.bail && result.verdict === 'failed' && !settings.isKnown(rule.id)) bailController.abort();
     }
   }
 
   const outcome = (subject: string, { id, sentence }: (typeof allRules)[number], result: Result): Outcome => ({
-    ...{ subject, id, sentence, known: settings.isKnown(id) },
+    subject,
+    id,
+    sentence,
+    known: settings.isKnown(id),
     ...result,
   });
 
   async function summarize(left: number[]): Promise<Run> {
-    const ended = settings.signal.aborted ? 'interrupted' : bail.signal.aborted ? 'bailed' : 'complete';
+    const ended = settings.signal.aborted ? 'interrupted' : bailController.signal.aborted ? 'bailed' : 'complete';
     const notChecked = notRun(ended === 'bailed' ? 'an earlier rule failed' : 'the run was interrupted');
     const documentOutcomes = documentRules.filter(selects).map(async (rule) => {
       return outcome(
@@ -167,7 +170,7 @@ export async function run(settings: Settings): Promise<Run> {
         strict: client.counts.strict + cleanupClient.counts.strict,
         general: client.counts.general + cleanupClient.counts.general,
       },
-      accounts: registry.size,
+      accounts: registry.registeredCount,
       left,
       seconds: (performance.now() - startedAt) / 1000,
       ended,
@@ -198,7 +201,7 @@ const NOT_REQUESTED: Result = {
   reason: 'none of the selected rules requests this operation',
 };
 
-async function check({ check }: Rule, users: TestUsers): Promise<Result> {
+async function checkRule({ check }: Rule, users: TestUsers): Promise<Result> {
   const startedAt = performance.now();
   const result = (verdict: Verdict, more: Partial<Result> = {}): Result => ({
     verdict,
@@ -240,12 +243,12 @@ function createDocumentCheck() {
     },
     /** Returns undefined if no rule requested this operation. */
     async result(operation: string): Promise<Result | undefined> {
-      const found = failures.get(operation);
-      if (!found) return requested.has(operation) ? { verdict: 'passed', seconds: 0 } : undefined;
+      const failure = failures.get(operation);
+      if (!failure) return requested.has(operation) ? { verdict: 'passed', seconds: 0 } : undefined;
       const error = new ExpectationError(
         'a response as openapi.yaml declares it',
-        found.exchange,
-        found.violations.join('; '),
+        failure.exchange,
+        failure.violations.join('; '),
       );
       return { verdict: 'failed', seconds: 0, failure: await describeFailure(error) };
     },
@@ -253,13 +256,13 @@ function createDocumentCheck() {
 }
 
 /** Returns an estimate of the requests of the run, and of the time that the rate limits add. */
-function estimate(standings: Readonly<Record<Bucket, BucketState>>, rules: number): string {
-  const share = rules / groups.flat().flatMap((subject) => subject.rules).length;
+function estimate(states: Readonly<Record<Bucket, BucketState>>, ruleCount: number): string {
+  const share = ruleCount / groups.flat().flatMap((subject) => subject.rules).length;
   const needs = Object.entries(FULL_RUN_REQUESTS).map(([bucket, requests]) => {
     const count = Math.ceil(requests * share);
-    const { limit, remaining = 0, resetsAt = Date.now() } = standings[bucket as Bucket];
+    const { limit, remaining = 0, resetsAt = Date.now() } = states[bucket as Bucket];
     if (limit === undefined) return { text: `${count} ${bucket} requests (limit unknown)`, waitMs: 0 };
-    // A window is at least as long as the rest of the current one.
+    // The length of a window is unknown, but at least the rest of the current one.
     const windows = Math.max(0, Math.ceil((count - remaining) / limit));
     return {
       text: `${count} ${bucket} requests (${limit} in a window)`,
@@ -268,5 +271,5 @@ function estimate(standings: Readonly<Record<Bucket, BucketState>>, rules: numbe
   });
   const waitMs = Math.max(...needs.map((need) => need.waitMs));
   const advice = `about ${formatDuration(waitMs)} of waiting, less with higher RATE_LIMIT_MAX and RATE_LIMIT_STRICT_MAX`;
-  return `${rules} rules need about ${needs.map(({ text }) => text).join(' and ')}: ${waitMs > 0 ? advice : 'no waiting'}.`;
+  return `${ruleCount} rules need about ${needs.map(({ text }) => text).join(' and ')}: ${waitMs > 0 ? advice : 'no waiting'}.`;
 }

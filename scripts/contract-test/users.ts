@@ -58,19 +58,20 @@ interface Account {
 
 /** Observes the requests of a run, and records the credentials of every account for its deletion. */
 export interface AccountRegistry extends Pick<Observer, 'onExchange'> {
-  /** Deletes all accounts. */
+  /** Deletes the accounts. Continues if a deletion fails. */
   deleteAll(send: Send): Promise<void>;
   /** Returns the ids of the accounts that have not been deleted. */
   left(): number[];
-  readonly size: number;
+  /** The number of accounts that were registered, including deleted ones. */
+  readonly registeredCount: number;
 }
 
-const emailOf = (value: unknown) => String(value).trim().toLowerCase();
+const normalizeEmail = (value: unknown) => String(value).trim().toLowerCase();
 
 export function createAccountRegistry(): AccountRegistry {
   const accounts = new Map<number, Account>();
   const accountsByToken = new Map<string, Account>();
-  let size = 0;
+  let registeredCount = 0;
 
   async function remove(send: Send, account: Account): Promise<void> {
     const { email, password } = account;
@@ -84,8 +85,8 @@ export function createAccountRegistry(): AccountRegistry {
   }
 
   return {
-    get size() {
-      return size;
+    get registeredCount() {
+      return registeredCount;
     },
 
     onExchange(method, path, { json, form, token }, { status, body }) {
@@ -97,18 +98,22 @@ export function createAccountRegistry(): AccountRegistry {
       switch (status < 300 && `${method} ${path.split('?', 1)[0]}`) {
         case 'POST /auth/register':
           if (!Number.isInteger(body?.id)) return;
-          size += 1;
-          accounts.set(body.id, { id: body.id, email: emailOf(fields.email), password: String(fields.password) });
+          registeredCount += 1;
+          accounts.set(body.id, {
+            id: body.id,
+            email: normalizeEmail(fields.email),
+            password: String(fields.password),
+          });
           return;
         case 'POST /auth/login': {
-          const known = accounts.get(body?.id);
-          if (!known) return;
-          known.token = body.token;
-          accountsByToken.set(body.token, known);
+          const registered = accounts.get(body?.id);
+          if (!registered) return;
+          registered.token = body.token;
+          accountsByToken.set(body.token, registered);
           return;
         }
         case 'PUT /profiles/me':
-          if (account && fields.email !== undefined) account.email = emailOf(fields.email);
+          if (account && fields.email !== undefined) account.email = normalizeEmail(fields.email);
           if (account && fields.password !== undefined) account.password = String(fields.password);
           return;
         case 'DELETE /profiles/me':
@@ -146,7 +151,7 @@ export function createTestUsers(client: Client, seed: string): TestUsers {
     anonymous,
     newUser() {
       const hex = nextHash();
-      // One rule uses the username as part of a password, so both avoid sequences and repeats.
+      // Passwords may not contain sequences and repeats. One rule uses the username as part of a password.
       const username = `kit${insertDashes(hex.slice(0, 12))}`;
       const password = `Quiet.7${insertDashes(hex.slice(12, 28))}`;
       return { name: 'Contract Tester', username, email: `${username}@example.org`, password };

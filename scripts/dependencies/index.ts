@@ -18,7 +18,8 @@ const text = execFileSync('npm', ['sbom', '--omit', 'dev', '--sbom-format', 'cyc
   stdio: ['ignore', 'pipe', 'inherit'],
 });
 const bom = JSON.parse(text) as Bom;
-if (bom.bomFormat !== 'CycloneDX' || bom.components.length === 0) throw new Error('npm sbom wrote no components');
+if (bom.bomFormat !== 'CycloneDX' || bom.components.length === 0)
+  throw new Error('Expected a CycloneDX document with components from npm sbom');
 if (values.sbom !== undefined) writeFileSync(values.sbom, text);
 
 const counts = new Map<string, number>();

@@ -31,7 +31,10 @@ const PERMISSIVE = new Set([
 export const licenceOf = ({ licenses = [] }: Bom['components'][number]): string =>
   licenses.map(({ license, expression }) => expression ?? license?.id ?? license?.name ?? '').join(' AND ');
 
-/** Returns whether an SPDX expression offers only permissive licences. Rejects exceptions and nested choices. */
+/**
+ * Returns whether an SPDX expression offers at least one choice of only permissive licences. Rejects `WITH` and nested
+ * choices.
+ */
 export function isPermissive(expression: string): boolean {
   const choices = expression.replace(/^\((.*)\)$/, '$1').split(' OR ');
   return choices.some((choice) => choice.split(' AND ').every((licence) => PERMISSIVE.has(licence)));

@@ -48,12 +48,12 @@ export interface Operation {
   /** Undefined when the operation declares no header parameters. */
   headerParameters: Schema | undefined;
   body: { mediaType: string; required: boolean; schema: Schema } | undefined;
-  /** The schemas of its JSON response bodies, by status. */
+  /** The schemas of the JSON response bodies, by status. */
   responses: Record<string, Schema>;
 }
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
-const BUCKETS = ['strict', 'general'];
+const RATE_LIMITS = ['strict', 'general'];
 
 /** Replaces every local `$ref` by its target. Recursive schemas are not supported. */
 export function resolveReferences(document: unknown): Document {
@@ -68,18 +68,24 @@ export function resolveReferences(document: unknown): Document {
 
 /** Returns the target of a local `$ref`, such as `#/components/schemas/Post`. */
 function lookUp(document: unknown, reference: string): unknown {
-  const steps = reference.replace(/^#\//, '').split('/');
-  const target = steps.reduce<unknown>((node, step) => (node as Record<string, unknown> | undefined)?.[step], document);
+  const keys = reference.replace(/^#\//, '').split('/');
+  const target = keys.reduce<unknown>((node, key) => (node as Record<string, unknown> | undefined)?.[key], document);
   if (target === undefined) throw new Error(`openapi.yaml: ${reference} does not exist`);
   return target;
 }
 
-/** @throws Error when an operation lacks something that the service relies on */
+/**
+ * Returns the operations of a document.
+ *
+ * @throws Error when an operation lacks a property that the service relies on
+ */
 export function operationsOf(document: Document): Operation[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     METHODS.filter((method) => method in item).map((method) => {
       const raw = item[method] as RawOperation;
-      if (!BUCKETS.includes(raw['x-rate-limit'])) throw new Error(`${raw.operationId}: x-rate-limit is missing`);
+      if (!RATE_LIMITS.includes(raw['x-rate-limit'])) {
+        throw new Error(`${raw.operationId}: x-rate-limit must be one of ${RATE_LIMITS.join(', ')}`);
+      }
       return {
         id: raw.operationId,
         tag: raw.tags[0],
@@ -101,11 +107,11 @@ export function operationsOf(document: Document): Operation[] {
   );
 }
 
-function parametersSchema(raw: RawOperation, place: Parameter['in']): Schema {
-  const parameters = (raw.parameters ?? []).filter((parameter) => parameter.in === place);
+function parametersSchema(raw: RawOperation, location: Parameter['in']): Schema {
+  const parameters = (raw.parameters ?? []).filter((parameter) => parameter.in === location);
   for (const { name, required, schema } of parameters) {
     // Handlers expect a value for every query parameter.
-    if (place === 'query' && !required && !('default' in schema)) {
+    if (location === 'query' && !required && !('default' in schema)) {
       throw new Error(`${raw.operationId}: ${name} needs a default`);
     }
   }
@@ -120,7 +126,7 @@ function parametersSchema(raw: RawOperation, place: Parameter['in']): Schema {
 function bodyOf({ operationId, requestBody }: RawOperation): Operation['body'] {
   if (!requestBody) return undefined;
   const [entry, ...others] = Object.entries(requestBody.content);
-  if (!entry || others.length > 0) throw new Error(`${operationId}: a body has exactly one media type`);
+  if (!entry || others.length > 0) throw new Error(`${operationId}: expected exactly one media type for the body`);
   return { mediaType: entry[0], required: requestBody.required ?? false, schema: entry[1].schema };
 }
 

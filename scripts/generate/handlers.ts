@@ -6,8 +6,8 @@ const member = ({ id, method, path, summary }: Operation) =>
   `  /** \`${method} ${path}\`: ${summary} */\n  ${id}: All['${id}'];\n`;
 
 /**
- * Returns one interface for each tag, so that a missing handler is a compile error. The service defines the handler types:
- * `All` maps every operation to its handler's type.
+ * Returns a module with one interface per tag, so that a missing handler is a compile error. The service defines the
+ * handler types: `All` maps every operation to its handler's type.
  */
 export function generateHandlers(operations: Operation[]): string {
   const tags = [...new Set(operations.map(({ tag }) => tag))];

@@ -11,7 +11,7 @@ const typesByName = (schema: Schema) =>
 const normalizedFields = (schema: Schema) =>
   Object.entries(schema.properties ?? {}).flatMap(([name, property]) => (property['x-normalize'] ? [name] : []));
 
-function entry(operation: Operation) {
+function formatRoute(operation: Operation): string {
   const { id, method, path, secured, rateLimit, refusesEmptyObject, query, headerParameters, body } = operation;
   const route = {
     id,
@@ -31,7 +31,7 @@ function entry(operation: Operation) {
   return `  ${id}: ${JSON.stringify(route)},`;
 }
 
-/** Returns the route table, with everything the server needs before a handler runs. */
+/** Returns the module with the route table: the properties of each operation that the server needs before its handler runs. */
 export function generateRoutes(operations: Operation[]): string {
   return `import type { OperationId } from './types.js';
 
@@ -60,7 +60,7 @@ export interface Operation {
 }
 
 export const operations: Readonly<Record<OperationId, Operation>> = {
-${operations.map(entry).join('\n')}
+${operations.map(formatRoute).join('\n')}
 };
 `;
 }

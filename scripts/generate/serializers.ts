@@ -2,7 +2,7 @@ import fastJsonStringify from 'fast-json-stringify';
 import { COMMONJS_PRELUDE } from './commonjs.js';
 import type { Operation } from './document.js';
 
-/** Returns fast-json-stringify's standalone code for every JSON response body. */
+/** Returns a module with a serializer for every JSON response body, compiled by fast-json-stringify. */
 export async function generateSerializers(operations: Operation[]): Promise<string> {
   const builders = new Map<string, { name: string; code: string }>();
   const nameOf = (schema: object): string => {

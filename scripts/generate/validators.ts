@@ -5,13 +5,16 @@ import { isFile, type Operation, type Schema } from './document.js';
 
 const NO_PROPERTIES: Schema = { type: 'object', additionalProperties: false };
 
-/** Accepts any value for a file: its signature is checked when it is read. */
-const withoutFiles = (schema: Schema): Schema => ({
+const mapProperties = (schema: Schema, map: (property: Schema) => Schema): Schema => ({
   ...schema,
   properties: Object.fromEntries(
-    Object.entries(schema.properties ?? {}).map(([name, property]) => [name, isFile(property) ? {} : property]),
+    Object.entries(schema.properties ?? {}).map(([name, property]) => [name, map(property)]),
   ),
 });
+
+/** Returns a schema that accepts any value for a file: its signature is checked when it is read. */
+const withoutFiles = (schema: Schema): Schema =>
+  mapProperties(schema, (property) => (isFile(property) ? {} : property));
 
 /** Returns the schemas of an operation's input, by location. */
 const schemasOf = ({ query, pathParameters, headerParameters, body }: Operation): Record<string, Schema> => ({
@@ -22,10 +25,10 @@ const schemasOf = ({ query, pathParameters, headerParameters, body }: Operation)
 });
 
 /**
- * Checks the length of a string first and skips all other checks if it is too long. Ajv alone would match the pattern
- * against input of any length.
+ * Returns a schema that checks the maximum length of a string first, and nothing else if it is exceeded. Without it, Ajv
+ * would match the pattern against input of any length.
  */
-const lengthFirst = (schema: Schema): Schema => {
+const checkMaxLengthFirst = (schema: Schema): Schema => {
   const { maxLength, minLength, pattern, ...rest } = schema;
   if (maxLength === undefined || (minLength === undefined && pattern === undefined)) return schema;
   const others = { ...(minLength !== undefined && { minLength }), ...(pattern !== undefined && { pattern }) };
@@ -33,16 +36,9 @@ const lengthFirst = (schema: Schema): Schema => {
   return { ...rest, if: { maxLength }, then: others, else: { maxLength } };
 };
 
-const withLengthFirst = (schema: Schema): Schema => ({
-  ...schema,
-  properties: Object.fromEntries(
-    Object.entries(schema.properties ?? {}).map(([name, property]) => [name, lengthFirst(property)]),
-  ),
-});
-
 /**
- * Returns Ajv's standalone code for the query, path, header parameters and body of every operation. The validators report
- * all errors and coerce nothing.
+ * Returns a module with validators for the query, path, header parameters and body of every operation, compiled by Ajv. They
+ * report all errors, insert defaults, and coerce nothing.
  */
 export async function generateValidators(operations: Operation[]): Promise<string> {
   const ajv = new Ajv2020({
@@ -56,7 +52,7 @@ export async function generateValidators(operations: Operation[]): Promise<strin
   });
   const names = new Map<string, string>();
   const nameOf = (schema: Schema): string => {
-    const key = JSON.stringify(withLengthFirst(schema));
+    const key = JSON.stringify(mapProperties(schema, checkMaxLengthFirst));
     const name = names.get(key) ?? `validate${names.size}`;
     if (!names.has(key)) ajv.addSchema(JSON.parse(key), name);
     names.set(key, name);

@@ -11,14 +11,15 @@ const ITEMS_PER_WRITE = 1000;
 
 type Edge = [kind: keyof Edges, start: number, end: number];
 
+/** Returns whether a graph has no nodes. */
 export async function isEmpty({ snapshot }: SocialGraph): Promise<boolean> {
   const nodes = [...(await snapshot.personIds(0, 1)), ...(await snapshot.postIds(0, 1))];
   return nodes.length === 0;
 }
 
 /**
- * Makes the edges of the target equal to those of the source, and creates a node for every account and post. Edges that
- * the source does not have are removed.
+ * Makes the edges of the target equal to those of the source, and creates a node for every account and post. Removes edges
+ * that the source does not have.
  *
  * @param db the database of the source
  */
@@ -35,8 +36,8 @@ export async function copyGraph(
   const total = await count(db, 'accounts');
   for await (const { sourceEdges, targetEdges, done } of readBothGraphs(source.snapshot, target.snapshot)) {
     progress('copying relations', done, total);
-    for (const batch of batches(subtract(targetEdges, sourceEdges))) await target.snapshot.removeEdges(batch);
-    for (const batch of batches(subtract(sourceEdges, targetEdges))) await target.snapshot.addEdges(batch);
+    for (const batch of inBatches(subtract(targetEdges, sourceEdges))) await target.snapshot.removeEdges(batch);
+    for (const batch of inBatches(subtract(sourceEdges, targetEdges))) await target.snapshot.addEdges(batch);
   }
 }
 
@@ -126,7 +127,7 @@ function subtract(edges: readonly Edge[], others: readonly Edge[]): Edge[] {
   return edges.filter((edge) => !excluded.has(String(edge)));
 }
 
-function* batches(edges: readonly Edge[]): Generator<Edges> {
+function* inBatches(edges: readonly Edge[]): Generator<Edges> {
   for (let start = 0; start < edges.length; start += ITEMS_PER_WRITE) {
     const batch = edges.slice(start, start + ITEMS_PER_WRITE);
     const ofKind = (kind: keyof Edges) => batch.filter((edge) => edge[0] === kind);

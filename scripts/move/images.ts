@@ -16,23 +16,23 @@ export async function isEmpty(images: ImageStore): Promise<boolean> {
 }
 
 /**
- * Copies the images that the target does not have yet. Existing ones are complete and identical: a store writes images
- * atomically and never reuses a name.
+ * Copies the images that the target does not have yet. Existing images are complete and identical: a store writes
+ * images atomically and never reuses a name.
  *
- * @param uploads a directory for temporary files, on the file system of the target
+ * @param temporaryDirectory for files in transit, on the file system of the target
  */
 export async function copyImages(
   source: ImageStore,
   target: ImageStore,
-  uploads: string,
+  temporaryDirectory: string,
   progress: Progress,
 ): Promise<void> {
-  const existing = new Set(await namesIn(target));
-  const missing = (await namesIn(source)).filter((name) => !existing.has(name));
-  await forEach(missing, 'copying images', progress, async (name) => {
+  const existing = new Set(await listNames(target));
+  const missing = (await listNames(source)).filter((name) => !existing.has(name));
+  await forEachImage(missing, 'copying images', progress, async (name) => {
     const image = await source.get(name);
     if (!image) return;
-    const path = join(uploads, randomUUID());
+    const path = join(temporaryDirectory, randomUUID());
     try {
       await pipeline(image.stream, createWriteStream(path));
       await target.put(name, path);
@@ -48,8 +48,8 @@ export async function compareImages(
   progress: Progress,
   onDifference: OnDifference,
 ): Promise<void> {
-  const names = new Set([...(await namesIn(source)), ...(await namesIn(target))]);
-  await forEach([...names], 'comparing images', progress, async (name) => {
+  const names = new Set([...(await listNames(source)), ...(await listNames(target))]);
+  await forEachImage([...names], 'comparing images', progress, async (name) => {
     const [sourceDigest, targetDigest] = await Promise.all([digest(source, name), digest(target, name)]);
     if (targetDigest === undefined) onDifference(`image ${name} is missing`);
     else if (sourceDigest === undefined) onDifference(`image ${name} is unexpected`);
@@ -57,7 +57,7 @@ export async function compareImages(
   });
 }
 
-async function namesIn(images: ImageStore): Promise<string[]> {
+async function listNames(images: ImageStore): Promise<string[]> {
   const names: string[] = [];
   for await (const name of images.list()) names.push(name);
   return names;
@@ -71,7 +71,7 @@ async function digest(images: ImageStore, name: string): Promise<string | undefi
   return hash.digest('hex');
 }
 
-async function forEach(
+async function forEachImage(
   names: readonly string[],
   step: string,
   progress: Progress,

@@ -42,7 +42,11 @@ function readTarget(path: string, variables: NodeJS.ProcessEnv): Config {
   }
 }
 
-/** Copies the AWS variables of the target to the environment, from which the AWS SDK reads them. */
+/**
+ * Copies the AWS variables of the target to the environment, from which the AWS SDK reads them.
+ *
+ * @throws ConfigError when the source uses S3 with other values
+ */
 function exportAwsVariables(path: string, variables: NodeJS.ProcessEnv, source: Config, target: Config): void {
   if (!target.stores.s3) return;
   for (const [name, value] of Object.entries(variables)) {
@@ -66,22 +70,22 @@ function formatOutcome({ result, differences, examples }: Outcome, path: string)
   ].join('\n');
 }
 
-/** Returns what to do so that tokens stay valid, if the target lacks the token keys. Never prints a key. */
+/** Returns advice if the target lacks a token key of the source, which would invalidate tokens. The advice contains no key. */
 async function tokenKeyAdvice(source: Config, target: Config): Promise<string | undefined> {
   const keyFile = (config: Config) => resolve(config.stores.dataDir, 'token-keys');
-  const keysOf = async (config: Config): Promise<readonly TokenKey[]> =>
+  const readKeys = async (config: Config): Promise<readonly TokenKey[]> =>
     config.tokenKeys ??
     (await readFile(keyFile(config), 'utf8').then(
-      (keys) => parseTokenKeys(keys.trim()),
+      (text) => parseTokenKeys(text.trim()),
       () => [],
     ));
-  const targetKeys = new Set((await keysOf(target)).map(({ id, secret }) => `${id}:${secret}`));
-  if ((await keysOf(source)).every(({ id, secret }) => targetKeys.has(`${id}:${secret}`))) return undefined;
-  const from = source.tokenKeys ? 'the current value of TOKEN_KEYS' : `the line in ${keyFile(source)}`;
-  const to = target.tokenKeys
-    ? `append a comma and ${from} to TOKEN_KEYS in the new variables`
-    : `put ${from} into ${keyFile(target)}`;
-  return `To keep users logged in, ${to}.`;
+  const targetKeys = new Set((await readKeys(target)).map(({ id, secret }) => `${id}:${secret}`));
+  if ((await readKeys(source)).every(({ id, secret }) => targetKeys.has(`${id}:${secret}`))) return undefined;
+  const keys = source.tokenKeys ? 'the current value of TOKEN_KEYS' : `the line in ${keyFile(source)}`;
+  const instruction = target.tokenKeys
+    ? `append a comma and ${keys} to TOKEN_KEYS in the new variables`
+    : `put ${keys} into ${keyFile(target)}`;
+  return `To keep users logged in, ${instruction}.`;
 }
 
 try {

@@ -8,7 +8,7 @@ import type { MoveStores } from './stores.js';
 export { openMoveStores } from './stores.js';
 
 export interface Outcome {
-  /** After `differs`, no service starts on the target. */
+  /** If `differs`, the move is incomplete and no service starts on the target. */
   result: 'moved' | 'already moved' | 'differs';
   differences: number;
   /** The first few differences. */
@@ -21,7 +21,8 @@ const MAX_EXAMPLES = 10;
  * Moves an installation from one set of stores to another: copies what is missing, compares everything, and switches over.
  * Each step can be repeated, so an interrupted move continues with the next call.
  *
- * @throws StoresDisagreeError before any write, when the source stores are inconsistent or the target is not empty
+ * @throws StoresDisagreeError before any data is copied, when the source stores do not belong together or the target contains
+ *   other data
  * @throws StoreUnavailableError
  */
 export async function move(stores: MoveStores, progress: Progress): Promise<Outcome> {

@@ -6,8 +6,8 @@ import type { OnDifference } from './differences.js';
 
 interface Table {
   name: keyof Tables;
-  /** The columns that order its rows. Text uses the C collation, because the default may differ between two servers. */
-  key: RawBuilder<unknown>[];
+  /** The unique columns that order the rows. Text uses the C collation, because the default may differ between servers. */
+  keyColumns: RawBuilder<unknown>[];
   /** Lower than every key. */
   minKey: Key;
 }
@@ -20,16 +20,16 @@ interface Row {
   content: string;
 }
 
-/** Ordered so that referenced rows are copied first. Without the tables of the embedded graph: see graph.ts. */
+/** The tables to copy, referenced ones first. `graph.ts` copies the tables of the embedded graph. */
 const TABLES: readonly Table[] = [
-  { name: 'accounts', key: [sql`id`], minKey: [0] },
-  { name: 'posts', key: [sql`id`], minKey: [0] },
-  { name: 'outbox', key: [sql`id`], minKey: [0] },
-  { name: 'idempotency_keys', key: [sql`account_id`, sql`key collate "C"`], minKey: [0, ''] },
-  { name: 'sessions', key: [sql`account_id`, sql`id collate "C"`], minKey: [0, ''] },
+  { name: 'accounts', keyColumns: [sql`id`], minKey: [0] },
+  { name: 'posts', keyColumns: [sql`id`], minKey: [0] },
+  { name: 'outbox', keyColumns: [sql`id`], minKey: [0] },
+  { name: 'idempotency_keys', keyColumns: [sql`account_id`, sql`key collate "C"`], minKey: [0, ''] },
+  { name: 'sessions', keyColumns: [sql`account_id`, sql`id collate "C"`], minKey: [0, ''] },
 ];
 
-/** A row has up to about 40 KB. */
+/** Limits a page to about 20 MB, because a row has up to about 40 KB. */
 const ROWS_PER_PAGE = 500;
 
 const SEQUENCES = ['accounts_id_seq', 'posts_id_seq', 'outbox_id_seq'];
@@ -45,17 +45,20 @@ export async function isEmpty(db: Database): Promise<boolean> {
   return true;
 }
 
-/** Copies missing rows. Each page is inserted atomically, so the last row of the target is where an earlier run stopped. */
+/**
+ * Copies the rows after the last one of the target, where an earlier run stopped: pages are inserted atomically. Then
+ * copies the sequences.
+ */
 export async function copyRows(source: Database, target: Database, progress: Progress): Promise<void> {
   for (const table of TABLES) {
     const total = await count(source, table);
     let done = await count(target, table);
-    let after = await lastKey(target, table);
+    let after = await findLastKey(target, table);
     for (;;) {
       progress(`copying ${table.name}`, done, total);
       const page = await readPage(source, table, after);
       if (page.length === 0) break;
-      await insert(target, table, page);
+      await insertRows(target, table, page);
       after = page.at(-1)?.key ?? after;
       done += page.length;
     }
@@ -115,16 +118,19 @@ async function count(db: Database, { name }: Table): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-async function lastKey(db: Database, { name, key, minKey }: Table): Promise<Key> {
+async function findLastKey(db: Database, { name, keyColumns, minKey }: Table): Promise<Key> {
   const { rows } = await sql<{ key: Key }>`
-    select jsonb_build_array(${sql.join(key)}) as key from ${sql.table(name)}
-    order by ${sql.join(key.map((column) => sql`${column} desc`))} limit 1`.execute(db);
+    select jsonb_build_array(${sql.join(keyColumns)}) as key from ${sql.table(name)}
+    order by ${sql.join(keyColumns.map((column) => sql`${column} desc`))} limit 1`.execute(db);
   return rows[0]?.key ?? minKey;
 }
 
-/** Returns the next page of rows after a key. With `end`, up to that key and up to twice as many, to find unexpected rows. */
-async function readPage(db: Database, { name, key, minKey }: Table, after: Key, end?: Key): Promise<Row[]> {
-  const columns = sql.join(key);
+/**
+ * Returns a page of rows after a key. With `end`, returns up to two pages of rows up to that key, so that unexpected rows
+ * are found.
+ */
+async function readPage(db: Database, { name, keyColumns, minKey }: Table, after: Key, end?: Key): Promise<Row[]> {
+  const columns = sql.join(keyColumns);
   return db.transaction().execute(async (trx) => {
     await sql`set local time zone 'UTC'`.execute(trx);
     const { rows } = await sql<Row>`
@@ -136,7 +142,7 @@ async function readPage(db: Database, { name, key, minKey }: Table, after: Key, 
   });
 }
 
-async function insert(db: Database, { name }: Table, rows: readonly Row[]): Promise<void> {
+async function insertRows(db: Database, { name }: Table, rows: readonly Row[]): Promise<void> {
   const table = sql.table(name);
   const contents = `[${rows.map(({ content }) => content).join()}]`;
   await sql`insert into ${table} select * from jsonb_populate_recordset(null::${table}, ${contents}::jsonb)`.execute(

@@ -27,7 +27,7 @@ type Role = (typeof ROLES)[number];
 
 const STORE_NAMES = { graph: 'social graph', images: 'image store' };
 
-/** Returns the claim of a store that is being filled. No service accepts it. */
+/** Returns the marker that claims a store while it is being filled. No service accepts it. */
 const fillingMarker = (id: string) => `moving ${id}`;
 
 /**
@@ -37,23 +37,28 @@ const fillingMarker = (id: string) => `moving ${id}`;
  * @throws StoresDisagreeError
  */
 export async function checkPreconditions({ source, target, shared }: MoveStores): Promise<string | undefined> {
-  const from = await readSource(source);
-  const to = shared.postgres ? from : await readInstallation(target.db);
-  const { id } = from;
-  const switchedOver = shared.postgres || from.moved_to === target.location;
-  if (switchedOver && (await isInstalledOn(target, to, id))) return undefined;
-  if (from.moving) throw new StoresDisagreeError('The source is being filled by another move: finish that first');
-  const resumed = shared.postgres ? from.changing : to?.id === id && to.moving;
+  const installation = await prepareSource(source);
+  const targetInstallation = shared.postgres ? installation : await readInstallation(target.db);
+  const { id } = installation;
+  const switchedOver = shared.postgres || installation.moved_to === target.location;
+  if (switchedOver && (await isInstalledOn(target, targetInstallation, id))) return undefined;
+  if (installation.moving)
+    throw new StoresDisagreeError('The source is being filled by another move: finish that first');
+  const resumed = shared.postgres ? installation.changing : targetInstallation?.id === id && targetInstallation.moving;
   if (!shared.postgres) {
-    if (from.changing) throw new StoresDisagreeError('Another move from the source is incomplete: finish that first');
-    if (from.moved_to !== null && !resumed) throw new StoresDisagreeError(`The source was moved to ${from.moved_to}`);
-    if (!resumed && (to?.moving || !(await rows.isEmpty(target.db)))) {
+    if (installation.changing)
+      throw new StoresDisagreeError('Another move from the source is incomplete: finish that first');
+    if (installation.moved_to !== null && !resumed) {
+      throw new StoresDisagreeError(`The source was moved to ${installation.moved_to}`);
+    }
+    if (!resumed && (targetInstallation?.moving || !(await rows.isEmpty(target.db)))) {
       throw new StoresDisagreeError('The PostgreSQL of the target is not empty');
     }
   }
+  const formerId = shared.postgres ? undefined : targetInstallation?.id;
   for (const role of ROLES) {
-    await checkSource(role, source, from, resumed);
-    if (!shared[role]) await checkTarget(role, target, { id, resumed, formerId: shared.postgres ? undefined : to?.id });
+    await checkSource(role, source, installation, resumed);
+    if (!shared[role]) await checkTarget(role, target, { id, resumed, formerId });
   }
   return id;
 }
@@ -71,35 +76,35 @@ async function isInstalledOn(stores: StoreSet, installation: Installation | unde
 
 async function checkSource(role: Role, stores: StoreSet, installation: Installation, resumed: boolean): Promise<void> {
   const { kind } = stores[role];
-  const owner = await stores[role].claimedBy();
+  const claimedBy = await stores[role].claimedBy();
   // `finishMove` releases the store before the move is complete.
-  if (installation[role] === kind && (owner === installation.id || (resumed && owner === undefined))) return;
+  if (installation[role] === kind && (claimedBy === installation.id || (resumed && claimedBy === undefined))) return;
   throw new StoresDisagreeError(
     `The ${STORE_NAMES[role]} of the source (${kind}) is not the one that its PostgreSQL belongs to`,
   );
 }
 
-interface Expected {
+interface TargetState {
   id: string;
   resumed: boolean;
   /** The id of the installation that last used the target, if any. */
   formerId: string | undefined;
 }
 
-async function checkTarget(role: Role, stores: StoreSet, { id, resumed, formerId }: Expected): Promise<void> {
+async function checkTarget(role: Role, stores: StoreSet, { id, resumed, formerId }: TargetState): Promise<void> {
   const { kind } = stores[role];
   // An embedded graph is part of the database. Edges left from an earlier use by this installation are replaced.
   if (kind === 'embedded') return;
-  const owner = await stores[role].claimedBy();
-  if (owner === fillingMarker(id) || (resumed && owner === id)) return;
-  if (owner !== undefined && owner !== formerId) {
+  const claimedBy = await stores[role].claimedBy();
+  if (claimedBy === fillingMarker(id) || (resumed && claimedBy === id)) return;
+  if (claimedBy !== undefined && claimedBy !== formerId) {
     throw new StoresDisagreeError(`The ${STORE_NAMES[role]} of the target (${kind}) belongs to another PostgreSQL`);
   }
   const empty = role === 'graph' ? await graph.isEmpty(stores.graph) : await images.isEmpty(stores.images);
   if (!empty) throw new StoresDisagreeError(`The ${STORE_NAMES[role]} of the target (${kind}) is not empty`);
 }
 
-/** Marks the target as being filled. */
+/** Migrates the target and marks it as being filled. */
 export async function beginMove(id: string, { target, shared }: MoveStores): Promise<void> {
   if (!shared.postgres) await migratePostgres(target.db);
   for (const role of ROLES) if (!shared[role]) await claimStore(target[role], fillingMarker(id));
@@ -129,7 +134,8 @@ async function claimStore(store: StoreSet[Role], id: string): Promise<void> {
 
 const kindsOf = (stores: StoreSet) => ({ graph: stores.graph.kind, images: stores.images.kind });
 
-async function readSource({ db, graph, images }: StoreSet): Promise<Installation> {
+/** Migrates the source and returns its installation. */
+async function prepareSource({ db, graph, images }: StoreSet): Promise<Installation> {
   if (await rows.isEmpty(db)) throw new StoresDisagreeError('The source is empty');
   await migratePostgres(db);
   // Older stores are not claimed yet. Claim them as a start of the service would.

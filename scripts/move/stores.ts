@@ -19,7 +19,7 @@ export interface StoreSet {
 export interface MoveStores {
   source: StoreSet;
   target: StoreSet;
-  /** Which stores are the same in source and target. They are opened once and not copied. */
+  /** Whether source and target use the same store. A shared store is opened once and not copied. */
   shared: { postgres: boolean; graph: boolean; images: boolean };
   close(): Promise<void>;
 }
@@ -60,7 +60,7 @@ export async function openMoveStores(from: StoresConfig, to: StoresConfig, log: 
   try {
     const directory = await claim(from);
     const source = await open(from, directory);
-    const target = await open(to, sameDirectory(from, to) ? directory : await claim(to), source);
+    const target = await open(to, haveSameDataDir(from, to) ? directory : await claim(to), source);
     return { source, target, shared, close };
   } catch (error) {
     await close();
@@ -69,20 +69,20 @@ export async function openMoveStores(from: StoresConfig, to: StoresConfig, log: 
 }
 
 function findShared(from: StoresConfig, to: StoresConfig): MoveStores['shared'] {
-  const embedded = sameDirectory(from, to);
+  const sameDataDir = haveSameDataDir(from, to);
   const postgres =
-    from.postgres && to.postgres ? from.postgres.url === to.postgres.url : from.postgres === to.postgres && embedded;
+    from.postgres && to.postgres ? from.postgres.url === to.postgres.url : from.postgres === to.postgres && sameDataDir;
   return {
     postgres,
     graph: from.neo4j && to.neo4j ? from.neo4j.uri === to.neo4j.uri : from.neo4j === to.neo4j && postgres,
     images:
       from.s3 && to.s3
         ? from.s3.endpoint === to.s3.endpoint && from.s3.bucket === to.s3.bucket
-        : from.s3 === to.s3 && embedded,
+        : from.s3 === to.s3 && sameDataDir,
   };
 }
 
-const sameDirectory = (from: StoresConfig, to: StoresConfig) => resolve(from.dataDir) === resolve(to.dataDir);
+const haveSameDataDir = (from: StoresConfig, to: StoresConfig) => resolve(from.dataDir) === resolve(to.dataDir);
 
 function locationOf({ postgres, dataDir }: StoresConfig): string {
   if (!postgres) return resolve(dataDir);

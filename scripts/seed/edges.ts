@@ -1,27 +1,30 @@
 import type { Population } from './population.js';
-import { type Random, randomFrom } from './random.js';
+import { createRandom, type Random } from './random.js';
 
 /** Two indexes into the generated accounts or posts. */
 export type Pair = readonly [number, number];
 
 /**
- * Generates friendships, each pair once. Accounts form a ring, and each befriends the accounts at fixed random distances, so
- * that all have the same number of friends. The friends of the popular person come in addition.
+ * Generates friendships as pairs, in one direction. Accounts form a ring, and each befriends the accounts at fixed random
+ * distances, so that all have the same number of friends. The friends of the popular person follow, and may repeat pairs.
  */
-export function* friendPairs({ accounts, friends, popularPerson, seed }: Population): Generator<Pair> {
-  const distances = pick(randomFrom(seed), Math.floor(friends / 2), Math.floor((accounts - 1) / 2));
+export function* friendPairs({ accounts, friends, popularPersonFriends, seed }: Population): Generator<Pair> {
+  const distances = pick(createRandom(seed), Math.floor(friends / 2), Math.floor((accounts - 1) / 2));
   for (const distance of distances) {
     for (let person = 0; person < accounts; person += 1) yield [person, (person + distance + 1) % accounts];
   }
   if (friends % 2 === 1) {
     for (let person = 0; person < accounts / 2; person += 1) yield [person, person + accounts / 2];
   }
-  for (let friend = 1; friend <= popularPerson; friend += 1) yield [0, friend];
+  for (let friend = 1; friend <= popularPersonFriends; friend += 1) yield [0, friend];
 }
 
-/** Generates likes as pairs of account and post. A post gets from zero to twice the average number. */
-export function* likePairs({ accounts, posts, likes, popularPost, seed }: Population): Generator<Pair> {
-  const random = randomFrom(seed + 1);
+/**
+ * Generates likes as pairs of account and post: from zero to twice the average per post. Those of the popular post may
+ * repeat.
+ */
+export function* likePairs({ accounts, posts, likes, popularPostLikes, seed }: Population): Generator<Pair> {
+  const random = createRandom(seed + 1);
   let remaining = likes;
   for (let post = 0; post < posts; post += 1) {
     const postsAfter = posts - post - 1;
@@ -31,10 +34,10 @@ export function* likePairs({ accounts, posts, likes, popularPost, seed }: Popula
     for (const person of pick(random, count, accounts)) yield [person, post];
     remaining -= count;
   }
-  for (let person = 0; person < popularPost; person += 1) yield [person, posts - 1];
+  for (let person = 0; person < popularPostLikes; person += 1) yield [person, posts - 1];
 }
 
-/** Returns `count` different integers from 0 to `end - 1`. */
+/** Returns `count` different random integers from 0 to `end - 1`. */
 function pick(random: Random, count: number, end: number): Iterable<number> {
   // For more than half of the range, it is faster to pick the numbers to leave out.
   if (count > end / 2) {

@@ -46,8 +46,8 @@ function readArguments(): { population: Population; password: string | undefined
     likes: Number(numbers.likes),
     friends: Number(numbers.friends),
     privatePercent: Number(numbers.private),
-    popularPost: Number(numbers['popular-post']),
-    popularPerson: Number(numbers['popular-person']),
+    popularPostLikes: Number(numbers['popular-post']),
+    popularPersonFriends: Number(numbers['popular-person']),
     seed: Number(numbers.seed),
   };
   if (population.accounts === 0) throw new ConfigError(USAGE);

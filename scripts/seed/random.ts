@@ -1,8 +1,8 @@
-/** Returns an integer from 0 to `end - 1`. */
+/** Returns a pseudorandom integer from 0 to `end - 1`. */
 export type Random = (end: number) => number;
 
 /** Returns a seeded pseudorandom generator (Mulberry32). */
-export function randomFrom(seed: number): Random {
+export function createRandom(seed: number): Random {
   let state = seed | 0;
   return (end) => {
     state = (state + 0x6d2b79f5) | 0;

@@ -3,25 +3,25 @@ import { usernameKey } from '../../db/accounts.js';
 import type { Database } from '../../db/postgres/index.js';
 import type { TableWithIds } from '../../db/postgres/sequences.js';
 import type { Population } from './population.js';
-import { type Random, randomFrom } from './random.js';
+import { createRandom, type Random } from './random.js';
 import { fullName, text, title } from './words.js';
 
 const ROWS_PER_STATEMENT = 2000;
 
-/** Posts get creation times spread over the last 90 days. */
+/** The creation times of posts are spread over the last 90 days. */
 const POST_AGE_RANGE_MS = 90 * 24 * 60 * 60 * 1000;
 
 type OnProgress = (done: number) => void;
 
-/** Returns the ids in ascending order. */
+/** Inserts the accounts, and returns their ids in ascending order. */
 export async function addAccounts(
   db: Database,
   { accounts, privatePercent, seed }: Population,
   passwordHash: string,
   onProgress: OnProgress,
 ): Promise<number[]> {
-  const random = randomFrom(seed + 2);
-  return inBatches(accounts, onProgress, async (start, count) => {
+  const random = createRandom(seed + 2);
+  return insertInBatches(accounts, onProgress, async (start, count) => {
     const ids = await reserveIds(db, 'accounts', count);
     const newAccounts = ids.map((id, index) => newAccount(random, id, start + index > 0 ? privatePercent : 0));
     await sql`
@@ -46,26 +46,26 @@ function newAccount(random: Random, id: number, privatePercent: number) {
   return { name, username, email: `${username}@people.example`, private: random(100) < privatePercent };
 }
 
-/** Returns the ids, the oldest post first. */
+/** Inserts the posts, and returns their ids, oldest post first. */
 export async function addPosts(
   db: Database,
-  { posts, popularPost, seed }: Population,
+  { posts, popularPostLikes, seed }: Population,
   authors: readonly number[],
   onProgress: OnProgress,
 ): Promise<number[]> {
-  const random = randomFrom(seed + 3);
+  const random = createRandom(seed + 3);
   const now = Date.now();
-  return inBatches(posts, onProgress, async (start, count) => {
+  return insertInBatches(posts, onProgress, async (start, count) => {
     const ids = await reserveIds(db, 'posts', count);
     const newPosts = ids.map((id, index) => {
-      const age = posts - 1 - (start + index);
-      const author = random(authors.length);
+      const newerPosts = posts - 1 - (start + index);
+      const authorIndex = random(authors.length);
       return {
         id,
-        author: authors[age === 0 && popularPost > 0 ? 0 : author],
+        author: authors[newerPosts === 0 && popularPostLikes > 0 ? 0 : authorIndex],
         title: title(random),
         text: text(random),
-        created: new Date(now - Math.floor((POST_AGE_RANGE_MS / posts) * age)).toISOString(),
+        created: new Date(now - Math.floor((POST_AGE_RANGE_MS / posts) * newerPosts)).toISOString(),
       };
     });
     await sql`
@@ -92,15 +92,15 @@ async function reserveIds(db: Database, table: TableWithIds, count: number): Pro
   return rows.map(({ id }) => id).sort((a, b) => a - b);
 }
 
-async function inBatches(
+async function insertInBatches(
   total: number,
   onProgress: OnProgress,
-  add: (start: number, count: number) => Promise<number[]>,
+  insert: (start: number, count: number) => Promise<number[]>,
 ): Promise<number[]> {
   const ids: number[] = [];
   for (let start = 0; start < total; start += ROWS_PER_STATEMENT) {
     onProgress(start);
-    for (const id of await add(start, Math.min(ROWS_PER_STATEMENT, total - start))) ids.push(id);
+    for (const id of await insert(start, Math.min(ROWS_PER_STATEMENT, total - start))) ids.push(id);
   }
   return ids;
 }

@@ -19,7 +19,7 @@ const ITEMS_PER_TRANSACTION = 5000;
 const NO_EDGES: Edges = { friendships: [], requests: [], likes: [] };
 
 /**
- * Adds accounts, posts and edges in batches. It needs neither the locks nor the outbox of a request, because no client uses
+ * Adds accounts, posts and edges in batches. Unlike a request, it uses neither locks nor the outbox, because no client uses
  * the new data yet. On empty stores, equal populations produce equal data. If interrupted, it leaves rows without nodes,
  * which `npm run verify -- --repair` repairs.
  *
@@ -31,41 +31,42 @@ export async function seed(
   passwordHash: string,
   progress: Progress,
 ): Promise<Seeded> {
-  const { accounts, posts, likes, friends, popularPost, popularPerson } = population;
+  const { accounts, posts, likes, friends, popularPostLikes, popularPersonFriends } = population;
   const accountIds = await addAccounts(maintenanceDb, population, passwordHash, (done) =>
     progress('accounts', done, accounts),
   );
   const postIds = await addPosts(maintenanceDb, population, accountIds, (done) => progress('posts', done, posts));
   const { snapshot } = graph;
-  for (const batch of batches(accountIds, accountIds.length, 'people', progress)) {
+  for (const batch of inBatches(accountIds, accountIds.length, 'people', progress)) {
     await snapshot.ensureNodes({ people: batch, posts: [] });
   }
-  for (const batch of batches(postIds, postIds.length, 'nodes of posts', progress)) {
+  for (const batch of inBatches(postIds, postIds.length, 'nodes of posts', progress)) {
     await snapshot.ensureNodes({ people: [], posts: batch });
   }
-  const id = (ids: readonly number[], index: number) => ids[index] ?? 0;
-  const friendships = (accounts * friends) / 2 + popularPerson;
-  for (const batch of batches(friendPairs(population), friendships, 'friendships', progress)) {
+  const idAt = (ids: readonly number[], index: number) => ids[index] ?? 0;
+  const friendships = (accounts * friends) / 2 + popularPersonFriends;
+  for (const batch of inBatches(friendPairs(population), friendships, 'friendships', progress)) {
     const bothDirections = batch.flatMap(([a, b]): Pair[] => [
       [a, b],
       [b, a],
     ]);
     await snapshot.addEdges({
       ...NO_EDGES,
-      friendships: bothDirections.map(([a, b]) => ({ person: id(accountIds, a), friend: id(accountIds, b) })),
+      friendships: bothDirections.map(([a, b]) => ({ person: idAt(accountIds, a), friend: idAt(accountIds, b) })),
     });
   }
-  for (const batch of batches(likePairs(population), likes + popularPost, 'likes', progress)) {
+  for (const batch of inBatches(likePairs(population), likes + popularPostLikes, 'likes', progress)) {
     await snapshot.addEdges({
       ...NO_EDGES,
-      likes: batch.map(([person, post]) => ({ person: id(accountIds, person), post: id(postIds, post) })),
+      likes: batch.map(([person, post]) => ({ person: idAt(accountIds, person), post: idAt(postIds, post) })),
     });
   }
   await vacuumAnalyze(maintenanceDb);
   return { accounts: accountIds, posts: postIds };
 }
 
-function* batches<Item>(items: Iterable<Item>, total: number, step: string, progress: Progress): Generator<Item[]> {
+/** Groups items into batches, and reports progress before each of them. */
+function* inBatches<Item>(items: Iterable<Item>, total: number, step: string, progress: Progress): Generator<Item[]> {
   let batch: Item[] = [];
   let done = 0;
   for (const item of items) {

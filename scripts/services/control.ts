@@ -17,13 +17,13 @@ const PROBE_TIMEOUT_MS = 5000;
 /** The server process exited before it was ready. */
 class ServerExitedError extends CommandError {}
 
-/** Restarts a server that `up` has started before, with the same command and address, and waits until it is ready. */
+/** Starts a stopped server again, with the same command and address, and waits until it is ready. */
 export function startServer(name: ServerName): Promise<void> {
   return withFolderLock(async () => {
     const state = requireState();
     const running = state.servers[name];
     if (!running) throw new CommandError(`${name} was never started: npm run services -- up`);
-    if (!(await waitIfRunning(state, name))) await launch(state, name, running.version, running.launch);
+    if (!(await waitIfRunning(state, name))) await launchServer(state, name, running.version, running.launch);
   });
 }
 
@@ -62,13 +62,16 @@ export function requireState(): State {
   return state;
 }
 
-/** Starts a server and waits until it is ready. Saves its process id first, so that `down` can always stop it. */
-export async function launch(state: State, name: ServerName, version: string, launch: Launch): Promise<void> {
+/**
+ * Starts a server and waits until it is ready. Saves its process id first, so that `down` can always stop it. Tries again if
+ * the server exits with an error that its `retryOn` matches.
+ */
+export async function launchServer(state: State, name: ServerName, version: string, launch: Launch): Promise<void> {
   mkdirSync(folder('logs'), { recursive: true });
-  const log = folder('logs', `${name}.log`);
+  const logPath = folder('logs', `${name}.log`);
   for (const deadline = Date.now() + START_TIMEOUT_MS; ; await sleep(POLL_INTERVAL_MS)) {
-    const logOffset = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
-    const running = { ...startDetached(launch, log), version, launch };
+    const logOffset = statSync(logPath, { throwIfNoEntry: false })?.size ?? 0;
+    const running = { ...startDetached(launch, logPath), version, launch };
     state.servers[name] = running;
     writeState(state);
     try {
@@ -100,21 +103,22 @@ export async function stop(state: State, name: ServerName): Promise<void> {
   if (running) await terminate(running, servers[name].stopSignal);
 }
 
-/** @throws CommandError with the end of the log, from the byte `logOffset` on */
+/** @throws CommandError with the end of the log, without its first `logOffset` bytes */
 async function waitUntilReady(state: State, name: ServerName, running: ProcessIdentity, logOffset = 0): Promise<void> {
   let reason = '';
-  const log = () => tail(folder('logs', `${name}.log`), logOffset);
+  const endOfLog = () => tail(folder('logs', `${name}.log`), logOffset);
   for (const deadline = Date.now() + START_TIMEOUT_MS; Date.now() < deadline; await sleep(POLL_INTERVAL_MS)) {
-    if (!isAlive(running)) throw new ServerExitedError(`${name} exited before it was ready.\n${log()}`);
+    if (!isAlive(running)) throw new ServerExitedError(`${name} exited before it was ready.\n${endOfLog()}`);
     try {
       return await probe(state, name);
     } catch (error) {
       reason = error instanceof Error ? error.message : String(error);
     }
   }
-  throw new CommandError(`${name} is not ready after ${START_TIMEOUT_MS / 1000} s: ${reason}\n${log()}`);
+  throw new CommandError(`${name} is not ready after ${START_TIMEOUT_MS / 1000} s: ${reason}\n${endOfLog()}`);
 }
 
+/** Rejects unless the server responds in time. */
 async function probe(state: State, name: ServerName): Promise<void> {
   const port = state.ports[name];
   if (port === undefined) throw new Error('no port assigned');

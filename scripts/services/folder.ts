@@ -8,10 +8,10 @@ export function folder(...path: string[]): string {
   return join(resolve(process.env.SERVICES_DIR || '.services'), ...path);
 }
 
-const LOCK = 'lock';
+const LOCK_FILE = 'lock';
 
 /**
- * Runs one change of the folder at a time, across processes. The operating system releases the lock when the process ends.
+ * Runs `change` with an exclusive lock on the folder, which the operating system releases when the process ends.
  *
  * @throws CommandError when the folder contains other files
  */
@@ -19,10 +19,10 @@ export async function withFolderLock<T>(change: () => Promise<T>): Promise<T> {
   mkdirSync(folder(), { recursive: true });
   const entries = readdirSync(folder());
   // `down --purge` deletes the folder, so never adopt one with other files.
-  if (entries.length > 0 && !entries.includes(LOCK)) {
+  if (entries.length > 0 && !entries.includes(LOCK_FILE)) {
     throw new CommandError(`${folder()} contains other files: SERVICES_DIR must be an empty or new folder`);
   }
-  const lock = openSync(folder(LOCK), 'a');
+  const lock = openSync(folder(LOCK_FILE), 'a');
   try {
     await waitForLock(lock);
     return await change();

@@ -5,7 +5,7 @@ import { startServer, stopServer } from './control.js';
 import { down } from './down.js';
 import { run } from './run.js';
 import { SERVER_NAMES, type ServerName } from './state.js';
-import { status } from './status.js';
+import { printStatus } from './status.js';
 import { up } from './up.js';
 import { exportStatements } from './variables.js';
 
@@ -20,11 +20,11 @@ const USAGE = `npm run services -- COMMAND
 
 Downloads and data are in .services, or in the folder SERVICES_DIR.`;
 
-/** Returns the exit code. */
+/** Runs a command and returns the exit code. */
 async function main(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { purge: { type: 'boolean' } } });
   const [command, ...rest] = positionals;
-  // As root, PostgreSQL runs as another user, who must be able to read the files. Secrets get their own modes.
+  // As root, PostgreSQL runs as another user, who must be able to read the files. Files with secrets get stricter modes.
   process.umask(0o022);
   switch (command) {
     case 'up':
@@ -34,14 +34,14 @@ async function main(args: string[]): Promise<number> {
       await down(SERVER_NAMES, values.purge);
       return 0;
     case 'status':
-      return (await status()) ? 0 : 1;
+      return (await printStatus()) ? 0 : 1;
     case 'run':
       return run(rest);
     case 'start':
-      await startServer(serverName(rest[0]));
+      await startServer(parseServerName(rest[0]));
       return 0;
     case 'stop':
-      await stopServer(serverName(rest[0]));
+      await stopServer(parseServerName(rest[0]));
       return 0;
     default:
       console.error(USAGE);
@@ -49,7 +49,7 @@ async function main(args: string[]): Promise<number> {
   }
 }
 
-function serverName(given: string | undefined): ServerName {
+function parseServerName(given: string | undefined): ServerName {
   const name = SERVER_NAMES.find((each) => each === given);
   if (!name) throw new CommandError(`Expected one of ${SERVER_NAMES.join(', ')}, not ${given ?? 'nothing'}`);
   return name;

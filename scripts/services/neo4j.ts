@@ -3,20 +3,20 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import neo4jDriver, { type Driver, Neo4jError } from 'neo4j-driver';
-import { createDirectoryOnce } from '../tools/once.js';
+import { createDirectoryAtomically } from '../tools/once.js';
 import { folder } from './folder.js';
 import type { Server } from './server.js';
-import { run, tool } from './tools.js';
+import { findTool, run } from './tools.js';
 
 const version = () => process.env.SERVICES_NEO4J_VERSION || '5.26.30';
 const isVersion5 = () => version().startsWith('5.');
 /** Neo4j 5 needs Java 17, later versions need 21. */
 const minJavaVersion = () => (isVersion5() ? 17 : 21);
-/** Selected like Maven does. */
+/** Returns the Java command that Maven would use. */
 const java = () => (process.env.JAVA_HOME ? join(process.env.JAVA_HOME, 'bin', 'java') : 'java');
-const jars = () => folder('neo4j', version());
+const jarFolder = () => folder('neo4j', version());
 
-/** The password of a new store. */
+/** The password of a new database. */
 const INITIAL_PASSWORD = 'neo4j';
 
 /** The JVM options of Neo4j's own start script. */
@@ -30,17 +30,17 @@ export const neo4j: Server = {
     {
       name: `java ${minJavaVersion()} or later`,
       available: javaVersion() >= minJavaVersion(),
-      install: `apt-get install default-jre-headless, brew install openjdk, or https://adoptium.net; set JAVA_HOME if there are several`,
+      installHint: `apt-get install default-jre-headless, brew install openjdk, or https://adoptium.net; set JAVA_HOME if there are several`,
     },
     ...(neo4j.isFetched()
       ? []
-      : [tool('mvn', 'apt-get install maven, brew install maven, or https://maven.apache.org')]),
+      : [findTool('mvn', 'apt-get install maven, brew install maven, or https://maven.apache.org')]),
   ],
 
-  isFetched: () => existsSync(jars()),
+  isFetched: () => existsSync(jarFolder()),
 
   fetch: () =>
-    createDirectoryOnce(jars(), async (partial) => {
+    createDirectoryAtomically(jarFolder(), async (partial) => {
       const pom = folder('neo4j', 'pom.xml');
       await writeFile(pom, projectFile());
       const goal = 'dependency:copy-dependencies';
@@ -62,7 +62,7 @@ export const neo4j: Server = {
         '-Xmx512m',
         ...ADD_OPENS,
         '-cp',
-        join(jars(), '*'),
+        join(jarFolder(), '*'),
         `org.neo4j.server.${main}`,
         `--home-dir=${home}`,
         `--config-dir=${join(home, 'conf')}`,
@@ -108,7 +108,7 @@ function projectFile(): string {
 `;
 }
 
-/** Returns a configuration for loopback and little memory. The quiet period of 0 saves five seconds at each stop. */
+/** Returns a configuration that uses only loopback and little memory. The quiet period of 0 saves five seconds at each stop. */
 function configuration(port: number): string {
   return `server.default_listen_address=127.0.0.1
 server.bolt.listen_address=127.0.0.1:${port}

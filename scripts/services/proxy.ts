@@ -5,7 +5,7 @@ import type { Server } from './server.js';
 const VERSION = 'v2.5.0';
 const program = goProgram('proxy', 'github.com/Shopify/toxiproxy/v2/cmd/server', VERSION);
 
-/** Starts without proxies. Tests create theirs through its HTTP API. */
+/** The fault proxy. It starts without proxies; tests create them through its HTTP API. */
 export const proxy: Server = {
   title: 'toxiproxy',
   stopSignal: 'SIGTERM',

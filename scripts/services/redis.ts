@@ -3,16 +3,16 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { Redis } from 'ioredis';
 import { CommandError } from '../command-error.js';
-import { createDirectoryOnce } from '../tools/once.js';
+import { createDirectoryAtomically } from '../tools/once.js';
 import { folder } from './folder.js';
 import type { Server } from './server.js';
-import { findCommand, outputOf, run, tool } from './tools.js';
+import { findCommand, outputOf, run } from './tools.js';
 
-/** Debian packages are unpacked here and not installed. */
+/** Returns the directory where Debian packages are unpacked instead of installed. */
 const unpacked = () => folder('redis', 'debian');
-const installed = () => findCommand('redis-server') ?? findCommand('valkey-server');
-const binary = () => installed() ?? join(unpacked(), 'usr/bin/redis-server');
-const libraries = () => (installed() ? {} : { LD_LIBRARY_PATH: libraryPath(unpacked()) });
+const installedCommand = () => findCommand('redis-server') ?? findCommand('valkey-server');
+const binary = () => installedCommand() ?? join(unpacked(), 'usr/bin/redis-server');
+const libraryVariables = () => (installedCommand() ? {} : { LD_LIBRARY_PATH: libraryPath(unpacked()) });
 
 export const redis: Server = {
   title: 'Redis',
@@ -20,21 +20,23 @@ export const redis: Server = {
 
   tools() {
     if (redis.isFetched()) return [];
-    const install = 'apt-get install redis-server, or brew install redis';
+    const installHint = 'apt-get install redis-server, or brew install redis';
     const name = 'redis-server, or apt-get and dpkg-deb to fetch it';
-    return [{ name, available: ['apt-get', 'dpkg-deb'].every((name) => tool(name, '').available), install }];
+    return [
+      { name, available: ['apt-get', 'dpkg-deb'].every((command) => findCommand(command) !== undefined), installHint },
+    ];
   },
 
-  isFetched: () => installed() !== undefined || existsSync(unpacked()),
+  isFetched: () => installedCommand() !== undefined || existsSync(unpacked()),
 
   fetch: () =>
-    createDirectoryOnce(unpacked(), async (partial) => {
-      await download(partial).catch(async (error) => {
+    createDirectoryAtomically(unpacked(), async (partial) => {
+      await downloadPackages(partial).catch(async (error) => {
         if (process.getuid?.() !== 0)
           throw new CommandError(`redis: ${error.message}\nTry again after: sudo apt-get update`);
         // Outdated package lists refer to removed packages. This refreshes the lists and installs nothing.
         await run('redis', 'apt-get', ['update']);
-        await download(partial);
+        await downloadPackages(partial);
       });
       for (const file of readdirSync(partial).filter((name) => name.endsWith('.deb'))) {
         await run('redis', 'dpkg-deb', ['-x', join(partial, file), partial]);
@@ -43,7 +45,8 @@ export const redis: Server = {
     }),
 
   version: () =>
-    /v=(\S+)/.exec(outputOf(binary(), ['--version'], { env: { ...process.env, ...libraries() } }))?.[1] ?? 'unknown',
+    /v=(\S+)/.exec(outputOf(binary(), ['--version'], { env: { ...process.env, ...libraryVariables() } }))?.[1] ??
+    'unknown',
 
   async prepare({ passwords }, port) {
     const data = folder('data', 'redis');
@@ -55,13 +58,13 @@ export const redis: Server = {
       `port ${port}`,
       `dir "${data}"`,
       `requirepass ${passwords.redis}`,
-      // One for each test.
+      // One database for each test.
       'databases 10000',
       'save ""',
       'appendonly no',
     ];
     await writeFile(file, `${settings.join('\n')}\n`, { mode: 0o600 });
-    return { command: binary(), args: [file], cwd: data, env: libraries() };
+    return { command: binary(), args: [file], cwd: data, env: libraryVariables() };
   },
 
   async checkReady({ passwords }, port) {
@@ -75,7 +78,7 @@ export const redis: Server = {
       retryStrategy: () => null,
       maxRetriesPerRequest: 0,
     });
-    // If the connection fails, the command fails too.
+    // Without a listener, ioredis prints connection errors. The command fails anyway.
     client.on('error', () => {});
     try {
       await client.connect();
@@ -87,13 +90,13 @@ export const redis: Server = {
 };
 
 /** Downloads redis-server and its missing dependencies. */
-async function download(directory: string): Promise<void> {
+async function downloadPackages(directory: string): Promise<void> {
   const plan = outputOf('apt-get', ['install', '--simulate', '--no-install-recommends', 'redis-server']);
   const packages = [...plan.matchAll(/^Inst (\S+)/gm)].map(([, name = '']) => name);
   await run('redis', 'apt-get', ['download', ...packages], { cwd: directory });
 }
 
-/** Returns all directories that contain shared libraries. */
+/** Returns the directories that contain shared libraries, in the format of LD_LIBRARY_PATH. */
 function libraryPath(root: string): string {
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((path) => /\.so(\.\d+)*$/.test(path));
   return [...new Set(files.map((path) => join(root, dirname(path))))].join(delimiter);

@@ -7,9 +7,12 @@ import { SERVER_NAMES } from './state.js';
 import { up } from './up.js';
 import { variables } from './variables.js';
 
-/** Runs a command with the variables set, then stops the servers that it started. Returns the exit code of the command. */
+/**
+ * Starts the servers, runs a command with their variables, and stops the servers that were not running before. Returns the
+ * exit code of the command.
+ */
 export async function run([command, ...args]: string[]): Promise<number> {
-  if (command === undefined) throw new CommandError('command is missing: npm run services -- run -- npm test');
+  if (command === undefined) throw new CommandError('Expected a command: npm run services -- run -- npm test');
   let receivedSignal: NodeJS.Signals | undefined;
   let handleSignal = (signal: NodeJS.Signals) => {
     receivedSignal = signal;
@@ -26,7 +29,7 @@ export async function run([command, ...args]: string[]): Promise<number> {
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
     };
     return await new Promise<number>((resolve, reject) => {
-      child.once('error', (error) => reject(new CommandError(`cannot run ${command}: ${error.message}`)));
+      child.once('error', (error) => reject(new CommandError(`Cannot run ${command}: ${error.message}`)));
       child.once('close', (code, signal) => resolve(code ?? 128 + constants.signals[signal ?? 'SIGKILL']));
     });
   } finally {

@@ -2,23 +2,23 @@ import type { Launch } from './processes.js';
 import type { State } from './state.js';
 import type { Tool } from './tools.js';
 
-/** How to fetch, configure and check one server. Each implementation is in a file of the same name. */
+/** Fetches, configures and checks one server. Each implementation is in the file with the name of the server. */
 export interface Server {
   title: string;
   /** The signal for a graceful stop while clients are connected. */
   stopSignal: NodeJS.Signals;
-  /** Matches its log if a failed start should be retried. */
+  /** Matches the log of a failed start that should be retried. */
   retryOn?: RegExp;
-  /** @throws CommandError if it cannot run on this machine. Called before anything is fetched. */
+  /** Checks, before anything is fetched, that the server can run on this machine. @throws CommandError */
   check?(): void;
-  /** The programs needed to run it and, if necessary, to fetch it. */
+  /** Returns the programs that are needed to run the server and, unless it is fetched, to fetch it. */
   tools(): Tool[];
   isFetched(): boolean;
   fetch(): Promise<void>;
-  /** Requires that it is fetched. */
+  /** Returns the version. The server must be fetched. */
   version(): string;
-  /** Creates data directory and configuration. */
+  /** Creates the data directory and the configuration, and returns the command that starts the server. */
   prepare(state: State, port: number): Promise<Launch>;
-  /** Throws unless it serves a request. Also completes the first start, such as creating the bucket. */
+  /** Throws unless the server serves a request. Also completes its setup, such as creating the bucket. */
   checkReady(state: State, port: number): Promise<void>;
 }

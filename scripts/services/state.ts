@@ -14,23 +14,23 @@ export interface RunningServer extends ProcessIdentity {
 }
 
 export interface State {
-  /** The original folder. In a copy of it, the state is ignored, because the processes belong to the original. */
+  /** The original folder. In a copy, the state is ignored, because its processes belong to the original. */
   folder: string;
   ports: Partial<Record<ServerName, number>>;
   passwords: { postgres: string; neo4j: string; redis: string };
   s3: { accessKeyId: string; secretAccessKey: string };
-  /** `kid:secret`. */
+  /** The value of TOKEN_KEYS, in the form `kid:secret`. */
   tokenKeys: string;
   servers: Partial<Record<ServerName, RunningServer>>;
 }
 
-const FILE = 'state.json';
+const STATE_FILE = 'state.json';
 
-/** Returns undefined before the first `up` and in a copy of a folder. */
+/** Returns the saved state, or undefined before the first `up` and in a copy of a folder. */
 export function readState(): State | undefined {
   let text: string;
   try {
-    text = readFileSync(folder(FILE), 'utf8');
+    text = readFileSync(folder(STATE_FILE), 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
@@ -40,8 +40,8 @@ export function readState(): State | undefined {
 }
 
 export function writeState(state: State): void {
-  writeFileSync(folder(`${FILE}.new`), JSON.stringify(state, null, 2), { mode: 0o600 });
-  renameSync(folder(`${FILE}.new`), folder(FILE));
+  writeFileSync(folder(`${STATE_FILE}.new`), JSON.stringify(state, null, 2), { mode: 0o600 });
+  renameSync(folder(`${STATE_FILE}.new`), folder(STATE_FILE));
 }
 
 export function newState(): State {

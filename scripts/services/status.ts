@@ -4,8 +4,8 @@ import { isAlive, memoryOf } from './processes.js';
 import { servers } from './servers.js';
 import { SERVER_NAMES } from './state.js';
 
-/** Prints a table. Returns whether all servers are up. */
-export async function status(): Promise<boolean> {
+/** Prints the servers as a table. Returns whether all are up. */
+export async function printStatus(): Promise<boolean> {
   const state = requireState();
   const rows = await Promise.all(
     SERVER_NAMES.map(async (name) => {

@@ -10,11 +10,11 @@ import { formatElapsed, printProgress, tail } from './progress.js';
 export interface Tool {
   name: string;
   available: boolean;
-  /** How to install it. */
-  install: string;
+  /** How to install the program. */
+  installHint: string;
 }
 
-/** Returns the path of a command from PATH. */
+/** Returns the path of a command in PATH, if it exists. */
 export function findCommand(command: string): string | undefined {
   const directories = (process.env.PATH ?? '').split(delimiter).filter((directory) => directory !== '');
   return directories.map((directory) => join(directory, command)).find(isExecutable);
@@ -29,8 +29,8 @@ function isExecutable(path: string): boolean {
   }
 }
 
-export function tool(name: string, install: string): Tool {
-  return { name, available: findCommand(name) !== undefined, install };
+export function findTool(name: string, installHint: string): Tool {
+  return { name, available: findCommand(name) !== undefined, installHint };
 }
 
 /** Runs a command and returns its standard output. */
@@ -47,8 +47,9 @@ interface RunOptions {
 const PROGRESS_INTERVAL_MS = 5000;
 
 /**
- * Runs a command, writes its output to a log, and regularly prints its last line.
+ * Runs a command, writes its output to a log, and regularly prints the last line of output.
  *
+ * @param name the server for which the command runs
  * @throws CommandError with the end of the log if the command fails
  */
 export async function run(

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import pLimit from 'p-limit';
 import { CommandError } from '../command-error.js';
-import { launch, stop, waitIfRunning } from './control.js';
+import { launchServer, stop, waitIfRunning } from './control.js';
 import { folder, withFolderLock } from './folder.js';
-import { freePort, isFree } from './ports.js';
+import { findFreePort, isFree } from './ports.js';
 import { isAlive } from './processes.js';
 import { formatElapsed, printProgress } from './progress.js';
 import { servers } from './servers.js';
@@ -26,7 +26,7 @@ export function up(): Promise<State> {
   });
 }
 
-/** Prints the required programs. Throws a CommandError if some are missing. */
+/** Prints the required programs. @throws CommandError if programs are missing or a server cannot run on this machine */
 function checkRequirements(): void {
   if (!['linux', 'darwin'].includes(process.platform)) {
     throw new CommandError('The servers need Linux, macOS, or WSL on Windows.');
@@ -35,19 +35,19 @@ function checkRequirements(): void {
   printProgress('requires', ['node', ...tools.keys()].join(', '));
   const missing = [...tools.values()].filter(({ available }) => !available);
   if (missing.length > 0) {
-    throw new CommandError(missing.map(({ name, install }) => `Missing: ${name} (${install})`).join('\n'));
+    throw new CommandError(missing.map(({ name, installHint }) => `Missing: ${name} (${installHint})`).join('\n'));
   }
   for (const name of SERVER_NAMES) servers[name].check?.();
 }
 
-/** Creates the state for a first start. A copied folder keeps its downloads, but its data may be inconsistent. */
+/** Creates the state for a first start. A copied folder keeps its downloads but not its data, which may be inconsistent. */
 async function createState(): Promise<State> {
   if (existsSync(folder('data'))) printProgress('up', 'this folder is a copy: deleting its data');
   await rm(folder('data'), { recursive: true, force: true });
   return newState();
 }
 
-/** Runs an action for all servers in parallel, and throws one error with all failures. */
+/** Runs an action for all servers in parallel. Throws the first unexpected error, or one CommandError with all messages. */
 async function forEachServer(action: (name: ServerName) => Promise<void>): Promise<void> {
   const outcomes = await Promise.allSettled(SERVER_NAMES.map(action));
   const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
@@ -73,11 +73,11 @@ function isUp(state: State, name: ServerName): boolean {
   return running !== undefined && isAlive(running) && running.version === servers[name].version();
 }
 
-/** Stops a server and assigns a new port if another process uses its port. */
+/** Stops a server, and assigns a new port if it has none or another process uses it. */
 async function assignPort(state: State, name: ServerName): Promise<void> {
   await stop(state, name);
   const port = state.ports[name];
-  if (port === undefined || !(await isFree(port))) state.ports[name] = await freePort();
+  if (port === undefined || !(await isFree(port))) state.ports[name] = await findFreePort();
 }
 
 async function startIfDown(state: State, name: ServerName): Promise<void> {
@@ -88,6 +88,6 @@ async function startIfDown(state: State, name: ServerName): Promise<void> {
   const start = performance.now();
   const version = server.version();
   printProgress(name, `starting ${server.title} ${version}`);
-  await launch(state, name, version, await server.prepare(state, port));
+  await launchServer(state, name, version, await server.prepare(state, port));
   printProgress(name, `ready on 127.0.0.1:${port} after ${formatElapsed(start)}`);
 }

@@ -1,24 +1,33 @@
 import { rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { createDirectoryOnce } from './once.js';
+import { createDirectoryAtomically } from './once.js';
 
 export const GO_INSTALL_HINT = 'apt-get install golang, brew install go, or https://go.dev/dl; 1.21 or later';
 
 /**
- * Builds a program with `go install` into its own directory, unless it exists. The caches are in the same directory and
- * removed afterwards.
+ * Builds a Go program into a new directory. The Go caches are in a subdirectory that is removed afterwards.
+ *
+ * @param packagePath the import path of the program, whose last segment is its file name
+ * @param runGo runs the `go` command with these arguments and additional environment variables
  */
 export function installGoProgram(
   directory: string,
-  source: string,
+  packagePath: string,
   version: string,
-  go: (args: string[], env: Record<string, string>) => Promise<unknown>,
+  runGo: (args: string[], env: Record<string, string>) => Promise<unknown>,
 ): Promise<void> {
-  return createDirectoryOnce(directory, async (partial) => {
-    const work = join(partial, 'work');
-    const [GOPATH, GOCACHE, GOBIN] = [join(work, 'path'), join(work, 'cache'), join(work, 'bin')];
-    await go(['install', '-v', `${source}@${version}`], { GOPATH, GOCACHE, GOBIN, GOFLAGS: '-modcacherw' });
-    await rename(join(GOBIN, basename(source)), join(partial, basename(source)));
-    await rm(work, { recursive: true });
+  return createDirectoryAtomically(directory, async (partial) => {
+    const buildDirectory = join(partial, 'build');
+    const GOBIN = join(buildDirectory, 'bin');
+    await runGo(['install', '-v', `${packagePath}@${version}`], {
+      GOPATH: join(buildDirectory, 'path'),
+      GOCACHE: join(buildDirectory, 'cache'),
+      GOBIN,
+      // Makes the module cache writable, so that it can be removed.
+      GOFLAGS: '-modcacherw',
+    });
+    const program = basename(packagePath);
+    await rename(join(GOBIN, program), join(partial, program));
+    await rm(buildDirectory, { recursive: true });
   });
 }

@@ -1,9 +1,12 @@
 import type { CheckContext } from './context.js';
 import { paginate } from './pages.js';
 
-/** Needs no second check: one statement reads both tables, and an account is deleted with its posts in one transaction. */
+/**
+ * Finds posts without an author. No second check is needed: one statement reads both tables, and an account is deleted with
+ * its posts in one transaction.
+ */
 export async function checkAuthors({ stores, findings, progress, pageSize }: CheckContext): Promise<void> {
-  const orphans = (after: number, limit: number) =>
+  const readOrphans = (after: number, limit: number) =>
     stores.maintenanceDb
       .selectFrom('posts')
       .leftJoin('accounts', 'accounts.id', 'posts.author_id')
@@ -13,7 +16,7 @@ export async function checkAuthors({ stores, findings, progress, pageSize }: Che
       .orderBy('posts.id')
       .limit(limit)
       .execute();
-  for await (const posts of paginate(orphans, pageSize, ({ id }) => id)) {
+  for await (const posts of paginate(readOrphans, pageSize, ({ id }) => id)) {
     findings.add(
       'postHasAuthor',
       posts.map(({ id, author_id }) => `post ${id} of account ${author_id}`),

@@ -4,7 +4,7 @@ import type { Findings } from './rules.js';
 
 /** Receives the progress of the checks. */
 export interface CheckProgress {
-  /** @param expected the approximate number of items to check */
+  /** @param expected the approximate number of items to check, 0 if unknown */
   begin(subject: string, expected: number): void;
   advance(by: number): void;
   end(): void;

@@ -1,4 +1,4 @@
-import type { Edges, Friendship, Like, Request } from '../../db/graph/index.js';
+import type { Edges, FriendRequest, Friendship, Like } from '../../db/graph/index.js';
 import type { LockedIds } from '../../db/postgres/locks.js';
 import type { RuleName } from './rules.js';
 
@@ -11,8 +11,9 @@ export interface EdgeProblem {
   person: number;
   /** The accounts and posts that the edges connect. */
   lockIds: Required<LockedIds>;
-  /** The edges to remove, except `keep` of each group of duplicates. */
+  /** The edges to remove. */
   surplus: Edges;
+  /** The number of edges to keep of each group of duplicates in `surplus`. */
   keep: 0 | 1;
 }
 
@@ -21,10 +22,13 @@ interface Pair {
   lo: number;
   hi: number;
   friendships: Friendship[];
-  requests: Request[];
+  requests: FriendRequest[];
 }
 
-/** Returns the problems of edges. A pair is checked only if its smaller id is in `people`, so that no two pages report it. */
+/**
+ * Returns the problems of these edges. A pair is checked only if its smaller id is in `people`, so that only one page
+ * reports it.
+ */
 export function findEdgeProblems(edges: Edges, people: Iterable<number>): EdgeProblem[] {
   const checked = new Set(people);
   return [
@@ -63,13 +67,13 @@ function findPairProblems({ lo, hi, friendships, requests }: Pair): EdgeProblem[
     report('noSelfRelation', { friendships, requests });
     return problems;
   }
-  const friendsOf = new Set(friendships.map(({ person }) => person));
+  const friendshipStarts = new Set(friendships.map(({ person }) => person));
   const requesters = new Set(requests.map(({ from }) => from));
-  if (friendsOf.size < friendships.length || requesters.size < requests.length)
+  if (friendshipStarts.size < friendships.length || requesters.size < requests.length)
     report('noDuplicates', { friendships, requests }, 1);
-  // The consent of both cannot be proven, so the friendship is removed. That never reveals hidden content.
-  if (friendsOf.size === 1) report('mutualFriendship', { friendships });
-  if (friendsOf.size > 0 && requesters.size > 0) report('friendOrRequested', { requests });
+  // It is unknown whether both agreed, so the friendship is removed. A removal never reveals hidden content.
+  if (friendshipStarts.size === 1) report('mutualFriendship', { friendships });
+  if (friendshipStarts.size > 0 && requesters.size > 0) report('friendOrRequested', { requests });
   else if (requesters.size === 2) report('oneRequest', { requests: requests.filter(({ from }) => from === hi) });
   return problems;
 }

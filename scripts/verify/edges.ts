@@ -7,24 +7,25 @@ import { paginate } from './pages.js';
 /** The page size of people relative to that of other items, because each person has many edges. */
 const PEOPLE_PAGE_FACTOR = 0.2;
 
-/** The number of problems that one transaction confirms. It blocks writes of the people involved. */
-const PROBLEMS_PER_TRANSACTION = 50;
+/** The number of suspects that one transaction checks. It blocks writes by the people involved. */
+const SUSPECTS_PER_TRANSACTION = 50;
 
 export async function checkEdges(context: CheckContext): Promise<void> {
   const { stores, pageSize, progress } = context;
   const { snapshot } = stores.graph;
   for await (const people of paginate(snapshot.personIds, Math.ceil(pageSize * PEOPLE_PAGE_FACTOR), (id) => id)) {
     const suspects = findEdgeProblems(await snapshot.edgesOf(people), people);
-    for (let start = 0; start < suspects.length; start += PROBLEMS_PER_TRANSACTION) {
-      await confirm(context, suspects.slice(start, start + PROBLEMS_PER_TRANSACTION));
+    for (let start = 0; start < suspects.length; start += SUSPECTS_PER_TRANSACTION) {
+      await confirm(context, suspects.slice(start, start + SUSPECTS_PER_TRANSACTION));
     }
     progress.advance(people.length);
   }
 }
 
 /**
- * Checks the suspects again under locks. A read of the graph is not atomic: while a request is being accepted, it may see
- * both the request and the friendship, or half of the friendship. Every writer of an edge locks both of its ends.
+ * Checks the suspects again under locks, and reports and repairs the confirmed ones. The first read of the graph is not
+ * atomic: while a request is being accepted, it may see both the request and the friendship, or half of the friendship. Every
+ * writer of an edge locks both of its endpoints.
  */
 async function confirm({ stores, findings, repair }: CheckContext, suspects: readonly EdgeProblem[]): Promise<void> {
   const confirmed = await stores.graphTransactions.transaction().execute(async (trx) => {

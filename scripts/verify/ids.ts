@@ -10,12 +10,16 @@ import type { CheckContext } from './context.js';
 export async function checkIds({ stores, findings, repair }: CheckContext): Promise<void> {
   const { db, maintenanceDb, graph } = stores;
   const { person, post } = await graph.highestIds();
-  for (const [table, inGraph] of [['accounts', person] as const, ['posts', post] as const]) {
-    const highest = Math.max(inGraph, await highestId(maintenanceDb, table));
-    const last = await lastIssuedId(maintenanceDb, table);
-    if (last >= highest) continue;
+  for (const [table, highestInGraph] of [['accounts', person] as const, ['posts', post] as const]) {
+    const highest = Math.max(highestInGraph, await highestId(maintenanceDb, table));
+    const lastIssued = await lastIssuedId(maintenanceDb, table);
+    if (lastIssued >= highest) continue;
     if (repair) await db.transaction().execute((trx) => raiseSequence(trx, table, highest));
-    findings.add('idsAreNew', [`${table}: the last issued id is ${last}, but ${highest} is in use`], repair ? 1 : 0);
+    findings.add(
+      'idsAreNew',
+      [`${table}: the last issued id is ${lastIssued}, but ${highest} is in use`],
+      repair ? 1 : 0,
+    );
   }
 }
 

@@ -47,6 +47,7 @@ async function filterUnreferenced(db: Database, names: readonly string[]): Promi
   return rows.map(({ name }) => name);
 }
 
+/** Returns the names without a stored image. */
 async function filterMissing(images: ImageStore, names: readonly string[]): Promise<string[]> {
   const limit = pLimit(CONCURRENT_READS);
   const results = await limit.map(names, async (name) => {
@@ -64,22 +65,22 @@ interface ImageRow {
   shared: boolean;
 }
 
-/** The rows of one table that reference an image. */
+/** Access to the rows of one table that reference an image. */
 interface ImageRows {
   kind: 'account' | 'post';
   read(db: Database, after: number, limit: number): Promise<ImageRow[]>;
-  /** Returns the ids of those rows that still reference the same image. */
+  /** Returns the ids of the rows that still reference the same image. */
   filterUnchanged(db: Database, rows: readonly ImageRow[]): Promise<number[]>;
 }
 
-export const PICTURES: ImageRows = imageRows('account', 'accounts', 'picture', 'posts', 'image');
-export const POST_IMAGES: ImageRows = imageRows('post', 'posts', 'image', 'accounts', 'picture');
+export const PICTURES: ImageRows = createImageRows('account', 'accounts', 'picture', 'posts', 'image');
+export const POST_IMAGES: ImageRows = createImageRows('post', 'posts', 'image', 'accounts', 'picture');
 
 /**
- * Finds rows whose image is missing. An image is stored before a row references it and removed after it no longer does. So if
- * a row references the same image before and after a failed read, the image is lost. Names are never reused.
+ * Finds rows whose image is missing. An image is stored before a row references it, and removed after the row no longer does.
+ * So if a row references the same image before and after a failed read, the image is lost. Names are never reused.
  */
-export async function checkNamedImages(
+export async function checkReferencedImages(
   context: CheckContext,
   { kind, read, filterUnchanged }: ImageRows,
 ): Promise<void> {
@@ -100,7 +101,7 @@ export async function checkNamedImages(
       'rowHasImage',
       lost.map(({ id, image }) => `${kind} ${id}: ${image}`),
     );
-    // Names are unique within a table. Report an image that both tables reference once.
+    // Names are unique within a table. An image that both tables reference is reported only for the post.
     const shared = kind === 'post' ? rows.filter((row) => row.shared) : [];
     findings.add(
       'imageHasOneRow',
@@ -110,7 +111,7 @@ export async function checkNamedImages(
   }
 }
 
-function imageRows(
+function createImageRows(
   kind: ImageRows['kind'],
   table: 'accounts' | 'posts',
   column: 'picture' | 'image',

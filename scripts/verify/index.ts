@@ -15,7 +15,7 @@ const EXIT_ERROR = 2;
 /** From this number of expected items, progress is shown even if standard error is not a terminal. */
 const PROGRESS_THRESHOLD = 100_000;
 
-function progressBar(): CheckProgress {
+function createCheckProgress(): CheckProgress {
   let bar: ReturnType<typeof createProgressBar> | undefined;
   return {
     begin(subject, expected) {
@@ -31,19 +31,20 @@ function progressBar(): CheckProgress {
   };
 }
 
-const unresolved = ({ found, repaired }: Finding) => found - repaired;
+const countUnresolved = ({ found, repaired }: Finding) => found - repaired;
 const isNote = ({ rule }: Finding) => rule.note === true;
+const isViolated = (finding: Finding) => countUnresolved(finding) > 0 && !isNote(finding);
 
-function print({ findings, pending }: VerifyResult, repair: boolean): void {
-  console.log(table(findings.map((finding) => rowOf(finding, repair))));
+function printResult({ findings, pending }: VerifyResult, repair: boolean): void {
+  console.log(table(findings.map((finding) => findingRow(finding, repair))));
   console.log(`\n${pending.length > 0 ? table(pending.map(pendingRow)) : 'The outbox is empty.'}\n`);
   for (const { rule, repaired } of findings)
     if (repaired > 0) console.log(`Repaired: ${rule.title}: ${rule.remedy} (${repaired}).`);
-  for (const finding of findings.filter(unresolved)) console.log(describeUnresolved(finding, repair));
-  console.log(conclusion(findings));
+  for (const finding of findings.filter(countUnresolved)) console.log(describeUnresolved(finding, repair));
+  console.log(formatConclusion(findings));
 }
 
-function rowOf(finding: Finding, repair: boolean): Record<string, string> {
+function findingRow(finding: Finding, repair: boolean): Record<string, string> {
   const { rule, found, repaired, examples } = finding;
   return {
     rule: rule.title,
@@ -57,7 +58,7 @@ function rowOf(finding: Finding, repair: boolean): Record<string, string> {
 function statusOf(finding: Finding): string {
   if (finding.found === 0) return 'yes';
   if (isNote(finding)) return 'note';
-  return unresolved(finding) > 0 ? 'NO' : 'repaired';
+  return countUnresolved(finding) > 0 ? 'NO' : 'repaired';
 }
 
 function pendingRow({ kind, stage, count, attempts, since }: PendingEntries): Record<string, string> {
@@ -73,13 +74,13 @@ function pendingRow({ kind, stage, count, attempts, since }: PendingEntries): Re
 function describeUnresolved(finding: Finding, repair: boolean): string {
   const { rule } = finding;
   const advice = rule.advice ?? (repair ? 'the outbox will retry it' : 'repair with npm run verify -- --repair');
-  return `${isNote(finding) ? 'Note' : 'Unresolved'}: ${rule.title} (${unresolved(finding)} left): ${advice}.`;
+  return `${isNote(finding) ? 'Note' : 'Unresolved'}: ${rule.title} (${countUnresolved(finding)} left): ${advice}.`;
 }
 
-function conclusion(findings: readonly Finding[]): string {
-  const broken = findings.filter((finding) => unresolved(finding) > 0 && !isNote(finding));
-  if (broken.length === 0) return 'The stores agree.';
-  return `The stores disagree: ${broken.length} of ${findings.length} rules are violated.`;
+function formatConclusion(findings: readonly Finding[]): string {
+  const violated = findings.filter(isViolated);
+  if (violated.length === 0) return 'The stores agree.';
+  return `The stores disagree: ${violated.length} of ${findings.length} rules are violated.`;
 }
 
 async function run(): Promise<number> {
@@ -89,9 +90,9 @@ async function run(): Promise<number> {
   const log = createLogger(config.logLevel, process.stderr);
   const stores = await openBareStores(config.stores, log);
   try {
-    const result = await verify(stores, { repair: values.repair, log, progress: progressBar() });
-    print(result, values.repair);
-    return result.findings.some((finding) => unresolved(finding) > 0 && !isNote(finding)) ? EXIT_DISAGREE : EXIT_AGREE;
+    const result = await verify(stores, { repair: values.repair, log, progress: createCheckProgress() });
+    printResult(result, values.repair);
+    return result.findings.some(isViolated) ? EXIT_DISAGREE : EXIT_AGREE;
   } finally {
     await stores.close();
   }

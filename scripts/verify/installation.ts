@@ -6,7 +6,7 @@ import type { CheckContext } from './context.js';
 
 /**
  * Checks that the stores belong to the same installation, without changing anything. A repair with the graph of another
- * installation would delete its whole content.
+ * installation would delete the whole graph.
  *
  * @throws StoresDisagreeError
  */
@@ -23,11 +23,13 @@ export async function requireSameInstallation({ db, graph, images }: CheckContex
 async function requireClaimedBy(
   name: string,
   store: Pick<SocialGraph | ImageStore, 'kind' | 'claimedBy'>,
-  kind: string,
+  expectedKind: string,
   installation: string,
 ): Promise<void> {
-  if (store.kind !== kind || (await store.claimedBy()) !== installation) {
-    throw new StoresDisagreeError(`The ${name} (${store.kind}) is not the one that PostgreSQL belongs to (${kind})`);
+  if (store.kind !== expectedKind || (await store.claimedBy()) !== installation) {
+    throw new StoresDisagreeError(
+      `The ${name} (${store.kind}) is not the one that PostgreSQL belongs to (${expectedKind})`,
+    );
   }
 }
 

@@ -4,10 +4,10 @@ import type { CheckContext } from './context.js';
 import { paginate } from './pages.js';
 import type { RuleName } from './rules.js';
 
-/** How a kind of entity is represented in the graph and in PostgreSQL. */
+/** Describes how a kind of entity is represented in the graph and in PostgreSQL. */
 interface EntityMapping {
   kind: 'person' | 'post';
-  ids: 'personIds' | 'postIds';
+  snapshotMethod: 'personIds' | 'postIds';
   table: 'accounts' | 'posts';
   nodeHasRow: RuleName;
   rowHasNode: RuleName;
@@ -15,7 +15,7 @@ interface EntityMapping {
 
 export const PEOPLE: EntityMapping = {
   kind: 'person',
-  ids: 'personIds',
+  snapshotMethod: 'personIds',
   table: 'accounts',
   nodeHasRow: 'personHasAccount',
   rowHasNode: 'accountHasPerson',
@@ -23,7 +23,7 @@ export const PEOPLE: EntityMapping = {
 
 export const POSTS: EntityMapping = {
   kind: 'post',
-  ids: 'postIds',
+  snapshotMethod: 'postIds',
   table: 'posts',
   nodeHasRow: 'postNodeHasPost',
   rowHasNode: 'postHasNode',
@@ -39,9 +39,9 @@ type ReadIds = (after: number, limit: number) => Promise<number[]>;
  */
 export async function checkNodes(context: CheckContext, mapping: EntityMapping): Promise<void> {
   const { stores, pageSize, progress } = context;
-  const read = stores.graph.snapshot[mapping.ids];
+  const read = stores.graph.snapshot[mapping.snapshotMethod];
   for await (const nodes of paginate(read, pageSize, (id) => id)) {
-    const suspects = await withoutRow(stores.maintenanceDb, mapping, nodes);
+    const suspects = await filterWithoutRowOrEntry(stores.maintenanceDb, mapping, nodes);
     const existing = await filterExisting(read, suspects, pageSize);
     await report(
       context,
@@ -55,26 +55,26 @@ export async function checkNodes(context: CheckContext, mapping: EntityMapping):
 
 /**
  * Finds rows without a node. A row is inserted together with an outbox entry for its node, and the entry is deleted after
- * the node exists. So from the time when a row has no entry until the row is deleted, it has a node: the node is read between
- * two reads of the row.
+ * the node exists. So a row without an entry has a node until the row is deleted. A row is reported if it has no entry both
+ * before and after a read that does not find the node.
  */
 export async function checkRows(context: CheckContext, mapping: EntityMapping): Promise<void> {
   const { stores, pageSize, progress } = context;
-  const read = stores.graph.snapshot[mapping.ids];
+  const read = stores.graph.snapshot[mapping.snapshotMethod];
   const db = stores.maintenanceDb;
   for await (const rows of paginate(
-    (after, limit) => rowIds(db, mapping, after, limit),
+    (after, limit) => readRowIds(db, mapping, after, limit),
     pageSize,
     (id) => id,
   )) {
     const existing = await filterExisting(read, rows, pageSize);
-    const suspects = await withoutEntry(
+    const suspects = await filterWithRowButNoEntry(
       db,
       mapping,
       rows.filter((id) => !existing.has(id)),
     );
     const created = await filterExisting(read, suspects, pageSize);
-    const missing = await withoutEntry(
+    const missing = await filterWithRowButNoEntry(
       db,
       mapping,
       suspects.filter((id) => !created.has(id)),
@@ -99,7 +99,7 @@ async function report(
   );
 }
 
-/** Returns those of these ascending ids that `read` returns. */
+/** Returns the ids that have a node. `ids` must be in ascending order. */
 async function filterExisting(read: ReadIds, ids: Ids, pageSize: number): Promise<ReadonlySet<number>> {
   const wanted = new Set(ids);
   const existing = new Set<number>();
@@ -113,27 +113,29 @@ async function filterExisting(read: ReadIds, ids: Ids, pageSize: number): Promis
   return existing;
 }
 
-async function rowIds(db: Database, { table }: EntityMapping, after: number, limit: number): Promise<number[]> {
+async function readRowIds(db: Database, { table }: EntityMapping, after: number, limit: number): Promise<number[]> {
   const rows = await db.selectFrom(table).select('id').where('id', '>', after).orderBy('id').limit(limit).execute();
   return rows.map(({ id }) => id);
 }
 
-/** Returns, ascending, those ids that have neither a row nor an outbox entry, as of one snapshot. */
-const withoutRow = (db: Database, mapping: EntityMapping, ids: Ids) => selectIds(db, mapping, ids, sql`not exists`);
+/** Returns the ids that have neither a row nor an outbox entry, in ascending order and as of one snapshot. */
+const filterWithoutRowOrEntry = (db: Database, mapping: EntityMapping, ids: Ids) =>
+  selectIds(db, mapping, ids, sql`not exists`);
 
-/** Returns, ascending, those ids that have a row and no outbox entry, as of one snapshot. */
-const withoutEntry = (db: Database, mapping: EntityMapping, ids: Ids) => selectIds(db, mapping, ids, sql`exists`);
+/** Returns the ids that have a row but no outbox entry, in ascending order and as of one snapshot. */
+const filterWithRowButNoEntry = (db: Database, mapping: EntityMapping, ids: Ids) =>
+  selectIds(db, mapping, ids, sql`exists`);
 
 async function selectIds(
   db: Database,
   { kind, table }: EntityMapping,
   ids: Ids,
-  exists: ReturnType<typeof sql>,
+  existsOrNot: ReturnType<typeof sql>,
 ): Promise<number[]> {
   if (ids.length === 0) return [];
   const { rows } = await sql<{ id: number }>`
     select node.id from unnest(${ids}::int8[]) as node (id)
-    where ${exists} (select from ${sql.table(table)} as entity where entity.id = node.id)
+    where ${existsOrNot} (select from ${sql.table(table)} as entity where entity.id = node.id)
       and not exists (select from outbox where kind = ${kind} and key = node.id::text)
     order by node.id`.execute(db);
   return rows.map(({ id }) => id);

@@ -5,14 +5,15 @@ import type { OutboxTable } from '../../db/schema.js';
 import type { CheckContext } from './context.js';
 import { paginate } from './pages.js';
 
-/** Pending outbox entries of one kind. They are no disagreement: a delivery or an upload is in progress. */
+/** Pending outbox entries of one kind and stage. They are not violations: a delivery or an upload is in progress. */
 export interface PendingEntries {
   kind: OutboxTable['kind'];
+  /** What the entries wait for. */
   stage: 'delivery' | 'second delivery' | 'its row';
   count: number;
   /** The highest number of failed attempts. */
   attempts: number;
-  /** The time when the oldest was added, in ISO 8601. */
+  /** When the oldest entry was added, in ISO 8601. */
   since: string;
 }
 
@@ -20,8 +21,9 @@ const OVERDUE = sql<boolean>`due_at < ${NOW} - interval '5 minutes'`;
 
 const MIN_FAILED_ATTEMPTS = 10;
 
+/** Finds overdue entries, which a repair delivers, and entries that have failed repeatedly. */
 export async function checkOutbox({ stores, findings, repair, pageSize }: CheckContext): Promise<void> {
-  const entries = (condition: typeof OVERDUE) => (after: number, limit: number) =>
+  const readEntries = (condition: typeof OVERDUE) => (after: number, limit: number) =>
     stores.maintenanceDb
       .selectFrom('outbox')
       .select(['id', 'kind', 'key', 'created_at', 'attempts'])
@@ -30,7 +32,7 @@ export async function checkOutbox({ stores, findings, repair, pageSize }: CheckC
       .orderBy('id')
       .limit(limit)
       .execute();
-  for await (const overdue of paginate(entries(OVERDUE), pageSize, ({ id }) => id)) {
+  for await (const overdue of paginate(readEntries(OVERDUE), pageSize, ({ id }) => id)) {
     const delivered = await repair?.deliver(overdue.map(({ id }) => id));
     findings.add(
       'onTime',
@@ -38,7 +40,11 @@ export async function checkOutbox({ stores, findings, repair, pageSize }: CheckC
       delivered,
     );
   }
-  for await (const failing of paginate(entries(sql`attempts >= ${MIN_FAILED_ATTEMPTS}`), pageSize, ({ id }) => id)) {
+  for await (const failing of paginate(
+    readEntries(sql`attempts >= ${MIN_FAILED_ATTEMPTS}`),
+    pageSize,
+    ({ id }) => id,
+  )) {
     findings.add(
       'deliverable',
       failing.map(({ kind, key, attempts }) => `${kind} ${key}, ${attempts} times`),
@@ -46,7 +52,10 @@ export async function checkOutbox({ stores, findings, repair, pageSize }: CheckC
   }
 }
 
-/** An image entry that is not due yet was added before the upload, which is in progress or was aborted. */
+/**
+ * Counts entries by kind and stage. An image entry that is not due yet belongs to an upload that is in progress or was
+ * aborted.
+ */
 export async function countPendingEntries(db: Database): Promise<PendingEntries[]> {
   const { rows } = await sql<PendingEntries>`
     select kind, stage, count(*) as count, max(attempts) as attempts, min(created_at) as since

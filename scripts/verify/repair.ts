@@ -7,13 +7,13 @@ import type { BareStores } from '../../db/stores.js';
 import type { Log } from '../../db/support/log.js';
 
 /**
- * Repairs through the outbox, as the service does: with the same locks, and from the current rows. So it works with or
- * without a running service.
+ * Repairs the other stores through the outbox, as the service does: under the same locks, and from the current rows. So a
+ * repair works with or without a running service.
  */
 export interface Repair {
-  /** Updates the other stores from the rows of these entities. Returns for how many it succeeded. */
+  /** Updates the other stores from the rows of these entities. Returns the number of successful updates. */
   reconcile(entities: readonly EntityReference[]): Promise<number>;
-  /** Delivers due entries. Returns how many were delivered. */
+  /** Delivers entries until none of them is due. Returns the number of delivered entries. */
   deliver(entries: readonly number[]): Promise<number>;
   stop(): Promise<void>;
 }
@@ -30,12 +30,15 @@ export function createRepair(
   const { db } = stores;
   const outbox = createOutbox({ ...stores, log });
 
-  /** A delivered entry is deleted or due later for its second delivery. A failed entry is due later for its next attempt. */
+  /**
+   * Delivers entries until none is due. A delivered entry is deleted or due later for its second delivery, a failed one for
+   * its retry.
+   */
   async function deliverBatch(entries: readonly number[]): Promise<number> {
     let due = entries;
     while (due.length > 0) {
       await outbox.deliver(due);
-      due = await entriesDue(db, entries);
+      due = await filterDue(db, entries);
       // Another process may be delivering them.
       if (due.length > 0) await sleep(POLL_INTERVAL_MS);
     }
@@ -57,7 +60,7 @@ export function createRepair(
   };
 }
 
-async function entriesDue(db: Database, entries: readonly number[]): Promise<number[]> {
+async function filterDue(db: Database, entries: readonly number[]): Promise<number[]> {
   const due = await db
     .selectFrom('outbox')
     .select('id')

@@ -1,8 +1,9 @@
 /** A condition that holds while the stores agree. */
 export interface Rule {
   title: string;
-  /** What a repair did about a violation. Undefined if it cannot be repaired: then `advice` says what an operator can do. */
+  /** The repair of a violation, in the past tense. Undefined if a violation cannot be repaired. */
   remedy?: string;
+  /** The advice to operators for violations that cannot be repaired. */
   advice?: string;
   /** Whether a violation is reported without counting as a disagreement. */
   note?: true;
@@ -50,6 +51,7 @@ export type RuleName = keyof typeof RULES;
 export interface Finding {
   name: RuleName;
   rule: Rule;
+  /** The number of violations. */
   found: number;
   repaired: number;
   /** The first few violations. */
@@ -59,7 +61,8 @@ export interface Finding {
 const MAX_EXAMPLES = 5;
 
 export interface Findings {
-  add(name: RuleName, examples: readonly string[], repaired?: number): void;
+  /** @param violations one description for each */
+  add(name: RuleName, violations: readonly string[], repaired?: number): void;
   /** Returns one finding for each rule, in order, including rules without violations. */
   all(): Finding[];
 }
@@ -70,12 +73,12 @@ export function createFindings(): Findings {
     findings.set(name, { name, rule, found: 0, repaired: 0, examples: [] });
   }
   return {
-    add(name, examples, repaired = 0) {
+    add(name, violations, repaired = 0) {
       const finding = findings.get(name);
       if (!finding) return;
-      finding.found += examples.length;
+      finding.found += violations.length;
       finding.repaired += repaired;
-      finding.examples.push(...examples.slice(0, MAX_EXAMPLES - finding.examples.length));
+      finding.examples.push(...violations.slice(0, MAX_EXAMPLES - finding.examples.length));
     },
     all: () => [...findings.values()],
   };

@@ -6,10 +6,13 @@ import { paginate } from './pages.js';
 
 const ACTUAL_BYTES = sql`picture_bytes + coalesce((select sum(image_bytes) from posts where author_id = accounts.id), 0)::int8`;
 
-/** Needs no second check: one statement reads the sum and its summands, which change in one transaction. */
+/**
+ * Finds accounts whose `stored_bytes` is wrong. No second check is needed: one statement reads the sum and the sizes, which
+ * change in one transaction.
+ */
 export async function checkStoredBytes({ stores, findings, repair, progress, pageSize }: CheckContext): Promise<void> {
   const { maintenanceDb } = stores;
-  const incorrect = async (after: number, limit: number) => {
+  const readIncorrect = async (after: number, limit: number) => {
     const { rows } = await sql<{ id: number; stored: number; actual: number }>`
       select id, stored_bytes as stored, actual
       from accounts cross join lateral (select ${ACTUAL_BYTES} as actual) sizes
@@ -17,7 +20,7 @@ export async function checkStoredBytes({ stores, findings, repair, progress, pag
       order by id limit ${limit}`.execute(maintenanceDb);
     return rows;
   };
-  for await (const accounts of paginate(incorrect, pageSize, ({ id }) => id)) {
+  for await (const accounts of paginate(readIncorrect, pageSize, ({ id }) => id)) {
     if (repair) for (const { id } of accounts) await recalculate(maintenanceDb, id);
     findings.add(
       'storedBytes',

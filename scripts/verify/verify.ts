@@ -5,7 +5,7 @@ import { checkAuthors } from './authors.js';
 import type { CheckContext, CheckProgress } from './context.js';
 import { checkEdges } from './edges.js';
 import { checkIds } from './ids.js';
-import { checkNamedImages, checkStoredImages, PICTURES, POST_IMAGES } from './images.js';
+import { checkReferencedImages, checkStoredImages, PICTURES, POST_IMAGES } from './images.js';
 import { requireSameInstallation } from './installation.js';
 import { checkNodes, checkRows, PEOPLE, POSTS } from './nodes.js';
 import { checkOutbox, countPendingEntries, type PendingEntries } from './outbox.js';
@@ -34,8 +34,8 @@ const PAGE_SIZE = 1000;
 const NO_PROGRESS: CheckProgress = { begin() {}, advance() {}, end() {} };
 
 /**
- * Reads all stores and reports where they disagree with the rows in PostgreSQL, the source of truth. The service may be
- * running: each suspect is checked again before it is reported, and pending outbox entries are not violations.
+ * Checks that all stores agree with the rows in PostgreSQL, the source of truth, and repairs violations on request. The
+ * service may be running: changes in progress and outbox entries that are not overdue are not violations.
  *
  * @throws StoresDisagreeError when the stores belong to different installations
  * @throws StoreUnavailableError
@@ -49,7 +49,7 @@ export async function verify(
   const repair = shouldRepair ? createRepair(stores, log) : undefined;
   const context: CheckContext = { stores, findings, repair, progress, pageSize };
   try {
-    for (const { subject, expected, check } of steps(stores, await countRows(stores.maintenanceDb))) {
+    for (const { subject, expected, check } of listSteps(stores, await countRows(stores.maintenanceDb))) {
       progress.begin(subject, expected);
       await check(context).finally(() => progress.end());
     }
@@ -61,13 +61,13 @@ export async function verify(
 
 interface Step {
   subject: string;
-  /** The approximate number of items to check. */
+  /** The approximate number of items to check, 0 if unknown. */
   expected: number;
   check(context: CheckContext): Promise<void>;
 }
 
 /** Returns the checks in the order of the rules. The embedded graph has no nodes, only edges, so `checkRows` does not apply. */
-function steps({ graph }: CheckContext['stores'], rows: RowCounts): Step[] {
+function listSteps({ graph }: CheckContext['stores'], rows: RowCounts): Step[] {
   const rowChecks: Step[] = [
     { subject: 'accounts', expected: rows.accounts, check: (context) => checkRows(context, PEOPLE) },
     { subject: 'posts', expected: rows.posts, check: (context) => checkRows(context, POSTS) },
@@ -79,11 +79,11 @@ function steps({ graph }: CheckContext['stores'], rows: RowCounts): Step[] {
     ...(graph.kind === 'embedded' ? [] : rowChecks),
     { subject: 'relations of people', expected: rows.accounts, check: checkEdges },
     { subject: 'stored images', expected: rows.pictures + rows.images, check: checkStoredImages },
-    { subject: 'pictures', expected: rows.pictures, check: (context) => checkNamedImages(context, PICTURES) },
+    { subject: 'pictures', expected: rows.pictures, check: (context) => checkReferencedImages(context, PICTURES) },
     {
       subject: 'images of posts',
       expected: rows.images,
-      check: (context) => checkNamedImages(context, POST_IMAGES),
+      check: (context) => checkReferencedImages(context, POST_IMAGES),
     },
     { subject: 'authors', expected: 0, check: checkAuthors },
     { subject: 'stored bytes', expected: 0, check: checkStoredBytes },

@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
-import { newlySecured } from './credentials.js';
+import { newlySecured } from './new-authentication.js';
 import { type Change, findChanges } from './oasdiff.js';
-import { versionProblem } from './verdict.js';
+import { versionProblem } from './version-problem.js';
 
 export interface Comparison {
   released: string;
   current: string;
   changes: Change[];
-  /** Why the current version number is wrong, or undefined. */
+  /** A message if the current version number is wrong. */
   problem: string | undefined;
 }
 

@@ -4,7 +4,8 @@ import { compare } from './compare.js';
 const [file = 'openapi.yaml'] = process.argv.slice(2);
 const { released, current, changes, problem } = await compare('scripts/versions/released.yaml', file);
 
-for (const { what, where } of changes.filter(({ breaking }) => breaking)) console.log(`breaking  ${where}: ${what}`);
+for (const { description, location } of changes.filter(({ breaking }) => breaking))
+  console.log(`breaking  ${location}: ${description}`);
 if (problem === undefined) {
   console.log(`${current} after ${released}, with ${changes.length} changes: the version number is correct.`);
 } else {

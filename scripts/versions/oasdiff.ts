@@ -6,19 +6,19 @@ import { toolsFolder } from '../tools/folder.js';
 import { GO_INSTALL_HINT, installGoProgram } from '../tools/go.js';
 
 const VERSION = 'v1.33.0';
-const SOURCE = 'github.com/oasdiff/oasdiff';
+const GO_PACKAGE = 'github.com/oasdiff/oasdiff';
 
 /** The minimum number of days between a deprecation and its sunset. */
 const DEPRECATION_NOTICE_DAYS = 180;
 
-/** A new header on every response produces about 1 MB of output. */
+/** Much more than the largest expected output: a new header on every response produces about 1 MB. */
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
 /** A change that clients can notice. */
 export interface Change {
-  what: string;
+  description: string;
   /** The operation, or a section of the document outside the operations. */
-  where: string;
+  location: string;
   breaking: boolean;
 }
 
@@ -34,7 +34,7 @@ interface Finding {
 
 const run = promisify(execFile);
 
-/** Runs oasdiff on two documents. Fetches and builds it first if necessary. */
+/** Compares two documents with oasdiff, which is fetched and built first if necessary. */
 export async function findChanges(released: string, current: string): Promise<Change[]> {
   const options = [
     '--format',
@@ -43,28 +43,29 @@ export async function findChanges(released: string, current: string): Promise<Ch
     '--deprecation-days-stable',
     String(DEPRECATION_NOTICE_DAYS),
   ];
-  const { stdout } = await run(await oasdiff(), ['changelog', ...options, released, current], {
+  const { stdout } = await run(await ensureOasdiff(), ['changelog', ...options, released, current], {
     maxBuffer: MAX_OUTPUT_BYTES,
   });
   const findings: Finding[] = stdout.trim() === '' ? [] : JSON.parse(stdout);
   return findings.map(({ text, level, operation, path, section }) => ({
-    what: text,
-    where: operation ? `${operation} ${path}` : section,
+    description: text,
+    location: operation ? `${operation} ${path}` : section,
     breaking: level > 1,
   }));
 }
 
 const directory = toolsFolder('oasdiff', VERSION);
 
-/** Returns whether oasdiff was already built. */
-export const isFetched = (): boolean => existsSync(directory);
+/** Returns whether oasdiff is already built. */
+export const isOasdiffBuilt = (): boolean => existsSync(directory);
 
-async function oasdiff(): Promise<string> {
-  if (!isFetched()) {
+/** Builds oasdiff if necessary, and returns the path of the program. */
+async function ensureOasdiff(): Promise<string> {
+  if (!isOasdiffBuilt()) {
     await run('go', ['version']).catch(() => {
-      throw new Error(`Go is needed to build oasdiff: ${GO_INSTALL_HINT}`);
+      throw new Error(`Go is required to build oasdiff: ${GO_INSTALL_HINT}`);
     });
-    await installGoProgram(directory, SOURCE, VERSION, (args, env) =>
+    await installGoProgram(directory, GO_PACKAGE, VERSION, (args, env) =>
       run('go', args, { env: { ...process.env, ...env } }),
     );
   }

@@ -3,14 +3,14 @@
  * client can use any of them.
  */
 
-/** The address of attackers that use only one. */
+/** The local address of attackers that use only one. */
 export const ATTACKER = '127.2.0.1';
 
-/** Returns a generator of addresses, each of which is used for `uses` requests. */
-export function addresses(network: number, uses = 1): () => string {
+/** Returns a function that returns addresses of 127.`network`.0.0/16, each of them `usesPerAddress` times in a row. */
+export function rotateAddresses(network: number, usesPerAddress: number): () => string {
   let count = 0;
   return () => {
-    const index = Math.floor(count++ / uses) + 1;
+    const index = Math.floor(count++ / usesPerAddress) + 1;
     return `127.${network}.${(index >> 8) & 255}.${index & 255}`;
   };
 }

@@ -1,11 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { percentile } from '../../scripts/bench/statistics.js';
 import { samples } from '../../scripts/contract-test/images.js';
 import type { Lifetime } from '../support/lifetime.js';
-import type { Sent } from './client.js';
+import type { SendOptions } from './client.js';
 import type { HonestRequest, Observation } from './observe.js';
 import type { AbusedService, StartOptions } from './service.js';
 
-/** An account made for an attack. */
+/** An account of an attacker or of the honest client. */
 export interface Account {
   id: number;
   email: string;
@@ -13,20 +14,19 @@ export interface Account {
   token: string;
 }
 
-/** The environment of an attack. */
+/** The service under attack, with helpers for the attack. */
 export interface Target extends Lifetime {
   service: AbusedService;
-  environment: NodeJS.ProcessEnv;
   /** Whether the run is a short one, as in CI. */
   quick: boolean;
   /** Aborted when the attack has used up its time. */
   signal: AbortSignal;
-  /** Sends a request to the service, from a separate address unless `sent` names one. */
-  send(method: string, path: string, sent?: Sent): ReturnType<typeof import('./client.js').send>;
+  /** Sends a request to the service, from one of many addresses unless the options name one. */
+  send(method: string, path: string, options?: SendOptions): ReturnType<typeof import('./client.js').send>;
   /** Registers an account and logs it in. */
   createAccount(): Promise<Account>;
-  /** Remembers a text that must not occur in any log. */
-  addSecret(...secrets: string[]): void;
+  /** Registers texts that the service's log must not contain. */
+  addSecrets(...secrets: string[]): void;
 }
 
 /** A measured value with its upper bound. */
@@ -45,12 +45,16 @@ export interface Attack {
   title: string;
   /** The reason to skip the attack. */
   skip?: string | false;
+  /** Added to the environment variables of the service. */
   variables?: NodeJS.ProcessEnv;
   start?: StartOptions;
   /** Fills the stores before the service starts. */
   fill?(environment: NodeJS.ProcessEnv, quick: boolean): Promise<void>;
-  /** Prepares accounts and posts. Returns the requests of the honest client; the latencies of the first one are reported. */
-  prepare(target: Target): Promise<{ honest: HonestRequest[]; run(): Promise<Figure[]> }>;
+  /**
+   * Prepares accounts and posts. Returns the requests of the honest client, of which the first one's latencies are
+   * reported, and a function that attacks and returns its own figures.
+   */
+  prepare(target: Target): Promise<{ honestRequests: HonestRequest[]; run(): Promise<Figure[]> }>;
   /** Returns the measured figures with their bounds. */
   evaluate(measured: Measured, quick: boolean): Figure[];
 }
@@ -58,35 +62,36 @@ export interface Attack {
 /** The measurements of an attack. */
 export interface Measured {
   observation: Observation;
-  /** Milliseconds of the first honest request. */
+  /** Latencies of the first honest request, in milliseconds. */
   p50: number;
   p99: number;
   max: number;
+  /** The number of unexpected responses to honest requests. */
   errors: number;
   rssMiB: number;
-  files: number;
+  openFiles: number;
   /** Undefined if the service no longer responded. */
   loopDelayMs: number | undefined;
   alive: boolean;
 }
 
-export const isInside = ({ value, atMost }: Figure): boolean => atMost === undefined || value <= atMost;
+export const isWithinBound = ({ value, atMost }: Figure): boolean => atMost === undefined || value <= atMost;
 
-/** Returns a request for the current account, sent twenty times a second. */
+/** Returns the honest request for the current account, sent twenty times a second. */
 export const currentAccount = (token: string): HonestRequest => ({
   name: 'me',
   method: 'GET',
   path: '/auth/me',
-  sent: { token },
+  options: { token },
   everyMs: 50,
 });
 
-/** Returns a login, sent twice a second. The service may respond with 503. */
+/** Returns the honest request to log in, sent twice a second. The service may respond with 503. */
 export const logins = ({ email, password }: Account): HonestRequest => ({
   name: 'login',
   method: 'POST',
   path: '/auth/login',
-  sent: { json: { email, password } },
+  options: { json: { email, password } },
   everyMs: 500,
   bucket: 'strict',
   expected: [200, 503],
@@ -108,12 +113,29 @@ export const memory = ({ rssMiB }: Measured, atMost: number): Figure => ({
   unit: 'MiB',
 });
 
-/** Returns a latency percentile of one of the honest requests. */
+/** Returns the figure for a latency percentile of the honest request with this name. */
 export const percentileOf = ({ observation }: Measured, name: string, share: number, atMost: number): Figure =>
   figureMs(`${name} p${share * 100}`, percentile(observation.latencies[name] ?? [], share), atMost);
 
+/** Returns the figure for the number of requests without a response of one of these statuses, at most 0. */
+export const otherStatuses = (statuses: readonly number[], one: number, other: number): Figure => ({
+  name: `neither ${one} nor ${other}`,
+  value: statuses.filter((status) => status !== one && status !== other).length,
+  atMost: 0,
+});
+
+/** Returns the figure for the number of responses with this status, which is only reported. */
+export const countStatus = (statuses: readonly number[], expected: number): Figure => ({
+  name: String(expected),
+  value: statuses.filter((status) => status === expected).length,
+});
+
+/** Waits for the duration of an attack. */
+export const waitForAttack = ({ quick }: Target, durationMs: { quick: number; full: number }): Promise<void> =>
+  sleep(quick ? durationMs.quick : durationMs.full);
+
 const figureMs = (name: string, value: number, atMost: number): Figure => ({ name, value, atMost, unit: 'ms' });
 
-/** Returns a file with a PNG signature, without valid chunks or metadata. */
+/** Returns a file of this size with a PNG signature, without valid chunks or metadata. */
 export const imageOf = (bytes: number): Blob =>
   new Blob([new Uint8Array(samples.png.subarray(0, 8)), new Uint8Array(bytes - 8)], { type: 'image/png' });

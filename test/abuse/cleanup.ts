@@ -1,17 +1,17 @@
-/** Runs teardown functions in reverse order. Test helpers accept it in place of a test. */
+/** Collects teardown functions and runs them in reverse order. Most test helpers accept it in place of a test. */
 export class Cleanup {
-  readonly #ends: (() => unknown)[] = [];
+  readonly #teardowns: (() => unknown)[] = [];
 
-  teardown(end: () => unknown): void {
-    this.#ends.push(end);
+  teardown(teardown: () => unknown): void {
+    this.#teardowns.push(teardown);
   }
 
   /** Runs all functions even if one fails, then throws the first failure. */
   async run(): Promise<void> {
     const failures: unknown[] = [];
-    for (let end = this.#ends.pop(); end; end = this.#ends.pop()) {
+    for (let teardown = this.#teardowns.pop(); teardown; teardown = this.#teardowns.pop()) {
       try {
-        await end();
+        await teardown();
       } catch (error) {
         failures.push(error);
       }

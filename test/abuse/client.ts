@@ -1,7 +1,7 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 
 /** Options of a request. */
-export interface Sent {
+export interface SendOptions {
   /** The local address, any of 127.0.0.0/8. */
   from?: string;
   token?: string;
@@ -10,7 +10,7 @@ export interface Sent {
   /** A raw body; its type is set in `headers`. */
   body?: string;
   headers?: Record<string, string>;
-  /** Destroys the connection. */
+  /** Aborts the request and destroys its connection. */
   signal?: AbortSignal;
   /** Uses a separate connection for this request. */
   newConnection?: boolean;
@@ -29,25 +29,25 @@ export const RESPONSE_TIMEOUT_MS = 30_000;
 const agent = new Agent({ keepAlive: true });
 
 /** Sends one request and reads its whole response. */
-export async function send(url: string, method: string, path: string, sent: Sent = {}): Promise<Received> {
-  const { type, body } = await encode(sent);
+export async function send(url: string, method: string, path: string, options: SendOptions = {}): Promise<Received> {
+  const { type, body } = await encode(options);
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     const outgoing = request(
       {
-        agent: sent.newConnection ? false : agent,
+        agent: options.newConnection ? false : agent,
         hostname,
         port,
         method,
         path,
-        localAddress: sent.from,
+        localAddress: options.from,
         timeout: RESPONSE_TIMEOUT_MS,
-        ...(sent.signal && { signal: sent.signal }),
+        ...(options.signal && { signal: options.signal }),
         headers: {
-          ...(sent.token !== undefined && { Authorization: `Bearer ${sent.token}` }),
+          ...(options.token !== undefined && { Authorization: `Bearer ${options.token}` }),
           ...(type !== undefined && { 'Content-Type': type }),
           ...(body !== undefined && { 'Content-Length': String(body.byteLength) }),
-          ...sent.headers,
+          ...options.headers,
         },
       },
       (incoming) => {
@@ -75,7 +75,7 @@ export const statusOf = (response: Promise<Received>): Promise<number> =>
     () => 0,
   );
 
-async function encode({ json, form, body }: Sent): Promise<{ type?: string; body?: Uint8Array }> {
+async function encode({ json, form, body }: SendOptions): Promise<{ type?: string; body?: Uint8Array }> {
   if (json !== undefined) return { type: 'application/json', body: Buffer.from(JSON.stringify(json)) };
   if (body !== undefined) return { body: Buffer.from(body) };
   if (form === undefined) return {};

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Lifetime } from '../support/lifetime.js';
 import { Exposition } from '../support/prometheus.js';
-import type { Sent } from './client.js';
+import type { SendOptions } from './client.js';
 import type { AbusedService } from './service.js';
 
 /** A request that an honest client repeats while the attack runs. */
@@ -10,7 +10,7 @@ export interface HonestRequest {
   name: string;
   method: string;
   path: string;
-  sent?: Omit<Sent, 'signal' | 'from'>;
+  options?: Omit<SendOptions, 'signal' | 'from'>;
   everyMs: number;
   bucket?: 'strict' | 'general';
   /** The successful statuses; 200 if omitted. */
@@ -29,9 +29,9 @@ export interface Observation {
   latencies: Record<string, number[]>;
   /** Counts of unexpected statuses and error codes. */
   errors: Record<string, number>;
-  /** The highest values of the service process. `files` is 0 on systems without /proc. */
+  /** The maxima of the service process. `openFiles` is 0 on systems without /proc. */
   rssBytes: number;
-  files: number;
+  openFiles: number;
 }
 
 /** Starts an honest client. Returns a function that stops it and returns its observations. */
@@ -55,12 +55,13 @@ export async function observe(
 const METRICS_TIMEOUT_MS = 20_000;
 
 /** Returns the longest event loop delay since the last call, or undefined if the service does not respond. */
-export async function eventLoopDelayMs({ opsUrl }: AbusedService): Promise<number | undefined> {
+export async function readEventLoopDelayMs({ opsUrl }: AbusedService): Promise<number | undefined> {
   const metrics = await readMetrics(opsUrl);
   const seconds = metrics?.value('nodejs_eventloop_lag_max_seconds');
   return seconds === undefined ? undefined : seconds * 1000;
 }
 
+/** Returns the metrics, or undefined if the service does not respond. */
 export async function readMetrics(opsUrl: string): Promise<Exposition | undefined> {
   try {
     const response = await fetch(`${opsUrl}/metrics`, { signal: AbortSignal.timeout(METRICS_TIMEOUT_MS) });

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import pidusage from 'pidusage';
-import { addresses } from './addresses.js';
+import { rotateAddresses } from './addresses.js';
 import { send } from './client.js';
 import type { HonestRequest, Observation, ObserverJob } from './observe.js';
 
@@ -15,13 +15,13 @@ const REQUESTS_PER_ADDRESS = { strict: 15, general: 200 };
 const SAMPLE_INTERVAL_MS = 100;
 
 const { url, pid, requests } = workerData as ObserverJob;
-const observation: Observation = { latencies: {}, errors: {}, rssBytes: 0, files: 0 };
+const observation: Observation = { latencies: {}, errors: {}, rssBytes: 0, openFiles: 0 };
 const pending = new Set<Promise<void>>();
 
 async function sendHonestRequest(honest: HonestRequest, from: string): Promise<void> {
-  const { name, method, path, sent, expected = [200] } = honest;
+  const { name, method, path, options, expected = [200] } = honest;
   const began = performance.now();
-  const outcome = await send(url, method, path, { ...sent, from }).then(
+  const outcome = await send(url, method, path, { ...options, from }).then(
     ({ status }) => status,
     (error) => error.code ?? error.message,
   );
@@ -31,7 +31,7 @@ async function sendHonestRequest(honest: HonestRequest, from: string): Promise<v
 }
 
 const timers = requests.map((honest, index) => {
-  const nextAddress = addresses(16 + index, REQUESTS_PER_ADDRESS[honest.bucket ?? 'general']);
+  const nextAddress = rotateAddresses(16 + index, REQUESTS_PER_ADDRESS[honest.bucket ?? 'general']);
   return setInterval(() => {
     const running = sendHonestRequest(honest, nextAddress()).finally(() => pending.delete(running));
     pending.add(running);
@@ -42,7 +42,7 @@ const sampler = setInterval(async () => {
   const { memory } = await pidusage(pid).catch(() => ({ memory: 0 }));
   observation.rssBytes = Math.max(observation.rssBytes, memory);
   try {
-    observation.files = Math.max(observation.files, readdirSync(`/proc/${pid}/fd`).length);
+    observation.openFiles = Math.max(observation.openFiles, readdirSync(`/proc/${pid}/fd`).length);
   } catch {
     // The folder exists only on Linux and while the process runs.
   }

@@ -3,17 +3,18 @@ import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { percentile } from '../../scripts/bench/statistics.js';
 import { table } from '../../scripts/table.js';
 import { claimGraphFor, freshStores, onServices } from '../support/stores.js';
-import { addresses } from './addresses.js';
-import { type Account, type Attack, type Figure, isInside, type Measured, type Target } from './attack.js';
+import { rotateAddresses } from './addresses.js';
+import { type Account, type Attack, type Figure, isWithinBound, type Measured, type Target } from './attack.js';
 import { attacks } from './attacks/index.js';
 import { Cleanup } from './cleanup.js';
 import { send } from './client.js';
 import { secretsIn } from './logs.js';
-import { eventLoopDelayMs, type Observation, observe } from './observe.js';
+import { type Observation, observe, readEventLoopDelayMs } from './observe.js';
 import { startAbusedService } from './service.js';
 import { runTiming } from './timing-row.js';
 
@@ -38,7 +39,7 @@ const { values } = parseArgs({
 const only = new RegExp(values.only, 'i');
 
 const ATTACK_TIMEOUT_MS = 60_000;
-/** The time of measurement before and after an attack. */
+/** How long the honest client is measured before and after an attack. */
 const MARGIN_MS = 500;
 
 /** One row of the table. */
@@ -53,43 +54,43 @@ interface Outcome {
 const leaks: string[] = [];
 let logsSearched = 0;
 
-const isOutside = ({ figures }: Outcome) => figures.some((figure) => !isInside(figure));
+const isOutside = ({ figures }: Outcome) => figures.some((figure) => !isWithinBound(figure));
 
 async function runAttack(attack: Attack): Promise<Outcome> {
   if (attack.skip) return { attack: attack.name, figures: [], skipped: attack.skip };
   const cleanup = new Cleanup();
-  const timeout = new AbortController();
+  const controller = new AbortController();
   // Every request of an attack adds a listener.
-  setMaxListeners(0, timeout.signal);
-  const timer = setTimeout(() => timeout.abort(), ATTACK_TIMEOUT_MS);
+  setMaxListeners(0, controller.signal);
+  const timer = setTimeout(() => controller.abort(), ATTACK_TIMEOUT_MS);
   try {
     const secrets = new Set<string>();
     const environment = { ...(await freshStores(cleanup)), ...attack.variables };
-    // All tests share one graph, which each of them claims.
+    // Tests on servers share one graph, which must be claimed before it is filled.
     if (attack.fill) await claimGraphFor(environment);
     await attack.fill?.(environment, values.quick);
     const service = await startAbusedService(cleanup, environment, attack.start);
-    const target = targetOf(cleanup, service, environment, timeout.signal, secrets);
-    const { honest, run } = await attack.prepare(target);
-    const endObservation = await observe(cleanup, service, honest);
+    const target = createTarget(cleanup, service, controller.signal, secrets);
+    const { honestRequests, run } = await attack.prepare(target);
+    const endObservation = await observe(cleanup, service, honestRequests);
     await sleep(MARGIN_MS);
-    // Reading the metric starts its next period.
-    await eventLoopDelayMs(service);
-    const own = await run();
+    // Reading the metric resets it.
+    await readEventLoopDelayMs(service);
+    const attackFigures = await run();
     await sleep(MARGIN_MS);
     const observation = await endObservation();
-    const measured = measuredOf(observation, Object.keys(observation.latencies), honest[0]?.name ?? '');
-    measured.loopDelayMs = await eventLoopDelayMs(service);
+    const measured = summarize(observation, honestRequests[0]?.name ?? '');
+    measured.loopDelayMs = await readEventLoopDelayMs(service);
     measured.alive = service.alive();
     await service.stop();
-    for (const secret of await tokenSecrets(environment)) secrets.add(secret);
+    for (const secret of await readSigningKeys(environment)) secrets.add(secret);
     logsSearched += 1;
     for (const leak of await secretsIn(service.logPath, secrets)) leaks.push(`${attack.name}: ${leak}`);
     const figures = [
       { name: 'process died', value: Number(!measured.alive), atMost: 0 },
-      { name: 'timed out', value: Number(timeout.signal.aborted), atMost: 0 },
+      { name: 'timed out', value: Number(controller.signal.aborted), atMost: 0 },
       ...attack.evaluate(measured, values.quick),
-      ...own,
+      ...attackFigures,
     ];
     return { attack: attack.name, measured, figures };
   } catch (error) {
@@ -97,52 +98,45 @@ async function runAttack(attack: Attack): Promise<Outcome> {
     return { attack: attack.name, figures: [{ name: 'could not run', value: 1, atMost: 0 }] };
   } finally {
     clearTimeout(timer);
-    timeout.abort();
+    controller.abort();
     await cleanup.run();
   }
 }
 
-const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
-
-function targetOf(
-  cleanup: Cleanup,
-  service: Target['service'],
-  environment: NodeJS.ProcessEnv,
-  signal: AbortSignal,
-  secrets: Set<string>,
-): Target {
-  const nextAddress = addresses(3, 10);
-  const sendTo: Target['send'] = (method, path, sent) =>
-    send(service.url, method, path, { from: nextAddress(), ...sent });
-  const addSecret = (...added: string[]) => {
+function createTarget(cleanup: Cleanup, service: Target['service'], signal: AbortSignal, secrets: Set<string>): Target {
+  const nextAddress = rotateAddresses(3, 10);
+  const sendTo: Target['send'] = (method, path, options) =>
+    send(service.url, method, path, { from: nextAddress(), ...options });
+  const addSecrets = (...added: string[]) => {
     for (const secret of added) secrets.add(secret);
   };
-  addSecret('Guessed-Harbour');
+  // Part of every password that the attacks guess.
+  addSecrets('Guessed-Harbour');
   return {
-    teardown: (end) => cleanup.teardown(end),
+    teardown: (teardown) => cleanup.teardown(teardown),
     service,
-    environment,
     quick: values.quick,
     signal,
     send: sendTo,
-    addSecret,
+    addSecrets,
     async createAccount(): Promise<Account> {
       const username = `u${randomBytes(6).toString('hex')}`;
       const email = `${username}@people.example`;
+      // With dots, since a password must not contain three equal characters in a row.
       const password = `Quiet-${randomBytes(3)
         .toString('hex')
         .replace(/(.)(?=.)/g, '$1.')}-Harbour!`;
       const registered = await sendTo('POST', '/auth/register', { json: { name: 'A', username, email, password } });
-      if (registered.status !== 201) throw new Error(`registration failed: ${registered.bytes}`);
+      if (registered.status !== 201) throw new Error(`Registration failed: ${registered.bytes}`);
       const { body } = await sendTo('POST', '/auth/login', { json: { email, password } });
-      addSecret(email, password, body.token, body.token.split('.')[2]);
+      addSecrets(email, password, body.token, body.token.split('.')[2]);
       return { id: body.id, email, password, token: body.token };
     },
   };
 }
 
 /** Returns the signing keys of the service. */
-async function tokenSecrets({ TOKEN_KEYS, DATA_DIR = '' }: NodeJS.ProcessEnv): Promise<string[]> {
+async function readSigningKeys({ TOKEN_KEYS, DATA_DIR = '' }: NodeJS.ProcessEnv): Promise<string[]> {
   const path = join(DATA_DIR, 'token-keys');
   const keys = TOKEN_KEYS ?? (existsSync(path) ? await readFile(path, 'utf8') : '');
   return keys
@@ -151,8 +145,9 @@ async function tokenSecrets({ TOKEN_KEYS, DATA_DIR = '' }: NodeJS.ProcessEnv): P
     .filter((secret) => secret.length >= 16);
 }
 
-function measuredOf(observation: Observation, names: string[], first: string): Measured {
-  const latencies = observation.latencies[first] ?? observation.latencies[names[0] ?? ''] ?? [];
+/** Returns the measurements so far, with the latencies of one request or, if it was never sent, of any other. */
+function summarize(observation: Observation, requestName: string): Measured {
+  const latencies = observation.latencies[requestName] ?? Object.values(observation.latencies)[0] ?? [];
   return {
     observation,
     p50: percentile(latencies, 0.5),
@@ -160,7 +155,7 @@ function measuredOf(observation: Observation, names: string[], first: string): M
     max: percentile(latencies, 1),
     errors: Object.values(observation.errors).reduce((sum, count) => sum + count, 0),
     rssMiB: observation.rssBytes / 2 ** 20,
-    files: observation.files,
+    openFiles: observation.openFiles,
     loopDelayMs: undefined,
     alive: true,
   };
@@ -168,55 +163,56 @@ function measuredOf(observation: Observation, names: string[], first: string): M
 
 const round = (value: number) =>
   value >= 10 || Number.isInteger(value) ? String(Math.round(value)) : value.toFixed(1);
-const withUnit = ({ value, unit }: Figure, of = value) => `${round(of)}${unit ? ` ${unit}` : ''}`;
+const withUnit = ({ unit }: Figure, value: number) => `${round(value)}${unit ? ` ${unit}` : ''}`;
 
 function rowOf(outcome: Outcome): Record<string, string> {
   const { attack, measured, figures, skipped } = outcome;
-  const ms = (value: number | undefined) => (value === undefined ? '–' : round(value));
+  const cell = (value: number | undefined) => (value === undefined ? '–' : round(value));
   return {
     attack,
-    'p50 ms': ms(measured?.p50),
-    'p99 ms': ms(measured?.p99),
-    'max ms': ms(measured?.max),
-    errors: measured ? errorsOf(measured) : '–',
-    'RSS MiB': ms(measured?.rssMiB),
-    fds: ms(measured?.files || undefined),
-    'loop ms': ms(measured?.loopDelayMs),
+    'p50 ms': cell(measured?.p50),
+    'p99 ms': cell(measured?.p99),
+    'max ms': cell(measured?.max),
+    errors: measured ? formatErrors(measured) : '–',
+    'RSS MiB': cell(measured?.rssMiB),
+    fds: cell(measured?.openFiles || undefined),
+    'loop ms': cell(measured?.loopDelayMs),
     figures: figures
-      .filter(({ name, value, atMost }) => atMost === undefined || (value !== 0 && !MEASURED.has(name)))
-      .map((figure) => `${figure.name} ${withUnit(figure)}`)
+      .filter(({ name, value, atMost }) => atMost === undefined || (value !== 0 && !FIGURES_WITH_COLUMN.has(name)))
+      .map((figure) => `${figure.name} ${withUnit(figure, figure.value)}`)
       .join(', '),
     bounds: figures
-      .filter(({ name, atMost }) => atMost !== undefined && !ALWAYS.has(name))
-      .map((figure) => `${figure.name} ≤ ${withUnit(figure, figure.atMost)}`)
+      .filter(({ name, atMost }) => atMost !== undefined && !SHARED_BOUNDS.has(name))
+      .map((figure) => `${figure.name} ≤ ${withUnit(figure, figure.atMost ?? 0)}`)
       .join(', '),
     verdict: skipped ? 'skipped' : isOutside(outcome) ? 'OUTSIDE' : 'inside',
   };
 }
 
-/** Figures with their own column, and bounds that all attacks share. */
-const MEASURED = new Set(['p50', 'p99', 'max', 'errors', 'RSS', 'loop delay']);
-const ALWAYS = new Set(['process died', 'timed out', 'could not run']);
+/** Figures with their own column. */
+const FIGURES_WITH_COLUMN = new Set(['p50', 'p99', 'max', 'errors', 'RSS', 'loop delay']);
+/** Bounds that all attacks share. */
+const SHARED_BOUNDS = new Set(['process died', 'timed out', 'could not run']);
 
-const errorsOf = ({ observation: { errors } }: Measured) =>
+const formatErrors = ({ observation: { errors } }: Measured) =>
   Object.entries(errors)
-    .map(([what, count]) => `${count} × ${what}`)
+    .map(([error, count]) => `${count} × ${error}`)
     .join(' ') || '0';
 
 function describe(outcome: Outcome): string {
   if (outcome.skipped) return `skipped: ${outcome.skipped}`;
-  const outside = outcome.figures.filter((figure) => !isInside(figure));
+  const outside = outcome.figures.filter((figure) => !isWithinBound(figure));
   if (outside.length === 0) return 'inside';
-  return `OUTSIDE: ${outside.map((figure) => `${figure.name} ${withUnit(figure)}, at most ${withUnit(figure, figure.atMost)}`).join('; ')}`;
+  return `OUTSIDE: ${outside.map((figure) => `${figure.name} ${withUnit(figure, figure.value)}, at most ${withUnit(figure, figure.atMost ?? 0)}`).join('; ')}`;
 }
 
 const outcomes: Outcome[] = [];
 
-/** Runs an attack, again if it is outside its bounds, since a busy machine only makes figures worse. */
+/** Runs an attack, up to `--attempts` times while it is outside its bounds: a busy machine only makes figures worse. */
 async function attempt(title: string, run: () => Promise<Outcome>): Promise<void> {
   console.log(title);
   let outcome = await run();
-  for (let count = 2; isOutside(outcome) && count <= Number(values.attempts); count++) {
+  for (let number = 2; isOutside(outcome) && number <= Number(values.attempts); number++) {
     console.log(`  ${describe(outcome)}; retrying`);
     outcome = await run();
   }
@@ -224,7 +220,7 @@ async function attempt(title: string, run: () => Promise<Outcome>): Promise<void
   outcomes.push(outcome);
 }
 
-console.log(`Attacks on ${onServices ? 'real servers' : 'embedded stores'}, ${values.quick ? 'short' : 'whole'} form.`);
+console.log(`Attacks on ${onServices ? 'real servers' : 'embedded stores'}, ${values.quick ? 'short' : 'full'} form.`);
 for (const attack of attacks.filter(({ name }) => only.test(name))) {
   await attempt(`${attack.name}: ${attack.title}`, () => runAttack(attack));
 }
@@ -241,7 +237,7 @@ if (logsSearched > 0) {
   for (const leak of leaks) console.log(`secret in the log of ${leak}`);
 }
 if (outcomes.length === 0) {
-  console.error(`No attack matches ${values.only}: ${attacks.map(({ name }) => name).join(', ')}, timing.`);
+  console.error(`No attack matches ${values.only}. Attacks: ${attacks.map(({ name }) => name).join(', ')}, timing.`);
   process.exit(1);
 }
 

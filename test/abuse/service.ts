@@ -31,8 +31,8 @@ const POLL_INTERVAL_MS = 25;
 
 const running = new Set<ChildProcess>();
 
-/** Kills a child and its children when this process exits. The child must be the leader of a process group (`detached`). */
-export function endWithThisProcess(child: ChildProcess): void {
+/** Kills the process group of a child, spawned with `detached`, when this process exits. */
+export function killOnExit(child: ChildProcess): void {
   running.add(child);
   child.once('close', () => running.delete(child));
 }
@@ -67,7 +67,7 @@ export async function startAbusedService(
     detached: true,
   });
   closeSync(output);
-  endWithThisProcess(child);
+  killOnExit(child);
   const closed = once(child, 'close');
   const alive = () => child.exitCode === null && child.signalCode === null;
   const stop = async (signal: NodeJS.Signals = 'SIGKILL') => {
@@ -90,6 +90,6 @@ export async function startAbusedService(
         stop,
       };
     }
-    if (!alive() || Date.now() > deadline) throw new Error(`the service did not start:\n${log}`);
+    if (!alive() || Date.now() > deadline) throw new Error(`The service did not start:\n${log}`);
   }
 }

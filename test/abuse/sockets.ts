@@ -1,8 +1,11 @@
 import { connect, type Socket } from 'node:net';
 import type { Target } from './attack.js';
 
-/** Opens a raw connection. It is destroyed when the attack ends; errors only close it. */
-export function openSocket({ service, signal }: Target, { from }: { from: string }): Socket {
+/** Opens a raw connection, which the signal destroys. An error only closes it. */
+export function openSocket(
+  { service, signal }: Pick<Target, 'service' | 'signal'>,
+  { from }: { from: string },
+): Socket {
   const { hostname, port } = new URL(service.url);
   const socket = connect({ host: hostname, port: Number(port), localAddress: from });
   socket.on('error', () => undefined);
@@ -11,3 +14,9 @@ export function openSocket({ service, signal }: Target, { from }: { from: string
   socket.once('close', () => signal.removeEventListener('abort', destroy));
   return socket;
 }
+
+/** Returns the text of a GET request. */
+export const rawGet = (path: string, headers: Record<string, string> = {}): string => {
+  const lines = Object.entries({ Host: 'x', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
+};

@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Figure } from './attack.js';
-import { endWithThisProcess } from './service.js';
+import { killOnExit } from './service.js';
 
-const TIMEOUT_MS = 600_000;
+const TIMING_TIMEOUT_MS = 600_000;
 
 /** With 250 pairs, fewer than one run in a thousand fails by chance. */
 const PAIRS = { quick: 250, full: 500 };
 
-/** Runs `timing.ts` as a command. Its exit code is the result. */
+/** Runs `timing.ts` as a command. Returns an outcome that is outside its bounds if the exit code is not 0. */
 export async function runTiming(quick: boolean): Promise<{ attack: string; figures: Figure[]; skipped?: string }> {
   const path = fileURLToPath(new URL('./timing.js', import.meta.url));
   if (!existsSync(path)) return { attack: 'timing', figures: [], skipped: 'timing.js does not exist' };
@@ -18,8 +18,8 @@ export async function runTiming(quick: boolean): Promise<{ attack: string; figur
     stdio: ['ignore', 'inherit', 'inherit'],
     detached: true,
   });
-  endWithThisProcess(child);
-  const timer = setTimeout(() => child.pid && process.kill(-child.pid, 'SIGKILL'), TIMEOUT_MS);
+  killOnExit(child);
+  const timer = setTimeout(() => child.pid && process.kill(-child.pid, 'SIGKILL'), TIMING_TIMEOUT_MS);
   const [code] = await once(child, 'close');
   clearTimeout(timer);
   return { attack: 'timing', figures: [{ name: 'distinguishable', value: Number(code !== 0), atMost: 0 }] };

@@ -5,11 +5,11 @@ import t, { type Test } from 'tap';
 import { launchBrowser, needsBrowser } from '../support/browser.js';
 import { PASSWORD, startTestService } from '../support/service.js';
 
-/** Available in the page, where part of this file runs. */
+/** Exists in the page, where part of this file runs. */
 declare const Image: new () => { src: string; onload?: () => void; onerror?: () => void };
 
-/** Serves a page on another site: `localhost` and `127.0.0.1` are different sites. */
-async function hostilePage(t: Test): Promise<string> {
+/** Serves a page on another site, and returns its URL: `localhost` and `127.0.0.1` are different sites. */
+async function serveHostilePage(t: Test): Promise<string> {
   const server = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end('<p>Hello</p>'));
   server.listen(0, 'localhost');
   await once(server, 'listening');
@@ -25,7 +25,7 @@ t.test('a hostile page does not use up the limits of its visitors', needsBrowser
   const { email, token } = await service.createUser();
   const browser = await launchBrowser(t);
   const page = await browser.newPage();
-  await page.goto(await hostilePage(t));
+  await page.goto(await serveHostilePage(t));
 
   const sentPosts = await page.evaluate(async (url) => {
     const image = (index: number) =>

@@ -6,9 +6,9 @@ import { launchBrowser, needsBrowser } from '../support/browser.js';
 import { PASSWORD, startTestService } from '../support/service.js';
 
 if (needsBrowser.skip) t.pass('the explorer in a browser', needsBrowser);
-else await explore();
+else await testExplorer();
 
-async function explore() {
+async function testExplorer() {
   const service = await startTestService(t);
   const browser = await launchBrowser(t);
   const tagOf = await readTags(service.url);
@@ -22,7 +22,8 @@ async function explore() {
     return context.newPage();
   }
 
-  async function open(t: Test, options: BrowserContextOptions = {}): Promise<Page> {
+  /** Opens the explorer, and records violations. */
+  async function openExplorer(t: Test, options: BrowserContextOptions = {}): Promise<Page> {
     const page = await newPage(t, options);
     page.on('request', (request) => {
       const { protocol, origin, href } = new URL(request.url());
@@ -46,7 +47,7 @@ async function explore() {
     return operation;
   }
 
-  /** Fills in an operation's form, presses Execute, and returns the displayed response. */
+  /** Fills in an operation's form, presses Execute, and returns the displayed response with its status. */
   async function execute(page: Page, id: string, fill?: (form: Locator) => Promise<unknown>) {
     const operation = await unfold(page, id);
     await fill?.(operation);
@@ -57,7 +58,7 @@ async function explore() {
     return { status, response };
   }
 
-  /** Enters a token, and returns the number of credential kinds offered. */
+  /** Enters a token, and returns the number of kinds of credentials that the dialog offers. */
   async function authorize(page: Page, token: string): Promise<number> {
     await page.locator('.auth-wrapper .authorize').click();
     const dialog = page.locator('.dialog-ux');
@@ -76,7 +77,7 @@ async function explore() {
     JSON.parse((await response.locator('.highlight-code code').textContent()) ?? '');
 
   t.test('shows every operation of the contract, and links to each tag', async (t) => {
-    const page = await open(t);
+    const page = await openExplorer(t);
     for (const { id } of contract) t.equal(await block(page, id).count(), 1, id);
     t.equal(await page.locator('.opblock').count(), contract.length);
     for (const tag of tags) {
@@ -101,7 +102,7 @@ async function explore() {
   });
 
   t.test('a user can register, log in and continue with the cookie', async (t) => {
-    const page = await open(t);
+    const page = await openExplorer(t);
     const email = 'explorer@people.example';
     const newcomer = { name: 'Ex Plorer', username: 'explorer', email, password: PASSWORD };
     t.equal((await execute(page, 'register', json(newcomer))).status, 201);
@@ -122,7 +123,7 @@ async function explore() {
   });
 
   t.test('on a phone a user can authorize with a token, and post, view and like an image', async (t) => {
-    const page = await open(t, { viewport: { width: 390, height: 844 } });
+    const page = await openExplorer(t, { viewport: { width: 390, height: 844 } });
     const credentials = { email: 'rider@people.example', password: PASSWORD };
     const registered = await execute(page, 'register', json({ name: 'Rider', username: 'rider', ...credentials }));
     t.equal(registered.status, 201);
@@ -157,7 +158,7 @@ async function explore() {
   });
 
   t.test('fits a narrow screen and follows the color scheme', async (t) => {
-    const page = await open(t, { viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
+    const page = await openExplorer(t, { viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
     for (const id of ['register', 'createPost', 'updateProfile', 'listPosts']) await unfold(page, id);
     t.equal(await page.evaluate('document.documentElement.scrollWidth'), 390);
     const listing = block(page, 'listPosts');

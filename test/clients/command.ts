@@ -6,7 +6,7 @@ export interface Outcome {
   seconds: number;
 }
 
-export interface Place {
+export interface RunOptions {
   cwd: string;
   /** Added to the environment of this process. */
   env?: NodeJS.ProcessEnv;
@@ -14,8 +14,8 @@ export interface Place {
 
 const COMMAND_TIMEOUT_MS = 600_000;
 
-/** Runs a command to its end. Returns its output, standard error included. */
-export async function run([program = '', ...args]: readonly string[], { cwd, env }: Place): Promise<Outcome> {
+/** Runs a command to its end. The output includes standard error. */
+export async function run([program = '', ...args]: readonly string[], { cwd, env }: RunOptions): Promise<Outcome> {
   const start = performance.now();
   const child = spawn(program, args, {
     cwd,

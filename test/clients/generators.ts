@@ -12,23 +12,26 @@ export interface Client {
   command: string;
   /** Required options and limitations. */
   remarks: string;
-  /** Replaces the commands of the language. */
+  /** Replaces the `compile` commands of the language. */
   compile?: string[][];
   env?: NodeJS.ProcessEnv;
 }
 
-function pinned(manifest: string, pattern: RegExp): string {
+/** Returns the version in a manifest, the first group of the pattern. */
+function pinnedVersion(manifest: string, pattern: RegExp): string {
   const found = pattern.exec(readFileSync(sources(manifest), 'utf8'))?.[1];
   if (found === undefined) throw new Error(`${manifest} has no version that matches ${pattern}`);
   return found;
 }
 
-const fromNpm = (name: string) => `${name} ${pinned('typescript/package.json', new RegExp(`"${name}": "(.+)"`))}`;
-const fromPyPi = (name: string) => `${name} ${pinned('python/requirements.txt', new RegExp(`^${name}==(\\S+)`, 'm'))}`;
-const fromGo = (name: string) => `${name} ${pinned('go/go.mod', new RegExp(`/${name}/v2 v(\\S+)`))}`;
-const fromMaven = `openapi-generator ${pinned('openapi-generator/pom.xml', /-cli<\/artifactId>\s*<version>(.+)</)}`;
+const fromNpm = (name: string) =>
+  `${name} ${pinnedVersion('typescript/package.json', new RegExp(`"${name}": "(.+)"`))}`;
+const fromPyPi = (name: string) =>
+  `${name} ${pinnedVersion('python/requirements.txt', new RegExp(`^${name}==(\\S+)`, 'm'))}`;
+const fromGo = (name: string) => `${name} ${pinnedVersion('go/go.mod', new RegExp(`/${name}/v2 v(\\S+)`))}`;
+const fromMaven = `openapi-generator ${pinnedVersion('openapi-generator/pom.xml', /-cli<\/artifactId>\s*<version>(.+)</)}`;
 
-const openapiGenerator = (name: string, options: string[] = []) =>
+const openapiGeneratorCommand = (name: string, options: string[] = []) =>
   ['openapi-generator generate -g', name, '-i openapi.yaml -o client', ...options].join(' ');
 
 const ALLOW_UNKNOWN_FIELDS = 'disallowAdditionalPropertiesIfNotPresent=false';
@@ -68,7 +71,7 @@ export const clients: Client[] = [
     name: 'typescript-fetch',
     language: typescript,
     generator: fromMaven,
-    command: openapiGenerator('typescript-fetch'),
+    command: openapiGeneratorCommand('typescript-fetch'),
     remarks: '',
   },
   {
@@ -83,7 +86,7 @@ export const clients: Client[] = [
     name: 'openapi-generator',
     language: python,
     generator: fromMaven,
-    command: openapiGenerator('python'),
+    command: openapiGeneratorCommand('python'),
     remarks: 'typed, but not strictly; validates bounds before sending',
     compile: [
       ['mypy', '--config-file', '../mypy.ini', 'main.py'],
@@ -102,7 +105,7 @@ export const clients: Client[] = [
     name: 'openapi-generator',
     language: go,
     generator: fromMaven,
-    command: openapiGenerator('go', [
+    command: openapiGeneratorCommand('go', [
       `--additional-properties=packageName=client,withGoMod=false,${ALLOW_UNKNOWN_FIELDS}`,
       '--global-property=apiTests=false',
     ]),
@@ -112,14 +115,14 @@ export const clients: Client[] = [
     name: 'openapi-generator',
     language: java,
     generator: fromMaven,
-    command: openapiGenerator('java', [`--additional-properties=${ALLOW_UNKNOWN_FIELDS}`]),
+    command: openapiGeneratorCommand('java', [`--additional-properties=${ALLOW_UNKNOWN_FIELDS}`]),
     remarks: ALLOW_UNKNOWN_FIELDS_REMARK,
   },
   ...['kotlin', 'swift6', 'rust', 'csharp'].map((name) => ({
     name,
     language: others,
     generator: fromMaven,
-    command: openapiGenerator(name),
+    command: openapiGeneratorCommand(name),
     remarks: '',
   })),
 ];

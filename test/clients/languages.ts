@@ -5,35 +5,36 @@ import { buildOnce } from '../support/tools.js';
 import { venv } from '../support/venv.js';
 import { run } from './command.js';
 
-/** How the clients of a language are generated, compiled and run. Commands run in the folder of the client. */
+/** The tools and commands of a language. Commands run in the folder of the client. */
 export interface Language {
   /** Its folder, in this directory and in the tools folder. */
   name: string;
   /** Installs its dependencies unless they are present. */
-  fetch(): Promise<unknown>;
-  /** Prepended to PATH. */
+  install(): Promise<unknown>;
+  /** Folders, prepended to PATH. */
   programs: string[];
   compile: string[][];
   scenarioCommand: string[];
   env?: NodeJS.ProcessEnv;
 }
 
-/** Returns a path of committed files. */
+/** Returns a path below the committed files. */
 export const sources = (...path: string[]) => join('test', 'clients', ...path);
 
-/** Returns a path of the working copy, where clients are generated and compiled. */
+/** Returns a path below the working copy, where clients are generated and compiled. */
 export const workingCopy = (...path: string[]) => toolsFolder('clients', ...path);
 
+/** Runs a command to its end. Throws if it fails. */
 async function mustRun(command: string[], cwd: string): Promise<void> {
   const { ok, output } = await run(command, { cwd });
   if (!ok) throw new Error(`${command.join(' ')} failed:\n${output}`);
 }
 
-const packages = workingCopy('typescript', 'node_modules');
+const nodeModules = workingCopy('typescript', 'node_modules');
 
 export const typescript: Language = {
   name: 'typescript',
-  fetch: () => {
+  install: () => {
     const manifests = ['package.json', 'package-lock.json'].map((name) => sources('typescript', name));
     return buildOnce(join('clients', 'typescript'), manifests, async (directory) => {
       for (const manifest of manifests) await cp(manifest, join(directory, basename(manifest)));
@@ -41,17 +42,17 @@ export const typescript: Language = {
     });
   },
   // Some generators need a newer Node.js, from npm where it has a build for this platform.
-  programs: [join(packages, `node-${process.platform}-${process.arch}`, 'bin'), join(packages, '.bin')],
-  compile: [[process.execPath, join(packages, 'typescript', 'bin', 'tsc'), '--project', '.']],
+  programs: [join(nodeModules, `node-${process.platform}-${process.arch}`, 'bin'), join(nodeModules, '.bin')],
+  compile: [[process.execPath, join(nodeModules, 'typescript', 'bin', 'tsc'), '--project', '.']],
   scenarioCommand: [process.execPath, '--import', import.meta.resolve('tsx'), 'main.ts'],
 };
 
-const environment = toolsFolder('venv', 'clients', 'bin');
+const venvPrograms = toolsFolder('venv', 'clients', 'bin');
 
 export const python: Language = {
   name: 'python',
-  fetch: () => venv('clients', sources('python', 'requirements.txt')),
-  programs: [environment],
+  install: () => venv('clients', sources('python', 'requirements.txt')),
+  programs: [venvPrograms],
   compile: [
     ['mypy', '--config-file', '../mypy.ini', 'main.py'],
     ['mypy', '--config-file', '../mypy.ini', 'client'],
@@ -63,7 +64,7 @@ export const python: Language = {
 
 export const go: Language = {
   name: 'go',
-  fetch: () => Promise.resolve(),
+  install: () => Promise.resolve(),
   programs: [],
   compile: [
     ['go', 'vet', './...'],
@@ -72,22 +73,22 @@ export const go: Language = {
   scenarioCommand: ['./play'],
 };
 
-/** Halves the time of short runs: no optimizing compiler. */
+/** Disables the optimizing compiler, which halves the time of short runs. */
 const SHORT_RUN_OPTIONS = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
 
 export const java: Language = {
   name: 'java',
-  fetch: () => Promise.resolve(),
+  install: () => Promise.resolve(),
   programs: [],
   compile: [['mvn', '-B', 'compile']],
   scenarioCommand: ['mvn', '-B', 'exec:java'],
   env: { MAVEN_OPTS: SHORT_RUN_OPTIONS.join(' ') },
 };
 
-/** Generated only. */
+/** Languages whose clients are only generated. */
 export const others: Language = {
   name: 'others',
-  fetch: () => Promise.resolve(),
+  install: () => Promise.resolve(),
   programs: [],
   compile: [],
   scenarioCommand: [],
@@ -96,7 +97,7 @@ export const others: Language = {
 const JAR = 'openapi-generator-cli.jar';
 
 /** Installs openapi-generator. Returns the command that runs it. */
-export async function openapiGenerator(): Promise<string[]> {
+export async function installOpenapiGenerator(): Promise<string[]> {
   const manifest = sources('openapi-generator', 'pom.xml');
   const directory = await buildOnce('openapi-generator', [manifest], (made) => {
     const options = ['-DexcludeTransitive=true', '-Dmdep.stripVersion=true', `-DoutputDirectory=${made}`];

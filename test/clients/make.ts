@@ -2,18 +2,18 @@ import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { delimiter } from 'node:path';
 import { type Outcome, run } from './command.js';
 import type { Client } from './generators.js';
-import { type Language, openapiGenerator, others, sources, workingCopy } from './languages.js';
+import { installOpenapiGenerator, type Language, others, sources, workingCopy } from './languages.js';
 
-/** Installs the dependencies of a language and copies its committed files, without earlier generated clients. */
+/** Installs the dependencies of a language, deletes earlier generated clients, and copies the committed files. */
 export async function prepare(language: Language, clients: readonly Client[]): Promise<void> {
-  await language.fetch();
+  await language.install();
   for (const { name } of clients) await rm(workingCopy(language.name, name), { recursive: true, force: true });
   if (language !== others) await cp(sources(language.name), workingCopy(language.name), { recursive: true });
 }
 
 const folderOf = ({ language, name }: Client) => workingCopy(language.name, name);
 
-const placeOf = (client: Client, variables: NodeJS.ProcessEnv = {}) => ({
+const runOptions = (client: Client, variables: NodeJS.ProcessEnv = {}) => ({
   cwd: folderOf(client),
   env: {
     ...(client.env ?? client.language.env),
@@ -24,19 +24,19 @@ const placeOf = (client: Client, variables: NodeJS.ProcessEnv = {}) => ({
 
 /** Generates a client from an OpenAPI document. */
 export async function generate(client: Client, document: string): Promise<Outcome> {
-  const { cwd, env } = placeOf(client);
+  const { cwd, env } = runOptions(client);
   await mkdir(`${cwd}/client`, { recursive: true });
   await writeFile(`${cwd}/openapi.yaml`, document);
   const [program = '', ...args] = client.command.split(' ');
-  const words = program === 'openapi-generator' ? await openapiGenerator() : [program];
-  return run([...words, ...args], { cwd, env });
+  const generator = program === 'openapi-generator' ? await installOpenapiGenerator() : [program];
+  return run([...generator, ...args], { cwd, env });
 }
 
 /** Compiles a client together with the scenario. Stops at the first command that fails. */
 export async function compile(client: Client): Promise<Outcome> {
   const outcome: Outcome = { ok: true, output: '', seconds: 0 };
   for (const command of client.compile ?? client.language.compile) {
-    const { ok, output, seconds } = await run(command, placeOf(client));
+    const { ok, output, seconds } = await run(command, runOptions(client));
     outcome.output += output;
     outcome.seconds += seconds;
     if (!ok) return { ...outcome, ok };
@@ -62,8 +62,8 @@ const STEPS = [
 
 /** Runs the scenario. It succeeds only if every step has printed its line. */
 export async function runScenario(client: Client, variables: NodeJS.ProcessEnv): Promise<Outcome> {
-  const outcome = await run(client.language.scenarioCommand, placeOf(client, variables));
-  const printed = outcome.output.split('\n').map((line) => line.replaceAll('\u001b[0m', ''));
-  const done = STEPS.filter((step) => printed.includes(step));
-  return { ...outcome, ok: outcome.ok && done.length === STEPS.length };
+  const outcome = await run(client.language.scenarioCommand, runOptions(client, variables));
+  const lines = outcome.output.split('\n').map((line) => line.replaceAll('\u001b[0m', ''));
+  const printedSteps = STEPS.filter((step) => lines.includes(step));
+  return { ...outcome, ok: outcome.ok && printedSteps.length === STEPS.length };
 }

@@ -27,33 +27,34 @@ export const resultTable = (results: readonly Result[]): string =>
     })),
   );
 
-const yes = (outcome: Outcome | undefined) => (outcome === undefined ? '' : outcome.ok ? 'yes' : '**no**');
+const yesOrNo = (outcome: Outcome | undefined) => (outcome === undefined ? '' : outcome.ok ? 'yes' : '**no**');
 
-/** Returns the table of the README. */
+/** Returns the table for `test/clients/README.md`, in Markdown. */
 export function readmeTable(results: readonly Result[]): string {
   const rows = results.map(({ client, generated, compiled, ran }) => [
     client.language === others ? client.name : nameOf(client),
     client.generator,
     `\`${client.command}\``,
-    yes(generated),
-    yes(compiled),
-    yes(ran),
+    yesOrNo(generated),
+    yesOrNo(compiled),
+    yesOrNo(ran),
     client.remarks,
   ]);
   const head = ['Client', 'Generator', 'Command', 'Generates', 'Compiles', 'Runs', 'Remarks'];
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 }
 
-const PAGE = 'test/clients/README.md';
-const BETWEEN = /(?<=<!-- clients -->\n).*?(?=<!-- \/clients -->)/s;
+const README = 'test/clients/README.md';
+/** Matches the table between its two markers. */
+const TABLE = /(?<=<!-- clients -->\n).*?(?=<!-- \/clients -->)/s;
 
 export async function tableInReadme(): Promise<string> {
-  return BETWEEN.exec(await readFile(PAGE, 'utf8'))?.[0] ?? '';
+  return TABLE.exec(await readFile(README, 'utf8'))?.[0] ?? '';
 }
 
-export async function writeIntoReadme(text: string): Promise<void> {
+export async function writeTableInReadme(text: string): Promise<void> {
   await writeFile(
-    PAGE,
-    (await readFile(PAGE, 'utf8')).replace(BETWEEN, () => text),
+    README,
+    (await readFile(README, 'utf8')).replace(TABLE, () => text),
   );
 }

@@ -9,14 +9,14 @@ import type { Outcome } from './command.js';
 import { type Client, clients, nameOf } from './generators.js';
 import { others } from './languages.js';
 import { compile, generate, prepare, runScenario } from './make.js';
-import { type Result, readmeTable, resultTable, tableInReadme, writeIntoReadme } from './report.js';
+import { type Result, readmeTable, resultTable, tableInReadme, writeTableInReadme } from './report.js';
 
 /*
  * Generates a client with every generator, from the document that a service serves, compiles it, and runs one scenario
  * against that service.
  *
  *   npm run test:clients -- --only typescript go/oapi-codegen    only these languages or clients
- *   npm run test:clients -- --write                              writes the result into test/clients/README.md
+ *   npm run test:clients -- --write                              writes the table into test/clients/README.md
  */
 
 t.setTimeout(0);
@@ -46,10 +46,11 @@ const variables = {
 await writeFile(variables.PICTURE, samples.png);
 await writeFile(variables.IMAGE, samples.jpeg);
 
-/** The printed part of a failed command's output. */
+/** The length of the printed end of a failed command's output. */
 const MAX_OUTPUT_CHARACTERS = 6000;
 
-function record(t: Test, step: string, outcome: Outcome): Outcome {
+/** Expects a step to have succeeded, and returns its outcome. */
+function expectSuccess(t: Test, step: string, outcome: Outcome): Outcome {
   t.ok(outcome.ok, step, outcome.ok ? {} : { output: outcome.output.slice(-MAX_OUTPUT_CHARACTERS) });
   return outcome;
 }
@@ -63,11 +64,11 @@ for (const language of new Set(chosen.map((client) => client.language))) {
     await t.test(nameOf(client), async (t) => {
       const result: Result = { client };
       results.push(result);
-      result.generated = record(t, 'generates', await generate(client, document));
+      result.generated = expectSuccess(t, 'generates', await generate(client, document));
       if (!result.generated.ok || language === others) return;
-      result.compiled = record(t, 'compiles', await compile(client));
+      result.compiled = expectSuccess(t, 'compiles', await compile(client));
       if (!result.compiled.ok) return;
-      result.ran = record(t, 'runs', await runScenario(client, variables));
+      result.ran = expectSuccess(t, 'runs', await runScenario(client, variables));
     });
   }
 }
@@ -76,7 +77,7 @@ await t.test(
   'test/clients/README.md is up to date; update it with -- --write',
   { skip: only.length > 0 },
   async (t) => {
-    if (values.write) await writeIntoReadme(readmeTable(results));
+    if (values.write) await writeTableInReadme(readmeTable(results));
     t.equal(await tableInReadme(), readmeTable(results));
   },
 );

@@ -6,30 +6,29 @@ import t from 'tap';
 import { startProcess } from '../support/processes.js';
 import { freshDataDirectory, temporaryDirectory } from '../support/stores.js';
 
-const SOURCES = [
-  ...['db', 'generated', 'handlers', 'scripts', 'test'],
-  ...['openapi.yaml', 'package.json', 'package-lock.json', 'tsconfig.json'],
-];
+const FOLDERS = ['db', 'generated', 'handlers', 'scripts', 'test'];
+const FILES = ['openapi.yaml', 'package.json', 'package-lock.json', 'tsconfig.json'];
 
-/** The code blocks of the guide: path and schema of the contract, handler, and rule. */
 const guide = (await readFile('.github/CONTRIBUTING.md', 'utf8')).split('## Adding an operation\n')[1] ?? '';
+/** The code blocks of the guide: path and schema of the contract, handler, and rule. */
 const [path = '', schema = '', handler = '', contractRule = ''] = [
   ...guide.matchAll(/^```(?:yaml|ts)\n(.*?)^```$/gms),
 ].map(([, code = '']) => code);
 
 const copy = await temporaryDirectory(t);
-for (const name of SOURCES) await cp(name, join(copy, name), { recursive: true });
+for (const name of [...FOLDERS, ...FILES]) await cp(name, join(copy, name), { recursive: true });
 await symlink(join(process.cwd(), 'node_modules'), join(copy, 'node_modules'));
 
+/** Inserts text into a file of the copy, before or after other text. */
 async function insert(file: string, where: { before: string } | { after: string }, text: string): Promise<void> {
   const source = await readFile(join(copy, file), 'utf8');
-  const place = 'before' in where ? where.before : where.after;
-  if (!source.includes(place)) throw new Error(`${file} does not contain ${place}`);
-  const changed = source.replace(place, () => ('before' in where ? `${text}${place}` : `${place}${text}`));
+  const anchor = 'before' in where ? where.before : where.after;
+  if (!source.includes(anchor)) throw new Error(`${file} does not contain ${anchor}`);
+  const changed = source.replace(anchor, () => ('before' in where ? text + anchor : anchor + text));
   await writeFile(join(copy, file), changed);
 }
 
-/** Runs a command of the project in the copy. */
+/** Runs an npm script in the copy. */
 async function run(...command: string[]) {
   const { PATH, HOME } = process.env;
   return promisify(execFile)('npm', ['run', '--silent', ...command], { cwd: copy, env: { PATH, HOME } }).then(
@@ -43,7 +42,7 @@ t.test('the guide works as written', async (t) => {
   await insert('openapi.yaml', { after: '\n  schemas:\n' }, schema);
   t.match(await run('generate'), { ok: true });
   const { output } = await run('types');
-  t.match(output, 'handlers/friends.ts');
+  t.match(output, 'handlers/friends.ts', 'the missing handler is a type error');
 
   await insert('handlers/friends.ts', { before: '  async listFriends' }, `${handler}\n`);
   await insert('scripts/contract-test/rules/friends.ts', { after: '  rules: [\n' }, contractRule);

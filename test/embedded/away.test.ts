@@ -1,20 +1,21 @@
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { StoresDisagreeError } from '../../db/installation.js';
 import { samples } from '../../scripts/contract-test/images.js';
 import { startTestService } from '../support/service.js';
 import { freshDataDirectory } from '../support/stores.js';
 
-// These tests make directories unavailable, which embedded stores use.
+// These tests rename directories of the embedded stores to make them unavailable.
 const service = await startTestService(t, { DATA_DIR: await freshDataDirectory(t) });
 const { directory } = service.stores;
 
 const image = () => new Blob([samples.png], { type: 'image/png' });
 const withImage = () => ({ form: { title: 'T', text: 'T', image: image() } });
 
-/** Renames a directory while `during` runs. */
-async function without(path: string, during: () => Promise<void>): Promise<void> {
+/** Makes a directory unavailable while `during` runs. */
+async function whileUnavailable(path: string, during: () => Promise<void>): Promise<void> {
   await rename(path, `${path}.unavailable`);
   try {
     await during();
@@ -23,7 +24,7 @@ async function without(path: string, during: () => Promise<void>): Promise<void>
   }
 }
 
-function unavailable(t: Test, { status, headers }: { status: number; headers: Headers }, what: string) {
+function expectUnavailable(t: Test, { status, headers }: { status: number; headers: Headers }, what: string) {
   t.equal(status, 503, what);
   t.ok(headers.has('retry-after'), `${what}: has Retry-After`);
 }
@@ -32,65 +33,67 @@ t.test('without the image store only requests for bytes return 503, and deletion
   const user = await service.createUser();
   const { body: post } = await user.send('POST', '/posts/create', withImage());
   const { body: other } = await user.send('POST', '/posts/create', withImage());
-  await without(directory.images, async () => {
-    unavailable(t, await user.send('GET', post.image), 'an image');
-    unavailable(t, await user.send('POST', '/posts/create', withImage()), 'a post with an image');
-    unavailable(t, await user.send('PUT', '/profiles/me', { form: { image: image() } }), 'a picture');
+  await whileUnavailable(directory.images, async () => {
+    expectUnavailable(t, await user.send('GET', post.image), 'an image');
+    expectUnavailable(t, await user.send('POST', '/posts/create', withImage()), 'a post with an image');
+    expectUnavailable(t, await user.send('PUT', '/profiles/me', { form: { image: image() } }), 'a picture');
     t.equal((await user.send('GET', `/posts/${post.id}`)).status, 200);
     t.equal((await user.send('POST', '/posts/create', { form: { title: 'T', text: 'T' } })).status, 201);
     t.equal((await user.send('DELETE', `/posts/delete?id=${post.id}`)).status, 200);
     t.equal((await fetch(`${service.opsUrl}/readyz`)).status, 503);
   });
   const deletedName = post.image.split('/').at(-1);
-  while ((await readdir(directory.images)).includes(deletedName))
-    await new Promise((resolve) => setTimeout(resolve, 50));
+  while ((await readdir(directory.images)).includes(deletedName)) await sleep(50);
   t.same(
     (await readdir(directory.images)).filter((name) => !name.startsWith('.')),
     [other.image.split('/').at(-1)],
-    'no other image is left or lost',
+    'only the other image is left',
   );
 });
 
 t.test('returns 503 and stores nothing if uploads cannot be written', async (t) => {
   const user = await service.createUser();
-  await without(directory.uploads, async () => {
-    unavailable(t, await user.send('POST', '/posts/create', withImage()), 'a post with an image');
+  await whileUnavailable(directory.uploads, async () => {
+    expectUnavailable(t, await user.send('POST', '/posts/create', withImage()), 'a post with an image');
   });
   t.same((await user.send('GET', '/posts/me')).body, []);
 });
 
-/** Starts a service whose image store is unavailable, and returns a function that restores it. */
+/**
+ * Starts a service whose image store is unavailable, and returns a function that makes the store available, optionally
+ * claimed by another installation.
+ */
 async function startWithoutImages(t: Test) {
   const DATA_DIR = await freshDataDirectory(t);
   const marker = join(DATA_DIR, 'images', '.installation');
   await rename(marker, `${marker}.unavailable`);
   await mkdir(marker);
   const started = await startTestService(t, { DATA_DIR });
-  const returnWith = async (installation?: string) => {
+  const restoreImages = async (installation?: string) => {
     if (installation !== undefined) await writeFile(`${marker}.unavailable`, installation);
     await rm(marker, { recursive: true });
     await rename(`${marker}.unavailable`, marker);
   };
-  return { started, returnWith };
+  return { started, restoreImages };
 }
 
 t.test('starts while the images are unavailable, and serves them once they are back and verified', async (t) => {
-  const { started, returnWith } = await startWithoutImages(t);
+  const { started, restoreImages } = await startWithoutImages(t);
   const user = await started.createUser();
   t.equal((await user.send('POST', '/posts/create', { form: { title: 'T', text: 'T' } })).status, 201);
-  unavailable(t, await user.send('POST', '/posts/create', withImage()), 'a post with an image');
+  expectUnavailable(t, await user.send('POST', '/posts/create', withImage()), 'a post with an image');
   const ready = await fetch(`${started.opsUrl}/readyz`);
   t.match(await ready.json(), { status: 'unavailable', stores: { graph: { ok: true }, images: { ok: false } } });
-  await returnWith();
+  await restoreImages();
   await started.stores.verified;
   t.equal((await user.send('POST', '/posts/create', withImage())).status, 201);
   t.equal((await fetch(`${started.opsUrl}/readyz`)).status, 200);
 });
 
 t.test('never uses an image store that another installation has claimed meanwhile', async (t) => {
-  const { started, returnWith } = await startWithoutImages(t);
+  const { started, restoreImages } = await startWithoutImages(t);
   const user = await started.createUser();
-  await returnWith('another');
+  await restoreImages('another');
   await t.rejects(started.stores.verified, StoresDisagreeError);
-  unavailable(t, await user.send('POST', '/posts/create', withImage()), 'a post with an image');
+  expectUnavailable(t, await user.send('POST', '/posts/create', withImage()), 'a post with an image');
 });

@@ -29,7 +29,7 @@ interface KnownPost {
 }
 
 /** Starts clients of one user that create, like and delete posts until they are stopped. */
-async function load(t: Test, { url }: ServiceProcess) {
+async function startLoad(t: Test, { url }: ServiceProcess) {
   const send = createSender(t, url);
   const email = 'user@people.example';
   await send('POST', '/auth/register', { json: { name: 'Test User', username: 'user', email, password: PASSWORD } });
@@ -63,7 +63,8 @@ async function load(t: Test, { url }: ServiceProcess) {
   return {
     token,
     posts,
-    async until(count: number) {
+    /** Waits until this many more posts have been created. */
+    async untilMoreCreated(count: number) {
       for (const goal = created + count; created < goal; ) await sleep(10);
     },
     async stop() {
@@ -77,8 +78,8 @@ async function load(t: Test, { url }: ServiceProcess) {
 const addBulk = (dataDir: string) =>
   writeFile(join(dataDir, 'images', `${'0'.repeat(32)}.png`), Buffer.alloc(200 * 2 ** 20));
 
-/** Kills a process once a file has this size. */
-async function killAt(child: ServiceProcess['child'], path: string, bytes: number): Promise<void> {
+/** Kills a process once a file has at least this size. */
+async function killAtSize(child: ServiceProcess['child'], path: string, bytes: number): Promise<void> {
   for (;;) {
     const size = await stat(path).then(
       (found) => found.size,
@@ -93,33 +94,33 @@ async function killAt(child: ServiceProcess['child'], path: string, bytes: numbe
 t.test('a restored backup that was taken under load has every acknowledged write', { skip }, async (t) => {
   const dataDir = await freshDataDirectory(t);
   const service = await startProcess(t, { DATA_DIR: dataDir });
-  const { token, posts, until, stop } = await load(t, service);
-  await until(20);
+  const { token, posts, untilMoreCreated, stop } = await startLoad(t, service);
+  await untilMoreCreated(20);
   const file = join(await temporaryDirectory(t), 'backup.tar');
   const acknowledged = [...posts];
   const { code, output } = await runCommand(t, ['backup', '--to', file], { DATA_DIR: dataDir });
   const remaining = acknowledged.filter((post) => posts.has(post));
   t.equal(code, 0, output);
-  await until(8);
+  await untilMoreCreated(8);
   await stop();
   await service.end('SIGKILL');
-  t.equal((await stat(file)).mode & 0o777, 0o600, 'only its owner may read it');
+  t.equal((await stat(file)).mode & 0o777, 0o600, 'only the owner may read the backup');
 
   const restored = join(await temporaryDirectory(t), 'restored');
   const restore = await runCommand(t, ['restore', '--from', file], { DATA_DIR: restored });
   t.equal(restore.code, 0, restore.output);
-  const again = await startProcess(t, { DATA_DIR: restored });
-  const send = createSender(t, again.url);
+  const restoredService = await startProcess(t, { DATA_DIR: restored });
+  const send = createSender(t, restoredService.url);
   for (const { id, title, image } of remaining) {
     t.match(await send('GET', `/posts/${id}`, { token }), { status: 200, body: { title, image } });
-    t.ok((await send('GET', image, { token })).bytes.equals(samples.png), 'its image is complete');
+    t.ok((await send('GET', image, { token })).bytes.equals(samples.png), 'the image is complete');
   }
   t.ok(remaining.length > 0);
   t.equal(
     (await send('POST', '/posts/create', { token, form: { title: 'T', text: 'T', image: image() } })).status,
     201,
   );
-  t.equal(await again.end('SIGTERM'), 0);
+  t.equal(await restoredService.end('SIGTERM'), 0);
   const verify = await runCommand(t, ['verify/index'], { DATA_DIR: restored });
   t.equal(verify.code, 0, verify.output);
 });
@@ -127,29 +128,29 @@ t.test('a restored backup that was taken under load has every acknowledged write
 t.test('an image that is deleted during a backup is in the backup, and removed afterwards', { skip }, async (t) => {
   const service = await startTestService(t);
   const { embedded, images } = service.stores;
-  if (!embedded) throw new Error('the stores are embedded');
+  if (!embedded) throw new Error('Expected embedded stores');
   const user = await service.createUser();
   const { id, image: path } = await createPost(user, { image: image() });
   const name = path?.split('/').at(-1) ?? '';
   const file = join(await temporaryDirectory(t), 'backup.tar');
   const output = await open(file, 'w');
-  let deleted = false;
+  let isDeleted = false;
   for await (const chunk of embedded.backup()) {
     await output.write(chunk);
-    if (deleted || !Buffer.from(chunk).includes('START WAL LOCATION')) continue;
+    if (isDeleted || !Buffer.from(chunk).includes('START WAL LOCATION')) continue;
     // The copy of the database has the row.
     t.equal((await user.send('DELETE', `/posts/delete?id=${id}`)).status, 200);
-    deleted = true;
+    isDeleted = true;
   }
   await output.close();
-  t.ok(deleted);
+  t.ok(isDeleted);
   const archived: string[] = [];
   await list({ file, onReadEntry: (entry) => void archived.push(entry.path) });
   t.ok(archived.includes(`images/${name}`));
   for (;;) {
-    const left = await images.get(name);
-    left?.stream.destroy();
-    if (!left) break;
+    const remaining = await images.get(name);
+    remaining?.stream.destroy();
+    if (!remaining) break;
     await sleep(50);
   }
 });
@@ -176,7 +177,7 @@ t.test('an interrupted backup leaves no backup file, and the next one succeeds',
   await t.test('kill -9 of the command', async (t) => {
     const { child } = spawnNode(t, [script('backup'), '--to', file], { DATA_DIR: dataDir });
     const ended = once(child, 'close');
-    await killAt(child, `${file}.part`, 2 ** 20);
+    await killAtSize(child, `${file}.part`, 2 ** 20);
     t.same(await ended, [null, 'SIGKILL']);
     t.notOk(existsSync(file));
     const { code, output } = await runCommand(t, ['backup', '--to', file], { DATA_DIR: dataDir });
@@ -186,7 +187,7 @@ t.test('an interrupted backup leaves no backup file, and the next one succeeds',
 
   await t.test('kill -9 of the service', async (t) => {
     const command = runCommand(t, ['backup', '--to', file], { DATA_DIR: dataDir });
-    await killAt(service.child, `${file}.part`, 2 ** 20);
+    await killAtSize(service.child, `${file}.part`, 2 ** 20);
     t.match(await command, { code: 1, output: 'The service stopped before the backup was complete: see its log\n' });
     t.notOk(existsSync(file));
     t.notOk(existsSync(`${file}.part`));
@@ -208,7 +209,7 @@ t.test('restoring', { skip }, async (t) => {
       const restored = await temporaryDirectory(t);
       const { child } = spawnNode(t, [script('restore'), '--from', file], { DATA_DIR: restored });
       const ended = once(child, 'close');
-      await killAt(child, join(restored, 'restoring', 'postgres', 'PG_VERSION'), 1);
+      await killAtSize(child, join(restored, 'restoring', 'postgres', 'PG_VERSION'), 1);
       t.same(await ended, [null, 'SIGKILL']);
       const unfinished = `${restored} has an unfinished restore: run npm run restore again\n`;
       t.same(await startAndFail(t, { DATA_DIR: restored }), { code: 1, output: unfinished });
@@ -228,23 +229,23 @@ t.test('restoring', { skip }, async (t) => {
   await t.test('rejects a truncated or changed archive before anything is written', async (t) => {
     const { size } = await stat(file);
     const restored = join(await temporaryDirectory(t), 'restored');
-    const refuses = async (what: string) => {
+    const expectRefused = async (what: string) => {
       const { code, output } = await runCommand(t, ['restore', '--from', file], { DATA_DIR: restored });
       t.equal(code, 1, what);
       t.match(output, /^\S+ is not a complete backup: .+\n$/, what);
       t.notOk(existsSync(restored), what);
     };
-    const bytes = await open(file, 'r+');
-    await bytes.write('x', size - 100 * 2 ** 20);
-    await refuses('a changed byte');
-    await bytes.write('\0', size - 100 * 2 ** 20);
-    await bytes.close();
-    for (const rest of [size - 1024 - 512, size - 4096, size - 2 ** 20, size / 2, 1024, 0]) {
-      await truncate(file, rest);
-      await refuses(`${rest} of ${size} bytes`);
+    const archive = await open(file, 'r+');
+    await archive.write('x', size - 100 * 2 ** 20);
+    await expectRefused('a changed byte');
+    await archive.write('\0', size - 100 * 2 ** 20);
+    await archive.close();
+    for (const length of [size - 1024 - 512, size - 4096, size - 2 ** 20, size / 2, 1024, 0]) {
+      await truncate(file, length);
+      await expectRefused(`${length} of ${size} bytes`);
     }
     await writeFile(file, await readFile('README.md'));
-    await refuses('another file');
+    await expectRefused('another file');
     await rm(file);
     t.match(await runCommand(t, ['restore', '--from', file], { DATA_DIR: restored }), {
       code: 1,

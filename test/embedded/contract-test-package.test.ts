@@ -23,11 +23,11 @@ t.test('the packed contract tests run in an empty folder, without a network', as
   const service = await startTestService(t);
   const folder = await temporaryDirectory(t);
   await copyFile(tarball, join(folder, basename(tarball)));
-  // An empty cache shows that the package needs no others.
+  // An empty cache shows that the package has no dependencies.
   const env = { PATH: process.env.PATH, npm_config_cache: await temporaryDirectory(t), npm_config_offline: 'true' };
-  const rules = ['auth.me', 'likes.like', 'document.getCurrentAccount'].flatMap((id) => ['--only', id]);
-  const parameters = ['--yes', `./${basename(tarball)}`, '--base-url', service.url, ...rules, '--junit', 'report.xml'];
-  const { stdout, stderr } = await promisify(execFile)('npx', parameters, { cwd: folder, env });
+  const onlyFlags = ['auth.me', 'likes.like', 'document.getCurrentAccount'].flatMap((id) => ['--only', id]);
+  const args = ['--yes', `./${basename(tarball)}`, '--base-url', service.url, ...onlyFlags, '--junit', 'report.xml'];
+  const { stdout, stderr } = await promisify(execFile)('npx', args, { cwd: folder, env });
   t.match(stderr, new RegExp(`^Contract \\d+\\.\\d+\\.\\d+ at ${service.url}`, 'm'));
   t.match(stdout, /^5 passed; \d+ requests/m);
   t.same((await readdir(folder)).sort(), ['report.xml', basename(tarball)].sort());

@@ -16,9 +16,11 @@ import { startAndFail } from '../support/processes.js';
 import { createPost, startTestService } from '../support/service.js';
 import { freshDataDirectory, onServices, silentLog, temporaryDirectory } from '../support/stores.js';
 
-const onEmbedded = { skip: onServices && 'real servers have no embedded PostgreSQL' };
+const needsEmbedded = { skip: onServices && 'applies only to embedded stores' };
 
-const onLinux = { skip: onEmbedded.skip || (process.platform !== 'linux' && 'open files have no path elsewhere') };
+const needsLinux = {
+  skip: needsEmbedded.skip || (process.platform !== 'linux' && 'only Linux shows the paths of open files'),
+};
 
 /** The worker threads of this process, in the order in which they started. */
 const threads: Worker[] = [];
@@ -26,14 +28,15 @@ subscribe('worker_threads', (message) => threads.push((message as { worker: Work
 
 const endThread = () => threads.at(-1)?.terminate();
 
-async function openFresh(t: Test) {
+/** Opens PostgreSQL on an empty database. It is closed when the test ends. */
+async function openFreshPostgres(t: Test) {
   const directory = join(await freshDataDirectory(t), 'postgres');
   const postgres = await openEmbeddedPostgres(directory, silentLog);
   t.teardown(postgres.close);
   return postgres;
 }
 
-/** Repeats a statement until the store is available. Throws any other error. */
+/** Repeats a statement while it fails as unavailable. Throws any other error. */
 async function untilAvailable(attempt: () => Promise<unknown>): Promise<void> {
   for (;;) {
     try {
@@ -46,8 +49,8 @@ async function untilAvailable(attempt: () => Promise<unknown>): Promise<void> {
   }
 }
 
-t.test('PostgreSQL is configured to sync every commit', onEmbedded, async (t) => {
-  const { db } = await openFresh(t);
+t.test('PostgreSQL is configured to sync every commit', needsEmbedded, async (t) => {
+  const { db } = await openFreshPostgres(t);
   const { rows } = await sql<{ name: string; setting: string }>`
     select name, setting from pg_settings
     where name in ('fsync', 'wal_sync_method', 'synchronous_commit', 'full_page_writes')`.execute(db);
@@ -59,7 +62,7 @@ t.test('PostgreSQL is configured to sync every commit', onEmbedded, async (t) =>
   });
 });
 
-t.test('syncs the log at each commit, and directories after files are created', onLinux, async (t) => {
+t.test('syncs the log at each commit, and directories after files are created', needsLinux, async (t) => {
   const directory = join(await freshDataDirectory(t), 'postgres');
   const operations = await recordFileOperations(t, directory);
   const pglite = await openCluster({ directory, create: false });
@@ -67,7 +70,7 @@ t.test('syncs the log at each commit, and directories after files are created', 
   await pglite.exec('create table written (id int)');
   t.ok(
     operations.some((operation) => /^sync base\/\d+$/.test(operation)),
-    'the directory of the new table',
+    'the directory of the new table is synced',
   );
   for (let id = 0; id < 10; id += 1) {
     operations.length = 0;
@@ -78,12 +81,12 @@ t.test('syncs the log at each commit, and directories after files are created', 
   await pglite.exec('checkpoint');
   t.ok(
     operations.some((operation) => /^sync base\/\d+\/\d+$/.test(operation)),
-    'the table',
+    'the table is synced',
   );
   t.ok(operations.includes('sync global/pg_control'));
 });
 
-t.test('syncs a new database completely before it is renamed', onLinux, async (t) => {
+t.test('syncs a new database completely before it is renamed', needsLinux, async (t) => {
   const root = await temporaryDirectory(t);
   const operations = await recordFileOperations(t, root);
   const pglite = await openCluster({ directory: join(root, 'postgres'), create: true });
@@ -102,13 +105,14 @@ t.test('syncs a new database completely before it is renamed', onLinux, async (t
   t.equal(operations[renamed + 1], 'sync');
 });
 
-t.test('a long statement does not block the event loop', onEmbedded, async (t) => {
-  const { db } = await openFresh(t);
-  let [ended, turns] = [false, 0];
+t.test('a long statement does not block the event loop', needsEmbedded, async (t) => {
+  const { db } = await openFreshPostgres(t);
+  let isDone = false;
+  let turns = 0;
   const statement = sql`select count(*) from generate_series(1, 500000)`.execute(db).finally(() => {
-    ended = true;
+    isDone = true;
   });
-  while (!ended) {
+  while (!isDone) {
     turns += 1;
     await new Promise(setImmediate);
   }
@@ -116,8 +120,8 @@ t.test('a long statement does not block the event loop', onEmbedded, async (t) =
   t.ok(turns > 10, `${turns} turns of the event loop`);
 });
 
-t.test('a transaction is not interleaved with other statements', onEmbedded, async (t) => {
-  const { db } = await openFresh(t);
+t.test('a transaction is not interleaved with other statements', needsEmbedded, async (t) => {
+  const { db } = await openFreshPostgres(t);
   await sql`create table counters (value int)`.execute(db);
   await sql`insert into counters values (0)`.execute(db);
   const increment = () =>
@@ -130,39 +134,43 @@ t.test('a transaction is not interleaved with other statements', onEmbedded, asy
   t.same((await sql`select value from counters`.execute(db)).rows, [{ value: 50 }]);
 });
 
-t.test('an error in a statement leaves the connection usable', onEmbedded, async (t) => {
-  const { db } = await openFresh(t);
+t.test('an error in a statement leaves the connection usable', needsEmbedded, async (t) => {
+  const { db } = await openFreshPostgres(t);
   await t.rejects(sql`select ${'x'}::int`.execute(db), { code: '22P02' });
   await t.rejects(sql`select 1 from nothing`.execute(db), { code: '42P01' });
   t.same((await sql`select ${'\ufeffé'}::text as text`.execute(db)).rows, [{ text: '\ufeffé' }]);
 });
 
-t.test('a large result arrives completely', onEmbedded, async (t) => {
-  const { db } = await openFresh(t);
+t.test('a large result arrives completely', needsEmbedded, async (t) => {
+  const { db } = await openFreshPostgres(t);
   const { rows } = await sql<{ n: number; text: string }>`
     select n, repeat('x', 10000) as text from generate_series(1, 1000) as n`.execute(db);
   t.equal(rows.length, 1000);
   t.ok(rows.every(({ n, text }, index) => n === index + 1 && text.length === 10_000));
 });
 
-t.test('statements fail as unavailable when the thread ends, and another thread takes over', onEmbedded, async (t) => {
-  const { db } = await openFresh(t);
-  const transaction = db.transaction().execute(async (trx) => {
-    await sql`create table never (id int)`.execute(trx);
-    await endThread();
-    await sql`insert into never values (1)`.execute(trx);
-  });
-  await t.rejects(transaction, StoreUnavailableError);
-  await untilAvailable(() => sql`select 1`.execute(db));
-  t.same(
-    (await sql`select to_regclass('never') as found`.execute(db)).rows,
-    [{ found: null }],
-    'the transaction was rolled back',
-  );
-});
+t.test(
+  'statements fail as unavailable when the thread ends, and another thread takes over',
+  needsEmbedded,
+  async (t) => {
+    const { db } = await openFreshPostgres(t);
+    const transaction = db.transaction().execute(async (trx) => {
+      await sql`create table never (id int)`.execute(trx);
+      await endThread();
+      await sql`insert into never values (1)`.execute(trx);
+    });
+    await t.rejects(transaction, StoreUnavailableError);
+    await untilAvailable(() => sql`select 1`.execute(db));
+    t.same(
+      (await sql`select to_regclass('never') as found`.execute(db)).rows,
+      [{ found: null }],
+      'the transaction was rolled back',
+    );
+  },
+);
 
-t.test('replaces a thread in which PostgreSQL has exited', onEmbedded, async (t) => {
-  const { db } = await openFresh(t);
+t.test('replaces a thread in which PostgreSQL has exited', needsEmbedded, async (t) => {
+  const { db } = await openFreshPostgres(t);
   await sql`create table kept (id int)`.execute(db);
   const before = threads.length;
   const { port1, port2 } = new MessageChannel();
@@ -175,14 +183,14 @@ t.test('replaces a thread in which PostgreSQL has exited', onEmbedded, async (t)
   t.equal(threads.length, before + 1);
 });
 
-t.test('acknowledged writes survive the end of the thread, and others return 503', onEmbedded, async (t) => {
+t.test('acknowledged writes survive the end of the thread, and others return 503', needsEmbedded, async (t) => {
   const service = await startTestService(t);
   const user = await service.createUser();
   const acknowledged = new Map<number, string>();
   const statuses = new Set<number>();
-  let ending = false;
+  let isStopping = false;
   const write = async () => {
-    while (!ending) {
+    while (!isStopping) {
       const title = randomBytes(8).toString('hex');
       const { status, body } = await user.send('POST', '/posts/create', { form: { title, text: 'text' } });
       statuses.add(status);
@@ -196,7 +204,7 @@ t.test('acknowledged writes survive the end of the thread, and others return 503
     await endThread();
     await untilAvailable(() => sql`select 1`.execute(service.stores.db));
   }
-  ending = true;
+  isStopping = true;
   await Promise.all(clients);
   t.same([...statuses].toSorted(), [201, 503]);
   const rows = await service.stores.db.selectFrom('posts').select(['id', 'title']).execute();
@@ -205,7 +213,7 @@ t.test('acknowledged writes survive the end of the thread, and others return 503
   t.equal(new Set(titles.values()).size, rows.length, 'no post was created twice');
 });
 
-t.test('/readyz reports an unavailable database, and no new one is created', onEmbedded, async (t) => {
+t.test('/readyz reports an unavailable database, and no new one is created', needsEmbedded, async (t) => {
   const service = await startTestService(t);
   const user = await service.createUser();
   const post = await createPost(user);
@@ -226,7 +234,7 @@ t.test('/readyz reports an unavailable database, and no new one is created', onE
   t.same((await user.send('GET', '/posts')).body, [post]);
 });
 
-/** Returns a hash of each file below a directory, by path. */
+/** Returns the hash of each file below a directory, or 'directory' for a directory, by path. */
 async function snapshot(root: string): Promise<Record<string, string>> {
   const files: Record<string, string> = {};
   for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
@@ -240,7 +248,7 @@ async function snapshot(root: string): Promise<Record<string, string>> {
   return files;
 }
 
-/** Damages of a database directory, each with the resulting error message. */
+/** Functions that damage a database directory, each with the resulting error message. */
 const DAMAGES: Record<string, { damage(postgres: string): Promise<unknown>; message: RegExp }> = {
   'an empty directory': {
     damage: (postgres) => rm(postgres, { recursive: true }).then(() => mkdir(postgres)),
@@ -255,7 +263,7 @@ const DAMAGES: Record<string, { damage(postgres: string): Promise<unknown>; mess
     damage: (postgres) => writeFile(join(postgres, 'PG_VERSION'), '16\n'),
     message: /PG_VERSION is "16", but this is PostgreSQL 18/,
   },
-  'a pg_control cut off': {
+  'a truncated pg_control': {
     damage: (postgres) => truncate(join(postgres, 'global/pg_control'), 100),
     message: /pg_control/,
   },
@@ -264,25 +272,29 @@ const DAMAGES: Record<string, { damage(postgres: string): Promise<unknown>; mess
     message: /pg_control|control file|database files are incompatible/,
   },
   'no pg_control': { damage: (postgres) => rm(join(postgres, 'global/pg_control')), message: /pg_control/ },
-  'no write-ahead log': { damage: removeLog, message: /checkpoint record/ },
+  'no write-ahead log': { damage: removeWal, message: /checkpoint record/ },
 };
 
-async function removeLog(postgres: string): Promise<void> {
+async function removeWal(postgres: string): Promise<void> {
   const log = join(postgres, 'pg_wal');
   for (const name of await readdir(log)) if (/^[0-9A-F]{24}$/.test(name)) await rm(join(log, name));
 }
 
 for (const [name, { damage, message }] of Object.entries(DAMAGES)) {
-  t.test(`a start on a damaged directory fails with one line and changes nothing: ${name}`, onEmbedded, async (t) => {
-    const DATA_DIR = await freshDataDirectory(t);
-    const postgres = join(DATA_DIR, 'postgres');
-    await damage(postgres);
-    const before = name === 'a file in its place' ? {} : await snapshot(postgres);
-    const { code, output } = await startAndFail(t, { DATA_DIR });
-    t.equal(code, 1);
-    t.match(output, /^The database in [^\n]+ cannot be opened: [^\n]+ restore a backup [^\n]+\n$/);
-    t.match(output, message);
-    if (name === 'a file in its place') t.equal(await readFile(postgres, 'utf8'), 'a file');
-    else t.same(await snapshot(postgres), before);
-  });
+  t.test(
+    `a start on a damaged directory fails with one line and changes nothing: ${name}`,
+    needsEmbedded,
+    async (t) => {
+      const DATA_DIR = await freshDataDirectory(t);
+      const postgres = join(DATA_DIR, 'postgres');
+      await damage(postgres);
+      const before = name === 'a file in its place' ? {} : await snapshot(postgres);
+      const { code, output } = await startAndFail(t, { DATA_DIR });
+      t.equal(code, 1);
+      t.match(output, /^The database in [^\n]+ cannot be opened: [^\n]+ restore a backup [^\n]+\n$/);
+      t.match(output, message);
+      if (name === 'a file in its place') t.equal(await readFile(postgres, 'utf8'), 'a file');
+      else t.same(await snapshot(postgres), before);
+    },
+  );
 }

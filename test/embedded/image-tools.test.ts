@@ -7,7 +7,7 @@ import t from 'tap';
 import { cleanImage } from '../../handlers/policy/image-metadata/index.js';
 import { detectImageType } from '../../handlers/policy/image-types.js';
 
-// Common tools create and inspect the files, independently of the service's own parsers.
+// The files are created and inspected by common tools, independently of the service's own parsers.
 const tools = ['exiftool', 'convert', 'identify', 'cwebp', 'gif2webp', 'webpmux', 'avifenc'];
 const missing = tools.filter((tool) => !isInstalled(tool));
 const skip = missing.length > 0 && `needs ${missing.join(', ')}`;
@@ -23,7 +23,7 @@ function isInstalled(tool: string): boolean {
 
 const folder = await mkdtemp(join(tmpdir(), 'image-tools-'));
 t.teardown(() => rm(folder, { recursive: true }));
-const at = (name: string) => join(folder, name);
+const pathOf = (name: string) => join(folder, name);
 const run = (tool: string, ...args: string[]) =>
   execFileSync(tool, args, { cwd: folder, maxBuffer: 64 * 1024 * 1024, stdio: ['ignore', 'pipe', 'ignore'] });
 
@@ -85,15 +85,16 @@ const EXIF = [
 ];
 const XMP = [`-XMP-dc:Creator=${SECRET}`, `-XMP-dc:Description=${SECRET}`, '-XMP-exif:GPSLatitude=51.4778'];
 
-/** Adds metadata to a copy of a file. */
-async function tagged(source: string, name: string, ...args: string[]): Promise<string> {
-  await copyFile(at(source), at(name));
+/** Creates a copy of a file with metadata, and returns its name. */
+async function createTagged(source: string, name: string, ...args: string[]): Promise<string> {
+  await copyFile(pathOf(source), pathOf(name));
   run('exiftool', '-q', '-overwrite_original', '-icc_profile<=profile.icc', ...EXIF, ...XMP, ...args, name);
   return name;
 }
 
-async function makeBasis(): Promise<void> {
-  await writeFile(at('profile.icc'), colourProfile());
+/** Creates the files without metadata, from which the others are made. */
+async function createSources(): Promise<void> {
+  await writeFile(pathOf('profile.icc'), colourProfile());
   run('convert', '-seed', '1', '-size', '48x32', 'plasma:red-blue', 'basis.png');
   run('convert', 'basis.png', '-strip', '-quality', '90', 'basis.jpg');
   run('convert', 'basis.png', '-strip', '-interlace', 'Plane', '-sampling-factor', '2x2', 'progressive.jpg');
@@ -122,37 +123,45 @@ const JPEG_EXTRAS = [
 /** Each function creates a file with metadata, and returns its name and an optional trailer. */
 const files: Record<string, () => Promise<[name: string, trailer?: Buffer]>> = {
   'a JPEG with a video behind it': async () => {
-    const name = await tagged('basis.jpg', 'full.jpg', ...JPEG_EXTRAS);
+    const name = await createTagged('basis.jpg', 'full.jpg', ...JPEG_EXTRAS);
     return [name, VIDEO];
   },
   'a progressive JPEG with pictures behind it': async () => {
-    const name = await tagged('progressive.jpg', 'more.jpg', ...JPEG_EXTRAS);
-    return [name, Buffer.concat([await readFile(at('thumbnail.jpg')), Buffer.from(SECRET), Buffer.from([0xff, 0xd9])])];
+    const name = await createTagged('progressive.jpg', 'more.jpg', ...JPEG_EXTRAS);
+    return [
+      name,
+      Buffer.concat([await readFile(pathOf('thumbnail.jpg')), Buffer.from(SECRET), Buffer.from([0xff, 0xd9])]),
+    ];
   },
-  'a JPEG with restart markers': async () => [await tagged('restart.jpg', 'tagged-restart.jpg', ...JPEG_EXTRAS)],
-  'a JPEG in CMYK': async () => [await tagged('cmyk.jpg', 'tagged-cmyk.jpg', `-Comment=${SECRET}`)],
+  'a JPEG with restart markers': async () => [await createTagged('restart.jpg', 'tagged-restart.jpg', ...JPEG_EXTRAS)],
+  'a JPEG in CMYK': async () => [await createTagged('cmyk.jpg', 'tagged-cmyk.jpg', `-Comment=${SECRET}`)],
   'a PNG with text chunks': async () => {
     const text = ['-set', 'Author', SECRET, '-set', 'Location', `${SECRET}, at length. `.repeat(200)];
     run('convert', 'basis.png', ...text, '-set', 'comment', `${SECRET} é`, 'text.png');
-    const name = await tagged('text.png', 'full.png', `-PNG:Title=${SECRET}`, '-PNG:ModifyDate=2026:01:31 12:00:00');
+    const name = await createTagged(
+      'text.png',
+      'full.png',
+      `-PNG:Title=${SECRET}`,
+      '-PNG:ModifyDate=2026:01:31 12:00:00',
+    );
     return [name, VIDEO];
   },
   'an animated GIF': async () => {
-    await copyFile(at('basis.gif'), at('full.gif'));
+    await copyFile(pathOf('basis.gif'), pathOf('full.gif'));
     run('exiftool', '-q', '-overwrite_original', `-Comment=${SECRET}`, ...XMP, 'full.gif');
     return ['full.gif', Buffer.from(SECRET)];
   },
-  'a WebP': async () => [await tagged('basis.webp', 'full.webp')],
-  'an animated WebP': async () => [await tagged('animated.webp', 'tagged-animated.webp')],
-  'an AVIF by exiftool': async () => [await tagged('basis.avif', 'full.avif')],
+  'a WebP': async () => [await createTagged('basis.webp', 'full.webp')],
+  'an animated WebP': async () => [await createTagged('animated.webp', 'tagged-animated.webp')],
+  'an AVIF by exiftool': async () => [await createTagged('basis.avif', 'full.avif')],
   'an AVIF by avifenc': async () => {
-    await tagged('basis.jpg', 'for-avif.jpg');
+    await createTagged('basis.jpg', 'for-avif.jpg');
     run('exiftool', '-b', '-xmp', '-w!', 'xmp', 'for-avif.jpg');
     run('avifenc', '--speed', '10', '--icc', 'profile.icc', 'for-avif.jpg', 'by-avifenc.avif');
     return ['by-avifenc.avif', VIDEO];
   },
   'an AVIF sequence by avifenc': async () => {
-    await tagged('basis.jpg', 'for-sequence.jpg');
+    await createTagged('basis.jpg', 'for-sequence.jpg');
     const frames = ['for-sequence.jpg', 'for-sequence.jpg'];
     run('avifenc', '--speed', '10', '--icc', 'profile.icc', ...frames, 'sequence.avif');
     return ['sequence.avif'];
@@ -166,7 +175,7 @@ const pixelsOf = (name: string) =>
 const shownAs = (name: string) => String(run('identify', '-format', '%T %wx%h %[orientation] %[colorspace]\n', name));
 const profileOf = (name: string) => run('exiftool', '-b', '-icc_profile', name);
 
-/** The zero of mandatory time fields. */
+/** The value of a mandatory time field that has been cleared. */
 const NO_TIME = '0000:00:00 00:00:00';
 
 /** Returns the metadata that exiftool finds, without properties of the file itself. */
@@ -183,11 +192,11 @@ t.test(
   'removes the metadata that exiftool finds, and keeps the pixels that ImageMagick decodes',
   { skip },
   async (t) => {
-    await makeBasis();
-    for (const [what, make] of Object.entries(files)) {
-      await t.test(what, async (t) => {
-        const [name, trailer] = await make();
-        const path = at(name);
+    await createSources();
+    for (const [title, create] of Object.entries(files)) {
+      await t.test(title, async (t) => {
+        const [name, trailer] = await create();
+        const path = pathOf(name);
         // Some decoders reject a file with a trailer.
         const [pixels, shown, profile] = [pixelsOf(name), shownAs(name), profileOf(name)];
         await appendFile(path, trailer ?? '');
@@ -207,9 +216,9 @@ t.test(
           [],
           JSON.stringify(left),
         );
-        t.equal(pixelsOf(name), pixels, 'the pixels');
-        t.equal(shownAs(name), shown, 'orientation, frames and colours');
-        t.ok(profileOf(name).equals(profile), 'the colour profile');
+        t.equal(pixelsOf(name), pixels, 'the pixels are unchanged');
+        t.equal(shownAs(name), shown, 'orientation, frames and colours are unchanged');
+        t.ok(profileOf(name).equals(profile), 'the colour profile is unchanged');
         const exif = Object.keys(left).filter((tag) => /^(IFD|Exif)/.test(tag));
         t.same(exif, name === 'full.gif' ? [] : ['IFD0:Orientation'], 'only the orientation is kept of Exif');
       });

@@ -2,19 +2,19 @@ import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import t from 'tap';
-import { embeddedVariables, oneLine, runMove, SHARED_VARIABLES, withBareStores } from '../support/moves.js';
-import { runCommand } from '../support/processes.js';
+import { embeddedVariables, runMove, SHARED_VARIABLES, withBareStores } from '../support/moves.js';
+import { ONE_LINE, runCommand } from '../support/processes.js';
 import { startTestService } from '../support/service.js';
 import { freshDataDirectory, temporaryDirectory } from '../support/stores.js';
 
 t.test('refuses, in one line and before anything is written, to mix or split installations', async (t) => {
-  const refuses = async (from: NodeJS.ProcessEnv, to: NodeJS.ProcessEnv, line: RegExp) => {
+  const expectRefused = async (from: NodeJS.ProcessEnv, to: NodeJS.ProcessEnv, line: RegExp) => {
     const { code, output } = await runMove(t, from, to);
     t.equal(code, 1);
-    t.match(output, oneLine);
+    t.match(output, ONE_LINE);
     t.match(output, line);
   };
-  const storesWithUser = async () => {
+  const startWithUser = async () => {
     const stores = await embeddedVariables(t);
     // Copies of one directory have the same installation id.
     await withBareStores(stores, async ({ db, images }) => {
@@ -27,39 +27,39 @@ t.test('refuses, in one line and before anything is written, to mix or split ins
     });
     const service = await startTestService(t, stores);
     const user = await service.createUser();
-    return { stores, service, person: user };
+    return { stores, service, user };
   };
-  const source = await storesWithUser();
-  const other = await storesWithUser();
+  const source = await startWithUser();
+  const other = await startWithUser();
   const empty = await embeddedVariables(t);
-  await refuses(source.stores, empty, /in use/);
+  await expectRefused(source.stores, empty, /in use/);
   await source.service.stop();
-  await refuses(source.stores, other.stores, /in use/);
+  await expectRefused(source.stores, other.stores, /in use/);
   await other.service.stop();
-  await refuses(source.stores, other.stores, /PostgreSQL of the target is not empty/);
+  await expectRefused(source.stores, other.stores, /PostgreSQL of the target is not empty/);
   const untouched = await startTestService(t, other.stores);
-  t.equal((await untouched.send('GET', '/auth/me', { token: other.person.token })).status, 200);
+  t.equal((await untouched.send('GET', '/auth/me', { token: other.user.token })).status, 200);
   await untouched.stop();
-  await refuses(empty, await embeddedVariables(t), /source is empty/);
-  await refuses(source.stores, { ...empty, TOKEN_TTL: 'soon' }, /target\.env: TOKEN_TTL/);
+  await expectRefused(empty, await embeddedVariables(t), /source is empty/);
+  await expectRefused(source.stores, { ...empty, TOKEN_TTL: 'soon' }, /target\.env: TOKEN_TTL/);
   t.match((await runMove(t, source.stores, source.stores)).output, /^Nothing to move/);
 
   const stray = await embeddedVariables(t);
   await withBareStores(stray, ({ directory }) => writeFile(join(directory.images, 'stray.png'), 'x'));
-  await refuses(source.stores, stray, /image store of the target \(disk\) is not empty/);
+  await expectRefused(source.stores, stray, /image store of the target \(disk\) is not empty/);
   const foreign = await embeddedVariables(t);
   await withBareStores(foreign, ({ images }) => images.claim('another'));
-  await refuses(source.stores, foreign, /image store of the target \(disk\) belongs to another PostgreSQL/);
+  await expectRefused(source.stores, foreign, /image store of the target \(disk\) belongs to another PostgreSQL/);
 
   t.equal((await runMove(t, source.stores, empty, (output) => /copying posts/.test(output))).code, 'SIGKILL');
-  await refuses(other.stores, empty, /PostgreSQL of the target is not empty/);
-  await refuses(empty, await embeddedVariables(t), /being filled by another move/);
-  await refuses(empty, empty, /being filled by another move/);
+  await expectRefused(other.stores, empty, /PostgreSQL of the target is not empty/);
+  await expectRefused(empty, await embeddedVariables(t), /being filled by another move/);
+  await expectRefused(empty, empty, /being filled by another move/);
   t.equal((await runMove(t, source.stores, empty)).code, 0);
-  await refuses(source.stores, await embeddedVariables(t), new RegExp(`was moved to ${empty.DATA_DIR}`));
+  await expectRefused(source.stores, await embeddedVariables(t), new RegExp(`was moved to ${empty.DATA_DIR}`));
 
   await withBareStores(other.stores, ({ images }) => images.claim('another'));
-  await refuses(other.stores, await embeddedVariables(t), /image store of the source \(disk\) is not the one/);
+  await expectRefused(other.stores, await embeddedVariables(t), /image store of the source \(disk\) is not the one/);
 });
 
 t.test('does not mistake an older copy of the source for the result of a move', async (t) => {

@@ -3,12 +3,10 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { spawnService, startAndFail, startProcess } from '../support/processes.js';
+import { ONE_LINE, spawnService, startAndFail, startProcess } from '../support/processes.js';
 import { createSender } from '../support/requests.js';
 import { freshDataDirectory, temporaryDirectory } from '../support/stores.js';
 import { openConnection } from '../support/wire.js';
-
-const oneLine = /^[^\n]+\n$/;
 
 t.test('a start prints the addresses, and SIGTERM exits with 0', async (t) => {
   const service = await startProcess(t, { DATA_DIR: await freshDataDirectory(t) });
@@ -32,7 +30,7 @@ t.test('a second start on a data directory in use fails with one line and exits 
   const first = await startProcess(t, { DATA_DIR });
   const second = await startAndFail(t, { DATA_DIR });
   t.equal(second.code, 1);
-  t.match(second.output, oneLine);
+  t.match(second.output, ONE_LINE);
   t.match(second.output, /in use by another process/);
   t.equal((await fetch(`${first.url}/openapi.yaml`)).status, 200, 'the first process keeps serving');
 });
@@ -62,7 +60,7 @@ t.test('the next start succeeds after kill -9 while the first one creates its da
 t.test('a bad variable stops the start with one line that names it', async (t) => {
   const refused = await startAndFail(t, { DATA_DIR: await temporaryDirectory(t), TOKEN_TTL: 'soon' });
   t.equal(refused.code, 1);
-  t.match(refused.output, oneLine);
+  t.match(refused.output, ONE_LINE);
   t.match(refused.output, /^TOKEN_TTL: /);
 });
 
@@ -70,7 +68,7 @@ t.test('a directory or an address that cannot be used stops the start with one l
   for (const environment of [{ DATA_DIR: '/dev/null/x' }, { HOST: '203.0.113.9' }, { HOST: 'no.such.host.invalid' }]) {
     const refused = await startAndFail(t, { DATA_DIR: await freshDataDirectory(t), ...environment });
     t.equal(refused.code, 1);
-    t.match(refused.output, oneLine);
+    t.match(refused.output, ONE_LINE);
     t.match(refused.output, Object.values(environment)[0] ?? '');
   }
 });
@@ -79,7 +77,7 @@ t.test('a port in use stops the start with one line', async (t) => {
   const first = await startProcess(t, { DATA_DIR: await freshDataDirectory(t) });
   const second = await startAndFail(t, { DATA_DIR: await freshDataDirectory(t), PORT: new URL(first.url).port });
   t.equal(second.code, 1);
-  t.match(second.output, oneLine);
+  t.match(second.output, ONE_LINE);
   t.match(second.output, new RegExp(`EADDRINUSE.*${new URL(first.url).port}`));
 });
 

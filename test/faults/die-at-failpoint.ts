@@ -2,9 +2,9 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { onFailpoint } from '../../db/support/failpoints.js';
 import { type FailpointHit, failpointFiles } from './failpoints.js';
 
-// Preloaded by `node --import`: logs every failpoint that is reached, and kills the process at the chosen one. All calls are
-// synchronous, so nothing else runs in between.
-const files = failpointFiles(process.env.MOMENTS ?? '');
+// Preloaded by `node --import`: logs every failpoint hit, and kills the process at the chosen one. All calls are synchronous,
+// so nothing else runs in between.
+const files = failpointFiles(process.env.FAILPOINT_DIRECTORY ?? '');
 
 onFailpoint((name) => {
   appendFileSync(files.reached, `${name}\n`);

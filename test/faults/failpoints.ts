@@ -5,19 +5,19 @@ import type { Failpoint } from '../../db/support/failpoints.js';
 import { startProcess } from '../support/processes.js';
 import { temporaryDirectory } from '../support/stores.js';
 
-/** One arrival at a failpoint. `hit` counts them from 1. */
+/** One hit of a failpoint. Its hits are numbered from 1. */
 export interface FailpointHit {
   failpoint: Failpoint;
   hit: number;
 }
 
-/** Returns the files by which a test and the service process communicate. */
+/** Returns the paths of the files by which a test and the service process communicate. */
 export const failpointFiles = (directory: string) => ({
   reached: join(directory, 'reached'),
   target: join(directory, 'target'),
 });
 
-/** Starts services that log their failpoints and kill themselves at a chosen one. */
+/** Returns functions to start services that log their failpoint hits, and that kill themselves at a chosen one. */
 export async function crashableProcesses(t: Test) {
   const directory = await temporaryDirectory(t);
   const files = failpointFiles(directory);
@@ -42,8 +42,8 @@ export async function crashableProcesses(t: Test) {
   return {
     start(environment: NodeJS.ProcessEnv) {
       reset(undefined);
-      const preload = ['--import', './.build/test/faults/die-at-moment.js'];
-      return startProcess(t, { ...environment, MOMENTS: directory }, preload);
+      const preload = ['--import', './.build/test/faults/die-at-failpoint.js'];
+      return startProcess(t, { ...environment, FAILPOINT_DIRECTORY: directory }, preload);
     },
     /** Resets the log and sets the hit at which the process dies, if any. */
     reset,

@@ -3,7 +3,7 @@ import { samples } from '../../scripts/contract-test/images.js';
 import type { RequestOptions, TestResponse } from '../support/requests.js';
 import { befriend, createPost, PASSWORD, type TestService, type TestUser } from '../support/service.js';
 
-/** A request, the stores that it needs besides PostgreSQL, and its status on success. */
+/** A request, the stores that it needs besides PostgreSQL, and the status of its response when they are available. */
 export interface Probe {
   name: string;
   needs: StoreName[];
@@ -14,7 +14,7 @@ export interface Probe {
 export interface OperationProbes {
   /** One request for each kind of operation. They are independent of each other. */
   probes: Probe[];
-  /** Returns the responses that show data of a private account to a stranger; must be empty under every fault. */
+  /** Returns descriptions of responses that show data of a private account to a stranger; empty under every fault. */
   leaks(): Promise<string[]>;
 }
 
@@ -40,8 +40,8 @@ export async function createProbes(service: TestService): Promise<OperationProbe
   const deleted = await createPost(ada, { image: image() });
   const edited = await createPost(ada);
   const hidden = await createPost(hermit, { title: SECRET, image: image() });
-  const other = await service.login(ada.email);
-  const last = await service.login(ada.email);
+  const otherToken = await service.login(ada.email);
+  const lastToken = await service.login(ada.email);
 
   const probe = (
     name: string,
@@ -49,13 +49,13 @@ export async function createProbes(service: TestService): Promise<OperationProbe
     by: TestUser,
     method: string,
     path: string,
-    more: More = {},
+    options: ProbeOptions = {},
   ): Probe => {
-    const { status = 200, ...options } = more;
-    return { name, needs, status, send: () => by.send(method, path, options) };
+    const { status = 200, ...requestOptions } = options;
+    return { name, needs, status, send: () => by.send(method, path, requestOptions) };
   };
-  const fresh = `u${Date.now()}${Math.trunc(Math.random() * 1e6)}`;
-  const json = { name: 'New', username: fresh, email: `${fresh}@people.example`, password: PASSWORD };
+  const username = `u${Date.now()}${Math.trunc(Math.random() * 1e6)}`;
+  const json = { name: 'New', username, email: `${username}@people.example`, password: PASSWORD };
 
   const probes = [
     probe('register', [], ada, 'POST', '/auth/register', { status: 201, json }),
@@ -63,8 +63,8 @@ export async function createProbes(service: TestService): Promise<OperationProbe
     probe('me', [], ada, 'GET', '/auth/me'),
     probe('verify', [], ada, 'GET', '/auth/verify'),
     probe('sessions', [], ada, 'GET', '/auth/sessions'),
-    probe('logout', [], ada, 'POST', '/auth/logout', { token: other }),
-    probe('another session', [], ada, 'GET', '/auth/me', { token: last }),
+    probe('logout', [], ada, 'POST', '/auth/logout', { token: otherToken }),
+    probe('another session', [], ada, 'GET', '/auth/me', { token: lastToken }),
     probe('own profile', [], hermit, 'GET', '/profiles/me'),
     probe('own profile by id', [], hermit, 'GET', `/profiles/${hermit.id}`),
     probe('a public profile', [], eve, 'GET', `/profiles/${ada.id}`),
@@ -100,7 +100,7 @@ export async function createProbes(service: TestService): Promise<OperationProbe
     probe('a relationship', ['graph'], hermit, 'POST', `/create_relationship?me=${hermit.id}&them=${eve.id}`),
   ];
 
-  const forbidden: [path: string, shown: (response: TestResponse) => boolean][] = [
+  const leakChecks: [path: string, isLeak: (response: TestResponse) => boolean][] = [
     [`/posts/${hidden.id}`, ({ status }) => status === 200],
     [String(hidden.image), ({ status }) => status === 200],
     [picture, ({ status }) => status === 200],
@@ -110,13 +110,13 @@ export async function createProbes(service: TestService): Promise<OperationProbe
   return {
     probes,
     async leaks() {
-      const shown = forbidden.map(async ([path, isShown]) => {
+      const responses = leakChecks.map(async ([path, isLeak]) => {
         const response = await eve.send('GET', path);
-        return isShown(response) ? [`${path}: ${response.status} ${response.bytes}`] : [];
+        return isLeak(response) ? [`${path}: ${response.status} ${response.bytes}`] : [];
       });
-      return (await Promise.all(shown)).flat();
+      return (await Promise.all(responses)).flat();
     },
   };
 }
 
-type More = RequestOptions & { status?: number };
+type ProbeOptions = RequestOptions & { status?: number };

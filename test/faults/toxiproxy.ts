@@ -2,9 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Test } from 'tap';
 import type { StoreName } from '../../db/support/errors.js';
 
-/**
- * Network faults of one store. A fault replaces the previous one, and affects existing and new connections.
- */
+/** Network faults of one store. A fault replaces the previous one, and affects existing and new connections. */
 export interface FaultyStore {
   /** Drops all data in both directions without closing connections, like a cut cable. */
   blackhole(): Promise<void>;
@@ -62,15 +60,15 @@ type Toxic = { type: string; stream: 'upstream' | 'downstream'; attributes: Reco
 
 const blackhole = (stream: Toxic['stream']): Toxic => ({ type: 'timeout', stream, attributes: { timeout: 0 } });
 
-async function openProxy(t: Test, store: StoreName, upstream: string) {
-  const name = `${store}-${randomBytes(6).toString('hex')}`;
+async function openProxy(t: Test, storeName: StoreName, upstream: string) {
+  const name = `${storeName}-${randomBytes(6).toString('hex')}`;
   const path = `/proxies/${name}`;
   const { listen } = await callApi('POST', '/proxies', { name, upstream, listen: '127.0.0.1:0' });
   t.teardown(() => callApi('DELETE', path));
   let toxics: string[] = [];
 
-  // Serializes the calls.
   let last: Promise<unknown> = Promise.resolve();
+  /** Runs one call after the other. */
   function serialize(act: () => Promise<void>): Promise<void> {
     const result = last.then(act);
     last = result.catch(() => undefined);
@@ -89,7 +87,7 @@ async function openProxy(t: Test, store: StoreName, upstream: string) {
       for (const toxic of next) toxics.push((await callApi('POST', `${path}/toxics`, toxic)).name);
     });
 
-  const faulty: FaultyStore = {
+  const faultyStore: FaultyStore = {
     blackhole: () => addToxics(blackhole('upstream'), blackhole('downstream')),
     dropResponses: () => addToxics(blackhole('downstream')),
     latency: (latency) => addToxics({ type: 'latency', stream: 'downstream', attributes: { latency } }),
@@ -101,7 +99,7 @@ async function openProxy(t: Test, store: StoreName, upstream: string) {
       }),
     heal: () => serialize(heal),
   };
-  return { address: listen, store: faulty };
+  return { address: listen, store: faultyStore };
 }
 
 /** Calls the HTTP API of Toxiproxy. Returns the resulting proxy or toxic, unless it was deleted. */

@@ -1,14 +1,15 @@
 import type { ContractOperation } from '../../scripts/contract-test/document.js';
 import { samples } from '../../scripts/contract-test/images.js';
+import type { Random } from '../support/random.js';
 import type { Fixture } from './fixture.js';
-import type { Random } from './random.js';
-import { attackerOf, json, text } from './values.js';
+import { json, pickAttacker, text } from './values.js';
 
 interface Body {
   type: string;
   body: Buffer;
 }
 
+/** Unusual types of a JSON body. */
 const JSON_TYPES = [
   'application/json; charset=utf-16',
   'text/plain',
@@ -54,7 +55,7 @@ export function jsonBody(random: Random, fixture: Fixture, operation: ContractOp
 function fieldsOf(random: Random, fixture: Fixture, operation: ContractOperation | undefined): [string, unknown][] {
   const examples = Object.values(operation?.requestBody?.examples ?? {});
   const example = examples.length > 0 ? random.pick(examples).value : {};
-  const { email, username, password } = attackerOf(random, fixture);
+  const { email, username, password } = pickAttacker(random, fixture);
   const known: Record<string, string> = { email, username, password, current_password: password };
   const fields = Object.entries(example)
     .filter(() => random.chance(0.95))
@@ -136,7 +137,7 @@ function imagePart(random: Random): Buffer {
   return Buffer.concat([Buffer.from(`${typed}\r\n\r\n`), bytes, Buffer.from('\r\n')]);
 }
 
-/** Returns a tiny image, in half of the cases with bytes changed, truncated or repeated. */
+/** Returns a tiny image, in half of the cases with changed bytes, of which some are then cut off or repeated. */
 function imageBytes(random: Random): Buffer {
   let bytes: Buffer = Buffer.from(random.pick(Object.values(samples)));
   if (random.chance(0.5)) return bytes;

@@ -2,8 +2,9 @@ import { connect, type Socket } from 'node:net';
 import { type RawResponse, readResponse } from './response.js';
 
 const RESPONSE_TIMEOUT_MS = 20_000;
-/** The pause after which an incomplete request counts as unanswered; then the connection may take this long to close. */
+/** The silence after which `sendRaw` ends its side of the connection. */
 const IDLE_MS = 150;
+/** The silence after which it then destroys the connection. */
 const CLOSE_TIMEOUT_MS = 3_000;
 
 export class NoResponseError extends Error {
@@ -22,7 +23,12 @@ export class Connection {
     this.#port = Number(port);
   }
 
-  /** Sends a complete request and returns its response. */
+  /**
+   * Sends a complete request and returns its response.
+   *
+   * @throws NoResponseError
+   * @throws MalformedResponseError
+   */
   async send(bytes: Buffer, method: string): Promise<RawResponse> {
     const reused = this.#socket !== undefined;
     try {
@@ -39,15 +45,15 @@ export class Connection {
     this.#socket = socket;
     return new Promise((resolve, reject) => {
       let received: Buffer = Buffer.alloc(0);
-      const finish = (keep: boolean, complete: () => void) => {
+      const finish = (keepAlive: boolean, settle: () => void) => {
         clearTimeout(timer);
         socket.removeAllListeners();
         socket.on('error', () => undefined);
-        if (!keep) {
+        if (!keepAlive) {
           socket.destroy();
           this.#socket = undefined;
         }
-        complete();
+        settle();
       };
       const timer = setTimeout(
         () => finish(false, () => reject(new NoResponseError(`no response in ${RESPONSE_TIMEOUT_MS} ms`))),
@@ -58,8 +64,8 @@ export class Connection {
         try {
           const response = readResponse(received, method);
           if (!response) return;
-          const keep = response.headers.get('connection') !== 'close' && response.end === received.length;
-          finish(keep, () => resolve(response));
+          const keepAlive = response.headers.get('connection') !== 'close' && response.end === received.length;
+          finish(keepAlive, () => resolve(response));
         } catch (error) {
           finish(false, () => reject(error));
         }
@@ -84,23 +90,23 @@ export function sendRaw(url: string, bytes: Buffer): Promise<Buffer> {
   const socket = connect(Number(port), hostname).setNoDelay();
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
-    let ended = false;
+    let halfClosed = false;
     let timer: NodeJS.Timeout | undefined;
-    const wait = () => {
+    const restartTimer = () => {
       clearTimeout(timer);
       timer = setTimeout(
         () => {
-          if (ended) return socket.destroy();
-          ended = true;
+          if (halfClosed) return socket.destroy();
+          halfClosed = true;
           socket.end();
-          wait();
+          restartTimer();
         },
-        ended ? CLOSE_TIMEOUT_MS : IDLE_MS,
+        halfClosed ? CLOSE_TIMEOUT_MS : IDLE_MS,
       );
     };
     socket.on('data', (chunk) => {
       chunks.push(chunk);
-      wait();
+      restartTimer();
     });
     socket.on('error', () => undefined);
     socket.once('close', () => {
@@ -108,6 +114,6 @@ export function sendRaw(url: string, bytes: Buffer): Promise<Buffer> {
       resolve(Buffer.concat(chunks));
     });
     socket.write(bytes);
-    wait();
+    restartTimer();
   });
 }

@@ -1,13 +1,13 @@
+import type { Random } from '../support/random.js';
 import type { Fixture } from './fixture.js';
-import type { Random } from './random.js';
-import { attackerOf, text } from './values.js';
+import { pickAttacker, text } from './values.js';
 
 /** Most requests have valid credentials, otherwise little code behind authentication would run. */
 const VALID_SHARE = 0.85;
 
 /** Returns header lines with valid or invalid credentials. */
-export function credentials(random: Random, fixture: Fixture): string[] {
-  const { token } = attackerOf(random, fixture);
+export function credentialHeaders(random: Random, fixture: Fixture): string[] {
+  const { token } = pickAttacker(random, fixture);
   if (random.chance(VALID_SHARE)) {
     return [random.chance(0.8) ? `Authorization: Bearer ${token}` : `Cookie: fc_session_token=${token}`];
   }
@@ -28,16 +28,16 @@ export function credentials(random: Random, fixture: Fixture): string[] {
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** Returns a token with forged claims, algorithm or signature, which must not be accepted. */
+/** Returns a token with forged claims, algorithm or signature, a part of a token, or arbitrary text. */
 function forge(random: Random, { hidden }: Fixture, token: string): string {
   const [head = '', payload = '', signature = ''] = token.split('.');
   const claims = JSON.parse(Buffer.from(payload || 'e30', 'base64url').toString());
-  const victim = { ...claims, sub: String(hidden.accountId), jti: hidden.sessionId };
+  const victimClaims = { ...claims, sub: String(hidden.accountId), jti: hidden.sessionId };
   return random.pick([
-    `${head}.${encode(victim)}.${signature}`,
-    `${encode({ alg: 'none' })}.${encode(victim)}.`,
-    `${encode({ alg: 'HS512', kid: '../../dev/null' })}.${encode(victim)}.${signature}`,
-    `${encode({ alg: 'RS256', jwk: { kty: 'oct', k: 'AA' } })}.${encode(victim)}.${signature}`,
+    `${head}.${encode(victimClaims)}.${signature}`,
+    `${encode({ alg: 'none' })}.${encode(victimClaims)}.`,
+    `${encode({ alg: 'HS512', kid: '../../dev/null' })}.${encode(victimClaims)}.${signature}`,
+    `${encode({ alg: 'RS256', jwk: { kty: 'oct', k: 'AA' } })}.${encode(victimClaims)}.${signature}`,
     `${head}.${encode({ ...claims, exp: 9e15, tvr: -1 })}.${signature}`,
     `${head}.${payload}.`,
     `${head}.${payload}`,

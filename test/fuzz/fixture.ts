@@ -14,15 +14,15 @@ export interface Attacker {
 /** Test data from which requests are made: the attackers' accounts, and ids that they know or may guess. */
 export interface Fixture {
   attackers: Attacker[];
-  /** Ids and paths of a private account. */
+  /** Ids and image filenames of a private account. */
   hidden: { accountId: number; postIds: number[]; filenames: string[]; sessionId: string };
-  /** Ids and paths of a public account. */
+  /** Ids, username and image filename of a public account. */
   open: { accountId: number; username: string; postId: number; filename: string };
 }
 
 export interface FuzzSetup {
   fixture: Fixture;
-  /** Occurs in every text that no response to an attacker may contain. */
+  /** Part of all hidden texts: no response to an attacker may contain it. */
   marker: string;
   /** Logs in attackers whose sessions have ended, and replaces attackers whose accounts are deleted. */
   refresh(): Promise<void>;
@@ -39,10 +39,10 @@ const HIDDEN_POSTS = 3;
 /** Creates a private account with a friend and posts, a public account, and attackers. Names are derived from the seed. */
 export async function createFixture(url: string, seed: string): Promise<FuzzSetup> {
   const marker = `hidden${Buffer.from(seed).toString('hex').slice(0, 16)}`;
-  let names = 0;
-  const create = async (email: string, password: string, username = `u${names++}x${marker.slice(-4)}`) => {
+  let userCount = 0;
+  const createAccount = async (email: string, password: string, username = `u${userCount++}x${marker.slice(-4)}`) => {
     const registered = await send(url, 'POST', '/auth/register', { json: { name: 'A', username, email, password } });
-    if (registered.status !== 201) throw new Error(`registration failed: ${registered.bytes}`);
+    if (registered.status !== 201) throw new Error(`Registration failed: ${registered.bytes}`);
     return { id: registered.body.id as number, email, username, password, ...(await login(email, password)) };
   };
   const login = async (email: string, password: string) => {
@@ -52,28 +52,28 @@ export async function createFixture(url: string, seed: string): Promise<FuzzSetu
     return { token: body.token as string, sessionId: jti as string };
   };
   const image = new Blob([samples.png], { type: 'image/png' });
-  const post = async (token: string, title: string, text: string) =>
+  const createPost = async (token: string, title: string, text: string) =>
     (await send(url, 'POST', '/posts/create', { token, form: { title, text, image } })).body as {
       id: number;
       image: string;
     };
   const filenameOf = (path: string) => path.split('/').at(-1) ?? '';
 
-  const owner = await create(`owner@${marker}.example`, OWNER_PASSWORD);
-  const friend = await create(`friend@${marker}.example`, OWNER_PASSWORD);
+  const owner = await createAccount(`owner@${marker}.example`, OWNER_PASSWORD);
+  const friend = await createAccount(`friend@${marker}.example`, OWNER_PASSWORD);
   await send(url, 'PUT', '/profiles/me', { token: owner.token, form: { private: 'true', image } });
   await send(url, 'POST', `/friends/request?to=${owner.id}`, { token: friend.token });
   await send(url, 'POST', `/friends/accept?from=${friend.id}`, { token: owner.token });
   const hiddenPosts: { id: number; image: string }[] = [];
   for (let count = 0; count < HIDDEN_POSTS; count++) {
-    hiddenPosts.push(await post(owner.token, `${marker} title`, `${marker} text`));
+    hiddenPosts.push(await createPost(owner.token, `${marker} title`, `${marker} text`));
   }
-  const neighbour = await create(`neighbour@${marker}.example`, OWNER_PASSWORD);
-  const openPost = await post(neighbour.token, 'An open title', 'An open text');
+  const publicUser = await createAccount(`public@${marker}.example`, OWNER_PASSWORD);
+  const openPost = await createPost(publicUser.token, 'An open title', 'An open text');
   const profile = (await send(url, 'GET', '/profiles/me', { token: owner.token })).body;
 
   const attackerPassword = 'Attacker-Lantern.58';
-  const createAttacker = () => create(`attacker${names}@attackers.example`, attackerPassword);
+  const createAttacker = () => createAccount(`attacker${userCount}@attackers.example`, attackerPassword);
   const attackers: Attacker[] = [];
   for (let count = 0; count < ATTACKERS; count++) attackers.push(await createAttacker());
 
@@ -88,8 +88,8 @@ export async function createFixture(url: string, seed: string): Promise<FuzzSetu
         sessionId: owner.sessionId,
       },
       open: {
-        accountId: neighbour.id,
-        username: neighbour.username,
+        accountId: publicUser.id,
+        username: publicUser.username,
         postId: openPost.id,
         filename: filenameOf(openPost.image),
       },
@@ -97,9 +97,9 @@ export async function createFixture(url: string, seed: string): Promise<FuzzSetu
     async refresh() {
       for (const [index, { token, email, password }] of attackers.entries()) {
         if ((await send(url, 'GET', '/auth/me', { token })).status === 200) continue;
-        const again = await login(email, password);
+        const session = await login(email, password);
         const attacker = attackers[index];
-        if (again.token !== '' && attacker) Object.assign(attacker, again);
+        if (session.token !== '' && attacker) Object.assign(attacker, session);
         else attackers[index] = await createAttacker();
       }
     },
@@ -107,10 +107,10 @@ export async function createFixture(url: string, seed: string): Promise<FuzzSetu
       const paths = ['/auth/me', '/profiles/me', '/posts/me?limit=100', '/friends', profile.profile_link];
       paths.push(...hiddenPosts.flatMap(({ id, image: path }) => [`/posts/${id}`, path]));
       const seen: string[] = [];
-      for (const path of paths) seen.push(described(path, await send(url, 'GET', path, { token: owner.token })));
+      for (const path of paths) seen.push(describe(path, await send(url, 'GET', path, { token: owner.token })));
       return seen.join('\n');
     },
   };
 }
 
-const described = (path: string, { status, bytes }: Received) => `${path} ${status} ${bytes.toString('base64')}`;
+const describe = (path: string, { status, bytes }: Received) => `${path} ${status} ${bytes.toString('base64')}`;

@@ -1,9 +1,9 @@
 import { type ContractOperation, contract } from '../../scripts/contract-test/document.js';
+import type { Random } from '../support/random.js';
 import { formBody, jsonBody } from './bodies.js';
-import { credentials } from './credentials.js';
+import { credentialHeaders } from './credentials.js';
 import type { Fixture } from './fixture.js';
-import type { Random } from './random.js';
-import { accountId, anyId, filename, postId, sessionId, text } from './values.js';
+import { accountId, filename, postId, sessionId, text, unusualId } from './values.js';
 
 /** A request as bytes. */
 export interface FuzzRequest {
@@ -64,11 +64,11 @@ function compose(random: Random, fixture: Fixture, operation: ContractOperation)
   const method = random.chance(0.05) ? random.pick(METHODS) : operation.method;
   const path = random.chance(0.03) ? random.pick(PATHS) : fillPath(random, fixture, operation.path);
   const headers = [`Host: ${random.chance(0.02) ? random.pick(['', 'a b', 'evil.example', '[::1]', 'x:99999']) : 'x'}`];
-  headers.push(...credentials(random, fixture), ...extraHeaders(random));
+  headers.push(...credentialHeaders(random, fixture), ...extraHeaders(random));
   const { type, body } = bodyOf(random, fixture, operation);
   if (type !== undefined) headers.push(`Content-Type: ${type}`);
   const framed = frame(random, body, headers);
-  const target = `${path}${query(random, fixture, operation)}`;
+  const target = `${path}${queryString(random, fixture, operation)}`;
   const head = `${method} ${encodeTarget(target)} HTTP/1.1\r\n${headers.map(encodeHeader).join('\r\n')}\r\n\r\n`;
   return {
     bytes: Buffer.concat([Buffer.from(head, 'latin1'), framed]),
@@ -86,7 +86,7 @@ function fillPath(random: Random, fixture: Fixture, path: string): string {
   });
 }
 
-function query(random: Random, fixture: Fixture, operation: ContractOperation): string {
+function queryString(random: Random, fixture: Fixture, operation: ContractOperation): string {
   const pairs = operation.query
     .filter(({ required }) => random.chance(required ? 0.97 : 0.5))
     .map(({ name }) => `${name}=${queryValue(random, fixture, operation, name)}`);
@@ -99,8 +99,8 @@ function query(random: Random, fixture: Fixture, operation: ContractOperation): 
 }
 
 function queryValue(random: Random, fixture: Fixture, operation: ContractOperation, name: string): string {
-  if (name === 'limit') return random.chance(0.7) ? String(1 + random.below(100)) : anyId(random);
-  if (name === 'offset') return random.chance(0.7) ? String(random.below(500)) : anyId(random);
+  if (name === 'limit') return random.chance(0.7) ? String(1 + random.below(100)) : unusualId(random);
+  if (name === 'offset') return random.chance(0.7) ? String(random.below(500)) : unusualId(random);
   return operation.path.startsWith('/posts') ? postId(random, fixture) : accountId(random, fixture);
 }
 
@@ -151,7 +151,7 @@ function bodyOf(random: Random, fixture: Fixture, operation: ContractOperation):
   return isJson === random.chance(0.95) ? jsonBody(random, fixture, operation) : formBody(random, fixture, operation);
 }
 
-/** Adds a framing header and returns the framed body. */
+/** Adds a framing header to `headers`, and returns the framed body. */
 function frame(random: Random, body: Buffer | undefined, headers: string[]): Buffer {
   if (body === undefined) {
     if (random.chance(0.05)) headers.push('Content-Length: 0');
@@ -173,7 +173,7 @@ function frame(random: Random, body: Buffer | undefined, headers: string[]): Buf
 
 const wellFormed = (value: string) => value.toWellFormed();
 
-/** Percent-encodes the characters that a request line cannot contain; existing escapes stay. */
+/** Percent-encodes `#` and the characters that a request line cannot contain; existing escapes stay. */
 const encodeTarget = (target: string) =>
   target.replace(/[^\x21-\x7e]/gu, (character) => encodeURIComponent(wellFormed(character))).replace(/#/g, '%23');
 
@@ -210,7 +210,7 @@ const FRAGMENTS = [
   'CONNECT x:1 HTTP/1.1\r\n\r\n',
 ];
 
-/** Changes, cuts, repeats or inserts bytes at random positions. */
+/** Returns a copy in which bytes are changed, removed, repeated or inserted at random positions. */
 function mutate(random: Random, original: Buffer): Buffer {
   let bytes: Buffer = Buffer.from(original);
   for (let count = 1 + random.below(4); count > 0; count--) {

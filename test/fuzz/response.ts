@@ -24,10 +24,10 @@ export function readResponse(received: Buffer, method: string, start = 0): RawRe
   const headEnd = received.indexOf(HEAD_END, start);
   if (headEnd < 0) return undefined;
   const [first = '', ...lines] = received.toString('latin1', start, headEnd).split('\r\n');
-  const status = Number(STATUS_LINE.exec(first)?.[1] ?? malformed(first));
+  const status = Number(STATUS_LINE.exec(first)?.[1] ?? throwMalformed(first));
   const headers = new Headers();
   for (const line of lines) {
-    const [, name, value] = FIELD.exec(line) ?? malformed(line);
+    const [, name, value] = FIELD.exec(line) ?? throwMalformed(line);
     headers.append(name ?? '', value ?? '');
   }
   const bodyStart = headEnd + HEAD_END.length;
@@ -36,8 +36,8 @@ export function readResponse(received: Buffer, method: string, start = 0): RawRe
     return { status, headers, bytes: Buffer.alloc(0), end: bodyStart };
   }
   if (headers.get('transfer-encoding') === 'chunked') return readChunks(received, bodyStart, status, headers);
-  const length = headers.get('content-length') ?? malformed('neither Content-Length nor Transfer-Encoding');
-  if (!/^\d+$/.test(length)) malformed(`Content-Length: ${length}`);
+  const length = headers.get('content-length') ?? throwMalformed('neither Content-Length nor Transfer-Encoding');
+  if (!/^\d+$/.test(length)) throwMalformed(`Content-Length: ${length}`);
   const end = bodyStart + Number(length);
   return received.length < end ? undefined : { status, headers, bytes: received.subarray(bodyStart, end), end };
 }
@@ -48,7 +48,7 @@ function readChunks(received: Buffer, start: number, status: number, headers: He
     const lineEnd = received.indexOf('\r\n', at);
     if (lineEnd < 0) return undefined;
     const line = received.toString('latin1', at, lineEnd);
-    const size = /^[\da-f]+$/i.test(line) ? Number.parseInt(line, 16) : malformed(`chunk ${line}`);
+    const size = /^[\da-f]+$/i.test(line) ? Number.parseInt(line, 16) : throwMalformed(`chunk ${line}`);
     const end = lineEnd + 2 + size + 2;
     if (received.length < end) return undefined;
     if (size === 0) return { status, headers, bytes: Buffer.concat(chunks), end };
@@ -57,6 +57,6 @@ function readChunks(received: Buffer, start: number, status: number, headers: He
   }
 }
 
-function malformed(what: string): never {
-  throw new MalformedResponseError(what.slice(0, 200));
+function throwMalformed(part: string): never {
+  throw new MalformedResponseError(part.slice(0, 200));
 }

@@ -9,10 +9,10 @@ import { Cleanup } from '../abuse/cleanup.js';
 import { secretsIn } from '../abuse/logs.js';
 import { startAbusedService } from '../abuse/service.js';
 import { script } from '../support/processes.js';
+import { randomFor } from '../support/random.js';
 import { freshStores } from '../support/stores.js';
 import { Connection, sendRaw } from './connection.js';
 import { createFixture, OWNER_PASSWORD } from './fixture.js';
-import { randomFor } from './random.js';
 import { type FuzzRequest, randomRequest } from './requests.js';
 import type { RawResponse } from './response.js';
 
@@ -47,7 +47,7 @@ const PRINTED_MAX = 3;
 
 const cleanup = new Cleanup();
 const environment = await freshStores(cleanup);
-// Long timeouts: slow stores on a busy machine are no finding.
+// Long timeouts, since slow stores on a busy machine are not a finding.
 const timeouts = { DATABASE_TIMEOUT: '30000', NEO4J_TIMEOUT: '30000', S3_TIMEOUT: '30000' };
 const limits = {
   RATE_LIMIT_MAX: '1000000000',
@@ -63,11 +63,11 @@ const statuses = new Map<string, number>();
 let sent = 0;
 let rssMiB = 0;
 
-const add = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
+const increment = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
 const printable = (bytes: Buffer) => JSON.stringify(bytes.toString('latin1', 0, 2_000));
 
 function report(kind: string, index?: number, request?: FuzzRequest, response?: Buffer | string): void {
-  add(findings, kind);
+  increment(findings, kind);
   if ((findings.get(kind) ?? 0) > PRINTED_MAX) return;
   console.log(`\nFOUND ${kind}${index === undefined ? '' : `, request ${index}`}`);
   if (request) console.log(`  request  ${printable(request.bytes)}`);
@@ -75,7 +75,7 @@ function report(kind: string, index?: number, request?: FuzzRequest, response?: 
     console.log(`  response ${typeof response === 'string' ? response : printable(response)}`);
 }
 
-/** Reports secrets and data of the private account. */
+/** Reports a response with secrets or with data of the private account. */
 function checkHidden(index: number, request: FuzzRequest, received: Buffer): void {
   if (received.includes(marker) || received.includes(OWNER_PASSWORD))
     report('hidden data in a response', index, request, received);
@@ -112,7 +112,7 @@ async function tryRequest(index: number, connection: Connection): Promise<void> 
     const received = await sendRaw(service.url, request.bytes);
     checkHidden(index, request, received);
     for (const [, status = ''] of received.toString('latin1').matchAll(/^HTTP\/1\.1 (\d{3})/gm)) {
-      add(statuses, status);
+      increment(statuses, status);
       checkStatus(index, request, Number(status), undefined, received);
     }
     return;
@@ -122,7 +122,7 @@ async function tryRequest(index: number, connection: Connection): Promise<void> 
     return undefined;
   });
   if (!response) return;
-  add(statuses, String(response.status));
+  increment(statuses, String(response.status));
   checkStatus(index, request, response.status, response.headers, response.bytes);
   checkHidden(index, request, response.bytes);
   checkContract(index, request, response);

@@ -1,7 +1,7 @@
+import type { Random } from '../support/random.js';
 import type { Fixture } from './fixture.js';
-import type { Random } from './random.js';
 
-const IDS = [
+const UNUSUAL_IDS = [
   '0',
   '-1',
   '1',
@@ -95,7 +95,7 @@ const TEXTS = [
   '1970-01-01T00:00:00.000Z',
 ];
 
-const FILENAMES = [
+const UNUSUAL_FILENAMES = [
   '..',
   '.',
   '%2e%2e%2ftoken-keys',
@@ -115,7 +115,7 @@ const FILENAMES = [
   '%ff.png',
 ];
 
-const UUIDS = [
+const UNUSUAL_SESSION_IDS = [
   '00000000-0000-0000-0000-000000000000',
   'ffffffff-ffff-ffff-ffff-ffffffffffff',
   'x',
@@ -124,22 +124,22 @@ const UUIDS = [
   'a'.repeat(500),
 ];
 
-export const attackerOf = (random: Random, { attackers }: Fixture) => random.pick(attackers);
+export const pickAttacker = (random: Random, { attackers }: Fixture) => random.pick(attackers);
 
 export function postId(random: Random, { hidden, open }: Fixture): string {
   const kind = random.below(10);
   if (kind < 3) return String(random.pick(hidden.postIds));
   if (kind < 5) return String(open.postId);
   if (kind < 8) return String(1 + random.below(200));
-  return random.pick(IDS);
+  return random.pick(UNUSUAL_IDS);
 }
 
 export function accountId(random: Random, fixture: Fixture): string {
   const kind = random.below(10);
   if (kind < 2) return String(fixture.hidden.accountId);
   if (kind < 4) return String(fixture.open.accountId);
-  if (kind < 8) return String(attackerOf(random, fixture).id);
-  return random.pick(IDS);
+  if (kind < 8) return String(pickAttacker(random, fixture).id);
+  return random.pick(UNUSUAL_IDS);
 }
 
 export function filename(random: Random, { hidden, open }: Fixture): string {
@@ -147,17 +147,17 @@ export function filename(random: Random, { hidden, open }: Fixture): string {
   if (kind < 4) return random.pick(hidden.filenames);
   if (kind < 6) return open.filename;
   if (kind < 7) return random.pick(hidden.filenames).replace(/\.\w+$/, random.pick(['', '.jpg', '.PNG', '.png.png']));
-  return random.pick(FILENAMES);
+  return random.pick(UNUSUAL_FILENAMES);
 }
 
 export function sessionId(random: Random, fixture: Fixture): string {
   const kind = random.below(10);
   if (kind < 3) return fixture.hidden.sessionId;
-  if (kind < 4) return attackerOf(random, fixture).sessionId;
-  return random.pick(UUIDS);
+  if (kind < 4) return pickAttacker(random, fixture).sessionId;
+  return random.pick(UNUSUAL_SESSION_IDS);
 }
 
-export const anyId = (random: Random) => random.pick(IDS);
+export const unusualId = (random: Random) => random.pick(UNUSUAL_IDS);
 
 /** Returns a text: one of the list, two of them, or random characters. */
 export function text(random: Random): string {
@@ -168,7 +168,7 @@ export function text(random: Random): string {
   return Array.from({ length }, () => String.fromCodePoint(codePoint(random))).join('');
 }
 
-/** Returns a code point of any plane, mostly ASCII, possibly a surrogate. */
+/** Returns an ASCII character, one below U+0800, or any code point, surrogates included. */
 const codePoint = (random: Random) => random.pick([random.below(0x80), random.below(0x800), random.below(0x110000)]);
 
 /** Returns a value of a random JSON type. */

@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import t from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
+import { listImageNames } from '../support/image-store.js';
 import { startProcess } from '../support/processes.js';
 import { createSender, type RequestOptions, type TestResponse } from '../support/requests.js';
 import { PASSWORD } from '../support/service.js';
@@ -36,7 +37,7 @@ t.test('after kill -9 everything acknowledged is present and no write is incompl
   const environment = await freshStores(t);
   const known: KnownPost[] = [];
   /** Creations without a response, by title. */
-  const unanswered = new Map<string, RequestOptions>();
+  const withoutResponse = new Map<string, RequestOptions>();
   let acknowledged = 0;
 
   let service = await startProcess(t, environment);
@@ -48,18 +49,21 @@ t.test('after kill -9 everything acknowledged is present and no write is incompl
   const image = () => new Blob([samples.png], { type: 'image/png' });
 
   /** Sends one random request. Throws if the response is lost. */
-  async function step(send: (method: string, path: string, more?: object) => Promise<TestResponse>, own: KnownPost[]) {
-    const post = own[random(own.length || 1)];
+  async function step(
+    send: (method: string, path: string, more?: object) => Promise<TestResponse>,
+    ownPosts: KnownPost[],
+  ) {
+    const post = ownPosts[random(ownPosts.length || 1)];
     const choice = random(6);
     if (!post || choice < 3) {
       const title = `post ${acknowledged} ${random(1e9)}`;
       const form = { title, text: 'text', ...(choice > 0 && { image: image() }) };
       const create = { form, headers: { 'Idempotency-Key': title.replaceAll(' ', '-') } };
-      unanswered.set(title, create);
+      withoutResponse.set(title, create);
       const { body } = await send('POST', '/posts/create', create);
-      unanswered.delete(title);
+      withoutResponse.delete(title);
       const created = { id: body.id, title, image: body.image, certain: true };
-      own.push(created);
+      ownPosts.push(created);
       known.push(created);
     } else if (choice === 3) {
       post.certain = false;
@@ -72,7 +76,7 @@ t.test('after kill -9 everything acknowledged is present and no write is incompl
       post.certain = false;
       await send('DELETE', `/posts/delete?id=${post.id}`);
       known.splice(known.indexOf(post), 1);
-      own.splice(own.indexOf(post), 1);
+      ownPosts.splice(ownPosts.indexOf(post), 1);
     }
     acknowledged += 1;
   }
@@ -82,10 +86,10 @@ t.test('after kill -9 everything acknowledged is present and no write is incompl
     const goal = acknowledged + 20 + random(60);
     let killed = false;
     const client = async () => {
-      const own: KnownPost[] = [];
+      const ownPosts: KnownPost[] = [];
       while (!killed) {
         try {
-          await step((method, path, more) => send(method, path, { token, ...more }), own);
+          await step((method, path, more) => send(method, path, { token, ...more }), ownPosts);
         } catch {
           return;
         }
@@ -97,17 +101,17 @@ t.test('after kill -9 everything acknowledged is present and no write is incompl
     };
     await Promise.all(Array.from({ length: CLIENTS }, client));
     service = await startProcess(t, environment);
-    const again = createSender(t, service.url);
-    for (const [title, create] of unanswered) {
-      const { body } = await again('POST', '/posts/create', { token, ...create });
+    const sendAgain = createSender(t, service.url);
+    for (const [title, create] of withoutResponse) {
+      const { body } = await sendAgain('POST', '/posts/create', { token, ...create });
       known.push({ id: body.id, title, image: body.image, certain: true });
     }
-    unanswered.clear();
+    withoutResponse.clear();
     for (const post of known.filter(({ certain }) => certain)) {
-      const { status, body } = await again('GET', `/posts/${post.id}`, { token });
+      const { status, body } = await sendAgain('GET', `/posts/${post.id}`, { token });
       t.same([status, body?.title, body?.image], [200, post.title, post.image], `post ${post.id} is as acknowledged`);
       if (post.image) {
-        const picture = await again('GET', post.image, { token });
+        const picture = await sendAgain('GET', post.image, { token });
         t.ok(picture.bytes.equals(samples.png), `the image of post ${post.id} is complete`);
       }
     }
@@ -120,21 +124,20 @@ t.test('after kill -9 everything acknowledged is present and no write is incompl
   const titles = rows.map(({ title }) => title);
   t.equal(new Set(titles).size, titles.length, 'no retry has created a second post');
   const waiting = new Set((await stores.db.selectFrom('outbox').select('key').execute()).map(({ key }) => key));
-  const named = new Set(rows.flatMap(({ image }) => image ?? []));
-  const stored = new Set<string>();
-  for await (const name of stores.images.list()) stored.add(name);
+  const referenced = new Set(rows.flatMap(({ image }) => image ?? []));
+  const stored = new Set(await listImageNames(stores.images));
   t.same(
-    [...named].filter((name) => !stored.has(name)),
+    [...referenced].filter((name) => !stored.has(name)),
     [],
     'every image of a row is stored',
   );
-  const orphans = [...stored].filter((name) => !named.has(name) && !waiting.has(name));
+  const orphans = [...stored].filter((name) => !referenced.has(name) && !waiting.has(name));
   t.same(orphans, [], 'every stored image belongs to a row or awaits removal in the outbox');
   const { snapshot } = stores.graph;
   const { likes } = await snapshot.edgesOf(await snapshot.personIds(0, 1000));
-  const alive = new Set(rows.map(({ id }) => id));
-  const dead = likes.filter(({ post }) => !alive.has(post) && !waiting.has(String(post)));
-  t.same(dead, [], 'no deleted post has likes');
+  const postIds = new Set(rows.map(({ id }) => id));
+  const orphanedLikes = likes.filter(({ post }) => !postIds.has(post) && !waiting.has(String(post)));
+  t.same(orphanedLikes, [], 'no deleted post has likes');
   const { directory } = stores;
   t.same(
     await readdir(join(directory.uploads, '..')),

@@ -54,17 +54,17 @@ t.test('a post and its account can be deleted concurrently', async (t) => {
 t.test('no like outlives its user or the author of the post', async (t) => {
   const crowd = await Promise.all([1, 2, 3].map(() => createUser()));
   const [bob] = crowd as [TestUser];
-  const his = await createPost(bob);
+  const bobsPost = await createPost(bob);
   await run(t, async () => {
     const ada = await createUser();
-    const hers = await createPost(ada);
-    const likes = crowd.map((fan) => () => fan.send('POST', `/posts/like?id=${hers.id}`));
+    const adasPost = await createPost(ada);
+    const likes = crowd.map((fan) => () => fan.send('POST', `/posts/like?id=${adasPost.id}`));
     const liking = repeatUntilSettled(
       deleteAccount(ada),
       ...likes,
-      () => ada.send('POST', `/posts/like?id=${his.id}`),
-      () => ada.send('POST', `/posts/like?id=${his.id}`),
-      () => ada.send('DELETE', `/posts/like?id=${his.id}`),
+      () => ada.send('POST', `/posts/like?id=${bobsPost.id}`),
+      () => ada.send('POST', `/posts/like?id=${bobsPost.id}`),
+      () => ada.send('DELETE', `/posts/like?id=${bobsPost.id}`),
     );
     t.same(await liking, [200, 401]);
     t.ok(await isDeleted(ada));

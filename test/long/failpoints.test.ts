@@ -110,15 +110,15 @@ let service: ServiceProcess = await processes.start(environment);
 
 function createUser(name: Name): User {
   const id = randomBytes(6).toString('hex');
-  const self: User = {
+  const user: User = {
     name,
     id: 0,
     email: `${name}${id}@people.example`,
     token: undefined,
     send: (method, path, more) =>
-      createSender(t, service.url)(method, path, { ...(self.token !== undefined && { token: self.token }), ...more }),
+      createSender(t, service.url)(method, path, { ...(user.token !== undefined && { token: user.token }), ...more }),
   };
-  return self;
+  return user;
 }
 
 function register({ name, email, send }: User): Promise<TestResponse> {
@@ -126,10 +126,10 @@ function register({ name, email, send }: User): Promise<TestResponse> {
   return send('POST', '/auth/register', { json: { name, username, email, password: PASSWORD } });
 }
 
-/** Returns false if the account does not exist. */
-async function login(self: User): Promise<boolean> {
-  const { status, body } = await self.send('POST', '/auth/login', { json: { email: self.email, password: PASSWORD } });
-  if (status === 200) Object.assign(self, { id: body.id, token: body.token });
+/** Logs in and stores the id and the token. Returns false if the login fails. */
+async function login(user: User): Promise<boolean> {
+  const { status, body } = await user.send('POST', '/auth/login', { json: { email: user.email, password: PASSWORD } });
+  if (status === 200) Object.assign(user, { id: body.id, token: body.token });
   return status === 200;
 }
 
@@ -188,7 +188,7 @@ async function view(viewer: User, users: readonly User[], names: ReadonlyMap<num
   };
 }
 
-/** The results of a write without a kill: views before it, after it and after its repetition, and both statuses. */
+/** The results of a write without a kill: both statuses, views before it, after it and after its repetition, and failpoints. */
 interface Baseline {
   statuses: number[];
   views: unknown[];
@@ -210,7 +210,7 @@ async function recordBaseline({ prepare, act }: Write): Promise<Baseline> {
 const baselines = new Map<string, Baseline>();
 for (const [name, write] of Object.entries(writes)) baselines.set(name, await recordBaseline(write));
 
-const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 const withoutLikes = (view: unknown) =>
   JSON.parse(JSON.stringify(view, (key, value) => (key === 'likes' ? undefined : value)));
@@ -227,21 +227,21 @@ for (const [name, { act, prepare }] of Object.entries(writes)) {
       processes.reset(target);
       const dead = new Promise((resolve) => service.child.once('exit', (_, signal) => resolve(signal)));
       const response = await act(fixture).catch(() => undefined);
-      // The relay may deliver this time instead of the request, so the failpoint may not be reached.
+      // The relay may deliver an entry before the request does, so the failpoint may not be reached.
       if (processes.wasReached(target)) failpointsHit.add(target.failpoint);
       else service.child.kill('SIGKILL');
       t.equal(await dead, 'SIGKILL');
       service = await processes.start(environment);
 
       const current = withoutLikes(await readViews(fixture));
-      const happened = views.slice(0, 2).findIndex((view) => same(withoutLikes(view), current));
-      if (happened < 0) t.same(current, withoutLikes(views[0]), 'the write is complete or absent');
+      const viewIndex = views.slice(0, 2).findIndex((view) => isSame(withoutLikes(view), current));
+      if (viewIndex < 0) t.same(current, withoutLikes(views[0]), 'the write is complete or absent');
       // Likes of a deleted account are removed with a delay.
-      while (happened >= 0 && !same(await readViews(fixture), views[happened])) await sleep(50);
-      if (response) t.equal(happened, 1, 'an acknowledged write is complete');
+      while (viewIndex >= 0 && !isSame(await readViews(fixture), views[viewIndex])) await sleep(50);
+      if (response) t.equal(viewIndex, 1, 'an acknowledged write is complete');
       const again = await act(fixture);
-      t.equal(again.status, statuses[happened], 'the repeated write returns the expected status');
-      t.same(await readViews(fixture), views[happened + 1], 'the repeated write has the expected result');
+      t.equal(again.status, statuses[viewIndex], 'the repeated write returns the expected status');
+      t.same(await readViews(fixture), views[viewIndex + 1], 'the repeated write has the expected result');
     });
   }
 }

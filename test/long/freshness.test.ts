@@ -8,7 +8,7 @@ const ROUNDS = 5;
 
 t.setTimeout(600_000);
 
-/** Reads go to another process than writes if the stores allow several processes. */
+// Reads go to another service than writes if the stores allow several services.
 const here = await startTestService(t, LONG_TIMEOUTS);
 const there = onServices ? await startTestService(t, { ...here.environment, ...LONG_TIMEOUTS }) : here;
 const readers = await Promise.all(Array.from({ length: 8 }, () => here.createUser()));
@@ -24,7 +24,8 @@ function reader(t: Test, number: number): () => Promise<void> {
   };
 }
 
-function whileManyRead(name: string, round: (t: Test) => Promise<void>): void {
+/** Defines a test whose rounds run while many clients read the feed. */
+function testWhileManyRead(name: string, round: (t: Test) => Promise<void>): void {
   t.test(name, async (t) => {
     const rounds = async () => {
       for (let number = 0; number < ROUNDS; number += 1) await round(t);
@@ -36,16 +37,16 @@ function whileManyRead(name: string, round: (t: Test) => Promise<void>): void {
 const send = (service: TestService, { token }: TestUser, method: string, path: string) =>
   service.send(method, path, { token });
 
-const change = async (t: Test, person: TestUser, method: string, path: string) =>
-  t.equal((await send(here, person, method, path)).status, 200);
+const change = async (t: Test, user: TestUser, method: string, path: string) =>
+  t.equal((await send(here, user, method, path)).status, 200);
 
-/** Returns a post of the viewer's first page, or undefined if it is not on it. */
+/** Returns a post from the first page of the viewer's feed, or undefined if that page does not contain it. */
 async function postOnFirstPage(viewer: TestUser, id: number) {
   const { body } = await send(there, viewer, 'GET', '/posts');
   return body.find((post: { id: number }) => post.id === id);
 }
 
-whileManyRead('likes and unlikes are visible immediately', async (t) => {
+testWhileManyRead('likes and unlikes are visible immediately', async (t) => {
   const [ada, bob] = [await here.createUser(), await here.createUser()];
   const { id } = await createPost(ada);
   await change(t, bob, 'POST', `/posts/like?id=${id}`);
@@ -55,7 +56,7 @@ whileManyRead('likes and unlikes are visible immediately', async (t) => {
   t.match(await postOnFirstPage(bob, id), { like_count: 0, liked_by_me: false });
 });
 
-whileManyRead('a friendship and its end are visible immediately', async (t) => {
+testWhileManyRead('a friendship and its end are visible immediately', async (t) => {
   const [hermit, friend] = [await here.createUser({ private: true }), await here.createUser()];
   const { id } = await createPost(hermit);
   t.equal(await postOnFirstPage(friend, id), undefined);
@@ -65,7 +66,7 @@ whileManyRead('a friendship and its end are visible immediately', async (t) => {
   t.equal(await postOnFirstPage(friend, id), undefined);
 });
 
-whileManyRead('changes of privacy are visible immediately', async (t) => {
+testWhileManyRead('changes of privacy are visible immediately', async (t) => {
   const [ada, bob] = [await here.createUser(), await here.createUser()];
   const { id } = await createPost(ada);
   t.match(await postOnFirstPage(bob, id), { id });
@@ -75,7 +76,7 @@ whileManyRead('changes of privacy are visible immediately', async (t) => {
   }
 });
 
-whileManyRead('a logout is effective immediately', async (t) => {
+testWhileManyRead('a logout is effective immediately', async (t) => {
   const ada = await here.createUser();
   t.equal((await send(there, ada, 'GET', '/posts')).status, 200);
   await change(t, ada, 'POST', '/auth/logout');

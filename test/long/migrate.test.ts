@@ -7,13 +7,11 @@ import {
   emptyGraph,
   freshDataDirectory,
   freshStores,
-  onServices,
+  needsServers,
   queryDatabase,
   queryGraph,
   temporaryDirectory,
 } from '../support/stores.js';
-
-const needsServices = onServices ? false : 'needs the real servers that npm run test:services starts';
 
 const migrate = (t: Test, environment: NodeJS.ProcessEnv) => runCommand(t, ['migrate'], environment);
 
@@ -27,7 +25,7 @@ t.test('prints each migration that it applies, and applies it once', async (t) =
   t.equal((await service.createUser()).id, 1);
 });
 
-t.test('reports configuration errors in one line', async (t) => {
+t.test('reports a data directory in use or a bad variable in one line', async (t) => {
   const DATA_DIR = await freshDataDirectory(t);
   const running = await startTestService(t, { DATA_DIR });
   for (const [environment, line] of [
@@ -66,24 +64,20 @@ async function expectMigrated(t: Test, { DATABASE_URL }: { DATABASE_URL: string 
   t.same(await queryGraph('MATCH (i:Installation) RETURN i.id AS id'), [{ id: installations[0].id }]);
 }
 
-t.test(
-  'ten concurrent migrations of empty servers succeed, and apply each migration once',
-  { skip: needsServices },
-  async (t) => {
-    const stores = await storesWithoutSchema(t);
-    const runs = await Promise.all(Array.from({ length: 10 }, () => migrate(t, stores)));
-    t.same(
-      runs.map(({ code }) => code),
-      Array(10).fill(0),
-      { output: runs.map(({ output }) => output) },
-    );
-    const lines = runs.flatMap(({ output }) => output.split('\n')).filter((line) => line.endsWith(' applied'));
-    t.same(lines.map((line) => `${line}\n`).sort(), applied);
-    await expectMigrated(t, stores);
-  },
-);
+t.test('ten concurrent migrations of empty servers succeed, and apply each migration once', needsServers, async (t) => {
+  const stores = await storesWithoutSchema(t);
+  const runs = await Promise.all(Array.from({ length: 10 }, () => migrate(t, stores)));
+  t.same(
+    runs.map(({ code }) => code),
+    Array(10).fill(0),
+    { output: runs.map(({ output }) => output) },
+  );
+  const lines = runs.flatMap(({ output }) => output.split('\n')).filter((line) => line.endsWith(' applied'));
+  t.same(lines.map((line) => `${line}\n`).sort(), applied);
+  await expectMigrated(t, stores);
+});
 
-t.test('ten concurrent starts on empty servers succeed', { skip: needsServices }, async (t) => {
+t.test('ten concurrent starts on empty servers succeed', needsServers, async (t) => {
   const stores = await storesWithoutSchema(t);
   const services = Array.from({ length: 10 }, () => spawnService(t, stores));
   for (const { child, output } of services) {
@@ -100,7 +94,7 @@ t.test('ten concurrent starts on empty servers succeed', { skip: needsServices }
   t.same(await Promise.all(ends), Array(10).fill(0));
 });
 
-t.test('reports an unavailable server in one line, without its password', { skip: needsServices }, async (t) => {
+t.test('reports an unavailable server in one line, without its password', needsServers, async (t) => {
   const stores = await freshStores(t);
   const unavailable = { ...stores, DATABASE_URL: 'postgres://somebody:Secret-Word@127.0.0.1:9/none' };
   const { code, output } = await migrate(t, { ...unavailable, LOG_LEVEL: 'silent' });

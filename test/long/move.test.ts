@@ -10,23 +10,30 @@ import {
   embeddedVariables,
   fillStores,
   KEYED_POST,
-  oneLine,
   readAsUsers,
   runMove,
   SHARED_VARIABLES,
   serverVariables,
   withBareStores,
 } from '../support/moves.js';
-import { startAndFail } from '../support/processes.js';
+import { ONE_LINE, startAndFail } from '../support/processes.js';
 import { createSender } from '../support/requests.js';
 import { startTestService, type TestUser } from '../support/service.js';
-import { emptyGraph, onServices, openTestStores, queryDatabase, temporaryDirectory } from '../support/stores.js';
+import {
+  emptyGraph,
+  needsServers,
+  onServices,
+  openTestStores,
+  queryDatabase,
+  temporaryDirectory,
+} from '../support/stores.js';
 
-const needsServices = onServices ? false : 'needs the real servers that npm run test:services starts';
-
-/** Checks that all users see the same on the target, that new rows get new ids, and that the source no longer starts. */
+/**
+ * Moves stores, and expects users to see the same on the target, new rows to get new ids, and the source not to start.
+ * Returns the output of that start.
+ */
 async function expectMove(t: Test, source: NodeJS.ProcessEnv, target: NodeJS.ProcessEnv) {
-  const { people, seen } = await fillStores(t, source);
+  const { users, responses } = await fillStores(t, source);
   const moved = await runMove(t, source, target);
   t.equal(moved.code, 0, moved.output);
   t.match(moved.output, /Moved and compared/);
@@ -35,15 +42,15 @@ async function expectMove(t: Test, source: NodeJS.ProcessEnv, target: NodeJS.Pro
   t.match(again.output, /^Nothing to move/);
   const refused = await startAndFail(t, source);
   t.equal(refused.code, 1);
-  t.match(refused.output, oneLine);
+  t.match(refused.output, ONE_LINE);
 
   const there = await startTestService(t, target);
-  const [ada] = people as [TestUser];
+  const [ada] = users as [TestUser];
   const retry = await createSender(t, there.url)('POST', '/posts/create', { token: ada.token, ...KEYED_POST });
   t.equal(retry.status, 201);
   t.strictSame(
-    await readAsUsers(t, there.url, people),
-    seen,
+    await readAsUsers(t, there.url, users),
+    responses,
     'a retry of a request from before the move creates nothing',
   );
   const post = await createSender(t, there.url)('POST', '/posts/create', {
@@ -63,7 +70,7 @@ t.test('moves from one data directory to another', async (t) => {
   t.match(refusal, `was moved to ${target.DATA_DIR}`);
 });
 
-t.test('moves from a data directory to real servers', { skip: needsServices }, async (t) => {
+t.test('moves from a data directory to real servers', needsServers, async (t) => {
   const target = await serverVariables(t);
   const database = new URL(target.DATABASE_URL ?? '').pathname.slice(1);
   // Times must not depend on the time zone of the server.
@@ -71,11 +78,11 @@ t.test('moves from a data directory to real servers', { skip: needsServices }, a
   await expectMove(t, await embeddedVariables(t), target);
 });
 
-t.test('moves from real servers to a data directory', { skip: needsServices }, async (t) => {
+t.test('moves from real servers to a data directory', needsServers, async (t) => {
   await expectMove(t, await serverVariables(t), await embeddedVariables(t));
 });
 
-t.test('refuses a source whose service is running on real servers', { skip: needsServices }, async (t) => {
+t.test('refuses a source whose service is running on real servers', needsServers, async (t) => {
   const source = await serverVariables(t);
   const service = await startTestService(t, source);
   await service.createUser();
@@ -84,11 +91,11 @@ t.test('refuses a source whose service is running on real servers', { skip: need
   t.match(output, /in use by another process/);
 });
 
-t.test('moves only the images or only the graph', { skip: needsServices }, async (t) => {
+t.test('moves only the images or only the graph', needsServers, async (t) => {
   const real = await serverVariables(t);
   const { S3_BUCKET: _bucket, S3_ENDPOINT: _endpoint, ...onDisk } = real;
   const { NEO4J_URI: _uri, ...inTables } = onDisk;
-  const { people, seen } = await fillStores(t, real);
+  const { users, responses } = await fillStores(t, real);
   const elsewhere = { ...inTables, DATA_DIR: await temporaryDirectory(t) };
   const backInNeo4j = { ...elsewhere, NEO4J_URI: real.NEO4J_URI };
   const moves: [NodeJS.ProcessEnv, NodeJS.ProcessEnv][] = [
@@ -99,16 +106,16 @@ t.test('moves only the images or only the graph', { skip: needsServices }, async
     [backInNeo4j, elsewhere],
   ];
   for (const [source, target] of moves) {
-    // Remove the earlier contents.
+    // The first move left its contents.
     if (target === backInNeo4j) await emptyGraph();
     const moved = await runMove(t, source, target);
     t.equal(moved.code, 0, moved.output);
     t.match((await runMove(t, target, target)).output, /^Nothing to move/);
     const refused = await startAndFail(t, source);
     t.equal(refused.code, 1, 'the source stores no longer belong together');
-    t.match(refused.output, oneLine);
+    t.match(refused.output, ONE_LINE);
     const there = await startTestService(t, target);
-    t.strictSame(await readAsUsers(t, there.url, people), seen);
+    t.strictSame(await readAsUsers(t, there.url, users), responses);
     await there.stop();
   }
   t.match((await runMove(t, elsewhere, inTables)).output, /image store of the target \(disk\) is not empty/);
@@ -119,7 +126,7 @@ t.test('moves only the images or only the graph', { skip: needsServices }, async
   t.equal((await runMove(t, elsewhere, elsewhere)).code, 0, 'a move back to the source cancels the unfinished one');
   t.match((await startAndFail(t, abandoned)).output, /belongs to another PostgreSQL/);
   const there = await startTestService(t, elsewhere);
-  t.strictSame(await readAsUsers(t, there.url, people), seen);
+  t.strictSame(await readAsUsers(t, there.url, users), responses);
 });
 
 t.test('claims stores of versions without installation markers first', async (t) => {
@@ -163,7 +170,7 @@ async function insertManyRows({ db, graph }: BareStores): Promise<void> {
 t.test('resumes after being killed repeatedly', async (t) => {
   const source = await embeddedVariables(t);
   const target = onServices ? await serverVariables(t) : await embeddedVariables(t);
-  const { people, seen } = await fillStores(t, source, insertManyRows);
+  const { users, responses } = await fillStores(t, source, insertManyRows);
 
   const seed = Number(process.env.SEED ?? Date.now() % 100_000);
   t.comment(`SEED=${seed}`);
@@ -179,7 +186,7 @@ t.test('resumes after being killed repeatedly', async (t) => {
   const moved = await runMove(t, source, target);
   t.equal(moved.code, 0, moved.output);
   const there = await startTestService(t, target);
-  t.strictSame(await readAsUsers(t, there.url, people), seen);
+  t.strictSame(await readAsUsers(t, there.url, users), responses);
 });
 
 t.test('reports differences between source and target, and no service starts on the target', async (t) => {

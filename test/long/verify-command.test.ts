@@ -10,7 +10,7 @@ import { claimGraphFor, onServices, openTestStores, silentLog, temporaryDirector
 const environment = await emptyStores(t);
 
 /** Runs `npm run verify`. */
-const command = async (options: string[] = [], variables = environment) => {
+const runVerify = async (options: string[] = [], variables = environment) => {
   await claimGraphFor(variables);
   const run = promisify(execFile)(process.execPath, ['.build/scripts/verify/index.js', ...options], {
     env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', ...variables },
@@ -20,17 +20,17 @@ const command = async (options: string[] = [], variables = environment) => {
     ({ code, stdout, stderr }) => ({ code, stdout: String(stdout), stderr: String(stderr) }),
   );
 };
-const change = async (changes: (stores: Stores) => Promise<unknown>) => {
+const changeStores = async (changes: (stores: Stores) => Promise<unknown>) => {
   const stores = await openStoresWithoutRelay(t, environment);
   await changes(stores);
   await stores.close();
 };
 
 // The first start claims the stores.
-await change(async () => undefined);
+await changeStores(async () => undefined);
 
 t.test('exits with 0 on consistent stores', async (t) => {
-  const { code, stdout, stderr } = await command();
+  const { code, stdout, stderr } = await runVerify();
   t.equal(code, 0);
   t.match(stdout, /^rule +holds +found +examples\n/);
   t.match(stdout, /^Every Person node has its account +yes +0$/m);
@@ -42,14 +42,14 @@ t.test('exits with 0 on consistent stores', async (t) => {
 t.test('reports violations, repairs what it can, and reports the rest', async (t) => {
   let lost = { id: 0, image: '' };
   let orphan = '';
-  await change(async (stores) => {
-    const { account, imaged, stored } = createFixtures(stores);
-    lost = await imaged(await account());
+  await changeStores(async (stores) => {
+    const { account, postWithImage, storeImage } = createFixtures(stores);
+    lost = await postWithImage(await account());
     await stores.images.remove(lost.image);
-    orphan = await stored();
-    await stored('notes.txt');
+    orphan = await storeImage();
+    await storeImage('notes.txt');
   });
-  const seen = await command();
+  const seen = await runVerify();
   t.equal(seen.code, 1);
   t.match(seen.stdout, new RegExp(`^Every stored image belongs to a row +NO +1 +${orphan}$`, 'm'));
   t.match(
@@ -59,29 +59,29 @@ t.test('reports violations, repairs what it can, and reports the rest', async (t
   t.match(seen.stdout, /^The image store contains only images +note +1 +notes\.txt$/m);
   t.match(seen.stdout, /^The stores disagree: 2 of 18 rules are violated\.$/m);
 
-  const repaired = await command(['--repair']);
+  const repaired = await runVerify(['--repair']);
   t.equal(repaired.code, 1, 'not everything was repaired');
   t.match(repaired.stdout, new RegExp(`^Every stored image belongs to a row +repaired +1 +1 +${orphan}$`, 'm'));
   t.match(repaired.stdout, /^Repaired: Every stored image belongs to a row: bytes removed \(1\)\.$/m);
   t.match(repaired.stdout, new RegExp(`^Every row’s image is stored +NO +1 +0 +post ${lost.id}: ${lost.image}$`, 'm'));
   t.match(repaired.stdout, /^Unresolved: Every row’s image is stored \(1 left\): restore the bytes from a backup/m);
 
-  await change(async ({ db, images }) => {
+  await changeStores(async ({ db, images }) => {
     await db.updateTable('posts').set({ image: null }).execute();
     await images.remove('notes.txt');
   });
-  t.equal((await command(['--repair'])).code, 0);
+  t.equal((await runVerify(['--repair'])).code, 0);
 });
 
 t.test('changes nothing in stores of different installations', async (t) => {
   let id = '';
   let orphan = '';
-  await change(async (stores) => {
-    orphan = await createFixtures(stores).stored();
+  await changeStores(async (stores) => {
+    orphan = await createFixtures(stores).storeImage();
     id = (await stores.db.selectFrom('installation').select('id').executeTakeFirstOrThrow()).id;
     await stores.db.updateTable('installation').set({ id: randomUUID() }).execute();
   });
-  const { code, stdout, stderr } = await command(['--repair']);
+  const { code, stdout, stderr } = await runVerify(['--repair']);
   t.same([code, stdout], [2, '']);
   t.match(stderr, /^The image store \(\w+\) is not the one that PostgreSQL belongs to \(\w+\)\n$/);
 
@@ -95,16 +95,16 @@ t.test('changes nothing in stores of different installations', async (t) => {
 });
 
 t.test('prints one line if it cannot run', async (t) => {
-  const nothing = await command([], { DATA_DIR: await temporaryDirectory(t) });
+  const nothing = await runVerify([], { DATA_DIR: await temporaryDirectory(t) });
   t.same(nothing, {
     code: 2,
     stdout: '',
     stderr: 'These stores are not set up: start the service first\n',
   });
-  const wrong = await command(['--mend']);
+  const wrong = await runVerify(['--mend']);
   t.same([wrong.code, wrong.stdout], [2, '']);
   t.match(wrong.stderr, /^Unknown option '--mend'.*\n$/);
-  const unavailable = await command([], {
+  const unavailable = await runVerify([], {
     DATA_DIR: await temporaryDirectory(t),
     DATABASE_URL: 'postgres://somebody:hush@127.0.0.1:1/nowhere',
     TOKEN_KEYS: 'one:4c1d9e7b03f86a52e0b7d4916fc3a825',
@@ -114,10 +114,10 @@ t.test('prints one line if it cannot run', async (t) => {
   t.notMatch(unavailable.stderr, /hush/);
 });
 
-const shared = onServices ? { skip: 'real servers allow several processes' } : {};
-t.test('refuses a data directory that a service uses', shared, async (t) => {
+const needsEmbedded = { skip: onServices && 'real servers allow several processes' };
+t.test('refuses a data directory that a service uses', needsEmbedded, async (t) => {
   const stores = await openTestStores(t, environment);
-  const { code, stdout, stderr } = await command();
+  const { code, stdout, stderr } = await runVerify();
   t.same([code, stdout], [2, '']);
   t.match(stderr, /^\S+ is in use by another process of this service\n$/);
   await stores.close();

@@ -24,10 +24,11 @@ import { silentLog } from '../support/stores.js';
 t.test('accepts changes between two reads', async (t) => {
   const stores = await openStoresWithoutRelay(t);
   const { db, graph, images, outbox } = stores;
-  const { account, post, imaged, deleteAccount } = createFixtures(stores);
+  const { account, post, postWithImage, deleteAccount } = createFixtures(stores);
   const [ada, ben] = [await account(), await account()];
-  const kept = await imaged(ada);
-  const ghost = async () => {
+  const kept = await postWithImage(ada);
+  /** Creates an account without delivering its outbox entries, so that it has no node. */
+  const createWithoutNode = async () => {
     const created = await createAccount(db, {
       name: 'G',
       username: randomBytes(4).toString('hex'),
@@ -85,7 +86,7 @@ t.test('accepts changes between two reads', async (t) => {
 
   t.test('a missing node is created, or its account deleted, before the second read', needsNodes, async (t) => {
     for (const isDeleted of [false, true]) {
-      const { id, entries } = await ghost();
+      const { id, entries } = await createWithoutNode();
       let reads = 0;
       const personIds: typeof graph.snapshot.personIds = async (...page) => {
         reads += 1;
@@ -104,7 +105,7 @@ t.test('accepts changes between two reads', async (t) => {
   });
 
   t.test('an image is removed after it was listed', async (t) => {
-    const { id } = await imaged(ada);
+    const { id } = await postWithImage(ada);
     const list = async function* () {
       for await (const name of images.list()) {
         yield name;
@@ -119,7 +120,7 @@ t.test('accepts changes between two reads', async (t) => {
   });
 
   t.test('an image is removed after its row was read', async (t) => {
-    const { id } = await imaged(ada);
+    const { id } = await postWithImage(ada);
     const remove = once(async () => outbox.deliver((await deletePost(db, ada, id)) ?? []));
     const get = async (name: string) => {
       await remove();
@@ -175,33 +176,33 @@ t.test('finds no violation under load, and a repair changes nothing', async (t) 
 
   /** Runs through the life cycle of an account, from registration to deletion. */
   async function runLifecycle(): Promise<void> {
-    const person = await service.createUser();
+    const user = await service.createUser();
     const others = created.slice(-3);
-    created.push(person);
-    await person.send('PUT', '/profiles/me', { form: { image: image() } });
-    const [first, second] = [await createPost(person, { image: image() }), await createPost(person)];
+    created.push(user);
+    await user.send('PUT', '/profiles/me', { form: { image: image() } });
+    const [first, second] = [await createPost(user, { image: image() }), await createPost(user)];
     for (const other of others) {
-      await befriend(person, other);
+      await befriend(user, other);
       await other.send('POST', `/posts/like?id=${first.id}`);
       await other.send('POST', `/posts/like?id=${second.id}`);
-      await other.send('DELETE', `/friends/remove?id=${person.id}`);
-      await person.send('POST', `/friends/request?to=${other.id}`);
+      await other.send('DELETE', `/friends/remove?id=${user.id}`);
+      await user.send('POST', `/friends/request?to=${other.id}`);
     }
-    await person.send('PUT', `/posts/edit?id=${first.id}`, { form: { image: image() } });
-    await person.send('DELETE', `/posts/delete?id=${second.id}`);
-    await person.send('PUT', '/profiles/me', { form: { image: image() } });
-    await person.send('DELETE', '/profiles/me', { json: { password: PASSWORD } });
+    await user.send('PUT', `/posts/edit?id=${first.id}`, { form: { image: image() } });
+    await user.send('DELETE', `/posts/delete?id=${second.id}`);
+    await user.send('PUT', '/profiles/me', { form: { image: image() } });
+    await user.send('DELETE', '/profiles/me', { json: { password: PASSWORD } });
   }
 
   const LIFECYCLES = { concurrent: 4, sequential: 2 };
-  let busy = true;
+  let isRunning = true;
   const lifecycles = Promise.all(
     Array.from({ length: LIFECYCLES.concurrent }, () => repeat(LIFECYCLES.sequential, runLifecycle)),
   ).finally(() => {
-    busy = false;
+    isRunning = false;
   });
   let rounds = 0;
-  while (busy) {
+  while (isRunning) {
     rounds += 1;
     const verdict = await verifyStores(service.stores, rounds % 2 === 0);
     t.same(findingsByRule(verdict), {}, `round ${rounds}`);

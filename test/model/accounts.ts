@@ -1,13 +1,13 @@
 import type { OperationId } from '../../generated/types.js';
 import { imageOf, type Profile, type Session, type User } from './model.js';
 import { type Change, change, State } from './state.js';
-import type { Operation, Step } from './step.js';
+import { NO_STATUS, type Operation, type Step } from './step.js';
 import { ViewChecker } from './views.js';
 
 /** Passwords that meet the policy for every account. */
 const PASSWORDS = ['Quiet-Harbour-27!', 'Teal-Lantern-58?', 'Brisk-Meadow-93%'];
 
-const WRONG = 'Wrong-Turning-64$';
+const WRONG_PASSWORD = 'Wrong-Turning-64$';
 
 export async function register(step: Step): Promise<void> {
   const { me } = step;
@@ -17,7 +17,7 @@ export async function register(step: Step): Promise<void> {
     if (!known) return;
     const taken = step.pick(2) ? { username: known.username.toUpperCase() } : { email: known.email };
     const { username, email } = { ...newProfile(step), ...taken };
-    step.expect(await send({ name: 'Somebody', username, email, password: PASSWORDS[0] }), 409);
+    step.expect(await send({ name: 'A name', username, email, password: PASSWORDS[0] }), 409);
     return;
   }
   const profile = newProfile(step);
@@ -48,14 +48,14 @@ export async function login(step: Step): Promise<void> {
   const { known } = me.profile;
   if (!known) return;
   if (step.pick(8) === 0) {
-    step.expect(await sendLogin(step, { ...known, password: WRONG }, 'another device'), 401);
+    step.expect(await sendLogin(step, { ...known, password: WRONG_PASSWORD }, 'another device'), 401);
     return;
   }
-  await logIn(step, known);
+  await createSession(step, known);
 }
 
 /** Logs in. Returns the token of the new session, or undefined if the outcome is unknown or 401. */
-export async function logIn(step: Step, { email, password }: Pick<Profile, 'email' | 'password'>) {
+export async function createSession(step: Step, { email, password }: Pick<Profile, 'email' | 'password'>) {
   const { me, model } = step;
   const session: Session = { token: undefined, device: `device ${model.word()}`, alive: new State(false) };
   me.sessions.push(session);
@@ -72,21 +72,22 @@ export async function logIn(step: Step, { email, password }: Pick<Profile, 'emai
 const sendLogin = (step: Step, { email, password }: { email: string; password: string }, device: string) =>
   step.send('POST', '/auth/login', { json: { email, password }, headers: { 'User-Agent': device }, token: undefined });
 
-/** Reads the user's own account, sometimes with a dead token, which must return 401. */
+/** Returns an operation that reads the user's own account, sometimes with the token of an ended session: expects 401. */
 const readAccount =
   (path: string): Operation =>
   async (step) => {
     const { me } = step;
-    const dead = step.pickOne(me.sessions.filter(({ token, alive }) => token && alive.known === false));
-    if (dead?.token && step.pick(4) === 0) {
-      step.expect(await step.send('GET', path, { token: dead.token }), 401);
+    const ended = step.pickOne(me.sessions.filter(({ token, alive }) => token && alive.known === false));
+    if (ended?.token && step.pick(4) === 0) {
+      step.expect(await step.send('GET', path, { token: ended.token }), 401);
       return;
     }
     const reply = await step.send('GET', path);
     step.expect(reply, 200);
     const { response, since } = reply;
     const emails = me.profile.since(since).map(({ value }) => value?.email);
-    if (response && !emails.includes(response.body.email)) step.fail(response, `the email is ${emails}`);
+    if (response && !emails.includes(response.body.email))
+      step.fail(response, `the email should be ${emails.join(' or ')}`);
   };
 
 async function logout(step: Step): Promise<void> {
@@ -129,7 +130,7 @@ async function deleteSession(step: Step): Promise<void> {
   const id = sessionIdOf(session.token);
   const alive = session.alive.known;
   if (alive === undefined) return;
-  const outcomes = alive ? { done: 200, refused: [] } : { done: 404, refused: [] };
+  const outcomes = { done: alive ? 200 : 404, refused: [] };
   await step.write([change(session.alive, () => false)], () => step.send('DELETE', `/auth/sessions/${id}`), outcomes);
 }
 
@@ -168,14 +169,15 @@ async function updateProfile(step: Step): Promise<void> {
     ],
     [{ picture: null }, { remove_image: 'true' }],
     [{ password }, { password, current_password: known.password }],
-    [{}, { password, current_password: WRONG }],
+    [{}, { password, current_password: WRONG_PASSWORD }],
   ]) ?? [{}, {}];
   const next: Profile = { ...known, ...changed };
   const changes: Change[] = [change<Profile | null>(me.profile, () => next)];
   if (changed.password) changes.push(...me.sessions.map(({ alive }) => change(alive, () => false)));
-  const possible = Object.keys(changed).length > 0 ? { done: 200, refused: [] } : { done: -1, refused: [401] };
+  const isValid = Object.keys(changed).length > 0;
+  const outcomes = isValid ? { done: 200, refused: [] } : { done: NO_STATUS, refused: [401] };
   const needs = 'image' in form ? (['images'] as const) : [];
-  const response = await step.write(changes, () => step.send('PUT', '/profiles/me', { form, needs }), possible);
+  const response = await step.write(changes, () => step.send('PUT', '/profiles/me', { form, needs }), outcomes);
   if (response) model.learnLink(response.body.profile_link, next.picture);
 }
 
@@ -183,9 +185,9 @@ async function deleteAccount(step: Step): Promise<void> {
   const { me, model, client } = step;
   const { known } = me.profile;
   if (!known || !me.profile.isWritable) return;
-  // The other attempts use a wrong password: most accounts must survive.
+  // Most attempts use a wrong password, since most accounts must survive.
   const succeeds = step.pick(3) === 0;
-  const json = { password: succeeds ? known.password : WRONG };
+  const json = { password: succeeds ? known.password : WRONG_PASSWORD };
   const send = () => step.send('DELETE', '/profiles/me', { json });
   if (!succeeds) {
     step.expect(await send(), 401);
@@ -201,15 +203,15 @@ async function deleteAccount(step: Step): Promise<void> {
   const response = await step.write(changes, send, { done: 200, refused: [] });
   // The graph is updated after the response, so both values are possible for a while.
   if (response) for (const like of likes) like.add([false]);
-  if (response) client.user = model.addUser(null);
+  if (response) client.user = model.addUser();
 }
 
-/** Returns any user with a known id, which may be the current one or a deleted account. */
-export const anyUser = (step: Step): User | undefined =>
+/** Returns a random user with a known id, which may be the current user or have no account any more. */
+export const pickUser = (step: Step): User | undefined =>
   step.pickOne(step.model.users.filter(({ id }) => id !== undefined));
 
 async function getProfile(step: Step): Promise<void> {
-  const owner = anyUser(step);
+  const owner = pickUser(step);
   const reply = await step.send('GET', `/profiles/${owner?.id ?? Number.MAX_SAFE_INTEGER}`, { needs: ['graph'] });
   if (!owner) return step.expect(reply, 404);
   const profiles = owner.profile.since(reply.since).map(({ value }) => value);
@@ -218,11 +220,11 @@ async function getProfile(step: Step): Promise<void> {
   if (reply.status === 200) new ViewChecker(step.model, step.me, reply.since).checkProfile(reply.response?.body, owner);
 }
 
-/** Downloads one of the last links that were returned, whether or not it is still valid. */
+/** Returns an operation that downloads one of the last 20 links that responses contained, whether or not it is still valid. */
 export const getImage =
-  (route: string): Operation =>
+  (prefix: string): Operation =>
   async (step) => {
-    const link = step.pickOne([...step.model.tags.keys()].filter((link) => link.startsWith(route)).slice(-20));
+    const link = step.pickOne([...step.model.tags.keys()].filter((link) => link.startsWith(prefix)).slice(-20));
     if (!link) return;
     const reply = await step.send('GET', link, { needs: ['graph', 'images'] });
     if (reply.response) new ViewChecker(step.model, step.me, reply.since).checkImage(reply.response, link);

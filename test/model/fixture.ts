@@ -22,13 +22,15 @@ export const STORES: StoreName[] = onServices
     ]
   : [];
 
-/** The deadline of one call to Neo4j, and for how long after it a write may still be committed. */
+/** The timeout of one call to Neo4j. */
 const NEO4J_TIMEOUT_MS = 2000;
+/** How long after its request a graph write may still be committed. */
 const MAX_COMMIT_DELAY_MS = onServices ? 6 * NEO4J_TIMEOUT_MS + 2000 : 0;
 
 /** Much longer than any response takes, even while a store fails. */
 const RESPONSE_TIMEOUT_MS = 60_000;
 
+/** A service process, undefined from its kill until it has restarted. */
 interface Slot {
   service: ServiceProcess | undefined;
   starting: Promise<void> | undefined;
@@ -61,9 +63,9 @@ export class ServiceFixture implements Fixture {
     return fixture;
   }
 
-  /** Sends a request to the processes in turn. Returns null if the process was killed meanwhile. */
+  /** Sends a request to the processes in turn. Returns null if the process was killed meanwhile. Throws after a timeout. */
   async send(method: string, path: string, options: RequestOptions): Promise<TestResponse | null> {
-    const service = await this.#next();
+    const service = await this.#nextService();
     this.tally.requests += 1;
     const timer = new AbortController();
     try {
@@ -82,7 +84,7 @@ export class ServiceFixture implements Fixture {
     }
   }
 
-  async #next(): Promise<ServiceProcess> {
+  async #nextService(): Promise<ServiceProcess> {
     for (;;) {
       const alive = this.#slots.flatMap(({ service }) => service ?? []);
       this.#nextIndex += 1;
@@ -92,12 +94,12 @@ export class ServiceFixture implements Fixture {
     }
   }
 
-  /** Kills a process. It restarts immediately if the stores are available, otherwise in `recover`. */
+  /** Kills a process. It restarts immediately if the stores are available, otherwise in `recover` or when none is left. */
   kill(index: number): void {
     const slot = this.#slots[index];
     if (!slot?.service) return;
     this.tally.kills += 1;
-    this.log(`process ${index} is killed`);
+    this.log(`process ${index} was killed`);
     slot.service.child.kill('SIGKILL');
     slot.service = undefined;
     if (this.unavailableStores.size === 0) void this.#start(index);
@@ -117,12 +119,12 @@ export class ServiceFixture implements Fixture {
     this.log(`process ${index} is ready`);
   }
 
-  async injectFault(store: StoreName, fault: Fault, milliseconds: number): Promise<void> {
+  async injectFault(store: StoreName, fault: Fault, latencyMs: number): Promise<void> {
     await Promise.all(this.#slots.map(({ starting }) => starting));
     this.tally.faults += 1;
     this.unavailableStores.add(store);
-    this.log(`${store}: ${fault} ${milliseconds}`);
-    await this.stores[store]?.[fault](milliseconds);
+    this.log(`${store}: ${fault} ${latencyMs}`);
+    await this.stores[store]?.[fault](latencyMs);
   }
 
   async #heal(): Promise<void> {

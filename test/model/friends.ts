@@ -1,8 +1,8 @@
 import type { OperationId } from '../../generated/types.js';
-import { anyUser } from './accounts.js';
+import { pickUser } from './accounts.js';
 import type { Relation, User } from './model.js';
 import { change } from './state.js';
-import type { Operation, Step } from './step.js';
+import { NO_STATUS, type Operation, type Step } from './step.js';
 import { ViewChecker } from './views.js';
 
 async function listFriends(step: Step): Promise<void> {
@@ -34,19 +34,19 @@ interface Transition {
   /** The relation before and after. */
   from(me: User, other: User): Relation;
   to(me: User, other: User): Relation;
-  /** The status in any other state. */
-  otherwise: number;
+  /** The status from any other relation. */
+  otherStatus: number;
   path(me: User, other: User): string;
 }
 
 const requestedBy = (by: User): Relation => `requested by ${by.label}`;
 
-/** Changes the relation of two users, unless another change between them is in progress. */
+/** Returns an operation that changes the relation of two users, unless the relation is uncertain or being changed. */
 const transition =
-  (method: string, { from, to, otherwise, path }: Transition): Operation =>
+  (method: string, { from, to, otherStatus, path }: Transition): Operation =>
   async (step) => {
     const { me, model, fixture } = step;
-    const other = anyUser(step);
+    const other = pickUser(step);
     if (!other || other === me || me.id === undefined) return;
     const relation = model.relation(me, other);
     if (!relation.isWritable || Date.now() < relation.uncertainUntil) return;
@@ -56,16 +56,16 @@ const transition =
       async () => {
         const reply = await step.send(method, path(me, other), { needs: ['graph'] });
         const exists = other.profile.since(reply.since).map(({ value }) => value !== null);
-        const status = fits ? 200 : otherwise;
+        const status = fits ? 200 : otherStatus;
         step.expect(reply, ...(exists.includes(true) ? [status] : []), ...(exists.includes(false) ? [404] : []));
         return reply;
       },
-      fits ? { done: 200, refused: [404] } : { done: -1, refused: [404, otherwise] },
+      fits ? { done: 200, refused: [404] } : { done: NO_STATUS, refused: [404, otherStatus] },
       fixture.maxCommitDelayMs,
     );
   };
 
-const sending: Omit<Transition, 'path'> = { from: () => 'none', to: (me) => requestedBy(me), otherwise: 409 };
+const sending: Omit<Transition, 'path'> = { from: () => 'none', to: (me) => requestedBy(me), otherStatus: 409 };
 
 const sendFriendRequest = transition('POST', { ...sending, path: (_, { id }) => `/friends/request?to=${id}` });
 
@@ -82,25 +82,25 @@ export const friends = {
   acceptFriendRequest: transition('POST', {
     from: (_, other) => requestedBy(other),
     to: () => 'friends',
-    otherwise: 404,
+    otherStatus: 404,
     path: (_, { id }) => `/friends/accept?from=${id}`,
   }),
   declineFriendRequest: transition('POST', {
     from: (_, other) => requestedBy(other),
     to: () => 'none',
-    otherwise: 404,
+    otherStatus: 404,
     path: (_, { id }) => `/friends/decline?from=${id}`,
   }),
   cancelFriendRequest: transition('POST', {
     from: (me) => requestedBy(me),
     to: () => 'none',
-    otherwise: 404,
+    otherStatus: 404,
     path: (_, { id }) => `/friends/cancel?to=${id}`,
   }),
   removeFriend: transition('DELETE', {
     from: () => 'friends',
     to: () => 'none',
-    otherwise: 404,
+    otherStatus: 404,
     path: (_, { id }) => `/friends/remove?id=${id}`,
   }),
 } satisfies Partial<Record<OperationId, Operation>>;

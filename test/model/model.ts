@@ -47,7 +47,7 @@ export interface Post {
 /** The relation of two users; a request has the label of its sender. */
 export type Relation = 'none' | 'friends' | `requested by ${string}`;
 
-/** What exists according to the contract and the responses to one group of users. */
+/** The state that follows from the contract and from the responses to one group of users. */
 export class Model {
   readonly users: User[] = [];
   readonly posts: Post[] = [];
@@ -64,8 +64,10 @@ export class Model {
     return `${this.name}${this.#wordCount}`;
   }
 
-  addUser(profile: Profile | null): User {
-    const user = { label: this.word(), id: undefined, profile: new State(profile), sessions: [] };
+  /** Adds a user without an account. */
+  addUser(): User {
+    const profile = new State<Profile | null>(null);
+    const user = { label: this.word(), id: undefined, profile, sessions: [] };
     this.users.push(user);
     return user;
   }
@@ -125,12 +127,13 @@ export class Model {
     this.tags.set(link, tag);
   }
 
+  /** Returns the known link of an image. */
   linkOf(tag: string): string | undefined {
     for (const [link, known] of this.tags) if (known === tag) return link;
     return undefined;
   }
 
-  /** Returns the bounds of the like count. Likes of deleted accounts are removed with a delay. */
+  /** Returns the bounds of the like count at `time` or later. Likes of deleted accounts are removed with a delay. */
   likeCount(post: Post, time: number): { min: number; max: number } {
     let [min, max] = [0, 0];
     for (const [user, like] of post.likes) {
@@ -143,12 +146,12 @@ export class Model {
   }
 }
 
-/** Returns unique bytes with a PNG signature, which is all that the service checks. */
+/** Returns bytes that are unique to this tag, with a PNG signature, the only part that the service checks. */
 export function imageOf(tag: string): Buffer {
   return Buffer.concat([samples.png.subarray(0, 8), Buffer.from(tag.padEnd(64 + (tag.length % 7) * 9000, '.'))]);
 }
 
-/** Returns a name that distinguishes the data of this run from that of others. */
+/** Returns a random name, to distinguish the data of a model from that of others. */
 export const freshName = (): string => `w${randomBytes(4).toString('hex')}x`;
 
 function getOrCreate<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {

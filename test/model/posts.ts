@@ -22,41 +22,41 @@ async function listOwnPosts(step: Step): Promise<void> {
   const reply = await step.send('GET', `/posts/me?limit=${step.pickOne([5, 100])}`, { needs: ['graph'] });
   step.expect(reply, 200);
   if (!reply.response) return;
-  const ends = !reply.response.headers.has('link');
-  new ViewChecker(model, me, reply.since).checkPosts(reply.response.body, ends, ({ author }) => author === me);
+  const isLastPage = !reply.response.headers.has('link');
+  new ViewChecker(model, me, reply.since).checkPosts(reply.response.body, isLastPage, ({ author }) => author === me);
 }
 
-/** Returns one of the last 30 posts with a known id, deleted ones included. */
-const somePost = (step: Step): Post | undefined =>
+/** Returns a random one of the last 30 posts with a known id, deleted ones included. */
+const pickPost = (step: Step): Post | undefined =>
   step.pickOne(step.model.posts.filter(({ id }) => id !== undefined).slice(-30));
 
 async function getPost(step: Step): Promise<void> {
-  const post = somePost(step);
+  const post = pickPost(step);
   const reply = await step.send('GET', `/posts/${post?.id ?? Number.MAX_SAFE_INTEGER}`, { needs: ['graph'] });
   if (!post) return step.expect(reply, 404);
   step.expect(reply, ...expectedPostStatuses(step, post, reply.since));
   if (reply.status === 200) new ViewChecker(step.model, step.me, reply.since).checkPost(reply.response?.body);
 }
 
-/** Returns the possible statuses: 200 if the post may have been visible since then, 404 if it may not. */
+/** Returns the possible statuses: 200 if the post may have been visible since then, 404 unless it certainly was. */
 export function expectedPostStatuses(
   { model, me }: Pick<Step, 'model' | 'me'>,
   { author, content }: Post,
   since: number,
 ): number[] {
   const contents = content.since(since);
-  const visible = contents.some(
+  const possible = contents.some(
     ({ value, from }) => value !== null && model.visibility(me, author, Math.max(from, since)).possible,
   );
   const certain = contents.every(({ value }) => value !== null) && model.visibility(me, author, since).certain;
-  return [...(visible ? [200] : []), ...(certain ? [] : [404])];
+  return [...(possible ? [200] : []), ...(certain ? [] : [404])];
 }
 
 async function createPost(step: Step): Promise<void> {
   const { me, model } = step;
   const title = `Title ${model.word()}`;
   const content: Content = { title, text: `Text of ${title}`, image: step.pick(2) ? `image ${title}` : null };
-  const form = { title, text: content.text, ...(content.image && { image: blob(content.image) }) };
+  const form = { title, text: content.text, ...(content.image && { image: imageBlob(content.image) }) };
   const post = model.addPost(me);
   const response = await step.write(
     [change<Content | null>(post.content, () => content)],
@@ -69,9 +69,9 @@ async function createPost(step: Step): Promise<void> {
   model.learnLink(response.body.image, content.image);
 }
 
-const blob = (tag: string) => new Blob([imageOf(tag)], { type: 'image/png' });
+const imageBlob = (tag: string) => new Blob([imageOf(tag)], { type: 'image/png' });
 
-/** Returns a post to change, usually one of the user's own. */
+/** Returns a random post to change, usually one of the user's own. */
 function postToChange(step: Step): Post | undefined {
   const { model, me } = step;
   const own = step.pick(8) > 0;
@@ -87,13 +87,13 @@ async function editPost(step: Step): Promise<void> {
   const [changed, form] = step.pickOne<[Partial<Content>, Record<string, string | Blob>]>([
     [{ title: word }, { title: word }],
     [{ text: word }, { text: word, remove_image: 'false' }],
-    [{ image: tag }, { image: blob(tag) }],
+    [{ image: tag }, { image: imageBlob(tag) }],
     [
       { title: word, image: tag },
-      { title: word, image: blob(tag) },
+      { title: word, image: imageBlob(tag) },
     ],
     [{ image: null }, { remove_image: 'true' }],
-    [{}, { image: blob(tag), remove_image: 'true' }],
+    [{}, { image: imageBlob(tag), remove_image: 'true' }],
   ]) ?? [{}, {}];
   const needs = 'image' in form ? (['graph', 'images'] as const) : (['graph'] as const);
   const send = () => step.send('PUT', `/posts/edit?id=${post.id}`, { form, needs });
@@ -125,11 +125,12 @@ async function deletePost(step: Step): Promise<void> {
   await step.write([change<Content | null>(post.content, () => null)], send, { done: 200, refused: [] });
 }
 
+/** Returns an operation that likes or unlikes a post. */
 const setLike =
   (method: string, liked: boolean): Operation =>
   async (step) => {
     const { me, model, fixture } = step;
-    const post = somePost(step);
+    const post = pickPost(step);
     if (!post) return;
     const like = model.like(me, post);
     if (!like.isWritable || Date.now() < like.uncertainUntil) return;

@@ -1,5 +1,5 @@
 import type { OperationId } from '../../generated/types.js';
-import { logIn } from './accounts.js';
+import { createSession } from './accounts.js';
 import { friends } from './friends.js';
 import type { Model, Profile, Relation, User } from './model.js';
 import { expectedPostStatuses } from './posts.js';
@@ -17,10 +17,10 @@ export async function readAll(model: Model, fixture: Fixture): Promise<void> {
     if (user.profile.known) await resolveSessions(stepOf(user, 'listSessions'));
   }
   for (const user of model.users) await resolvePosts(stepOf(user, 'listOwnPosts'));
-  const living = model.users.filter(({ profile }) => profile.known);
-  for (const user of living) await resolveRelations(stepOf(user, 'listFriends'));
-  for (const user of living) await resolveLikes(stepOf(user, 'getPost'));
-  for (const user of living) await checkAll(stepOf(user, 'listPosts'));
+  const existing = model.users.filter(({ profile }) => profile.known);
+  for (const user of existing) await resolveRelations(stepOf(user, 'listFriends'));
+  for (const user of existing) await resolveLikes(stepOf(user, 'getPost'));
+  for (const user of existing) await checkAll(stepOf(user, 'listPosts'));
 }
 
 /** Finds the state of an account by trying the possible passwords and reading the profile. */
@@ -30,25 +30,25 @@ async function resolveProfile(step: Step): Promise<void> {
   if (possible.length < 2) return;
   const profiles = possible.filter((profile): profile is Profile => profile !== null);
   for (const profile of profiles) {
-    const token = await logIn(step, profile);
+    const token = await createSession(step, profile);
     if (!token) continue;
     const account = (await step.send('GET', '/auth/me', { token })).response?.body;
     const shown = (await step.send('GET', '/profiles/me', { token })).response?.body;
     const found = profiles.find(
-      (one) =>
-        one.password === profile.password &&
-        one.email === account.email &&
-        one.name === shown.name &&
-        one.username === shown.username &&
-        one.private === shown.private &&
-        model.linkMatches(shown.profile_link, one.picture),
+      (candidate) =>
+        candidate.password === profile.password &&
+        candidate.email === account.email &&
+        candidate.name === shown.name &&
+        candidate.username === shown.username &&
+        candidate.private === shown.private &&
+        model.linkMatches(shown.profile_link, candidate.picture),
     );
     if (!found)
       throw new ModelMismatchError(
         `the profile of ${me.label} matches none of ${JSON.stringify(profiles)}: ${JSON.stringify(shown)}`,
       );
     model.learnLink(shown.profile_link, found.picture);
-    me.profile.narrow((one) => one === found, 'the user has logged in');
+    me.profile.narrow((value) => value === found, 'the user has logged in');
     return;
   }
   me.profile.narrow((profile) => profile === null, 'no password works');
@@ -57,7 +57,7 @@ async function resolveProfile(step: Step): Promise<void> {
 
 async function resolveSessions(step: Step): Promise<void> {
   const { me } = step;
-  if (!step.token()) await logIn(step, me.profile.known as Profile);
+  if (!step.token()) await createSession(step, me.profile.known as Profile);
   const { response } = await step.send('GET', '/auth/sessions', { token: step.token() });
   const devices = response?.body.map((session: { device_name: string }) => session.device_name);
   for (const { alive, device } of me.sessions) {
@@ -69,23 +69,27 @@ async function resolvePosts(step: Step): Promise<void> {
   const { me, model } = step;
   const mine = model.posts.filter(({ author }) => author === me);
   const { known } = me.profile;
-  const bodies = known ? await pages(step, '/posts/me') : [];
+  const bodies = known ? await readPages(step, '/posts/me') : [];
   const checker = new ViewChecker(model, me, 0);
   for (const body of bodies) checker.checkPost(body);
   for (const { id, content } of mine) {
     const body = bodies.find((body) => body.id === id);
-    const found = content.current.find((one) =>
-      one && body
-        ? one.title === body.title && one.text === body.text && model.linkMatches(body.image, one.image)
-        : one === body,
+    const found = content.current.find(
+      (value) =>
+        value &&
+        body &&
+        value.title === body.title &&
+        value.text === body.text &&
+        model.linkMatches(body.image, value.image),
     );
-    content.narrow((one) => one === found || (!one && !body), `${me.label} has read post ${id}`);
+    content.narrow((value) => value === found || (!value && !body), `${me.label} has read post ${id}`);
     if (found) model.learnLink(body.image, found.image);
   }
 }
 
+/** Returns the items of all pages of a list, up to the first page with an item that is enough. */
 // biome-ignore lint/suspicious/noExplicitAny: every body was validated against the contract.
-async function pages(step: Step, path: string, isEnough = (_: any) => false): Promise<any[]> {
+async function readPages(step: Step, path: string, isEnough = (_: any) => false): Promise<any[]> {
   const limit = 60;
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   const bodies: any[] = [];
@@ -98,8 +102,8 @@ async function pages(step: Step, path: string, isEnough = (_: any) => false): Pr
 
 async function resolveRelations(step: Step): Promise<void> {
   const { me, model } = step;
-  const friends = await idsOf(step, '/friends');
-  const requests = await idsOf(step, '/friends/requests');
+  const friends = await readIds(step, '/friends');
+  const requests = await readIds(step, '/friends/requests');
   for (const other of model.users) {
     const relation = model.relation(me, other);
     if (other === me || relation.current.length < 2 || Date.now() < relation.uncertainUntil || !other.profile.known)
@@ -114,10 +118,10 @@ async function resolveRelations(step: Step): Promise<void> {
 
 async function hasRequested(step: Step, other: User): Promise<boolean> {
   const stepOfOther = new Step(step.model, { user: other }, 'listFriendRequests', 0, step.fixture);
-  return (await idsOf(stepOfOther, '/friends/requests')).includes(step.me.id);
+  return (await readIds(stepOfOther, '/friends/requests')).includes(step.me.id);
 }
 
-const idsOf = async (step: Step, path: string): Promise<(number | undefined)[]> =>
+const readIds = async (step: Step, path: string): Promise<(number | undefined)[]> =>
   (await step.send('GET', path)).response?.body.map(({ id }: { id: number }) => id);
 
 async function resolveLikes(step: Step): Promise<void> {
@@ -135,7 +139,7 @@ async function resolveLikes(step: Step): Promise<void> {
 async function checkAll(step: Step): Promise<void> {
   const { me, model } = step;
   const checker = new ViewChecker(model, me, tick());
-  const bodies = await pages(step, '/posts', ({ author_id }) => model.findUser(author_id) === undefined);
+  const bodies = await readPages(step, '/posts', ({ author_id }) => model.findUser(author_id) === undefined);
   checker.checkPosts(bodies, false, () => true);
   const shown = new Set(bodies.map(({ id }) => id));
   for (const post of model.posts.filter(({ id }) => id !== undefined && !shown.has(id)).slice(-10)) {

@@ -72,7 +72,7 @@ interface PlannedStep {
 /** A kill or a fault, injected once `after` steps have begun. */
 type Disturbance = { after: number } & (
   | { kind: 'kill'; process: number }
-  | { kind: 'fault'; store: number; fault: Fault; milliseconds: number }
+  | { kind: 'fault'; store: number; fault: Fault; latencyMs: number }
 );
 
 interface Round {
@@ -92,10 +92,11 @@ const fault = fc.record({
   after,
   store: fc.nat(Math.max(0, STORES.length - 1)),
   fault: fc.constantFrom<Fault>('blackhole', 'dropResponses', 'latency', 'reset', 'refuse'),
-  milliseconds: fc.integer({ min: 20, max: 400 }),
+  latencyMs: fc.integer({ min: 20, max: 400 }),
 });
+/** Returns an arbitrary of lists with one value, or with none. */
 const withProbability = <Value>(percent: number, arbitrary: fc.Arbitrary<Value>): fc.Arbitrary<Value[]> =>
-  fc.nat(99).chain((chance) => (chance < percent ? arbitrary.map((value) => [value]) : fc.constant<Value[]>([])));
+  fc.nat(99).chain((roll) => (roll < percent ? arbitrary.map((value) => [value]) : fc.constant<Value[]>([])));
 const round: fc.Arbitrary<Round> = fc.record({
   steps: fc.array(plannedStep, { maxLength: MAX_STEPS, size: 'max' }),
   disturbances: fc
@@ -110,17 +111,17 @@ const scenario = fc.array(round, { minLength: 1, maxLength: MAX_ROUNDS, size: 'm
 const fixture = await ServiceFixture.open(t);
 
 async function runScenario(rounds: readonly Round[]): Promise<void> {
-  const { steps } = fixture.tally;
-  const enough = steps >= Number(MODEL_STEPS) && fixture.executions.size === contract.length;
-  if (enough || steps >= 3 * Number(MODEL_STEPS)) return;
+  const { steps: stepsSoFar } = fixture.tally;
+  const isEnough = stepsSoFar >= Number(MODEL_STEPS) && fixture.executions.size === contract.length;
+  if (isEnough || stepsSoFar >= 3 * Number(MODEL_STEPS)) return;
   fixture.logLines = [];
   const model = new Model(freshName());
-  const clients = Array.from({ length: CLIENTS }, (): Client => ({ user: model.addUser(null) }));
+  const clients = Array.from({ length: CLIENTS }, (): Client => ({ user: model.addUser() }));
   for (const { steps, disturbances } of rounds) {
     let begun = 0;
     let failed = false;
-    const act = async (client: Client, own: readonly PlannedStep[]) => {
-      for (const { operation, seed } of own) {
+    const act = async (client: Client, plannedSteps: readonly PlannedStep[]) => {
+      for (const { operation, seed } of plannedSteps) {
         if (failed || !(await ensureSession(model, client, seed))) return;
         begun += 1;
         fixture.tally.steps += 1;
@@ -149,7 +150,7 @@ async function ensureSession(model: Model, client: Client, seed: number): Promis
   const step = (operation: OperationId) => new Step(model, client, operation, seed, fixture);
   const { profile, id } = client.user;
   // A client whose account was deleted continues as a new user.
-  if (profile.known === null && id !== undefined) client.user = model.addUser(null);
+  if (profile.known === null && id !== undefined) client.user = model.addUser();
   if (client.user.profile.known === null) await operations.register(step('register'));
   if (client.user.profile.known && !step('login').token()) await operations.login(step('login'));
   return step('login').token() !== undefined;
@@ -158,7 +159,7 @@ async function ensureSession(model: Model, client: Client, seed: number): Promis
 async function disturb(disturbance: Disturbance): Promise<void> {
   if (disturbance.kind === 'kill') return fixture.kill(disturbance.process);
   const store = STORES[disturbance.store];
-  if (store) await fixture.injectFault(store, disturbance.fault, disturbance.milliseconds);
+  if (store) await fixture.injectFault(store, disturbance.fault, disturbance.latencyMs);
 }
 
 t.test('every response is possible according to the model, despite concurrency, kills and faults', async (t) => {

@@ -1,6 +1,7 @@
 /** A logical clock. A read that began at 5 may return any value that was possible at 5 or later. */
 let clock = 0;
 
+/** Advances the clock and returns its time. */
 export function tick(): number {
   clock += 1;
   return clock;
@@ -11,6 +12,7 @@ export class ModelMismatchError extends Error {
   readonly code = 'model_mismatch';
 }
 
+/** A value and the period in which it was possible. */
 interface Span<Value> {
   value: Value;
   from: number;
@@ -52,6 +54,7 @@ export class State<Value> {
     return this.#spans.filter(({ to }) => to >= time);
   }
 
+  /** Makes more values possible. */
   add(values: readonly Value[]): void {
     const { current } = this;
     for (const value of values) {
@@ -60,9 +63,9 @@ export class State<Value> {
   }
 
   /** Removes all values that fail the predicate. Throws if none remains. */
-  narrow(isPossible: (value: Value) => boolean, why: string): void {
+  narrow(isPossible: (value: Value) => boolean, reason: string): void {
     if (!this.current.some(isPossible))
-      throw new ModelMismatchError(`${why}: possible values were ${JSON.stringify(this.current)}`);
+      throw new ModelMismatchError(`${reason}: possible values were ${JSON.stringify(this.current)}`);
     const to = tick();
     for (const span of this.#spans) if (span.to === Infinity && !isPossible(span.value)) span.to = to;
   }
@@ -71,12 +74,13 @@ export class State<Value> {
 /** The effect of one write on a state. */
 export interface Change {
   begin(): void;
-  /** One of these follows `begin`. After `unknown` the write may still be committed within the delay. */
+  /** One of the next three follows `begin`. After `unknown` the write may still be committed within the delay. */
   done(): void;
   refused(): void;
   unknown(maxCommitDelayMs: number): void;
 }
 
+/** Returns the change of a state by a write that maps its value with `next`. */
 export function change<Value>(state: State<Value>, next: (value: Value) => Value): Change {
   let before: Value[] = [];
   let after: Value[] = [];

@@ -1,10 +1,11 @@
 import type { StoreName } from '../../db/support/errors.js';
 import type { OperationId } from '../../generated/types.js';
+import { mulberry32 } from '../support/random.js';
 import type { RequestOptions, TestResponse } from '../support/requests.js';
 import type { Model, User } from './model.js';
 import { type Change, ModelMismatchError, tick } from './state.js';
 
-/** A response, or none: its connection was lost, or a store was unavailable (503). */
+/** A response, or none (`unknown`) if the connection was lost or a store was unavailable (503). */
 export type Reply = { since: number } & (
   | { response: TestResponse; status: number }
   | { response?: undefined; status: 'unknown' }
@@ -34,10 +35,13 @@ export interface StepRequest extends Omit<RequestOptions, 'token'> {
   needs?: readonly StoreName[];
 }
 
+/** A `done` status for writes that must be refused. */
+export const NO_STATUS = -1;
+
 /** One operation of one client, with its own random numbers. */
 export class Step {
   readonly me: User;
-  #random: number;
+  readonly #nextInteger: () => number;
   #token: string | undefined;
 
   constructor(
@@ -48,17 +52,14 @@ export class Step {
     readonly fixture: Fixture,
   ) {
     this.me = client.user;
-    this.#random = seed;
+    this.#nextInteger = mulberry32(seed);
     // Chosen now, since a write may make the session uncertain.
     this.token();
   }
 
-  /** Returns an integer from 0 to `below` - 1, reproducible by the seed (mulberry32). */
-  pick(below: number): number {
-    this.#random = (this.#random + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.#random ^ (this.#random >>> 15), 1 | this.#random);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  /** Returns an integer from 0 to `limit` - 1, reproducible by the seed. */
+  pick(limit: number): number {
+    return this.#nextInteger() % limit;
   }
 
   /** Returns one of the values, or undefined if there is none. */
@@ -66,27 +67,27 @@ export class Step {
     return values[this.pick(values.length || 1)];
   }
 
-  /** Returns a token that is certainly valid, always the same one. */
+  /** Returns a token that is certainly valid, always the same one, or undefined if there is none. */
   token(): string | undefined {
     this.#token ??= this.pickOne(this.me.sessions.filter(({ token, alive }) => token && alive.known === true))?.token;
     return this.#token;
   }
 
   /** Sends a request, with the user's own token if there is one. */
-  async send(method: string, path: string, more: StepRequest = {}): Promise<Reply> {
-    const { needs = [], token: given, ...options } = more;
-    const token = 'token' in more ? given : this.token();
+  async send(method: string, path: string, request: StepRequest = {}): Promise<Reply> {
+    const { needs = [], token: given, ...options } = request;
+    const token = 'token' in request ? given : this.token();
     const since = tick();
     const response = await this.fixture.send(method, path, { ...options, ...(token !== undefined && { token }) });
-    const said = response ? `${response.status} ${shorten(response.body)}` : 'no response';
+    const outcome = response ? `${response.status} ${shorten(response.body)}` : 'no response';
     this.fixture.log(
-      `${since} ${this.me.label} ${this.operation} ${method} ${path} ${shorten(more.form ?? more.json)} → ${said}`,
+      `${since} ${this.me.label} ${this.operation} ${method} ${path} ${shorten(request.form ?? request.json)} → ${outcome}`,
     );
     if (!response) return { since, status: 'unknown' };
     if (response.status === 503) {
       const { unavailableStores } = this.fixture;
       if (![...needs, 'postgres' as const].some((store) => unavailableStores.has(store))) {
-        this.fail(response, 'every store that this operation needs is available');
+        this.fail(response, 'unexpected 503: every store that this operation needs is available');
       }
       return { since, status: 'unknown' };
     }
@@ -94,7 +95,10 @@ export class Step {
     return { since, response, status: response.status };
   }
 
-  /** Sends a write and applies its outcome to the model, according to the status of the response. */
+  /**
+   * Sends a write and applies its outcome to the model: `done`, `refused`, or unknown. Throws on any other status.
+   * Returns the response if the write is done.
+   */
   async write(
     changes: readonly Change[],
     send: () => Promise<Reply>,
@@ -110,13 +114,13 @@ export class Step {
     return status === done ? response : undefined;
   }
 
-  /** Throws if the status is not one of the possible ones. */
+  /** Throws if there is a response with another status than the possible ones. */
   expect({ response, status }: Reply, ...possible: number[]): void {
     if (response && !possible.includes(response.status)) this.fail(response, `expected ${possible}, got ${status}`);
   }
 
-  fail({ status, body }: TestResponse, why: string): never {
-    throw new ModelMismatchError(`${this.me.label} ${this.operation}: ${why}; ${status} ${JSON.stringify(body)}`);
+  fail({ status, body }: TestResponse, reason: string): never {
+    throw new ModelMismatchError(`${this.me.label} ${this.operation}: ${reason}; ${status} ${JSON.stringify(body)}`);
   }
 }
 

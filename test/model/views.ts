@@ -5,8 +5,8 @@ import { ModelMismatchError } from './state.js';
 // biome-ignore lint/suspicious/noExplicitAny: every body was validated against the contract.
 type Body = any;
 
-const fail = (why: string, body: unknown): never => {
-  throw new ModelMismatchError(`${why}: ${JSON.stringify(body)}`);
+const fail = (reason: string, body: unknown): never => {
+  throw new ModelMismatchError(`${reason}: ${JSON.stringify(body)}`);
 };
 
 /** Checks that the contents of a response, requested at `since`, are possible for this viewer. */
@@ -17,7 +17,7 @@ export class ViewChecker {
     readonly since: number,
   ) {}
 
-  #from = (time: number) => Math.max(time, this.since);
+  #atLeastSince = (time: number) => Math.max(time, this.since);
 
   /** Checks a post of a response. Returns undefined if another test run created it. */
   checkPost(body: Body): Post | undefined {
@@ -25,10 +25,10 @@ export class ViewChecker {
     const author = model.findUser(body.author_id);
     const post = this.#postOf(body, author);
     if (!post) return undefined;
-    const shown = post.content.since(since).filter(({ value }) => value !== null && same(model, value, body));
+    const shown = post.content.since(since).filter(({ value }) => value !== null && showsContent(model, value, body));
     if (shown.length === 0)
       fail(`${viewer.label} sees a post with impossible content`, { body, possible: post.content.since(since) });
-    const seen = shown.filter(({ from }) => model.visibility(viewer, post.author, this.#from(from)).possible);
+    const seen = shown.filter(({ from }) => model.visibility(viewer, post.author, this.#atLeastSince(from)).possible);
     if (seen.length === 0) fail(`${viewer.label} sees a hidden post`, body);
     if (shown.length === 1) model.learnLink(body.image, shown[0]?.value?.image ?? null);
     const names = post.author.profile.since(since).map(({ value }) => value?.username);
@@ -48,9 +48,9 @@ export class ViewChecker {
     const { posts } = this.model;
     const known = posts.find(({ id }) => id === body.id);
     if (!author && !known) return undefined;
-    const fresh = (post: Post) =>
+    const matchesByTitle = (post: Post) =>
       post.id === undefined && post.content.since(this.since).some(({ value }) => value?.title === body.title);
-    const post = known ?? posts.find(fresh) ?? fail('this post was never created', body);
+    const post = known ?? posts.find(matchesByTitle) ?? fail('this post was never created', body);
     if (post.author !== author) fail('the author is wrong', body);
     post.id = body.id;
     post.createdAt ??= body.created_at;
@@ -61,10 +61,10 @@ export class ViewChecker {
   /**
    * Checks the first page of a list: order, contents and completeness.
    *
-   * @param ends whether this is also the last page
+   * @param isLastPage whether the first page is also the last one
    * @param isListed whether a post belongs to the list
    */
-  checkPosts(bodies: readonly Body[], ends: boolean, isListed: (post: Post) => boolean): void {
+  checkPosts(bodies: readonly Body[], isLastPage: boolean, isListed: (post: Post) => boolean): void {
     for (const [index, body] of bodies.entries()) {
       const before = bodies[index - 1];
       if (before && !isNewer(before, body)) fail('posts are not in descending order of age', [before, body]);
@@ -73,8 +73,9 @@ export class ViewChecker {
     for (const post of shown) if (post && !isListed(post)) fail('this post does not belong to the list', post.id);
     const last = bodies.at(-1);
     for (const post of this.model.posts) {
-      const due = ends || (last && post.createdAt && isNewer({ created_at: post.createdAt, id: post.id }, last));
-      if (due && isListed(post) && !shown.includes(post) && this.#isCertain(post)) {
+      const isInRange =
+        isLastPage || (last && post.createdAt && isNewer({ created_at: post.createdAt, id: post.id }, last));
+      if (isInRange && isListed(post) && !shown.includes(post) && this.#isCertainlyVisible(post)) {
         fail(
           `${this.viewer.label} should see post ${post.id}`,
           bodies.map(({ id }) => id),
@@ -83,7 +84,7 @@ export class ViewChecker {
     }
   }
 
-  #isCertain(post: Post): boolean {
+  #isCertainlyVisible(post: Post): boolean {
     const exists = post.content.since(this.since).every(({ value }) => value !== null);
     return exists && this.model.visibility(this.viewer, post.author, this.since).certain;
   }
@@ -91,26 +92,28 @@ export class ViewChecker {
   /** Checks a full or a brief profile. */
   checkProfile(body: Body, owner: User): void {
     const { model, viewer } = this;
-    const spans = owner.profile.since(this.since).filter(({ value }) => value !== null && isOf(model, value, body));
+    const spans = owner.profile
+      .since(this.since)
+      .filter(({ value }) => value !== null && showsProfile(model, value, body));
     if (spans.length === 0)
       fail('a profile has impossible content', { body, possible: owner.profile.since(this.since) });
     const full = 'private' in body;
     const possible = spans.filter(({ value, from }) => {
       if (owner === viewer || !value?.private) return full;
       return full
-        ? model.friendship(viewer, owner, this.#from(from)).possible
-        : !model.friendship(viewer, owner, this.#from(from)).certain;
+        ? model.friendship(viewer, owner, this.#atLeastSince(from)).possible
+        : !model.friendship(viewer, owner, this.#atLeastSince(from)).certain;
     });
     if (possible.length === 0) fail(`${viewer.label} sees the wrong form of the profile of ${owner.label}`, body);
     if (full && spans.length === 1) model.learnLink(body.profile_link, spans[0]?.value?.picture ?? null);
   }
 
-  /** Checks a list of users: it must contain all that are certain, and only those that are possible. */
-  checkUsers(bodies: readonly Body[], isIn: (user: User) => { possible: boolean; certain: boolean }): User[] {
+  /** Checks that a list contains all users that are certain and only users that are possible. Returns the users. */
+  checkUsers(bodies: readonly Body[], membership: (user: User) => { possible: boolean; certain: boolean }): User[] {
     const listed = bodies.map(({ id }) => this.model.findUser(id) ?? fail('unknown user', id));
     if (new Set(listed).size < listed.length) fail('a user is listed twice', bodies);
     for (const user of this.model.users) {
-      const { possible, certain } = isIn(user);
+      const { possible, certain } = membership(user);
       const exists = user.profile.since(this.since).map(({ value }) => value !== null);
       const shown = listed.includes(user);
       if (shown && !(possible && exists.includes(true)))
@@ -131,7 +134,9 @@ export class ViewChecker {
     if (status === 200) {
       if (!bytes.equals(imageOf(tag))) fail(`${link} has other bytes`, bytes.length);
       const seen = holders.some(({ author, spans }) =>
-        spans.some((span) => span.tag === tag && model.visibility(viewer, author, this.#from(span.from)).possible),
+        spans.some(
+          (span) => span.tag === tag && model.visibility(viewer, author, this.#atLeastSince(span.from)).possible,
+        ),
       );
       if (!seen) fail(`${viewer.label} sees a hidden image`, link);
     } else {
@@ -148,10 +153,10 @@ export class ViewChecker {
 const imagesIn = <Key extends string>(spans: { value: Record<Key, string | null> | null; from: number }[], key: Key) =>
   spans.map(({ value, from }) => ({ tag: value?.[key] ?? null, from }));
 
-const same = (model: Model, content: Content, body: Body) =>
+const showsContent = (model: Model, content: Content, body: Body) =>
   content.title === body.title && content.text === body.text && model.linkMatches(body.image, content.image);
 
-const isOf = (model: Model, profile: Profile, body: Body) =>
+const showsProfile = (model: Model, profile: Profile, body: Body) =>
   profile.name === body.name &&
   profile.username === body.username &&
   (!('private' in body) || (profile.private === body.private && model.linkMatches(body.profile_link, profile.picture)));

@@ -15,15 +15,15 @@ export const friends: Mutant[] = [
   {
     breach: 'the sender of a request can accept it',
     file: 'db/graph/embedded.ts',
-    find: `.where(friendshipOf(by, from)) .where('requester', '=', from)`,
-    replace: '.where(friendshipOf(by, from))',
+    find: `.where(isPair(by, from)) .where('requester', '=', from)`,
+    replace: '.where(isPair(by, from))',
     caughtBy: ['friends.accept.own-request'],
   },
   {
     breach: 'declining a request removes an existing friendship',
     file: 'db/graph/embedded.ts',
-    find: 'removeWhen(by, from, sql`requester = ${from}`)',
-    replace: 'removeWhen(by, from, sql`true`)',
+    find: 'deletePairIf(by, from, sql`requester = ${from}`)',
+    replace: 'deletePairIf(by, from, sql`true`)',
     caughtBy: ['friends.friendship.no-request-left'],
   },
   {

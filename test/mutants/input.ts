@@ -19,8 +19,8 @@ export const input: Mutant[] = [
   {
     breach: 'an undocumented body is ignored',
     file: 'handlers/http/input.ts',
-    find: `if (received.kind === 'bad') return refuse(received.message);`,
-    replace: `if (received.kind === 'bad') return undefined;`,
+    find: `if (received.kind === 'invalid') return refuse(received.message);`,
+    replace: `if (received.kind === 'invalid') return undefined;`,
     caughtBy: ['bodies.none.listFriends'],
   },
   {

@@ -1,6 +1,6 @@
 /** A small breach of the contract, as one change of one source file. */
 export interface Mutant {
-  /** What the service does wrong. */
+  /** The wrong behavior of the service. */
   breach: string;
   file: string;
   /** Code that occurs exactly once; white space may differ. */

@@ -5,7 +5,7 @@ export const sessions: Mutant[] = [
   {
     breach: 'a token stays valid after logout',
     file: 'handlers/auth.ts',
-    find: 'if (!(await deleteSession(context.db, user.account.id, user.sessionId))) throw unauthorized();',
+    find: 'if (!(await deleteSession(context.db, user.account.id, user.sessionId))) throw invalidToken();',
     replace: '',
     caughtBy: ['auth.logout.ends-session'],
   },
@@ -72,8 +72,8 @@ export const sessions: Mutant[] = [
   {
     breach: 'the cookie authenticates cross-site requests',
     file: 'handlers/http/cross-site.ts',
-    find: 'if (isCrossSite(request, trusted)) throw',
-    replace: 'if (isCrossSite(request, trusted) && request.headers.origin === "null") throw',
+    find: 'if (isFromUntrustedOrigin(request, trusted)) throw',
+    replace: 'if (isFromUntrustedOrigin(request, trusted) && request.headers.origin === "null") throw',
     caughtBy: ['sites.createPost'],
   },
   {
@@ -87,7 +87,7 @@ export const sessions: Mutant[] = [
     breach: 'a failed login reveals that the email is registered',
     file: 'handlers/auth.ts',
     find: 'if (!credentials || !matches) return undefined;',
-    replace: `if (credentials && !matches) throw unauthorized('The password is wrong.'); if (!credentials) return undefined;`,
+    replace: `if (credentials && !matches) throw invalidCredentials('The password is wrong.'); if (!credentials) return undefined;`,
     caughtBy: ['auth.login.generic-refusal'],
   },
   {

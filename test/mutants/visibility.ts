@@ -3,7 +3,7 @@
 import type { Mutant } from './mutant.js';
 
 /** Visibility of accounts, posts and images. */
-export const sight: Mutant[] = [
+export const visibility: Mutant[] = [
   {
     breach: 'a profile contains the email address',
     file: 'handlers/http/operations.ts',

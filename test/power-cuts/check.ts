@@ -3,14 +3,14 @@ import { readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
 import { startService } from '../../handlers/service.js';
 import { verify } from '../../scripts/verify/verify.js';
-import { randomFor } from '../fuzz/random.js';
 import { drainOutbox } from '../support/contents.js';
+import { randomFor } from '../support/random.js';
 import type { TestResponse } from '../support/requests.js';
 import { PASSWORD } from '../support/service.js';
 import { silentLog } from '../support/stores.js';
 import type { Expected, Fact } from './facts.js';
 import { createThrowingSender, digest, noiseImage } from './load.js';
-import { LIMITS } from './record.js';
+import { NO_LIMITS } from './record.js';
 
 type Send = ReturnType<typeof createThrowingSender>;
 
@@ -31,7 +31,7 @@ export async function findFaults(
       done();
     },
   });
-  const environment = { ...LIMITS, PORT: '0', OPS_PORT: '0', DATA_DIR: dataDirectory };
+  const environment = { ...NO_LIMITS, PORT: '0', OPS_PORT: '0', DATA_DIR: dataDirectory };
   const config = readConfig(environment);
   begin('start');
   let service: Awaited<ReturnType<typeof startService>>;
@@ -64,7 +64,7 @@ export async function findFaults(
 
 const messageOf = (error: unknown) => `${error instanceof Error ? `${error.name}: ${error.message}` : error}`;
 
-/** Compares every fact with what the responses have promised. */
+/** Returns a description of each fact whose value is none of the allowed ones. */
 async function checkFacts(send: Send, expected: readonly Expected[]): Promise<string[]> {
   const faults: string[] = [];
   const tokens = new Map<string, string>();
@@ -147,7 +147,7 @@ const describe = (fact: Fact) => {
   return JSON.stringify({ ...key, ...('token' in key && { token: '…' }), ...('text' in key && { text: '…' }) });
 };
 
-/** Checks that new data can be written and read, which also shows that no id is reused. */
+/** Checks that new data can be written and read, which would fail if an id were reused. Returns a description of a failure. */
 async function checkWrites(send: Send): Promise<string[]> {
   const email = 'newcomer@people.example';
   const json = { name: 'New', username: 'newcomer', email, password: PASSWORD };

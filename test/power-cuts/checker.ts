@@ -23,7 +23,8 @@ export interface Outcome {
   title: string;
   faults: string[];
   ms: number;
-  expected: number;
+  /** The number of checked facts. */
+  factCount: number;
   state: Omit<CrashState, 'contents'>;
 }
 
@@ -42,7 +43,7 @@ async function check(number: number): Promise<Outcome> {
   await writeContents(contents, root);
   const faults = await findFaults(dataDirectoryIn(root), expected, begin);
   await rm(root, { recursive: true });
-  return { number, title, faults, ms: performance.now() - began, expected: expected.length, state };
+  return { number, title, faults, ms: performance.now() - began, factCount: expected.length, state };
 }
 
 process.on('message', async (number: number) => process.send?.({ outcome: await check(number) }));

@@ -6,9 +6,9 @@ import type { CheckerOptions, Outcome } from './checker.js';
 const CHECK_TIMEOUT_MS = 180_000;
 
 /** A checker is replaced after this many states, since PGlite does not free its memory. */
-const STATES_MAX = 20;
+const STATES_PER_CHECKER = 20;
 
-/** Checks the states with these numbers in `jobs` processes. */
+/** Checks the states with these numbers in up to `jobs` processes at a time. */
 export async function checkAll(
   numbers: readonly number[],
   jobs: number,
@@ -19,10 +19,10 @@ export async function checkAll(
   const work = async () => {
     while (waiting.length > 0) {
       const child = await startChecker(options);
-      for (let count = 0; count < STATES_MAX; count += 1) {
+      for (let count = 0; count < STATES_PER_CHECKER; count += 1) {
         const number = waiting.shift();
         if (number === undefined) break;
-        const outcome = await checkBy(child, number);
+        const outcome = await checkState(child, number);
         report(outcome);
         // A service that failed to start may have left files or ports open.
         if (outcome.faults.length > 0) break;
@@ -39,6 +39,7 @@ process.once('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
+/** Starts a checker and waits until it has read the trace. */
 async function startChecker(options: CheckerOptions): Promise<ChildProcess> {
   const child = fork(resolve('.build/test/power-cuts/checker.js'), [JSON.stringify(options)], {
     env: { PATH: process.env.PATH },
@@ -50,16 +51,16 @@ async function startChecker(options: CheckerOptions): Promise<ChildProcess> {
   running.add(child);
   child.once('exit', () => running.delete(child));
   const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`a checker exited with ${code} before its first state; does the trace exist?`);
+    throw new Error(`A checker exited with ${code} before its first state; does the trace exist?`);
   });
   await Promise.race([once(child, 'message'), ended]);
   return child;
 }
 
 /** Checks a state. A crash or a timeout of the process counts as a fault of the state. */
-function checkBy(child: ChildProcess, number: number): Promise<Outcome> {
+function checkState(child: ChildProcess, number: number): Promise<Outcome> {
   const began = performance.now();
-  let now = { title: 'not begun', step: 'begin' };
+  let progress = { title: 'not begun', step: 'begin' };
   return new Promise((resolve) => {
     const finish = (outcome: Outcome) => {
       clearTimeout(timer);
@@ -70,17 +71,17 @@ function checkBy(child: ChildProcess, number: number): Promise<Outcome> {
       const state = { volatileEntries: 0, lostEntries: [], volatileChanges: 0, staleFiles: [] };
       finish({
         number,
-        title: now.title,
-        faults: [`${now.step}: ${fault}`],
+        title: progress.title,
+        faults: [`${progress.step}: ${fault}`],
         ms: performance.now() - began,
-        expected: 0,
+        factCount: 0,
         state,
       });
     };
     const onExit = (code: number | null, signal: string | null) => fail(`the process exited with ${code ?? signal}`);
     const onMessage = (message: { outcome: Outcome } | { title: string; step: string }) => {
       if ('outcome' in message) finish(message.outcome);
-      else now = message;
+      else progress = message;
     };
     const timer = setTimeout(() => fail(`no outcome after ${CHECK_TIMEOUT_MS / 1000} s`), CHECK_TIMEOUT_MS);
     child.on('exit', onExit).on('message', onMessage);

@@ -1,4 +1,4 @@
-import { type Random, randomFor } from '../fuzz/random.js';
+import { type Random, randomFor } from '../support/random.js';
 import type { Cut, Fate, Inode } from './disk.js';
 import type { Recording } from './record.js';
 import type { Operation } from './trace.js';
@@ -17,7 +17,6 @@ function groupOf({ isDirectory, path }: Inode): FsyncGroup {
 const KEPT: Fate = { entries: 'kept', content: 'kept' };
 
 export interface SampledCut extends Cut {
-  /** A description of the cut. */
   title: string;
 }
 
@@ -74,13 +73,15 @@ export function cutOf(recording: Recording, { seed, model, ignored }: CutOptions
     model: model === 'kill' ? 'strict' : model,
     fate,
     chance: random.chance,
-    counts: (inode) => !ignores(groupOf(inode)),
+    respectsSyncs: (inode) => !ignores(groupOf(inode)),
     title: `${phase.name}, ${where}, entries ${nameOf(fate.entries)}, content ${nameOf(fate.content)}`,
   };
 }
 
 const nameOf = (fate: Fate['entries'] | Fate['content']) =>
-  typeof fate === 'string' ? fate : `kept by ${fate.share}${'each' in fate ? ` of each ${fate.each}` : ''}`;
+  typeof fate === 'string'
+    ? fate
+    : `kept with probability ${fate.share}${'each' in fate ? ` for each ${fate.each}` : ''}`;
 
 interface Interval {
   name: string;
@@ -88,7 +89,7 @@ interface Interval {
   to: number;
 }
 
-/** Returns the phases in order, with the first start split after the creation of the cluster. */
+/** Returns the phases in order, with the first one split after the creation of the cluster. */
 function intervalsOf({ phases, operations }: Recording): Interval[] {
   const created = operations.find((operation) => operation.kind === 'rename' && CLUSTER_CREATED.test(operation.to));
   return phases.flatMap(({ name, at }, index) => {
@@ -108,7 +109,7 @@ function pickPhase(recording: Recording, random: Random): Interval {
   return random.pick(all);
 }
 
-/** Picks a response, a rare operation or any operation; the cut is after it or while it runs. */
+/** Picks a cut right after a response, or after or during an operation, preferably a rare one. */
 function pickTime(
   { operations, requests }: Recording,
   { from, to }: Interval,

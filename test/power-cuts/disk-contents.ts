@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crash, type DiskContents, type History } from './disk.js';
 
+/** Writes the contents into a directory, which is created if missing. */
 export async function writeContents(contents: DiskContents, directory: string): Promise<void> {
   await mkdir(directory, { recursive: true });
   for (const [name, child] of contents) {
@@ -21,7 +22,7 @@ export async function differences(history: History, directory: string): Promise<
     model: 'strict',
     fate: { entries: 'kept', content: 'kept' },
     chance: () => true,
-    counts: () => true,
+    respectsSyncs: () => true,
   });
   return compare(contents, directory, '');
 }

@@ -74,8 +74,8 @@ const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);
  * @param root an existing, empty directory, which survives every power cut
  */
 export function replay(operations: readonly Operation[], root: string): History {
-  const make = (path: string, isDirectory: boolean): Inode => ({ path, isDirectory, changes: [], syncs: [] });
-  const rootInode = make(root, true);
+  const createInode = (path: string, isDirectory: boolean): Inode => ({ path, isDirectory, changes: [], syncs: [] });
+  const rootInode = createInode(root, true);
   const tree = new Map<string, Inode>([[root, rootInode]]);
   const open = new Map<string, { inode: Inode; position: number }>();
   const sizes = new Map<Inode, number>();
@@ -83,31 +83,31 @@ export function replay(operations: readonly Operation[], root: string): History 
 
   const inodeAt = (path: string): Inode => {
     const inode = tree.get(path);
-    if (!inode) throw new Error(`the trace is incomplete: ${path} was not created`);
+    if (!inode) throw new Error(`The trace is incomplete: ${path} was not created`);
     return inode;
   };
   const fileOf = (file: string) => {
     const found = open.get(file);
-    if (!found) throw new Error(`the trace is incomplete: ${file} was not opened`);
+    if (!found) throw new Error(`The trace is incomplete: ${file} was not opened`);
     return found;
   };
-  const named = (path: string, inode: Inode | undefined): NameChange => ({
+  const nameChange = (path: string, inode: Inode | undefined): NameChange => ({
     directory: inodeAt(dirname(path)),
     name: nameOf(path),
     inode,
   });
-  const change = ({ start, end }: Operation, what: string, names: NameChange[]) =>
+  const changeEntries = ({ start, end }: Operation, what: string, names: NameChange[]) =>
     entries.push({ start, end, what, names });
   const create = (operation: Operation, path: string, isDirectory: boolean): void => {
-    const inode = make(path, isDirectory);
-    change(operation, `create ${path}`, [named(path, inode)]);
+    const inode = createInode(path, isDirectory);
+    changeEntries(operation, `create ${path}`, [nameChange(path, inode)]);
     tree.set(path, inode);
   };
   const truncate = ({ start, end }: Operation, inode: Inode, length: number): void => {
     inode.changes.push({ start, end, offset: length, data: undefined });
     sizes.set(inode, length);
   };
-  const below = (path: string) => [...tree.keys()].filter((other) => other.startsWith(`${path}/`));
+  const pathsBelow = (path: string) => [...tree.keys()].filter((other) => other.startsWith(`${path}/`));
 
   for (const operation of operations) {
     switch (operation.kind) {
@@ -146,9 +146,9 @@ export function replay(operations: readonly Operation[], root: string): History 
       case 'rename': {
         const { from, to } = operation;
         const inode = inodeAt(from);
-        change(operation, `rename ${from} to ${to}`, [named(from, undefined), named(to, inode)]);
-        const moved = [from, ...below(from)].map((path) => [path, tree.get(path)] as const);
-        for (const path of [to, ...below(to)]) tree.delete(path);
+        changeEntries(operation, `rename ${from} to ${to}`, [nameChange(from, undefined), nameChange(to, inode)]);
+        const moved = [from, ...pathsBelow(from)].map((path) => [path, tree.get(path)] as const);
+        for (const path of [to, ...pathsBelow(to)]) tree.delete(path);
         for (const [path, inode] of moved) {
           tree.delete(path);
           if (inode) tree.set(to + path.slice(from.length), inode);
@@ -157,9 +157,9 @@ export function replay(operations: readonly Operation[], root: string): History 
       }
       case 'remove': {
         // Children before their parents. A forced removal may be of a missing path.
-        const paths = tree.has(operation.path) ? [...below(operation.path).sort().reverse(), operation.path] : [];
+        const paths = tree.has(operation.path) ? [...pathsBelow(operation.path).sort().reverse(), operation.path] : [];
         for (const path of paths) {
-          change(operation, `remove ${path}`, [named(path, undefined)]);
+          changeEntries(operation, `remove ${path}`, [nameChange(path, undefined)]);
           tree.delete(path);
         }
         break;
@@ -182,7 +182,7 @@ export interface Cut {
   fate: Fate;
   chance(share: number): boolean;
   /** Returns whether `fsync` calls of this file are respected. */
-  counts(inode: Inode): boolean;
+  respectsSyncs(inode: Inode): boolean;
 }
 
 /** The contents of a directory: files as bytes, directories as maps. */
@@ -215,7 +215,7 @@ export function crash({ root, entries }: History, cut: Cut): CrashState {
   }
   const state: CrashState = {
     contents: new Map(),
-    volatileEntries: durable.filter((is) => !is).length,
+    volatileEntries: durable.filter((isDurable) => !isDurable).length,
     lostEntries: before.filter((_, index) => !kept[index]).map(({ what }) => what),
     volatileChanges: 0,
     staleFiles: [],
@@ -231,8 +231,10 @@ export function crash({ root, entries }: History, cut: Cut): CrashState {
 }
 
 /** Returns the syncs of a file or directory that were completed before the cut. */
-const syncsOf = (inode: Inode, { at, counts }: Cut) => inode.syncs.filter(({ end }) => end <= at && counts(inode));
+const syncsOf = (inode: Inode, { at, respectsSyncs }: Cut) =>
+  inode.syncs.filter(({ end }) => end <= at && respectsSyncs(inode));
 
+/** Returns whether each change is durable: no power cut can lose it. */
 function durableEntries(entries: readonly EntryChange[], cut: Cut): boolean[] {
   const lastSync = (inode: Inode) => Math.max(0, ...syncsOf(inode, cut).map(({ start }) => start));
   const byDirectory = ({ names, end }: EntryChange) => names.some(({ directory }) => lastSync(directory) >= end);
@@ -242,20 +244,21 @@ function durableEntries(entries: readonly EntryChange[], cut: Cut): boolean[] {
   return entries.map((_, index) => index <= last);
 }
 
+/** Returns whether each change is kept by this cut. */
 function keptEntries(entries: readonly EntryChange[], durable: readonly boolean[], cut: Cut): boolean[] {
   const { entries: fate } = cut.fate;
   if (fate === 'kept') return entries.map(() => true);
   if (fate === 'lost' && cut.model === 'journal') return [...durable];
   if (cut.model === 'journal') {
     // In order: a prefix of the volatile changes is kept.
-    const first = durable.lastIndexOf(true) + 1;
-    let last = first;
+    const durableCount = durable.lastIndexOf(true) + 1;
+    let keptCount = durableCount;
     const { share } = fate as { share: number };
-    const keepProbability = 1 - (1 - share) / Math.max(1, (entries.length - first) / 4);
-    while (last < entries.length && cut.chance(keepProbability)) last += 1;
-    return entries.map((_, index) => index < last);
+    const keepProbability = 1 - (1 - share) / Math.max(1, (entries.length - durableCount) / 4);
+    while (keptCount < entries.length && cut.chance(keepProbability)) keptCount += 1;
+    return entries.map((_, index) => index < keptCount);
   }
-  const kept = durable.map((is) => is || (fate !== 'lost' && cut.chance(fate.share)));
+  const kept = durable.map((isDurable) => isDurable || (fate !== 'lost' && cut.chance(fate.share)));
   // A kept change implies all earlier changes of the same name.
   const implied = new Map<Inode, Set<string>>();
   for (let index = entries.length - 1; index >= 0; index -= 1) {
@@ -263,13 +266,14 @@ function keptEntries(entries: readonly EntryChange[], durable: readonly boolean[
     kept[index] ||= names.some(({ directory, name }) => implied.get(directory)?.has(name));
     if (!kept[index]) continue;
     for (const { directory, name } of names) {
-      const names = implied.get(directory) ?? new Set<string>();
-      implied.set(directory, names.add(name));
+      const impliedNames = implied.get(directory) ?? new Set<string>();
+      implied.set(directory, impliedNames.add(name));
     }
   }
   return kept;
 }
 
+/** Returns the content of a file after this cut, and counts its changes in `state`. */
 function contentOf(inode: Inode, cut: Cut, state: CrashState): Buffer {
   const changes = inode.changes.filter(({ start }) => start <= cut.at);
   const synced = Math.max(0, ...syncsOf(inode, cut).map(({ start }) => start));
@@ -281,26 +285,26 @@ function contentOf(inode: Inode, cut: Cut, state: CrashState): Buffer {
   if (volatile.length === 0) return complete.bytes();
   state.volatileChanges += volatile.length;
   const { content: fate } = cut.fate;
-  const share = typeof fate === 'object' && fate.each === 'file' ? Number(cut.chance(fate.share)) : undefined;
-  if (fate === 'lost' || share === 0) {
+  const keepsFile = typeof fate === 'object' && fate.each === 'file' ? cut.chance(fate.share) : undefined;
+  if (fate === 'lost' || keepsFile === false) {
     state.staleFiles.push(inode.path);
     return complete.bytes();
   }
-  if (fate === 'kept' || share === 1) {
+  if (fate === 'kept' || keepsFile === true) {
     for (const change of volatile) complete.apply(change);
     return complete.bytes();
   }
   const partial = complete.copy();
   for (const change of volatile) {
     complete.apply(change);
-    const all = cut.chance(fate.share);
-    partial.take(change, complete, fate.each === 'sector' ? () => cut.chance(fate.share) : () => all);
+    const keepsChange = cut.chance(fate.share);
+    partial.take(change, complete, fate.each === 'sector' ? () => cut.chance(fate.share) : () => keepsChange);
   }
   if (!partial.bytes().equals(complete.bytes())) state.staleFiles.push(inode.path);
   return partial.bytes();
 }
 
-/** A growable buffer with a fixed capacity. */
+/** The bytes of a file, of any size up to a fixed capacity. */
 class Content {
   #bytes: Buffer;
   #size = 0;
@@ -325,7 +329,10 @@ class Content {
     if (data) this.#bytes.set(data, offset);
   }
 
-  /** Copies the sectors of a change for which `keep` returns true from `source`, and its size if there are any. */
+  /**
+   * Applies the sectors of a change for which `keep` returns true, with their bytes in `source`, to which the whole change
+   * was applied. The size changes if any are kept.
+   */
   take({ offset, data }: ContentChange, source: Content, keep: () => boolean): void {
     if (!data) {
       if (keep()) this.#resize(offset);

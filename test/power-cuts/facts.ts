@@ -13,7 +13,7 @@ export type Fact =
   | { kind: 'friendship'; from: string; to: string; value: 'none' | 'requested' | 'friends' }
   | { kind: 'idempotency key'; email: string; key: string; title: string; text: string; value: number };
 
-/** A request with the facts that its response promises. Times as in a trace. */
+/** A request with the facts that its response promises. Times are in nanoseconds, by the clock of the trace. */
 export interface CompletedRequest {
   what: string;
   start: number;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
-import type { Random } from '../fuzz/random.js';
 import { pngChunk } from '../support/image-builders.js';
+import type { Random } from '../support/random.js';
 import { createSender, type RequestOptions, type TestResponse } from '../support/requests.js';
 import type { CompletedRequest, Fact } from './facts.js';
 
@@ -23,15 +23,15 @@ export const createThrowingSender = (url: string) =>
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 
-const WIDTH = 99;
+const WIDTH_PIXELS = 99;
 
 /** Returns a grayscale PNG of about this many random bytes, so that no two files share a sector. */
 export function noiseImage(random: Random, bytes: number): Buffer {
-  const height = Math.ceil(bytes / (WIDTH + 1));
-  const rows = Buffer.from(Array.from({ length: height * (WIDTH + 1) }, () => random.below(256)));
-  for (let row = 0; row < height; row += 1) rows[row * (WIDTH + 1)] = 0;
+  const height = Math.ceil(bytes / (WIDTH_PIXELS + 1));
+  const rows = Buffer.from(Array.from({ length: height * (WIDTH_PIXELS + 1) }, () => random.below(256)));
+  for (let row = 0; row < height; row += 1) rows[row * (WIDTH_PIXELS + 1)] = 0;
   const header = Buffer.alloc(13);
-  header.writeUInt32BE(WIDTH, 0);
+  header.writeUInt32BE(WIDTH_PIXELS, 0);
   header.writeUInt32BE(height, 4);
   header[8] = 8;
   const chunks = [pngChunk('IHDR', header), pngChunk('IDAT', deflateSync(rows)), pngChunk('IEND', '')];
@@ -61,7 +61,7 @@ export class Client {
   /** The tokens of additional sessions. */
   readonly devices: string[] = [];
   id = 0;
-  profile = { name: 'Some Body', private: false, picture: null as string | null };
+  profile = { name: 'A name', private: false, picture: null as string | null };
   friendship: 'none' | 'requested' | 'friends' = 'none';
   readonly email: string;
   #count = 0;
@@ -79,6 +79,7 @@ export class Client {
     this.url = url;
   }
 
+  /** Sends a request and records the facts that its response promises. Throws on any other status. */
   async send(
     method: string,
     path: string,
@@ -99,7 +100,10 @@ export class Client {
   async register(): Promise<void> {
     const { username, email, password } = this;
     const json = { name: this.profile.name, username, email, password };
-    const { body } = await this.send('POST', '/auth/register', { json }, () => [this.#account(), this.#profile()]);
+    const { body } = await this.send('POST', '/auth/register', { json }, () => [
+      this.#accountFact(),
+      this.#profileFact(),
+    ]);
     this.id = body.id;
     this.token = await this.login();
   }
@@ -110,24 +114,24 @@ export class Client {
     return body.token;
   }
 
-  #account = (): Fact => ({ kind: 'account', email: this.email, value: { password: this.password } });
-  #profile = (): Fact => ({ kind: 'profile', email: this.email, value: { ...this.profile } });
+  #accountFact = (): Fact => ({ kind: 'account', email: this.email, value: { password: this.password } });
+  #profileFact = (): Fact => ({ kind: 'profile', email: this.email, value: { ...this.profile } });
 
-  post = ({ id, title, text, image }: Post): Fact => ({
+  #postFact = ({ id, title, text, image }: Post): Fact => ({
     kind: 'post',
     id,
     author: this.email,
     value: { title, text: digest(text), image: image && digest(image) },
   });
 
-  #image(): Buffer {
+  #createImage(): Buffer {
     return noiseImage(this.random, this.random.pick([100, 3_000, 20_000, 70_000]));
   }
 
   async createPost(text = longText(this.random, this.random.pick([3, 100, 3_000]))): Promise<void> {
     this.#count += 1;
     const title = `${this.username} ${this.#count}`;
-    const image = this.random.chance(0.5) ? this.#image() : null;
+    const image = this.random.chance(0.5) ? this.#createImage() : null;
     const key = image ? undefined : `key-${this.#count}`;
     const form = { title, text, ...(image && { image: blob(image) }) };
     const options: RequestOptions = { form, ...(key && { headers: { 'Idempotency-Key': key } }) };
@@ -136,30 +140,32 @@ export class Client {
       this.posts.push(post);
       const { email } = this;
       return [
-        this.post(post),
+        this.#postFact(post),
         ...(key ? [{ kind: 'idempotency key' as const, email, key, title, text, value: id }] : []),
       ];
     });
   }
 
   async editPost(post: Post, text = longText(this.random, 50)): Promise<void> {
-    const change = this.random.below(3);
-    const image = change === 0 ? this.#image() : change === 1 && post.image ? null : post.image;
+    const choice = this.random.below(3);
+    const newImage = choice === 0 ? this.#createImage() : undefined;
+    const removesImage = choice === 1 && post.image !== null;
+    const image = newImage ?? (removesImage ? null : post.image);
     const form = {
       text,
-      ...(change === 0 && image && { image: blob(image) }),
-      ...(change === 1 && post.image && { remove_image: 'true' }),
+      ...(newImage && { image: blob(newImage) }),
+      ...(removesImage && { remove_image: 'true' }),
     };
     await this.send('PUT', `/posts/edit?id=${post.id}`, { form }, () => {
       Object.assign(post, { text, image });
-      return [this.post(post)];
+      return [this.#postFact(post)];
     });
   }
 
   async editText(post: Post, text: string): Promise<void> {
     await this.send('PUT', `/posts/edit?id=${post.id}`, { form: { text } }, () => {
       post.text = text;
-      return [this.post(post)];
+      return [this.#postFact(post)];
     });
   }
 
@@ -172,18 +178,18 @@ export class Client {
 
   /** Likes or unlikes a post of another client. A deleted post returns 404 and has no likes. */
   async toggleLike(author: Client): Promise<void> {
-    const [id] = author.posts.length > 0 ? [this.random.pick(author.posts).id] : [];
-    if (id === undefined) return;
-    const likes = !this.liked.has(id);
+    if (author.posts.length === 0) return;
+    const { id } = this.random.pick(author.posts);
+    const isLike = !this.liked.has(id);
     await this.send(
-      likes ? 'POST' : 'DELETE',
+      isLike ? 'POST' : 'DELETE',
       `/posts/like?id=${id}`,
       {},
       ({ status }) => {
         if (status === 404) return [];
-        if (likes) this.liked.add(id);
+        if (isLike) this.liked.add(id);
         else this.liked.delete(id);
-        return [{ kind: 'like', id, author: author.email, email: this.email, value: likes }];
+        return [{ kind: 'like', id, author: author.email, email: this.email, value: isLike }];
       },
       [200, 404],
     );
@@ -204,13 +210,13 @@ export class Client {
   }
 
   async changeProfile(): Promise<void> {
-    const picture = this.random.chance(0.6) ? this.#image() : undefined;
+    const picture = this.random.chance(0.6) ? this.#createImage() : undefined;
     const profile = { ...this.profile, name: longText(this.random, 10) };
     if (picture) profile.picture = digest(picture);
     const form = { name: profile.name, ...(picture && { image: blob(picture) }) };
     await this.send('PUT', '/profiles/me', { form }, () => {
       this.profile = profile;
-      return [this.#profile()];
+      return [this.#profileFact()];
     });
   }
 
@@ -222,15 +228,17 @@ export class Client {
     const ended = [this.token, ...this.devices.splice(0)];
     await this.send('PUT', '/profiles/me', { form }, () => {
       this.password = password;
-      return [this.#account(), ...ended.map((token) => session(token, false))];
+      return [this.#accountFact(), ...ended.map((token) => session(token, false))];
     });
     this.token = await this.login();
   }
 
+  /** Logs in, which starts an additional session. */
   async addDevice(): Promise<void> {
     this.devices.push(await this.login());
   }
 
+  /** Ends the newest additional session. */
   async logOut(): Promise<void> {
     const token = this.devices.pop();
     if (token) await this.send('POST', '/auth/logout', { token }, () => [session(token, false)]);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { randomFor } from '../fuzz/random.js';
+import { randomFor } from '../support/random.js';
 import type { CompletedRequest } from './facts.js';
 import { Client, longText, now } from './load.js';
 import { type Operation, readOperations } from './trace.js';
@@ -16,7 +16,7 @@ export interface Phase {
 
 /** All requests to a service since its first start, and all disk operations of its stores. */
 export interface Recording {
-  /** An empty directory, which itself survives any power cut. */
+  /** The directory of the data, empty at first, which itself survives any power cut. */
   root: string;
   dataDirectory: string;
   phases: Phase[];
@@ -36,8 +36,8 @@ export async function readRecording(directory: string): Promise<Recording> {
 /** Returns the data directory of a service below a root. */
 export const dataDirectoryIn = (root: string) => join(root, 'data');
 
-/** Disables the rate limits. */
-export const LIMITS = {
+/** Environment variables that disable the rate limits. */
+export const NO_LIMITS = {
   RATE_LIMIT_MAX: '1000000000',
   RATE_LIMIT_STRICT_MAX: '1000000000',
   ACCOUNT_FAILED_PASSWORDS_MAX: '1000000000',
@@ -57,7 +57,7 @@ class RecordedService {
     const here = (name: string) => resolve('.build/test/power-cuts', name);
     const child = fork(here('service.js'), {
       env: {
-        ...LIMITS,
+        ...NO_LIMITS,
         PATH: process.env.PATH,
         LOG_LEVEL: 'warn',
         PORT: '0',
@@ -70,13 +70,14 @@ class RecordedService {
     });
     process.once('exit', () => child.kill('SIGKILL'));
     const exited = once(child, 'exit').then(([code]) => {
-      throw new Error(`the recorded service exited with ${code}`);
+      throw new Error(`The recorded service exited with ${code}`);
     });
     const [{ url }] = await Promise.race([once(child, 'message'), exited]);
     exited.catch(() => undefined);
     return new RecordedService(child, url);
   }
 
+  /** Executes an SQL statement in the service and returns its rows. */
   async query(statement: string): Promise<Record<string, unknown>[]> {
     this.#child.send(statement);
     const [{ rows }] = await once(this.#child, 'message');
@@ -112,7 +113,7 @@ export async function record(directory: string, root: string, seed: string): Pro
   );
   const friend = new Client('friend', randomFor(seed, CLIENTS), requests, service.url);
   const leaver = new Client('leaver', randomFor(seed, CLIENTS + 1), requests, service.url);
-  const all = [...clients, friend, leaver];
+  const allClients = [...clients, friend, leaver];
   const load = (steps: number) =>
     Promise.all(
       clients.map(async (client) => {
@@ -124,11 +125,11 @@ export async function record(directory: string, root: string, seed: string): Pro
     );
   const restart = async () => {
     service = await RecordedService.start(directory, root);
-    for (const client of all) client.moveTo(service.url);
+    for (const client of allClients) client.moveTo(service.url);
   };
 
   begin('first requests');
-  for (const client of all) {
+  for (const client of allClients) {
     await client.register();
     await client.createPost();
   }
@@ -143,8 +144,8 @@ export async function record(directory: string, root: string, seed: string): Pro
   await load(6);
   begin('WAL segment');
   const segment = async () => (await service.query('select pg_walfile_name(pg_current_wal_lsn()) as name'))[0]?.name;
-  const before = await segment();
-  for (const last = { segment: before }; last.segment === before; last.segment = await segment()) {
+  const firstSegment = await segment();
+  do {
     await Promise.all(
       clients.map(async (client) => {
         await client.createPost();
@@ -152,7 +153,7 @@ export async function record(directory: string, root: string, seed: string): Pro
         for (let edit = 0; post && edit < 5; edit += 1) await client.editText(post, longText(client.random, 9_999));
       }),
     );
-  }
+  } while ((await segment()) === firstSegment);
   await load(4);
   begin('stop');
   await service.end('SIGTERM');

@@ -13,18 +13,18 @@ import { threadId } from 'node:worker_threads';
 
 const { RECORD_BELOW = '', RECORD_TO = '' } = process.env;
 const { writeSync } = fs;
-const log = fs.openSync(join(RECORD_TO, `${process.pid}-${threadId}.operations`), 'a');
+const logFd = fs.openSync(join(RECORD_TO, `${process.pid}-${threadId}.operations`), 'a');
 
 const now = () => Number(process.hrtime.bigint());
 
 function record(start: number, operation: Record<string, unknown>, data?: Buffer): void {
   const header = { start, end: now(), ...operation, ...(data && { bytes: data.length }) };
-  writeSync(log, `${JSON.stringify(header)}\n`);
-  for (let done = 0; data && done < data.length; ) done += writeSync(log, data, done);
+  writeSync(logFd, `${JSON.stringify(header)}\n`);
+  for (let written = 0; data && written < data.length; ) written += writeSync(logFd, data, written);
 }
 
-/** Returns the absolute path if it is below RECORD_BELOW. */
-function recorded(path: unknown): string | undefined {
+/** Returns the absolute path if it is RECORD_BELOW or below it. */
+function recordedPath(path: unknown): string | undefined {
   if (typeof path !== 'string' && !(path instanceof URL) && !Buffer.isBuffer(path)) return undefined;
   const absolute = resolve(path instanceof URL ? path.pathname : String(path));
   return absolute === RECORD_BELOW || absolute.startsWith(RECORD_BELOW + sep) ? absolute : undefined;
@@ -32,7 +32,12 @@ function recorded(path: unknown): string | undefined {
 
 /** Open files of this thread by descriptor. Descriptors are not shared between threads. */
 const files = new Map<number, string>();
-let opened = 0;
+let openedCount = 0;
+
+function createFileId(): string {
+  openedCount += 1;
+  return `${process.pid}-${threadId}-${openedCount}`;
+}
 
 function flagsOf(flags: string | number = 'r'): { create: boolean; truncate: boolean } {
   if (typeof flags === 'number') {
@@ -42,15 +47,14 @@ function flagsOf(flags: string | number = 'r'): { create: boolean; truncate: boo
 }
 
 function recordOpen(start: number, fd: number, path: string, flags?: string | number): string {
-  opened += 1;
-  const file = `${process.pid}-${threadId}-${opened}`;
+  const file = createFileId();
   files.set(fd, file);
   record(start, { kind: 'open', file, path, ...flagsOf(flags) });
   return file;
 }
 
-const bytesOf = (data: unknown, encoding?: unknown): Buffer => {
-  if (typeof data === 'string') return Buffer.from(data, typeof encoding === 'string' ? (encoding as 'utf8') : 'utf8');
+const bytesOf = (data: unknown): Buffer => {
+  if (typeof data === 'string') return Buffer.from(data);
   const { buffer, byteOffset, byteLength } = data as Uint8Array;
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
 };
@@ -87,9 +91,10 @@ function patch(
   };
 }
 
+/** Returns a handler that records an operation on a path, unless the path is not recorded. */
 const onPath = (operation: (path: string, args: unknown[]) => Record<string, unknown>) => {
   return (start: number, _result: unknown, args: unknown[]) => {
-    const path = recorded(args[0]);
+    const path = recordedPath(args[0]);
     if (path !== undefined) record(start, operation(path, args));
   };
 };
@@ -98,7 +103,7 @@ const makeDirectory = onPath((path) => ({ kind: 'make directory', path }));
 const remove = onPath((path) => ({ kind: 'remove', path }));
 const truncatePath = onPath((path, [, length = 0]) => ({ kind: 'truncate path', path, length }));
 const rename = (start: number, _: unknown, [from, to]: [string, string]) => {
-  if (recorded(from) ?? recorded(to)) record(start, { kind: 'rename', from: resolve(from), to: resolve(to) });
+  if (recordedPath(from) ?? recordedPath(to)) record(start, { kind: 'rename', from: resolve(from), to: resolve(to) });
 };
 
 for (const [target, suffix] of [
@@ -112,36 +117,40 @@ for (const [target, suffix] of [
 }
 
 function recordWrittenFile(start: number, path: string, data: Buffer, flag: unknown): void {
-  opened += 1;
-  const file = `${process.pid}-${threadId}-${opened}`;
+  const file = createFileId();
   record(start, { kind: 'open', file, path, ...flagsOf(flag as string | undefined) });
   if (data.length > 0) record(start, { kind: 'write', file, position: null }, data);
 }
 const flagOf = (options: unknown) => (options as { flag?: string } | undefined)?.flag ?? 'w';
 
 patch(fs, 'openSync', (start, fd: number, [path, flags]: [string, number]) => {
-  const absolute = recorded(path);
+  const absolute = recordedPath(path);
   if (absolute === undefined) files.delete(fd);
   else recordOpen(start, fd, absolute, flags);
 });
 patch(fs, 'writeFileSync', (start, _: unknown, [path, data, options]: [string, string, object]) => {
-  const absolute = recorded(path);
+  const absolute = recordedPath(path);
   if (absolute !== undefined) recordWrittenFile(start, absolute, bytesOf(data), flagOf(options));
 });
-/** Returns a handler that records an operation on an open file, unless the file is not recorded. */
-const onFile = (operation: (result: unknown, args: unknown[]) => [Record<string, unknown>, Buffer?]) => {
-  return (start: number, result: unknown, args: unknown[]) => {
-    const file = files.get(args[0] as number);
+type DescribeOperation = (result: unknown, args: unknown[]) => [Record<string, unknown>, Buffer?];
+
+/** Returns a function that returns handlers of operations on open files. A handler ignores files that are not recorded. */
+const onOpenFile =
+  (findFile: (args: unknown[], self: object) => string | undefined) =>
+  (describe: DescribeOperation) =>
+  (start: number, result: unknown, args: unknown[], self: object) => {
+    const file = findFile(args, self);
     if (file === undefined) return;
-    const [fields, data] = operation(result, args);
+    const [fields, data] = describe(result, args);
     record(start, { ...fields, file }, data);
   };
-};
+
+const onDescriptor = onOpenFile(([fd]) => files.get(fd as number));
 patch(
   fs,
   'writeSync',
-  onFile((written, [, data, offset = 0, , position]) => {
-    if (typeof data === 'string') throw new Error('the recorder does not support writeSync with a string');
+  onDescriptor((written, [, data, offset = 0, , position]) => {
+    if (typeof data === 'string') throw new Error('The recorder does not support writeSync with a string');
     const bytes = bytesOf(data).subarray(Number(offset), Number(offset) + Number(written));
     return [{ kind: 'write', position: typeof position === 'number' ? position : null }, bytes];
   }),
@@ -149,13 +158,13 @@ patch(
 patch(
   fs,
   'ftruncateSync',
-  onFile((_, [, length = 0]) => [{ kind: 'truncate', length }]),
+  onDescriptor((_, [, length = 0]) => [{ kind: 'truncate', length }]),
 );
 for (const name of ['fsyncSync', 'fdatasyncSync'])
   patch(
     fs,
     name,
-    onFile(() => [{ kind: 'sync' }]),
+    onDescriptor(() => [{ kind: 'sync' }]),
   );
 // A descriptor may be reused as soon as it is closed.
 const { closeSync } = fs;
@@ -167,57 +176,50 @@ fs.closeSync = (fd) => {
 // By FileHandle, since a descriptor may have been reused when a promise resolves.
 const handles = new WeakMap<object, string>();
 patch(promises, 'open', (start, handle: FileHandle, [path, flags]: [string, string]) => {
-  const absolute = recorded(path);
+  const absolute = recordedPath(path);
   if (absolute !== undefined) handles.set(handle, recordOpen(start, handle.fd, absolute, flags));
 });
 
 const { writeFile } = promises;
 promises.writeFile = async (path, data, options) => {
-  const absolute = recorded(path);
+  const absolute = recordedPath(path);
   if (absolute === undefined) return writeFile(path, data, options);
   const start = now();
   const chunks: Buffer[] = [];
   // A stream can be read only once.
   const isBuffered = typeof data === 'string' || ArrayBuffer.isView(data);
-  async function* copied() {
+  async function* copyChunks() {
     for await (const chunk of data as AsyncIterable<Buffer>) {
       chunks.push(Buffer.from(bytesOf(chunk)));
       yield chunk;
     }
   }
-  await writeFile(path, isBuffered ? data : copied(), options);
+  await writeFile(path, isBuffered ? data : copyChunks(), options);
   recordWrittenFile(start, absolute, isBuffered ? bytesOf(data) : Buffer.concat(chunks), flagOf(options));
 };
 
 const handle = await promises.open(process.execPath);
-const FileHandles = Object.getPrototypeOf(handle) as object;
+const fileHandlePrototype = Object.getPrototypeOf(handle) as object;
 await handle.close();
-const { close } = FileHandles as FileHandle;
-(FileHandles as FileHandle).close = function (this: FileHandle) {
+const { close } = fileHandlePrototype as FileHandle;
+(fileHandlePrototype as FileHandle).close = function (this: FileHandle) {
   files.delete(this.fd);
   return close.call(this);
 };
-const onHandle = (operation: (result: unknown, args: unknown[]) => [Record<string, unknown>, Buffer?]) => {
-  return (start: number, result: unknown, args: unknown[], self: object) => {
-    const file = handles.get(self);
-    if (file === undefined) return;
-    const [fields, data] = operation(result, args);
-    record(start, { ...fields, file }, data);
-  };
-};
+const onHandle = onOpenFile((_, self) => handles.get(self));
 for (const name of ['sync', 'datasync'])
   patch(
-    FileHandles,
+    fileHandlePrototype,
     name,
     onHandle(() => [{ kind: 'sync' }]),
   );
 patch(
-  FileHandles,
+  fileHandlePrototype,
   'truncate',
   onHandle((_, [length = 0]) => [{ kind: 'truncate', length }]),
 );
 patch(
-  FileHandles,
+  fileHandlePrototype,
   'write',
   onHandle((result, [data, offset, , position]) => {
     const { bytesWritten } = result as { bytesWritten: number };
@@ -231,7 +233,7 @@ patch(
 );
 for (const name of ['writeFile', 'appendFile'])
   patch(
-    FileHandles,
+    fileHandlePrototype,
     name,
     onHandle((_, [data]) => [{ kind: 'write', position: null }, bytesOf(data)]),
   );

@@ -41,21 +41,21 @@ const { values } = parseArgs({
 });
 
 /** Splits a comma-separated argument. Throws if an item is not allowed. */
-function wordsOf<Word extends string>(argument: string, allowed: readonly Word[]): Word[] {
+function parseList<Word extends string>(argument: string, allowed: readonly Word[]): Word[] {
   const words = argument.split(',').filter(Boolean) as Word[];
   if (words.every((word) => allowed.includes(word))) return words;
   throw new Error(`"${argument}" is not one of ${allowed.join(', ')}`);
 }
-const [model = 'strict'] = wordsOf(values.model, MODELS);
-const ignored = wordsOf(values['ignore-fsync'], FSYNC_GROUPS);
+const [model = 'strict'] = parseList(values.model, MODELS);
+const ignored = parseList(values['ignore-fsync'], FSYNC_GROUPS);
 const numbers =
   values.only?.split(',').map(Number) ?? Array.from({ length: Number(values.states) }, (_, index) => index);
 
 const PRINTED_FAULTS_MAX = 5;
 
 // Hundreds of data directories are written: in memory if possible.
-const memory = '/dev/shm';
-const scratch = await mkdtemp(join(existsSync(memory) ? memory : tmpdir(), 'power-cuts-'));
+const memoryDirectory = '/dev/shm';
+const scratch = await mkdtemp(join(existsSync(memoryDirectory) ? memoryDirectory : tmpdir(), 'power-cuts-'));
 process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
 const trace = values.trace ?? (await mkdtemp(join(tmpdir(), 'power-cuts-trace-')));
 
@@ -65,7 +65,7 @@ async function recordTrace(): Promise<void> {
   const began = performance.now();
   const { operations, requests } = await record(trace, root, values.seed);
   const missing = await differences(replay(operations, root), root);
-  if (missing.length > 0) throw new Error(`the trace is incomplete: replayed, it differs in ${missing.slice(0, 10)}`);
+  if (missing.length > 0) throw new Error(`The trace is incomplete: replayed, it differs in ${missing.slice(0, 10)}`);
   await rm(root, { recursive: true });
   const syncs = operations.filter(({ kind }) => kind === 'sync').length;
   const seconds = Math.round((performance.now() - began) / 1000);
@@ -78,16 +78,19 @@ const outcomes: Outcome[] = [];
 
 function report(outcome: Outcome): void {
   outcomes.push(outcome);
-  const { number, title, faults, expected, state } = outcome;
+  const { number, title, faults, factCount, state } = outcome;
   if (faults.length === 0) return;
-  const last = (paths: string[]) => [paths.length, ...paths.slice(-3)].join(', ').replaceAll(scratch, '');
+  const countAndLast = (paths: string[]) => [paths.length, ...paths.slice(-3)].join(', ').replaceAll(scratch, '');
   console.log(`\nFAILED state ${number}: ${title}`);
   for (const fault of faults.slice(0, PRINTED_FAULTS_MAX)) console.log(`  ${fault}`);
   const more = faults.length - PRINTED_FAULTS_MAX;
-  if (more > 0) console.log(`  and ${more} more, of ${expected} facts`);
-  console.log(`  lost directory entries: ${last(state.lostEntries)}; stale files: ${last(state.staleFiles)}`);
+  if (more > 0) console.log(`  and ${more} more, of ${factCount} facts`);
+  console.log(
+    `  lost directory entries: ${countAndLast(state.lostEntries)}; stale files: ${countAndLast(state.staleFiles)}`,
+  );
 }
 
+/** Returns the rounded mean. */
 const mean = (numbers: number[]) => {
   const sum = numbers.reduce((sum, number) => sum + number, 0);
   return String(Math.round(sum / numbers.length));
@@ -100,14 +103,14 @@ function summary(): string {
     phases.set(phase, [...(phases.get(phase) ?? []), outcome]);
   }
   return table(
-    [...phases].map(([phase, of]) => ({
+    [...phases].map(([phase, phaseOutcomes]) => ({
       'power cut during': phase,
-      states: String(of.length),
-      failed: String(of.filter(({ faults }) => faults.length > 0).length),
-      facts: mean(of.map(({ expected }) => expected)),
-      'volatile entries': mean(of.map(({ state }) => state.volatileEntries)),
-      'volatile writes': mean(of.map(({ state }) => state.volatileChanges)),
-      ms: mean(of.map(({ ms }) => ms)),
+      states: String(phaseOutcomes.length),
+      failed: String(phaseOutcomes.filter(({ faults }) => faults.length > 0).length),
+      facts: mean(phaseOutcomes.map(({ factCount }) => factCount)),
+      'volatile entries': mean(phaseOutcomes.map(({ state }) => state.volatileEntries)),
+      'volatile writes': mean(phaseOutcomes.map(({ state }) => state.volatileChanges)),
+      ms: mean(phaseOutcomes.map(({ ms }) => ms)),
     })),
   );
 }
@@ -124,11 +127,11 @@ console.log(
   `${outcomes.length - failed.length} states passed, ${failed.length} failed; ${(seconds / outcomes.length).toFixed(1)} s each.`,
 );
 if (values.trace !== undefined || values['keep-trace'] || failed.length > 0) {
-  const same = [
+  const repeatOptions = [
     `--trace ${trace} --seed ${values.seed} --model ${model}`,
     ...(ignored.length > 0 ? [`--ignore-fsync ${ignored}`] : []),
   ];
-  console.log(`To repeat: npm run test:power-cuts -- ${same.join(' ')} --only ${failed[0]?.number ?? 0}`);
+  console.log(`To repeat: npm run test:power-cuts -- ${repeatOptions.join(' ')} --only ${failed[0]?.number ?? 0}`);
 } else {
   await rm(trace, { recursive: true });
 }

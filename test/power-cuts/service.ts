@@ -4,8 +4,8 @@ import { createLogger } from '../../handlers/config/logger.js';
 import { startService } from '../../handlers/service.js';
 
 /*
- * Runs the service like `scripts/start.ts`, and also executes SQL statements from its parent, mainly checkpoints, which a
- * short run would not trigger.
+ * Runs the service like `scripts/start.ts`, and also executes SQL statements that its parent sends, such as checkpoints, which
+ * a short run would not trigger.
  */
 
 const config = readConfig(process.env);

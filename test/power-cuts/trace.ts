@@ -26,8 +26,6 @@ export type Operation = Span &
     | { kind: 'remove'; path: string }
   );
 
-export type OperationKind = Operation['kind'];
-
 /** Reads the operations of all threads in a trace directory, ordered by start time. */
 export function readOperations(directory: string): Operation[] {
   const operations: Operation[] = [];

@@ -46,20 +46,20 @@ const service = await startProcess(t, { ...(await freshStores(t)), ...timeouts }
 
 async function runSchemathesis(seed: string): Promise<{ report: Report; statuses: StatusCounts; output: string }> {
   const directory = await temporaryDirectory(t);
-  const [report, statuses] = [join(directory, 'report.json'), join(directory, 'answers.json')];
+  const [reportPath, statusesPath] = [join(directory, 'report.json'), join(directory, 'answers.json')];
   const child = spawn(
     join(bin, 'schemathesis'),
     [
       ...['--config-file', join(HERE, 'schemathesis.toml'), 'run', `${service.url}/openapi.yaml`],
       ...['--seed', seed, '--max-examples', examples, '--no-color'],
-      ...['--report', 'json', '--report-json-path', report],
+      ...['--report', 'json', '--report-json-path', reportPath],
     ],
     {
       cwd: directory,
       env: {
         ...process.env,
         BASE_URL: service.url,
-        ANSWERS: statuses,
+        ANSWERS: statusesPath,
         PYTHONPATH: HERE,
         PYTHONDONTWRITEBYTECODE: '1',
       },
@@ -74,32 +74,33 @@ async function runSchemathesis(seed: string): Promise<{ report: Report; statuses
     });
   }
   await once(child, 'close');
-  const read = async (path: string) => JSON.parse(await readFile(path, 'utf8'));
+  const readJson = async (path: string) => JSON.parse(await readFile(path, 'utf8'));
   try {
-    return { report: await read(report), statuses: await read(statuses), output };
+    return { report: await readJson(reportPath), statuses: await readJson(statusesPath), output };
   } catch (cause) {
     throw new Error(`Schemathesis wrote no report:\n${output}`, { cause });
   }
 }
 
 const ids = contract.map(({ id }) => id);
-const sum = (statuses: Record<string, number> = {}, first = '') =>
-  Object.entries(statuses).reduce((total, [status, count]) => total + (status.startsWith(first) ? count : 0), 0);
+/** Returns the number of responses whose status begins with these digits. */
+const countResponses = (counts: Record<string, number> = {}, digits = '') =>
+  Object.entries(counts).reduce((total, [status, count]) => total + (status.startsWith(digits) ? count : 0), 0);
 
 const rows: Record<string, string>[] = [];
-const total: StatusCounts = {};
+const totals: StatusCounts = {};
 let version = '';
 
 for (const seed of seeds) {
   await t.test(`seed ${seed}`, async (t) => {
     const { report, statuses, output } = await runSchemathesis(seed);
     version = report.schemathesis_version;
-    const unreached = ids.filter((id) => sum(statuses[id], '2') === 0);
+    const withoutSuccess = ids.filter((id) => countResponses(statuses[id], '2') === 0);
     const row = {
       seed,
       cases: String(report.test_cases.generated),
-      responses: String(ids.reduce((total, id) => total + sum(statuses[id]), 0)),
-      'operations with 2xx': `${ids.length - unreached.length} of ${ids.length}`,
+      responses: String(ids.reduce((total, id) => total + countResponses(statuses[id]), 0)),
+      'operations with 2xx': `${ids.length - withoutSuccess.length} of ${ids.length}`,
       failures: String(report.test_cases.unique_failures),
       seconds: String(Math.round(report.running_time)),
     };
@@ -107,13 +108,13 @@ for (const seed of seeds) {
     t.comment(table([row]));
     for (const [id, counts] of Object.entries(statuses)) {
       for (const [status, count] of Object.entries(counts)) {
-        total[id] = { ...total[id], [status]: (total[id]?.[status] ?? 0) + count };
+        totals[id] = { ...totals[id], [status]: (totals[id]?.[status] ?? 0) + count };
       }
     }
     const { phases, complete, failures, errors } = report;
-    const done = complete && Object.values(phases).every(({ status }) => status === 'success');
-    if (!done || failures.length > 0 || errors.length > 0) t.fail('Schemathesis found failures', { output });
-    t.same(unreached, [], 'every operation succeeded at least once');
+    const isComplete = complete && Object.values(phases).every(({ status }) => status === 'success');
+    if (!isComplete || failures.length > 0 || errors.length > 0) t.fail('Schemathesis found failures', { output });
+    t.same(withoutSuccess, [], 'every operation succeeded at least once');
   });
 }
 
@@ -122,7 +123,9 @@ t.comment(
   table(
     ids.map((operation) => ({
       operation,
-      ...Object.fromEntries(['2', '3', '4', '5'].map((first) => [`${first}xx`, String(sum(total[operation], first))])),
+      ...Object.fromEntries(
+        ['2', '3', '4', '5'].map((digit) => [`${digit}xx`, String(countResponses(totals[operation], digit))]),
+      ),
     })),
   ),
 );

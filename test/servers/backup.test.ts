@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import type { ImageStore } from '../../db/images/index.js';
 import { type BareStores, openBareStores } from '../../db/stores.js';
 import { readConfig } from '../../handlers/config/index.js';
@@ -14,12 +14,10 @@ import { folder } from '../../scripts/services/folder.js';
 import { verify } from '../../scripts/verify/verify.js';
 import { expectConsistentStores } from '../support/consistency.js';
 import { befriend, startTestService, type TestService } from '../support/service.js';
-import { freshStores, onServices, silentLog, temporaryDirectory } from '../support/stores.js';
-
-const skip = !onServices && 'needs real servers: npm run test:services';
+import { freshStores, needsServers, silentLog, temporaryDirectory } from '../support/stores.js';
 
 /** Returns the data directory of the test Neo4j server. */
-const graphData = async () => {
+const findGraphData = async () => {
   const home = (await readdir(folder('data'))).find((name) => name.startsWith('neo4j-')) ?? '';
   return folder('data', home, 'data');
 };
@@ -67,16 +65,16 @@ interface KnownPost {
   image: string;
 }
 
-/** Starts users that post, like, befriend and delete until `stop`, also while a store is unavailable. */
-async function load(service: TestService) {
+/** Starts clients that post, like, befriend and delete until `stop`, also while a store is unavailable. */
+async function startLoad(service: TestService) {
   const users = await Promise.all(Array.from({ length: 4 }, () => service.createUser()));
   const posts = new Set<KnownPost>();
   let isRunning = true;
   let count = 0;
-  let newestToDelete = Number.POSITIVE_INFINITY;
+  let newestDeletableId = Number.POSITIVE_INFINITY;
   const clients = users.map(async (user, index) => {
     const ownPosts: KnownPost[] = [];
-    for (let turn = 0; isRunning; turn += 1) {
+    for (let round = 0; isRunning; round += 1) {
       const form = { title: 'T', text: 'T', image: new Blob([samples.png], { type: 'image/png' }) };
       const { status, body } = await user.send('POST', '/posts/create', { form });
       if (status === 201) {
@@ -86,10 +84,10 @@ async function load(service: TestService) {
       }
       for (const post of posts) await user.send('POST', `/posts/like?id=${post.id}`);
       const other = users[(index + 1) % users.length] ?? user;
-      if (turn % 3 === 0) await befriend(user, other);
-      if (turn % 3 === 2) await user.send('DELETE', `/friends/remove?id=${other.id}`);
+      if (round % 3 === 0) await befriend(user, other);
+      if (round % 3 === 2) await user.send('DELETE', `/friends/remove?id=${other.id}`);
       const [old] = ownPosts;
-      if (old && ownPosts.length > 6 && old.id <= newestToDelete) {
+      if (old && ownPosts.length > 6 && old.id <= newestDeletableId) {
         ownPosts.shift();
         posts.delete(old);
         await user.send('DELETE', `/posts/delete?id=${old.id}`);
@@ -97,15 +95,15 @@ async function load(service: TestService) {
     }
   });
   return {
-    people: users,
+    users,
     posts,
-    made: () => count,
-    /** Keeps new posts: an image that is created and deleted while images are copied is in no copy. */
-    keepNew: () => {
-      newestToDelete = Math.max(...[...posts].map(({ id }) => id));
+    createdCount: () => count,
+    /** Stops the deletion of new posts: an image that is created and deleted while images are copied is in no copy. */
+    keepNewPosts: () => {
+      newestDeletableId = Math.max(...[...posts].map(({ id }) => id));
     },
-    deleteAny: () => {
-      newestToDelete = Number.POSITIVE_INFINITY;
+    deleteAnyPosts: () => {
+      newestDeletableId = Number.POSITIVE_INFINITY;
     },
     async stop() {
       isRunning = false;
@@ -114,24 +112,24 @@ async function load(service: TestService) {
   };
 }
 
-t.test('a backup taken under load can be restored and repaired', { skip }, async (t: Test) => {
+t.test('a backup taken under load can be restored and repaired', needsServers, async (t) => {
   const service = await startTestService(t);
   const backup = await temporaryDirectory(t);
   const [images, graph] = [join(backup, 'images'), join(backup, 'graph')];
-  const { people: users, posts, made: createdCount, keepNew, deleteAny, stop } = await load(service);
+  const { users, posts, createdCount, keepNewPosts, deleteAnyPosts, stop } = await startLoad(service);
   while (createdCount() < 16) await sleep(20);
 
-  keepNew();
+  keepNewPosts();
   await copyImages(service.stores, images);
   const acknowledged = [...posts];
   const tables = await dumpTables(service.stores);
   const dumped = new Set(posts);
   await copyImages(service.stores, images);
-  deleteAny();
+  deleteAnyPosts();
   // The graph then has likes of posts created after the dump.
   for (const before = createdCount(); createdCount() < before + 8; ) await sleep(20);
   await stopServer('neo4j');
-  await cp(await graphData(), graph, { recursive: true });
+  await cp(await findGraphData(), graph, { recursive: true });
   await startServer('neo4j');
   // Writes after the backup are lost.
   for (const before = createdCount(); createdCount() < before + 8; ) await sleep(20);
@@ -141,8 +139,8 @@ t.test('a backup taken under load can be restored and repaired', { skip }, async
   // Simulates the loss of all stores.
   const environment = await freshStores(t);
   await stopServer('neo4j');
-  await rm(await graphData(), { recursive: true });
-  await cp(graph, await graphData(), { recursive: true });
+  await rm(await findGraphData(), { recursive: true });
+  await cp(graph, await findGraphData(), { recursive: true });
   await startServer('neo4j');
   const bare = await openBareStores(readConfig(environment).stores, silentLog);
   await restoreTables(bare, tables);
@@ -162,7 +160,7 @@ t.test('a backup taken under load can be restored and repaired', { skip }, async
   t.ok(certain.length >= 8);
   for (const post of certain) {
     t.match(await read(`/posts/${post.id}`), { status: 200, body: { image: post.image } });
-    t.ok((await read(post.image)).bytes.equals(samples.png), 'its image is complete');
+    t.ok((await read(post.image)).bytes.equals(samples.png), 'the image is complete');
   }
   await expectConsistentStores(t, restoredService.stores);
   const { body } = await restoredService.send('POST', '/posts/create', {

@@ -1,20 +1,15 @@
-import { execFileSync } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import t from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
 import { expectConsistentStores } from '../support/consistency.js';
 import { startTestService } from '../support/service.js';
-import { freshStores, onServices, temporaryDirectory } from '../support/stores.js';
+import { freshStores, mountSmallDisk, needsServers, whyNotMountable } from '../support/stores.js';
 
-/** The embedded database would be on the same disk and not start on a small one. */
-const skip =
-  (!onServices && 'needs DATABASE_URL: npm run test:services') ||
-  (process.getuid?.() !== 0 && 'only root can mount a small disk');
+// The embedded database would be on the same disk, and would not start on a small one.
+const skip = needsServers.skip || whyNotMountable();
 
 t.test('on a full disk returns 503 and stores nothing, and recovers once there is space', { skip }, async (t) => {
-  const DATA_DIR = await temporaryDirectory(t);
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', DATA_DIR]);
-  t.teardown(() => execFileSync('umount', [DATA_DIR]));
+  const DATA_DIR = await mountSmallDisk(t, 3);
   const { S3_BUCKET, S3_ENDPOINT, ...environment } = await freshStores(t);
   const service = await startTestService(t, { ...environment, DATA_DIR });
   const { directory } = service.stores;

@@ -5,17 +5,11 @@ import { type RawBuilder, sql } from 'kysely';
 import neo4j from 'neo4j-driver';
 import pg from 'pg';
 import t, { type Test } from 'tap';
-import {
-  createAccount,
-  deleteAccount,
-  findCredentials,
-  replacePasswordHash,
-  updateAccount,
-} from '../../db/accounts.js';
+import { deleteAccount, findCredentials, replacePasswordHash, updateAccount } from '../../db/accounts.js';
 import { requestFriendship } from '../../db/friendships.js';
 import { setLikes } from '../../db/likes.js';
 import { claimImage, type PendingImage } from '../../db/outbox/pending-images.js';
-import { after, NOW } from '../../db/postgres/clock.js';
+import { NOW, secondsFromNow } from '../../db/postgres/clock.js';
 import type { DatabaseTransaction } from '../../db/postgres/index.js';
 import { lockExclusive } from '../../db/postgres/locks.js';
 import { createPost, deletePost } from '../../db/posts.js';
@@ -23,8 +17,10 @@ import { createSession } from '../../db/sessions.js';
 import { StorageQuotaExceededError } from '../../db/storage-quota.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import { expectConsistentStores } from '../support/consistency.js';
-import { storedImages } from '../support/contents.js';
+import { listImageNames } from '../support/image-store.js';
+import { createFixtures } from '../support/inconsistencies.js';
 import { needsNeo4j } from '../support/neo4j-graph.js';
+import { LONG_TIMEOUTS } from '../support/races.js';
 import { freshStores, needsServers, openTestStores, queryGraph } from '../support/stores.js';
 
 /*
@@ -32,60 +28,49 @@ import { freshStores, needsServers, openTestStores, queryGraph } from '../suppor
  * find a missing lock only once in thousands of rounds.
  */
 t.test('locks', needsServers, async (t) => {
-  const environment: NodeJS.ProcessEnv = {
-    ...(await freshStores(t)),
-    DATABASE_TIMEOUT: '20000',
-    NEO4J_TIMEOUT: '20000',
-  };
+  const environment: NodeJS.ProcessEnv = { ...(await freshStores(t)), ...LONG_TIMEOUTS };
   const [stores, others] = [await openTestStores(t, environment), await openTestStores(t, environment)];
   // Without relays only the tests deliver entries.
   await Promise.all([stores.outbox.stop(), others.outbox.stop()]);
   const { db, graph, outbox } = stores;
-  let accountCount = 0;
+  const { account, post } = createFixtures(stores);
 
-  async function account(): Promise<number> {
-    accountCount += 1;
-    const name = `user${accountCount}`;
-    const created = await createAccount(db, { name, username: name, email: `${name}@x.example`, passwordHash: 'hash' });
-    await outbox.deliver(created?.entries ?? []);
-    return created?.id ?? 0;
-  }
-
-  async function post(author: number): Promise<number> {
-    const created = await createPost(stores, author, { title: 'A title', text: 'A text' });
-    await outbox.deliver(created?.entries ?? []);
-    return created?.post.id ?? 0;
-  }
-
-  const secretOf = async (id: number) => {
-    const secret = await findCredentials(db, { id });
-    if (!secret) throw new Error('no such account');
-    return secret;
+  const credentialsOf = async (id: number) => {
+    const credentials = await findCredentials(db, { id });
+    if (!credentials) throw new Error(`Account ${id} does not exist`);
+    return credentials;
   };
   const removeAccount = async (id: number) =>
-    others.outbox.deliver((await deleteAccount(others.db, await secretOf(id))) ?? []);
+    others.outbox.deliver((await deleteAccount(others.db, await credentialsOf(id))) ?? []);
   const removePost = async (author: number, id: number) =>
     others.outbox.deliver((await deletePost(others.db, author, id)) ?? []);
 
   /** Returns the number of statements that wait for a lock in this database. */
-  const waitingInPostgres = async () => {
+  const countWaitingInPostgres = async () => {
     const { rows } = await sql`
       select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
     return rows.length;
   };
-  const waitingInGraph = async () =>
+  const countWaitingInGraph = async () =>
     (await queryGraph("SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN status")).length;
-  const until = async (reached: () => Promise<boolean>) => {
-    while (!(await reached())) await sleep(10);
+  const until = async (condition: () => Promise<boolean>) => {
+    while (!(await condition())) await sleep(10);
   };
 
-  /** Lets the second write run to its end or to a lock while the first one is paused, then resumes the first. */
-  async function releaseAndAwait(first: Promise<unknown>, second: Promise<unknown>, locks: number): Promise<void> {
-    let over = false;
+  /**
+   * Waits, while the first write is paused, until the second has ended or `waitingCount` statements wait for locks. Then
+   * resumes the first write, and waits for both.
+   */
+  async function releaseAndAwait(
+    first: Promise<unknown>,
+    second: Promise<unknown>,
+    waitingCount: number,
+  ): Promise<void> {
+    let isOver = false;
     const ended = second.finally(() => {
-      over = true;
+      isOver = true;
     });
-    await until(async () => over || (await waitingInPostgres()) >= locks);
+    await until(async () => isOver || (await countWaitingInPostgres()) >= waitingCount);
     await release();
     await Promise.all([first, ended]);
   }
@@ -116,7 +101,7 @@ t.test('locks', needsServers, async (t) => {
     await graph.removePost(postId);
     await holdInGraph(t, 'CREATE (:Post {id: $id})', postId);
     const liking = setLikes(stores, [{ person: user, post: postId, liked: true }]);
-    await until(async () => (await waitingInGraph()) > 0);
+    await until(async () => (await countWaitingInGraph()) > 0);
     await releaseAndAwait(liking, removeAccount(user), 1);
     await expectConsistentStores(t, stores);
   });
@@ -126,7 +111,7 @@ t.test('locks', needsServers, async (t) => {
     const postId = await post(other);
     await holdInGraph(t, LOCK_PERSON, user);
     const liking = setLikes(stores, [{ person: user, post: postId, liked: true }]);
-    await until(async () => (await waitingInGraph()) > 0);
+    await until(async () => (await countWaitingInGraph()) > 0);
     await releaseAndAwait(liking, removePost(other, postId), 1);
     await expectConsistentStores(t, stores);
   });
@@ -136,7 +121,7 @@ t.test('locks', needsServers, async (t) => {
     const postId = await post(other);
     await holdInGraph(t, LOCK_PERSON, user);
     const liking = setLikes(stores, [{ person: user, post: postId, liked: true }]);
-    await until(async () => (await waitingInGraph()) > 0);
+    await until(async () => (await countWaitingInGraph()) > 0);
     await releaseAndAwait(liking, removeAccount(other), 1);
     await expectConsistentStores(t, stores);
   });
@@ -145,20 +130,20 @@ t.test('locks', needsServers, async (t) => {
     const [user, other] = [await account(), await account()];
     await holdInGraph(t, LOCK_PERSON, user);
     const requesting = requestFriendship(stores, user, other);
-    await until(async () => (await waitingInGraph()) > 0);
+    await until(async () => (await countWaitingInGraph()) > 0);
     await releaseAndAwait(requesting, removeAccount(other), 1);
     await expectConsistentStores(t, stores);
   });
 
   t.test('no node remains if a post is deleted during the delivery of its creation', needsNeo4j, async (t) => {
-    const slow = await openTestStores(t, { ...environment, NEO4J_POOL: '1' });
-    await slow.outbox.stop();
+    const singleConnection = await openTestStores(t, { ...environment, NEO4J_POOL: '1' });
+    await singleConnection.outbox.stop();
     const other = await account();
     const created = await createPost(stores, other, { title: 'A title', text: 'A text' });
     await holdInGraph(t, 'CREATE (:Post {id: $id})', -1);
-    const busy = slow.graph.ensureNodes({ people: [], posts: [-1] });
-    await until(async () => (await waitingInGraph()) > 0);
-    const delivery = slow.outbox.deliver(created?.entries ?? []);
+    const busy = singleConnection.graph.ensureNodes({ people: [], posts: [-1] });
+    await until(async () => (await countWaitingInGraph()) > 0);
+    const delivery = singleConnection.outbox.deliver(created?.entries ?? []);
     await until(async () => {
       const { rows } = await sql`
         select from pg_stat_activity
@@ -173,23 +158,23 @@ t.test('locks', needsServers, async (t) => {
   });
 
   t.test('a blocked delivery does not block other deliveries', async (t) => {
-    const impatient = await openTestStores(t, { ...environment, DATABASE_TIMEOUT: '500' });
-    await impatient.outbox.stop();
+    const shortTimeout = await openTestStores(t, { ...environment, DATABASE_TIMEOUT: '500' });
+    await shortTimeout.outbox.stop();
     const other = await account();
-    const blocked = await createPost(stores, other, { title: 'Stuck', text: 'A text' });
-    const free = await createPost(stores, other, { title: 'Free', text: 'A text' });
-    const entries = [...(blocked?.entries ?? []), ...(free?.entries ?? [])];
+    const blocked = await createPost(stores, other, { title: 'Blocked', text: 'A text' });
+    const unblocked = await createPost(stores, other, { title: 'Unblocked', text: 'A text' });
+    const entries = [...(blocked?.entries ?? []), ...(unblocked?.entries ?? [])];
     const left = async () => {
       const rows = await db.selectFrom('outbox').select('id').where('id', 'in', entries).execute();
       return rows.map(({ id }) => id);
     };
     await holdInPostgres(`select pg_advisory_lock(${2 * (blocked?.post.id ?? 0) + 1})`);
-    await Promise.all(entries.map((entry) => impatient.outbox.deliver([entry])));
+    await Promise.all(entries.map((entry) => shortTimeout.outbox.deliver([entry])));
     await until(async () => (await left()).length < 2);
     t.same(await left(), blocked?.entries);
     await release();
     await until(async () => {
-      await impatient.outbox.deliver(blocked?.entries ?? []);
+      await shortTimeout.outbox.deliver(blocked?.entries ?? []);
       return (await left()).length === 0;
     });
     await expectConsistentStores(t, stores);
@@ -206,10 +191,10 @@ t.test('locks', needsServers, async (t) => {
 
   t.test('locks are taken in one order, whatever the order of the arguments', async (t) => {
     const [low, high] = [await account(), await account()];
-    for (const wanted of [{ accounts: [high, low] }, { accounts: [low], posts: [low - 1] }]) {
+    for (const targets of [{ accounts: [high, low] }, { accounts: [low], posts: [low - 1] }]) {
       await holdInPostgres(`select pg_advisory_lock(${2 * low})`);
-      const locking = others.db.transaction().execute((trx) => lockExclusive(trx, wanted));
-      await until(async () => (await waitingInPostgres()) === 1);
+      const locking = others.db.transaction().execute((trx) => lockExclusive(trx, targets));
+      await until(async () => (await countWaitingInPostgres()) === 1);
       const { rows } = await sql`
         select from pg_locks where locktype = 'advisory' and granted and pid in (
           select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock')`.execute(
@@ -223,13 +208,13 @@ t.test('locks', needsServers, async (t) => {
 
   t.test('a checked password stays valid through a rehash, but not through a change', async (t) => {
     const user = await account();
-    const checked = await secretOf(user);
+    const checked = await credentialsOf(user);
     await replacePasswordHash(db, checked, 'the same password, another hash');
     const change = { password: { hash: 'another password', checked } };
     t.equal((await updateAccount(db, user, change)).outcome, 'updated', 'the checked password is still valid');
     t.equal((await updateAccount(db, user, change)).outcome, 'stale', 'the checked password is no longer valid');
     t.equal(await deleteAccount(db, checked), undefined);
-    t.ok(await deleteAccount(db, await secretOf(user)));
+    t.ok(await deleteAccount(db, await credentialsOf(user)));
   });
 
   t.test('two users who swap usernames are both refused', async (t) => {
@@ -246,7 +231,7 @@ t.test('locks', needsServers, async (t) => {
     await holdInPostgres('select pg_advisory_lock(-8)');
     const first = updateAccount(db, user, { username: nameOf(other) });
     const second = updateAccount(others.db, other, { username: nameOf(user) });
-    await until(async () => (await waitingInPostgres()) === 2);
+    await until(async () => (await countWaitingInPostgres()) === 2);
     await release();
     t.same(await Promise.all([first, second]), [{ outcome: 'taken' }, { outcome: 'taken' }]);
     await sql`drop index stops`.execute(db);
@@ -263,7 +248,7 @@ t.test('locks', needsServers, async (t) => {
       await lockExclusive(trx, { accounts: [author] });
       post = createPost(others, author, { title: 'T', text: 'T', image });
       post.catch(() => undefined);
-      await until(async () => (await waitingInPostgres()) === 1);
+      await until(async () => (await countWaitingInPostgres()) === 1);
       await change(trx);
     });
     return post;
@@ -276,8 +261,8 @@ t.test('locks', needsServers, async (t) => {
     );
     t.equal(created?.post.author_private, true, 'the account is private');
     await others.outbox.deliver(created?.entries ?? []);
-    const none = await postMeanwhile(other, (trx) => trx.deleteFrom('accounts').where('id', '=', other).execute());
-    t.equal(none, undefined, 'the account is deleted');
+    const rejected = await postMeanwhile(other, (trx) => trx.deleteFrom('accounts').where('id', '=', other).execute());
+    t.equal(rejected, undefined, 'the account is deleted');
     t.same(await db.selectFrom('posts').select('id').where('author_id', '=', other).execute(), []);
   });
 
@@ -289,8 +274,8 @@ t.test('locks', needsServers, async (t) => {
       const storedBytes = async () =>
         (await db.selectFrom('accounts').select('stored_bytes').where('id', '=', user).executeTakeFirst())
           ?.stored_bytes;
-      const pending = async (name: string) => {
-        const values = { kind: 'image' as const, key: name, due_at: after(900) };
+      const createPending = async (name: string) => {
+        const values = { kind: 'image' as const, key: name, due_at: secondsFromNow(900) };
         const { entry } = await db
           .insertInto('outbox')
           .values(values)
@@ -300,66 +285,66 @@ t.test('locks', needsServers, async (t) => {
           trx.updateTable('outbox').set({ due_at }).where('id', '=', entry).execute();
         return { image: { name, entry, bytes: 5, storageMaxBytes: 10 }, dueAt };
       };
-      const late = await pending('late.png');
+      const late = await createPending('late.png');
       await t.rejects(postMeanwhile(user, late.dueAt(NOW), late.image), StoreUnavailableError);
       t.same(await images(), [], 'no row references the image');
       t.equal(await storedBytes(), 0, 'the image does not count');
-      const early = await pending('early.png');
-      await postMeanwhile(user, early.dueAt(after(800)), early.image);
+      const early = await createPending('early.png');
+      await postMeanwhile(user, early.dueAt(secondsFromNow(800)), early.image);
       t.same(await images(), [{ image: 'early.png' }]);
       t.equal(await storedBytes(), 5);
-      const beyond = await pending('beyond.png');
-      const another = (trx: DatabaseTransaction) =>
+      const beyond = await createPending('beyond.png');
+      const useMoreBytes = (trx: DatabaseTransaction) =>
         trx.updateTable('accounts').set({ stored_bytes: 6 }).where('id', '=', user).execute();
-      await t.rejects(postMeanwhile(user, another, beyond.image), StorageQuotaExceededError);
+      await t.rejects(postMeanwhile(user, useMoreBytes, beyond.image), StorageQuotaExceededError);
       t.equal(await storedBytes(), 6, 'an image that no longer fits does not count');
     },
   );
 
   t.test('a statement that timed out is cancelled and has no effect', async (t) => {
-    const impatient = await openTestStores(t, { ...environment, DATABASE_TIMEOUT: '500' });
-    await impatient.outbox.stop();
+    const shortTimeout = await openTestStores(t, { ...environment, DATABASE_TIMEOUT: '500' });
+    await shortTimeout.outbox.stop();
     const user = await account();
-    const checked = await secretOf(user);
+    const checked = await credentialsOf(user);
     await holdInPostgres(`select pg_advisory_lock(${2 * user})`);
     const results = await Promise.allSettled([
-      createPost(impatient, user, { title: 'T', text: 'T' }),
-      createSession(impatient, checked, { deviceName: 'x', expiresAt: new Date(Date.now() + 3_600_000) }),
+      createPost(shortTimeout, user, { title: 'T', text: 'T' }),
+      createSession(shortTimeout, checked, { deviceName: 'x', expiresAt: new Date(Date.now() + 3_600_000) }),
     ]);
-    for (const one of results) t.ok(one.status === 'rejected' && one.reason instanceof StoreUnavailableError);
-    await until(async () => (await waitingInPostgres()) === 0);
+    for (const result of results) t.ok(result.status === 'rejected' && result.reason instanceof StoreUnavailableError);
+    await until(async () => (await countWaitingInPostgres()) === 0);
     await release();
     t.same(await db.selectFrom('posts').select('id').where('author_id', '=', user).execute(), []);
     t.same(await db.selectFrom('sessions').select('id').where('account_id', '=', user).execute(), []);
   });
 
   t.test('a connection whose statement timed out is not reused', async (t) => {
-    const impatient = await openTestStores(t, { ...environment, DATABASE_TIMEOUT: '500', DATABASE_POOL: '1' });
-    await impatient.outbox.stop();
+    const shortTimeout = await openTestStores(t, { ...environment, DATABASE_TIMEOUT: '500', DATABASE_POOL: '1' });
+    await shortTimeout.outbox.stop();
     const user = await account();
     await holdInPostgres(`select pg_advisory_lock(${2 * user})`);
-    await t.rejects(createPost(impatient, user, { title: 'T', text: 'T' }), StoreUnavailableError);
-    const next = await impatient.db.selectFrom('accounts').select('id').where('id', '=', user).execute();
+    await t.rejects(createPost(shortTimeout, user, { title: 'T', text: 'T' }), StoreUnavailableError);
+    const next = await shortTimeout.db.selectFrom('accounts').select('id').where('id', '=', user).execute();
     t.same(next, [{ id: user }]);
     await release();
   });
 
   t.test('a failed delivery does not reschedule an entry that was postponed meanwhile', async (t) => {
-    const impatient = await openTestStores(t, { ...environment, DATABASE_TIMEOUT: '500' });
-    await impatient.outbox.stop();
+    const shortTimeout = await openTestStores(t, { ...environment, DATABASE_TIMEOUT: '500' });
+    await shortTimeout.outbox.stop();
     const created = await createPost(stores, await account(), { title: 'A title', text: 'A text' });
     const [entry = 0] = created?.entries ?? [];
     await holdInPostgres(`select pg_advisory_lock(${2 * (created?.post.id ?? 0) + 1})`);
-    const failing = impatient.outbox.deliver([entry]);
-    await until(async () => (await waitingInPostgres()) === 1);
+    const failing = shortTimeout.outbox.deliver([entry]);
+    await until(async () => (await countWaitingInPostgres()) === 1);
     await db
       .updateTable('outbox')
-      .set({ due_at: after(900) })
+      .set({ due_at: secondsFromNow(900) })
       .where('id', '=', entry)
       .execute();
     await failing;
-    await impatient.close();
-    const later = sql<boolean>`due_at > ${after(800)}`.as('later');
+    await shortTimeout.close();
+    const later = sql<boolean>`due_at > ${secondsFromNow(800)}`.as('later');
     const left = await db.selectFrom('outbox').select(['attempts', later]).where('id', '=', entry).execute();
     t.same(left, [{ attempts: 0, later: true }], 'the entry is unchanged');
     await release();
@@ -369,7 +354,7 @@ t.test('locks', needsServers, async (t) => {
 
   t.test('no session of the old password remains if the password changes during a login', async (t) => {
     const user = await account();
-    const checked = await secretOf(user);
+    const checked = await credentialsOf(user);
     await sql`
       create function wait_for_test() returns trigger language plpgsql as
       'begin perform pg_advisory_xact_lock(-7); return new; end'`.execute(db);
@@ -377,7 +362,7 @@ t.test('locks', needsServers, async (t) => {
       for each row execute function wait_for_test()`.execute(db);
     await holdInPostgres('select pg_advisory_lock(-7)');
     const login = createSession(stores, checked, { deviceName: 'x', expiresAt: new Date(Date.now() + 3_600_000) });
-    await until(async () => (await waitingInPostgres()) === 1);
+    await until(async () => (await countWaitingInPostgres()) === 1);
     await releaseAndAwait(login, updateAccount(others.db, user, { password: { hash: 'another', checked } }), 2);
     t.same(await db.selectFrom('sessions').select('id').where('account_id', '=', user).execute(), []);
   });
@@ -399,7 +384,7 @@ t.test('locks', needsServers, async (t) => {
       await until(async () => Date.now() > Date.parse(due) + 100);
       await others.outbox.deliver([entry]);
     });
-    t.same(await storedImages(stores), ['claimed.png']);
+    t.same(await listImageNames(stores.images), ['claimed.png']);
   });
 
   t.test('entries that another process has locked do not block the others', async (t) => {

@@ -25,23 +25,24 @@ interface Write {
   uploads?: true;
   /** Text of the committing message to the store. The default is `commit`, for an explicit transaction. */
   trigger?: string;
-  /** Prepares the write. Returns functions that send it and that tell whether it has taken effect. */
+  /** Prepares the write. Returns functions that send it and that return whether it has taken effect. */
   arrange(service: TestService): Promise<{ send(): Promise<TestResponse>; happened(): Promise<boolean> }>;
 }
 
-const found = async (response: Promise<TestResponse>) => (await response).status === 200;
+const succeeds = async (response: Promise<TestResponse>) => (await response).status === 200;
 
-function postWrite(
+/** Returns a write to a post, whose effect `hasHappened` checks. */
+function writeToPost(
   name: string,
   send: (user: TestUser, id: number) => Promise<TestResponse>,
-  seen: (post: TestResponse) => boolean,
+  hasHappened: (post: TestResponse) => boolean,
 ): Write {
   return {
     name,
     async arrange(service) {
       const user = await service.createUser();
       const { id } = await createPost(user, { image: image() });
-      return { send: () => send(user, id), happened: async () => seen(await user.send('GET', `/posts/${id}`)) };
+      return { send: () => send(user, id), happened: async () => hasHappened(await user.send('GET', `/posts/${id}`)) };
     },
   };
 }
@@ -54,7 +55,8 @@ const WRITES: Write[] = [
       const json = { name, username: `x${username}`, email: `x${email}`, password: PASSWORD };
       return {
         send: () => service.send('POST', '/auth/register', { json }),
-        happened: () => found(service.send('POST', '/auth/login', { json: { email: json.email, password: PASSWORD } })),
+        happened: () =>
+          succeeds(service.send('POST', '/auth/login', { json: { email: json.email, password: PASSWORD } })),
       };
     },
   },
@@ -104,17 +106,17 @@ const WRITES: Write[] = [
       };
     },
   },
-  postWrite(
+  writeToPost(
     'an edit with an image',
     (user, id) => user.send('PUT', `/posts/edit?id=${id}`, { form: { title: 'New', image: image() } }),
     ({ body }) => body.title === 'New',
   ),
-  postWrite(
+  writeToPost(
     'a deletion of a post',
     (user, id) => user.send('DELETE', `/posts/delete?id=${id}`),
     ({ status }) => status === 404,
   ),
-  postWrite(
+  writeToPost(
     'a like',
     (user, id) => user.send('POST', `/posts/like?id=${id}`),
     ({ body }) => body.liked_by_me && body.like_count === 1,
@@ -130,7 +132,7 @@ const WRITES: Write[] = [
           user.send('PUT', '/profiles/me', { form: { password, current_password: PASSWORD, image: image() } }),
         async happened() {
           const json = { email: user.email, password };
-          const changed = await found(service.send('POST', '/auth/login', { json }));
+          const changed = await succeeds(service.send('POST', '/auth/login', { json }));
           return changed && (await user.send('GET', '/auth/me')).status === 401;
         },
       };
@@ -168,6 +170,7 @@ t.test('writes whose response from a store is lost', needsProxy, async (t) => {
   const s3 = await startProxy(t, environment.S3_ENDPOINT ?? '');
   const service = await startTestService(t, { ...environment, DATABASE_URL: postgres.url, S3_ENDPOINT: s3.url });
 
+  /** Sends a write whose response from the store is lost, and returns whether the write has taken effect. */
   async function loseResponse(t: Test, { arrange }: Write, proxy: TcpProxy, trigger: string) {
     const { send, happened } = await arrange(service);
     // The relay must not commit at the same time.
@@ -176,9 +179,9 @@ t.test('writes whose response from a store is lost', needsProxy, async (t) => {
     const [response] = await Promise.all([send(), cut]);
     t.equal(response.status, 503);
     while ((await fetch(`${service.opsUrl}/readyz`)).status !== 200) await sleep(50);
-    const has = await happened();
+    const tookEffect = await happened();
     await expectConsistentStores(t, service.stores);
-    return has;
+    return tookEffect;
   }
 
   for (const write of WRITES) {

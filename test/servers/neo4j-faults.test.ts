@@ -12,23 +12,23 @@ const POOL_SIZE = 3;
 
 t.test('Neo4j behind a faulty connection', needsNeo4j, async (t) => {
   const ids = freshIds(t);
-  /** Reads the graph directly, without the proxy. */
+  /** The graph without a proxy. */
   const graph = openTestGraph(t);
   await graph.migrate();
 
-  /** Opens a graph behind a proxy, with all connections established. Log messages are emitted as events. */
-  async function openBehindProxy(t: Test, timeout = 2000) {
+  /** Opens a graph behind a proxy, with all connections established. `logEvents` emits its log messages as events. */
+  async function openBehindProxy(t: Test, timeoutMs = 2000) {
     const proxy = await openBoltProxy(t, neo4jUri);
     const logEvents = new EventEmitter();
     const log = { warn: () => logEvents.emit('unavailable'), info: () => logEvents.emit('available') };
-    const proxied = openTestGraph(t, { uri: proxy.uri, poolSize: POOL_SIZE, timeoutMs: timeout }, log);
+    const proxied = openTestGraph(t, { uri: proxy.uri, poolSize: POOL_SIZE, timeoutMs }, log);
     await Promise.all(Array.from({ length: POOL_SIZE }, () => proxied.friendsOf(1)));
-    return { proxy, far: proxied, said: logEvents };
+    return { proxy, proxied, logEvents };
   }
 
   t.test('a friendship change whose response is lost returns its own outcome', async (t) => {
-    const { proxy, far: proxied } = await openBehindProxy(t);
-    async function cut<Outcome>(transition: () => Promise<Outcome>): Promise<Outcome> {
+    const { proxy, proxied } = await openBehindProxy(t);
+    async function withLostResponse<Outcome>(transition: () => Promise<Outcome>): Promise<Outcome> {
       proxy.cutCommitOf = 'CREATE (:Attempt';
       const outcome = await transition();
       t.equal(proxy.cutCommitOf, undefined, 'the connection was cut');
@@ -36,17 +36,17 @@ t.test('Neo4j behind a faulty connection', needsNeo4j, async (t) => {
     }
     for (let round = 0; round < 4; round += 1) {
       const [user, other] = [ids.next(), ids.next()];
-      t.equal(await cut(() => proxied.request(user, other)), 'sent');
-      t.equal(await cut(() => proxied.accept(other, user)), true);
-      t.equal(await cut(() => proxied.unfriend(user, other)), true);
-      t.equal(await cut(() => proxied.request(other, user)), 'sent');
-      t.equal(await cut(() => proxied.cancel(other, user)), true);
+      t.equal(await withLostResponse(() => proxied.request(user, other)), 'sent');
+      t.equal(await withLostResponse(() => proxied.accept(other, user)), true);
+      t.equal(await withLostResponse(() => proxied.unfriend(user, other)), true);
+      t.equal(await withLostResponse(() => proxied.request(other, user)), 'sent');
+      t.equal(await withLostResponse(() => proxied.cancel(other, user)), true);
       t.strictSame(await graph.snapshot.edgesOf([user, other]), { friendships: [], requests: [], likes: [] });
     }
   });
 
   t.test('a like whose response is lost counts once', async (t) => {
-    const { proxy, far: proxied } = await openBehindProxy(t);
+    const { proxy, proxied } = await openBehindProxy(t);
     const like = { person: ids.next(), post: ids.next() };
     proxy.cutCommitOf = 'LIKES';
     await proxied.like([like]);
@@ -56,7 +56,7 @@ t.test('Neo4j behind a faulty connection', needsNeo4j, async (t) => {
 
   for (const fault of ['silence', 'refusal'] as const) {
     t.test(`a silent server becomes unavailable, and available again after ${fault} of new connections`, async (t) => {
-      const { proxy, far: proxied, said: logEvents } = await openBehindProxy(t);
+      const { proxy, proxied, logEvents } = await openBehindProxy(t);
       const unavailable = once(logEvents, 'unavailable');
       proxy.setFault('silence');
       proxy.newConnectionFault = fault;
@@ -79,8 +79,8 @@ t.test('Neo4j behind a faulty connection', needsNeo4j, async (t) => {
   }
 
   t.test('silent connections are replaced while the server responds to others', async (t) => {
-    const { proxy, far: proxied, said: logEvents } = await openBehindProxy(t);
-    logEvents.on('unavailable', () => t.fail('the server does respond'));
+    const { proxy, proxied, logEvents } = await openBehindProxy(t);
+    logEvents.on('unavailable', () => t.fail('the server responds to other connections'));
     proxy.setFault('silence');
     await Promise.all(Array.from({ length: POOL_SIZE }, () => t.rejects(proxied.friendsOf(1), StoreUnavailableError)));
     let failures = 0;
@@ -90,7 +90,7 @@ t.test('Neo4j behind a faulty connection', needsNeo4j, async (t) => {
   });
 
   t.test('a statement that arrives after its timeout has no effect', async (t) => {
-    const { proxy, far: proxied } = await openBehindProxy(t);
+    const { proxy, proxied } = await openBehindProxy(t);
     const post = ids.next();
     proxy.setFault('delay');
     await t.rejects(proxied.ensureNodes({ people: [], posts: [post] }), StoreUnavailableError);
@@ -99,8 +99,8 @@ t.test('Neo4j behind a faulty connection', needsNeo4j, async (t) => {
   });
 
   t.test('a slow statement is rolled back, and others succeed', async (t) => {
-    const { far: proxied, said: logEvents } = await openBehindProxy(t);
-    logEvents.on('unavailable', () => t.fail('the server does respond'));
+    const { proxied, logEvents } = await openBehindProxy(t);
+    logEvents.on('unavailable', () => t.fail('the server responds to other connections'));
     const [user, other] = [ids.next(), ids.next()];
     await graph.ensureNodes({ people: [user], posts: [] });
     const driver = neo4j.driver(
@@ -117,7 +117,7 @@ t.test('Neo4j behind a faulty connection', needsNeo4j, async (t) => {
   });
 
   t.test('a large removal is split into transactions', async (t) => {
-    const { proxy, far: proxied } = await openBehindProxy(t, 5000);
+    const { proxy, proxied } = await openBehindProxy(t, 5000);
     const [post, popular] = [ids.next(), ids.next()];
     const many = Array.from({ length: 10_001 }, () => ids.next());
     await queryGraph(
@@ -141,8 +141,8 @@ t.test('Neo4j behind a faulty connection', needsNeo4j, async (t) => {
   });
 
   t.test('an unreachable server is unavailable, and the error contains no password', async (t) => {
-    const nowhere = openTestGraph(t, { uri: 'bolt://127.0.0.1:1', username: 'neo4j', password: 'Hush-27' });
-    const error = await nowhere.migrate().catch((error) => error);
+    const unreachable = openTestGraph(t, { uri: 'bolt://127.0.0.1:1', username: 'neo4j', password: 'Hush-27' });
+    const error = await unreachable.migrate().catch((error) => error);
     t.type(error, StoreUnavailableError);
     t.notMatch(`${error.stack} ${error.cause?.stack}`, /Hush-27/);
   });

@@ -6,7 +6,7 @@ import { queryGraph } from '../support/stores.js';
 
 t.test('the graph in Neo4j', needsNeo4j, async (t) => {
   const ids = freshIds(t);
-  /** Two connections, like those of two processes. */
+  // Two connections, like those of two processes.
   const graph = openTestGraph(t);
   const otherGraph = openTestGraph(t);
   await graph.migrate();
@@ -19,14 +19,14 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
     { person: a, friend: b },
     { person: b, friend: a },
   ];
-  const byPerson = <Tie extends { person: number }>(edges: Tie[]) => edges.toSorted((a, b) => a.person - b.person);
-  const likesOf = async (posts: number[], twoIds: number[]) => {
-    const { likes } = await graph.relationsBetween(twoIds, [], posts);
+  const byPerson = <Edge extends { person: number }>(edges: Edge[]) => edges.toSorted((a, b) => a.person - b.person);
+  const likesOf = async (posts: number[], people: number[]) => {
+    const { likes } = await graph.relationsBetween(people, [], posts);
     return posts.map((post) => likes.get(post) ?? { count: 0, likers: [] });
   };
-  const friendsAmong = async (twoIds: number[], others: number[]) =>
-    (await graph.relationsBetween(twoIds, others, [])).friendships;
-  const count = async (pattern: string, id: number) => Number((await queryGraph(pattern, { id }))[0]?.count);
+  const friendsAmong = async (people: number[], others: number[]) =>
+    (await graph.relationsBetween(people, others, [])).friendships;
+  const count = async (statement: string, id: number) => Number((await queryGraph(statement, { id }))[0]?.count);
 
   t.test('likes are idempotent, counted and removable', async (t) => {
     const [user, other] = twoIds();
@@ -105,11 +105,11 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
   });
 
   t.test('empty calls send no query', async (t) => {
-    const nowhere = openTestGraph(t, { uri: 'bolt://127.0.0.1:1' });
-    t.strictSame(await nowhere.relationsBetween([], [1], []), { friendships: [], likes: new Map() });
-    t.strictSame(await nowhere.relationsBetween([1], [], []), { friendships: [], likes: new Map() });
-    await nowhere.like([]);
-    await nowhere.unlike([]);
+    const unreachable = openTestGraph(t, { uri: 'bolt://127.0.0.1:1' });
+    t.strictSame(await unreachable.relationsBetween([], [1], []), { friendships: [], likes: new Map() });
+    t.strictSame(await unreachable.relationsBetween([1], [], []), { friendships: [], likes: new Map() });
+    await unreachable.like([]);
+    await unreachable.unlike([]);
   });
 
   t.test('nodes are created once and removed with their edges', async (t) => {
@@ -189,15 +189,15 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
        CREATE (user)-[:FRIENDS_WITH]->(other), (user)-[:REQUESTED]->(other), (user)-[:LIKES]->(post), (user)-[:LIKES]->(post)`,
       { user, other, post },
     );
-    const doubled = await graph.snapshot.edgesOf([user]);
+    const duplicated = await graph.snapshot.edgesOf([user]);
     t.strictSame(
-      [doubled.friendships.length, doubled.requests.length, doubled.likes.length],
+      [duplicated.friendships.length, duplicated.requests.length, duplicated.likes.length],
       [2, 2, 3],
       'all edges are returned',
     );
     t.strictSame(await graph.friendsOf(user), [other]);
     t.strictSame((await likesOf([post], [user]))[0]?.likers, [user], 'each user is a liker once');
-    await Promise.all([graph.snapshot.removeEdges(doubled, 1), otherGraph.snapshot.removeEdges(doubled, 1)]);
+    await Promise.all([graph.snapshot.removeEdges(duplicated, 1), otherGraph.snapshot.removeEdges(duplicated, 1)]);
     t.strictSame(await graph.snapshot.edgesOf([user]), once);
   });
 

@@ -14,9 +14,12 @@ const FAULTS = {
   refusal: (faultyStore: FaultyStore) => faultyStore.refuse(),
 };
 
+/** The duration of the slowest response of the current test. */
+let slowestMs = 0;
+
 /** Sends all probes concurrently, and expects 503 from those that need the store and success from the others. */
 async function expectFailures(t: Test, store: StoreName, { probes, leaks }: OperationProbes): Promise<void> {
-  const [shown] = await Promise.all([
+  const [leaked] = await Promise.all([
     leaks(),
     ...probes.map(async ({ name, needs, status, send }) => {
       const startedAt = performance.now();
@@ -27,10 +30,8 @@ async function expectFailures(t: Test, store: StoreName, { probes, leaks }: Oper
       slowestMs = Math.max(slowestMs, performance.now() - startedAt);
     }),
   ]);
-  t.same(shown, [], 'nothing hidden is shown');
+  t.same(leaked, [], 'no hidden content is shown');
 }
-
-let slowestMs = 0;
 
 /** Expects every probe to succeed again without a restart, and drains the outbox. */
 async function expectRecovery(t: Test, service: TestService): Promise<void> {
@@ -49,10 +50,10 @@ t.test('the connection to a store is faulty', needsProxy, async (t) => {
   for (const store of ['postgres', 'graph', 'images'] as const) {
     for (const [name, inject] of Object.entries(FAULTS)) {
       t.test(`${store}: ${name}`, async (t) => {
-        const cast = await createProbes(service);
+        const operationProbes = await createProbes(service);
         await inject(faultyStores[store]);
         slowestMs = 0;
-        await expectFailures(t, store, cast);
+        await expectFailures(t, store, operationProbes);
         t.comment(`the slowest response took ${Math.round(slowestMs)} ms`);
         await faultyStores[store].heal();
         await expectRecovery(t, service);

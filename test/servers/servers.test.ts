@@ -14,30 +14,31 @@ const IN_FLIGHT = 4;
 
 type Send = ReturnType<typeof createSender>;
 
-const as =
+/** Returns a function that sends requests with a user's token. */
+const sendAs =
   (send: Send, { token }: Pick<TestUser, 'token'>): TestUser['send'] =>
   (method, path, more) =>
     send(method, path, { token, ...more });
 
 /** Starts two processes on one set of stores, and returns a function that creates users. */
-async function twoProcesses(t: Test) {
+async function startTwoProcesses(t: Test) {
   const environment = await freshStores(t);
-  const patient = { ...environment, ...LONG_TIMEOUTS };
-  const [one, other] = [await startProcess(t, patient), await startProcess(t, patient)];
+  const variables = { ...environment, ...LONG_TIMEOUTS };
+  const [one, other] = [await startProcess(t, variables), await startProcess(t, variables)];
   const stores = await openTestStores(t, environment);
   const { tokenKeys } = readConfig(environment);
-  if (!tokenKeys) throw new Error('processes on servers need token keys');
+  if (!tokenKeys) throw new Error('Expected TOKEN_KEYS');
   const [sendToOne, sendToOther] = [createSender(t, one.url), createSender(t, other.url)];
   return {
-    environment: patient,
+    environment: variables,
     processes: [one, other] as [ServiceProcess, ServiceProcess],
     senders: [sendToOne, sendToOther] as const,
     createUser: await createUserFactory({ stores, tokens: createTokens(tokenKeys), send: sendToOne }),
   };
 }
 
-t.test('what one process has acknowledged holds on the other immediately', needsServers, async (t) => {
-  const { senders, createUser } = await twoProcesses(t);
+t.test('changes that one process has acknowledged are visible on the other immediately', needsServers, async (t) => {
+  const { senders, createUser } = await startTwoProcesses(t);
 
   /**
    * Makes a change on one process, and expects the other one, which is read continuously, to show it immediately. The
@@ -47,7 +48,7 @@ t.test('what one process has acknowledged holds on the other immediately', needs
     t: Test,
     arrange: () => Promise<{
       change(here: Send): Promise<{ status: number }>;
-      look(there: Send): Promise<unknown>;
+      read(there: Send): Promise<unknown>;
       before: unknown;
       after: unknown;
     }>,
@@ -55,23 +56,23 @@ t.test('what one process has acknowledged holds on the other immediately', needs
     await runRounds(async (round) => {
       const [here, there] = round % 2 === 0 ? senders : senders.toReversed();
       if (!here || !there) return;
-      const { change, look: read, before, after } = await arrange();
+      const { change, read, before, after } = await arrange();
       t.same(await read(there), before, 'before');
-      const seen = async () => {
+      const changeAndRead = async () => {
         t.equal((await change(here)).status, 200);
         return read(there);
       };
       const reader = () => read(there);
-      t.same(await repeatUntilSettled(seen(), reader, reader, reader, reader), after, 'after');
+      t.same(await repeatUntilSettled(changeAndRead(), reader, reader, reader, reader), after, 'after');
     }, IN_FLIGHT);
   }
 
-  const me = (user: TestUser) => async (there: Send) => (await as(there, user)('GET', '/auth/me')).status;
+  const me = (user: TestUser) => async (there: Send) => (await sendAs(there, user)('GET', '/auth/me')).status;
 
   t.test('a logout', (t) =>
     expectVisibleOnOther(t, async () => {
       const user = await createUser();
-      return { change: (here) => as(here, user)('POST', '/auth/logout'), look: me(user), before: 200, after: 401 };
+      return { change: (here) => sendAs(here, user)('POST', '/auth/logout'), read: me(user), before: 200, after: 401 };
     }),
   );
 
@@ -82,8 +83,8 @@ t.test('what one process has acknowledged holds on the other immediately', needs
       const sessions = (await user.send('GET', '/auth/sessions')).body;
       const { id } = sessions.find(({ current }: { current: boolean }) => !current);
       return {
-        change: (here) => as(here, user)('DELETE', `/auth/sessions/${id}`),
-        look: me(otherSession),
+        change: (here) => sendAs(here, user)('DELETE', `/auth/sessions/${id}`),
+        read: me(otherSession),
         before: 200,
         after: 401,
       };
@@ -95,8 +96,8 @@ t.test('what one process has acknowledged holds on the other immediately', needs
       const user = await createUser();
       const otherSession = await user.newSession();
       return {
-        change: (here) => as(here, user)('DELETE', '/auth/sessions'),
-        look: async (there) => [await me(otherSession)(there), await me(user)(there)],
+        change: (here) => sendAs(here, user)('DELETE', '/auth/sessions'),
+        read: async (there) => [await me(otherSession)(there), await me(user)(there)],
         before: [200, 200],
         after: [401, 200],
       };
@@ -109,8 +110,8 @@ t.test('what one process has acknowledged holds on the other immediately', needs
       const otherSession = await user.newSession();
       const form = { password: NEW_PASSWORD, current_password: PASSWORD };
       return {
-        change: (here) => as(here, user)('PUT', '/profiles/me', { form }),
-        look: async (there) => [await me(otherSession)(there), await me(user)(there)],
+        change: (here) => sendAs(here, user)('PUT', '/profiles/me', { form }),
+        read: async (there) => [await me(otherSession)(there), await me(user)(there)],
         before: [200, 200],
         after: [401, 401],
       };
@@ -119,7 +120,7 @@ t.test('what one process has acknowledged holds on the other immediately', needs
 
   /** Returns the post's status, whether the feed lists it, and whether the full profile is visible. */
   const view = (viewer: TestUser, author: TestUser, post: number) => async (there: Send) => {
-    const send = as(there, viewer);
+    const send = sendAs(there, viewer);
     const [single, feed, profile] = await Promise.all([
       send('GET', `/posts/${post}`),
       send('GET', '/posts?limit=100'),
@@ -128,7 +129,7 @@ t.test('what one process has acknowledged holds on the other immediately', needs
     const listed = feed.body.some(({ id }: { id: number }) => id === post);
     return [single.status, listed, profile.body && 'private' in profile.body];
   };
-  const OPEN = [200, true, true];
+  const VISIBLE = [200, true, true];
 
   t.test('going private', async (t) => {
     const other = await createUser();
@@ -136,9 +137,9 @@ t.test('what one process has acknowledged holds on the other immediately', needs
       const user = await createUser();
       const { id } = await createPost(user);
       return {
-        change: (here) => as(here, user)('PUT', '/profiles/me', { form: { private: 'true' } }),
-        look: view(other, user, id),
-        before: OPEN,
+        change: (here) => sendAs(here, user)('PUT', '/profiles/me', { form: { private: 'true' } }),
+        read: view(other, user, id),
+        before: VISIBLE,
         after: [404, false, false],
       };
     });
@@ -153,9 +154,9 @@ t.test('what one process has acknowledged holds on the other immediately', needs
       await user.send('POST', `/friends/request?to=${other.id}`);
       await other.send('POST', `/friends/accept?from=${user.id}`);
       return {
-        change: (here) => as(here, user)('DELETE', `/friends/remove?id=${other.id}`),
-        look: view(other, user, id),
-        before: OPEN,
+        change: (here) => sendAs(here, user)('DELETE', `/friends/remove?id=${other.id}`),
+        read: view(other, user, id),
+        before: VISIBLE,
         after: [404, false, false],
       };
     });
@@ -167,9 +168,9 @@ t.test('what one process has acknowledged holds on the other immediately', needs
       const user = await createUser();
       const { id } = await createPost(user);
       return {
-        change: (here) => as(here, user)('DELETE', '/profiles/me', { json: { password: PASSWORD } }),
-        look: async (there) => [await me(user)(there), ...(await view(other, user, id)(there))],
-        before: [200, ...OPEN],
+        change: (here) => sendAs(here, user)('DELETE', '/profiles/me', { json: { password: PASSWORD } }),
+        read: async (there) => [await me(user)(there), ...(await view(other, user, id)(there))],
+        before: [200, ...VISIBLE],
         after: [401, 404, false, false],
       };
     });
@@ -181,9 +182,9 @@ t.test('what one process has acknowledged holds on the other immediately', needs
       const user = await createUser();
       const { id } = await createPost(user);
       return {
-        change: (here) => as(here, user)('DELETE', `/posts/delete?id=${id}`),
-        look: view(other, user, id),
-        before: OPEN,
+        change: (here) => sendAs(here, user)('DELETE', `/posts/delete?id=${id}`),
+        read: view(other, user, id),
+        before: VISIBLE,
         after: [404, false, true],
       };
     });
@@ -195,12 +196,12 @@ t.test('what one process has acknowledged holds on the other immediately', needs
       const user = await createUser();
       const { id } = await createPost(user);
       const read = async (there: Send) => {
-        const { body } = await as(there, other)('GET', `/posts/${id}`);
+        const { body } = await sendAs(there, other)('GET', `/posts/${id}`);
         return [body.like_count, body.liked_by_me];
       };
       return {
-        change: (here) => as(here, other)('POST', `/posts/like?id=${id}`),
-        look: read,
+        change: (here) => sendAs(here, other)('POST', `/posts/like?id=${id}`),
+        read,
         before: [0, false],
         after: [1, true],
       };
@@ -209,7 +210,7 @@ t.test('what one process has acknowledged holds on the other immediately', needs
 });
 
 t.test('tokens and images of one process are valid on the other', needsServers, async (t) => {
-  const { senders } = await twoProcesses(t);
+  const { senders } = await startTwoProcesses(t);
   const [one, other] = senders;
   const email = 'user@people.example';
   await one('POST', '/auth/register', { json: { name: 'Test User', username: 'user', email, password: PASSWORD } });
@@ -221,7 +222,7 @@ t.test('tokens and images of one process are valid on the other', needsServers, 
 });
 
 t.test('clients that retry see no failure during a rolling restart', needsServers, async (t) => {
-  const { environment, processes, createUser } = await twoProcesses(t);
+  const { environment, processes, createUser } = await startTwoProcesses(t);
   const [user, other] = [await createUser(), await createUser()];
   const senders = processes.map(({ url }) => createSender(t, url));
   let requestCount = 0;
@@ -249,16 +250,16 @@ t.test('clients that retry see no failure during a rolling restart', needsServer
 
   async function restartEach() {
     const codes = [];
-    for (const [place, process] of processes.entries()) {
+    for (const [index, process] of processes.entries()) {
       codes.push(await process.end('SIGTERM'));
-      const fresh = await startProcess(t, environment);
-      senders[place] = createSender(t, fresh.url);
-      processes[place] = fresh;
+      const restarted = await startProcess(t, environment);
+      senders[index] = createSender(t, restarted.url);
+      processes[index] = restarted;
     }
     return codes;
   }
 
   t.same(await repeatUntilSettled(restartEach(), client, client, client, client), [0, 0]);
-  t.comment(`${postIds.length} posts were written meanwhile`);
+  t.comment(`${postIds.length} posts were created meanwhile`);
   for (const id of postIds) t.equal((await sendUntilServed(other, 'GET', `/posts/${id}`)).status, 200);
 });

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import neo4j from 'neo4j-driver';
 import t, { type Test } from 'tap';
 import { needsNeo4j } from '../support/neo4j-graph.js';
-import { spawnService, startAndFail, startProcess, untilListening } from '../support/processes.js';
+import { ONE_LINE, spawnService, startAndFail, startProcess, untilListening } from '../support/processes.js';
 import { startProxy } from '../support/proxy.js';
 import { createSender } from '../support/requests.js';
 import { PASSWORD } from '../support/service.js';
@@ -13,15 +13,14 @@ import { freshStores, needsServers, queryDatabase, queryGraph, temporaryDirector
 
 const needsS3 = { skip: !process.env.S3_BUCKET && 'needs S3_BUCKET: npm run test:services' };
 
-const oneLine = /^[^\n]+\n$/;
-
 /** Disables the log, so that the output of a start is only its error message. */
 const SILENT_LOG = { LOG_LEVEL: 'silent' };
 
+/** Expects a start to fail with one line that gives this reason and contains no secret. */
 async function expectRefused(t: Test, environment: NodeJS.ProcessEnv, reason: RegExp): Promise<void> {
   const { code, output } = await startAndFail(t, { ...environment, ...SILENT_LOG });
   t.equal(code, 1);
-  t.match(output, oneLine);
+  t.match(output, ONE_LINE);
   t.match(output, reason);
   const { password } = new URL(environment.DATABASE_URL ?? '');
   for (const secret of [password, environment.NEO4J_PASSWORD, environment.AWS_SECRET_ACCESS_KEY]) {
@@ -29,8 +28,8 @@ async function expectRefused(t: Test, environment: NodeJS.ProcessEnv, reason: Re
   }
 }
 
-/** Creates a database without any tables. */
-async function emptyDatabase(t: Test, existingUrl: string): Promise<string> {
+/** Creates a database without any tables on the same server, and returns its URL. */
+async function createEmptyDatabase(t: Test, existingUrl: string): Promise<string> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   await queryDatabase(existingUrl, `create database ${name}`);
   t.teardown(() => queryDatabase(existingUrl, `drop database ${name} with (force)`));
@@ -42,7 +41,7 @@ async function emptyDatabase(t: Test, existingUrl: string): Promise<string> {
 t.test('ten processes start concurrently on empty stores, and all serve', needsServers, async (t) => {
   const { DATABASE_URL: existingUrl = '', ...others } = await freshStores(t);
   if (others.NEO4J_URI) await queryGraph('MATCH (i:Installation) DELETE i');
-  const environment = { ...others, DATABASE_URL: await emptyDatabase(t, existingUrl) };
+  const environment = { ...others, DATABASE_URL: await createEmptyDatabase(t, existingUrl) };
   const services = await Promise.all(Array.from({ length: 10 }, () => untilListening(spawnService(t, environment))));
   await Promise.all(
     services.map(async ({ url, opsUrl }, index) => {
@@ -63,11 +62,11 @@ t.test('a start on stores that do not belong together is refused and changes not
   }
 
   t.test('another database on the same graph', needsNeo4j, (t) =>
-    expectRefused(t, { ...foreign }, /graph .*belongs to another PostgreSQL/),
+    expectRefused(t, foreign, /graph .*belongs to another PostgreSQL/),
   );
 
   t.test('a new database on the same graph', needsNeo4j, async (t) => {
-    const DATABASE_URL = await emptyDatabase(t, own.DATABASE_URL ?? '');
+    const DATABASE_URL = await createEmptyDatabase(t, own.DATABASE_URL ?? '');
     await expectRefused(t, { ...own, DATABASE_URL }, /graph .*belongs to another PostgreSQL/);
   });
 
@@ -85,8 +84,7 @@ t.test('a start on stores that do not belong together is refused and changes not
   });
 
   t.test('a new image store', async (t) => {
-    const fresh = await freshStores(t);
-    const { DATA_DIR, S3_BUCKET } = fresh;
+    const { DATA_DIR, S3_BUCKET } = await freshStores(t);
     return expectRefused(t, { ...own, DATA_DIR, ...(S3_BUCKET && { S3_BUCKET }) }, /image.* is not the one/);
   });
 
@@ -100,7 +98,8 @@ t.test('a start on stores that do not belong together is refused and changes not
   t.equal(await service.end('SIGTERM'), 0);
 });
 
-const at = (url: string | undefined, port: number) => {
+/** Returns a URL with another port. */
+const withPort = (url: string | undefined, port: number) => {
   const moved = new URL(url ?? '');
   moved.port = String(port);
   return moved.href;
@@ -109,7 +108,7 @@ const at = (url: string | undefined, port: number) => {
 t.test('a start without a responding PostgreSQL fails with one line', needsServers, async (t) => {
   const environment = await freshStores(t);
 
-  /** A port that accepts connections and never responds, and a closed port. */
+  // A port that accepts connections and never responds, and a closed port.
   const silent = createServer((socket) => t.teardown(() => socket.destroy())).listen(0, '127.0.0.1');
   const closed = createServer().listen(0, '127.0.0.1');
   await Promise.all([once(silent, 'listening'), once(closed, 'listening')]);
@@ -120,13 +119,14 @@ t.test('a start without a responding PostgreSQL fails with one line', needsServe
   for (const [how, port] of Object.entries(ports)) {
     t.test(`a ${how} port`, async (t) => {
       const DATA_DIR = await temporaryDirectory(t);
-      const DATABASE_URL = at(environment.DATABASE_URL, port);
+      const DATABASE_URL = withPort(environment.DATABASE_URL, port);
       await expectRefused(t, { ...environment, DATA_DIR, DATABASE_URL }, /^The postgres store is not available/);
     });
   }
 });
 
-async function storesOf({ opsUrl }: { opsUrl: string }): Promise<Record<string, { ok: boolean }>> {
+/** Returns the state of each store, as `/readyz` reports it. */
+async function readStoreStates({ opsUrl }: { opsUrl: string }): Promise<Record<string, { ok: boolean }>> {
   const { stores } = (await (await fetch(`${opsUrl}/readyz`)).json()) as { stores: Record<string, { ok: boolean }> };
   return stores;
 }
@@ -141,14 +141,14 @@ for (const mode of ['refuse', 'silent'] as const) {
     const json = { name: 'Test User', username: 'user', email: 'user@people.example', password: PASSWORD };
     t.equal((await send('POST', '/auth/register', { json })).status, 201);
     const { body } = await send('POST', '/auth/login', { json: { email: json.email, password: PASSWORD } });
-    const token = body.token;
+    const { token } = body;
     const form = { title: 'T', text: 'T' };
     const written = await send('POST', '/posts/create', { token, form });
     t.equal(written.status, 201);
     t.equal((await send('GET', '/posts', { token })).status, 503);
-    t.match(await storesOf(service), { postgres: { ok: true }, graph: { ok: false }, images: { ok: true } });
+    t.match(await readStoreStates(service), { postgres: { ok: true }, graph: { ok: false }, images: { ok: true } });
     await proxy.setMode('pass');
-    while (!(await storesOf(service)).graph?.ok) await sleep(50);
+    while (!(await readStoreStates(service)).graph?.ok) await sleep(50);
     t.same((await send('GET', '/posts', { token })).body, [written.body]);
   });
 }
@@ -174,7 +174,7 @@ t.test('does not reuse an id that an unavailable graph may contain', needsNeo4j,
   const { rows } = await queryDatabase(url, 'select last_value + 100 as id from posts_id_seq');
   await queryGraph('CREATE (:Post {id: $id})', { id: neo4j.int(rows[0].id) });
   t.teardown(() => queryGraph('MATCH (post:Post {id: $id}) DELETE post', { id: neo4j.int(rows[0].id) }));
-  await startProcess(t, { ...environment, NEO4J_URI: at(environment.NEO4J_URI, 9) });
+  await startProcess(t, { ...environment, NEO4J_URI: withPort(environment.NEO4J_URI, 9) });
   const { rows: next } = await queryDatabase(url, "select nextval('posts_id_seq') as id");
   t.ok(BigInt(next[0].id) > BigInt(rows[0].id));
 });
@@ -184,14 +184,14 @@ t.test('starts while S3 is unavailable, and serves images once it returns', need
   const proxy = await startProxy(t, environment.S3_ENDPOINT ?? '');
   await proxy.setMode('refuse');
   const service = await startProcess(t, { ...environment, S3_ENDPOINT: proxy.url.replace(/\/$/, '') });
-  t.match(await storesOf(service), { graph: { ok: true }, images: { ok: false } });
+  t.match(await readStoreStates(service), { graph: { ok: true }, images: { ok: false } });
   await proxy.setMode('pass');
-  while (!(await storesOf(service)).images?.ok) await sleep(50);
+  while (!(await readStoreStates(service)).images?.ok) await sleep(50);
 });
 
 t.test('starts while Redis is unavailable', needsServers, async (t) => {
   const service = await startProcess(t, { ...(await freshStores(t)), REDIS_URL: 'redis://127.0.0.1:9' });
   t.equal((await fetch(`${service.opsUrl}/readyz`)).status, 200);
-  t.match(await storesOf(service), { redis: { ok: false } });
+  t.match(await readStoreStates(service), { redis: { ok: false } });
   t.equal((await createSender(t, service.url)('GET', '/auth/me')).status, 401);
 });

@@ -21,13 +21,14 @@ t.test('a store is stopped and restarted', needsProxy, async (t) => {
           const needed = store === 'postgres' || needs.some((each) => each === store);
           t.equal((await send()).status, needed ? 503 : status, name);
         }
-        t.same(await leaks(), [], 'nothing hidden is shown');
+        t.same(await leaks(), [], 'no hidden content is shown');
       } finally {
         await startServer(server);
       }
       while ((await fetch(`${service.opsUrl}/readyz`)).status !== 200) await sleep(50);
-      const again = await createProbes(service);
-      for (const { name, status, send } of again.probes) t.equal((await send()).status, status, `${name}, afterwards`);
+      const afterwards = await createProbes(service);
+      for (const { name, status, send } of afterwards.probes)
+        t.equal((await send()).status, status, `${name}, afterwards`);
       await drainOutbox(service.stores);
       t.pass('the outbox is empty');
     });

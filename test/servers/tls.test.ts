@@ -3,10 +3,8 @@ import { samples } from '../../scripts/contract-test/images.js';
 import { startAndFail, startProcess } from '../support/processes.js';
 import { createSender } from '../support/requests.js';
 import { PASSWORD } from '../support/service.js';
-import { claimGraphFor, freshStores, onServices } from '../support/stores.js';
-import { certificateFile, startTlsProxy } from '../support/tls.js';
-
-const servers = onServices ? {} : { skip: 'needs real servers: npm run test:services' };
+import { claimGraphFor, freshStores, needsServers } from '../support/stores.js';
+import { startTlsProxy, writeCertificate } from '../support/tls.js';
 
 /** Returns the variables of the same stores behind TLS proxies. */
 async function overTls(t: Test, environment: NodeJS.ProcessEnv, certificate: string): Promise<NodeJS.ProcessEnv> {
@@ -25,9 +23,9 @@ async function overTls(t: Test, environment: NodeJS.ProcessEnv, certificate: str
   return secure;
 }
 
-t.test('the URL of each store is enough to use TLS', servers, async (t) => {
+t.test('the URL of each store is enough to use TLS', needsServers, async (t) => {
   const environment = await freshStores(t);
-  const certificate = await certificateFile(t);
+  const certificate = await writeCertificate(t);
   const secure = await overTls(t, environment, certificate);
   const service = await startProcess(t, { ...secure, NODE_EXTRA_CA_CERTS: certificate });
   t.match(service.output(), /Stores +PostgreSQL at 127[^,]+, Neo4j at 127[^,]+, S3 bucket [^,]+, Redis at 127/);
@@ -44,9 +42,9 @@ t.test('the URL of each store is enough to use TLS', servers, async (t) => {
   for (const [name, state] of Object.entries(stores)) t.match(state, { ok: true }, name);
 });
 
-t.test('an untrusted certificate of PostgreSQL prevents the start', servers, async (t) => {
+t.test('an untrusted certificate of PostgreSQL prevents the start', needsServers, async (t) => {
   const environment = await freshStores(t);
-  const secure = await overTls(t, environment, await certificateFile(t));
+  const secure = await overTls(t, environment, await writeCertificate(t));
   await claimGraphFor(environment);
   const untrusted = secure.DATABASE_URL?.replace(/&sslrootcert=.*/, '');
   const { code, output } = await startAndFail(t, { ...environment, DATABASE_URL: untrusted });

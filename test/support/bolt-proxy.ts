@@ -20,11 +20,11 @@ export interface BoltProxy {
   setFault(fault: Fault): void;
   /** The fault of future connections. */
   newConnectionFault: Fault | undefined;
-  /** Commits the next transaction that contains this text, but closes its connection before the response. */
+  /** The next transaction that contains this text is committed, but its connection is closed before the response. */
   cutCommitOf: string | undefined;
-  /** The number of committed transactions. */
+  /** The number of forwarded commits. Tests may reset it. */
   commits: number;
-  /** Sends the delayed bytes, and waits until the server has committed them. */
+  /** Sends the delayed bytes and a commit on each connection, and waits until the server has committed them. */
   deliverDelayed(): Promise<void>;
 }
 
@@ -32,35 +32,36 @@ interface Link {
   client: Socket;
   server: Socket;
   fault: Fault | undefined;
-  said: string;
-  late: Buffer[];
+  /** The bytes that the client has sent since its last commit, as Latin-1. */
+  sent: string;
+  delayed: Buffer[];
 }
 
-/** Starts a proxy to the test server that can inject faults. */
+/** Starts a proxy to a Neo4j server, which can inject faults. It stops when the test ends. */
 export async function openBoltProxy(t: Test, target: string): Promise<BoltProxy> {
   const { hostname, port } = new URL(target);
   const links: Link[] = [];
 
   const listener = createServer((client) => {
     const server = connect(Number(port || 7687), hostname);
-    const link: Link = { client, server, fault: proxy.newConnectionFault, said: '', late: [] };
+    const link: Link = { client, server, fault: proxy.newConnectionFault, sent: '', delayed: [] };
     links.push(link);
     if (link.fault === 'refusal') client.destroy();
     client.on('error', () => undefined).on('close', () => link.fault ?? server.end());
     server.on('error', () => undefined).on('close', () => client.destroy());
     server.on('data', (data) => link.fault ?? client.write(data));
     client.on('data', (data) => {
-      if (link.fault === 'delay' && !data.includes(RESET)) link.late.push(data);
+      if (link.fault === 'delay' && !data.includes(RESET)) link.delayed.push(data);
       if (link.fault) return;
       server.write(data);
-      link.said += data.toString('latin1');
+      link.sent += data.toString('latin1');
       if (!data.includes(COMMIT)) return;
       proxy.commits += 1;
-      if (proxy.cutCommitOf && link.said.includes(proxy.cutCommitOf)) {
+      if (proxy.cutCommitOf && link.sent.includes(proxy.cutCommitOf)) {
         proxy.cutCommitOf = undefined;
         client.destroy();
       }
-      link.said = '';
+      link.sent = '';
     });
   });
   t.teardown(() => {
@@ -82,7 +83,7 @@ export async function openBoltProxy(t: Test, target: string): Promise<BoltProxy>
       for (const link of links) link.fault = fault;
     },
     async deliverDelayed() {
-      for (const { server, late: delayed } of links) {
+      for (const { server, delayed } of links) {
         if (delayed.length === 0) continue;
         server.write(Buffer.concat([...delayed, COMMIT]));
         for await (const [data] of on(server, 'data')) if (data.includes('bookmark')) break;

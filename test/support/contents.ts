@@ -2,16 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Edges, SocialGraph } from '../../db/graph/index.js';
 import type { Stores } from '../../db/stores.js';
+import { listImageNames } from './image-store.js';
 
-/** Returns the names of all stored images, sorted. */
-export async function storedImages({ images }: Pick<Stores, 'images'>): Promise<string[]> {
-  const names: string[] = [];
-  for await (const name of images.list()) names.push(name);
-  return names.sort();
-}
-
-/** Returns the edges of these people, or of all. */
-export async function storedEdges({ graph }: Pick<Stores, 'graph'>, people?: readonly number[]): Promise<Edges> {
+/** Returns the edges of these people, or of all people. */
+export async function readEdges({ graph }: Pick<Stores, 'graph'>, people?: readonly number[]): Promise<Edges> {
   return graph.snapshot.edgesOf(people ?? (await graph.snapshot.personIds(0, 100_000)));
 }
 
@@ -29,8 +23,8 @@ export async function readContents(stores: Pick<Stores, 'db' | 'graph' | 'images
     accounts: await count('accounts'),
     sessions: await count('sessions'),
     posts: await count('posts'),
-    edges: await storedEdges(stores),
-    images: (await storedImages(stores)).length,
+    edges: await readEdges(stores),
+    images: (await listImageNames(stores.images)).length,
   };
 }
 

@@ -8,8 +8,8 @@ import type { Lifetime } from './lifetime.js';
 const pathOf = (descriptor: number) => fs.readlinkSync(`/proc/self/fd/${descriptor}`);
 
 /**
- * Records the fsync and rename calls of this thread below a directory, in order, as `sync PATH` and `rename FROM TO`.
- * The directory itself has an empty path.
+ * Returns an array to which each later fsync and rename call of this thread below a directory is added, as `sync PATH` or
+ * `rename FROM TO`. The path of the directory itself is empty.
  */
 export async function recordFileOperations(t: Lifetime, root: string): Promise<string[]> {
   const operations: string[] = [];

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { samples } from '../../scripts/contract-test/images.js';
 
-/** The word in the metadata of these images. */
+/** A word for metadata, which cleaning must remove. */
 export const SECRET = 'Identifying';
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
@@ -31,7 +31,7 @@ export const segment = (marker: number, data: string | Buffer) => {
   return Buffer.concat([Buffer.from([0xff, marker]), u16(2 + bytes.length), bytes]);
 };
 
-/** Returns the sample with these segments after its JFIF segment, and others before its scan. */
+/** Returns the sample JPEG with `segments` after its JFIF segment and `beforeScan` before its scan. */
 export function jpeg(segments: Buffer[], beforeScan: Buffer[] = []): Buffer {
   const scan = samples.jpeg.indexOf('\xff\xda', 0, 'latin1');
   const [start, tables, rest] = [
@@ -47,7 +47,7 @@ export function pngChunk(type: string, data: string | Buffer): Buffer {
   return Buffer.concat([u32(body.length - 4), body, u32(crc32(body))]);
 }
 
-/** Returns the sample with these chunks after its header. */
+/** Returns the sample PNG with these chunks after its header. */
 export const png = (...chunks: Buffer[]) =>
   Buffer.concat([samples.png.subarray(0, 33), ...chunks, samples.png.subarray(33)]);
 
@@ -61,7 +61,7 @@ export const gifExtension = (label: number, ...blocks: string[]) =>
     Buffer.from([0]),
   ]);
 
-/** Returns the sample with these extensions before its image. */
+/** Returns the sample GIF with these extensions before its image. */
 export const gif = (...extensions: Buffer[]) =>
   Buffer.concat([samples.gif.subarray(0, 19), ...extensions, samples.gif.subarray(19)]);
 
@@ -91,7 +91,7 @@ export const fullBox = (type: string, version: number, ...parts: (string | Buffe
 interface AvifItem {
   type: string;
   data: string | Buffer;
-  /** The offset of its bytes, unless they are in the media data box. */
+  /** The offset of the item in the file. Without it, `data` is added to the media data box. */
   at?: number;
 }
 
@@ -102,8 +102,8 @@ export function avif(
 ): Buffer {
   const ftyp = box('ftyp', 'avif\0\0\0\0avifmif1');
   const entries = items.map(({ type }, index) => fullBox('infe', 2, u16(index + 1), u16(0), `${type}\0`));
-  const build = (mediaAt: number): Buffer => {
-    let next = mediaAt;
+  const build = (mediaOffset: number): Buffer => {
+    let next = mediaOffset;
     const locations = items.map(({ data, at }, index) => {
       const location = Buffer.concat([u16(index + 1), u16(0), u16(1), u32(at ?? next), u32(data.length)]);
       next += at === undefined ? data.length : 0;

@@ -30,7 +30,8 @@ export async function openStream(images: ImageStore, name: string): Promise<Read
   return image.stream;
 }
 
-export async function listNames(images: ImageStore): Promise<string[]> {
+/** Returns the names of all stored images, sorted. */
+export async function listImageNames(images: ImageStore): Promise<string[]> {
   const names: string[] = [];
   for await (const name of images.list()) names.push(name);
   return names.sort();
@@ -51,8 +52,8 @@ export async function testImageStore(t: Test, images: ImageStore, uploads: strin
 
   await t.test('does not mix concurrent uploads', async (t) => {
     const all = Array.from({ length: 50 }, () => randomBytes(100_000));
-    const back = await Promise.all(all.map(async (bytes) => buffer(await openStream(images, await put(bytes)))));
-    t.ok(back.every((bytes, index) => all[index]?.equals(bytes)));
+    const stored = await Promise.all(all.map(async (bytes) => buffer(await openStream(images, await put(bytes)))));
+    t.ok(stored.every((bytes, index) => all[index]?.equals(bytes)));
   });
 
   await t.test('returns undefined for a missing image, and ignores its removal', async (t) => {
@@ -75,7 +76,7 @@ export async function testImageStore(t: Test, images: ImageStore, uploads: strin
   });
 
   await t.test('stores, changes and releases the installation marker, which is not listed as an image', async (t) => {
-    const before = await listNames(images);
+    const before = await listImageNames(images);
     t.equal(await images.claimedBy(), undefined);
     await Promise.all(['one', 'one', 'one'].map((installation) => images.claim(installation)));
     t.equal(await images.claimedBy(), 'one');
@@ -83,24 +84,24 @@ export async function testImageStore(t: Test, images: ImageStore, uploads: strin
     t.equal(await images.claimedBy(), 'another');
     for (let times = 0; times < 2; times += 1) await images.release();
     t.equal(await images.claimedBy(), undefined);
-    t.same(await listNames(images), before);
+    t.same(await listImageNames(images), before);
   });
 
   await t.test('lists every name once', async (t) => {
-    const before = await listNames(images);
+    const before = await listImageNames(images);
     const added: string[] = [];
     await Promise.all(
       Array.from({ length: 20 }, async () => {
-        for (let left = 55; left > 0; left -= 1) added.push(await put(randomBytes(1)));
+        for (let count = 0; count < 55; count += 1) added.push(await put(randomBytes(1)));
       }),
     );
-    t.same(await listNames(images), [...before, ...added].sort());
+    t.same(await listImageNames(images), [...before, ...added].sort());
     const [first] = added;
     for await (const name of images.list()) {
       t.ok(name);
       break;
     }
     await images.remove(first ?? '');
-    t.notOk((await listNames(images)).includes(first ?? ''));
+    t.notOk((await listImageNames(images)).includes(first ?? ''));
   });
 }

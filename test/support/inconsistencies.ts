@@ -11,7 +11,7 @@ import type { Stores } from '../../db/stores.js';
 import { type VerifyResult, verify } from '../../scripts/verify/verify.js';
 import { emptyGraph, freshStores, onServices, openTestStores, silentLog } from './stores.js';
 
-/** Small, so that everything takes several pages. */
+/** Small, so that every check reads several pages. */
 const PAGE_SIZE = 2;
 
 /** Returns the variables of empty stores. A shared graph is emptied too, since verification reads all of it. */
@@ -30,7 +30,7 @@ export async function openStoresWithoutRelay(t: Test, environment?: NodeJS.Proce
 export const verifyStores = (stores: Stores, repair = false) =>
   verify(stores, { repair, log: silentLog, pageSize: PAGE_SIZE });
 
-/** Returns the violated rules with their numbers found and repaired, and examples. */
+/** Returns, by rule name, the numbers of violations found and repaired, and examples. */
 export const findingsByRule = ({ findings }: VerifyResult) =>
   Object.fromEntries(
     findings
@@ -65,7 +65,7 @@ export function createFixtures(stores: Stores) {
       await outbox.deliver(created?.entries ?? []);
       return created?.post.id ?? 0;
     },
-    async imaged(author: number): Promise<{ id: number; image: string }> {
+    async postWithImage(author: number): Promise<{ id: number; image: string }> {
       const created = await withPendingImage(stores, await upload(), (image) =>
         createPost(stores, author, { title: 'A title', text: 'A text', image }),
       );
@@ -73,19 +73,21 @@ export function createFixtures(stores: Stores) {
       return { id: created?.post.id ?? 0, image: created?.post.image ?? '' };
     },
     /** Stores an image that no row references. */
-    async stored(name = `${randomBytes(16).toString('hex')}.png`): Promise<string> {
+    async storeImage(name = `${randomBytes(16).toString('hex')}.png`): Promise<string> {
       await images.put(name, (await upload()).path);
       return name;
     },
     async deleteAccount(id: number): Promise<void> {
-      const secret = await findCredentials(db, { id });
-      await outbox.deliver((secret && (await deleteAccount(db, secret))) ?? []);
+      const credentials = await findCredentials(db, { id });
+      await outbox.deliver((credentials && (await deleteAccount(db, credentials))) ?? []);
     },
-    record: (things: EntityReference[]) => db.transaction().execute((trx) => enqueue(trx, things)),
+    /** Enqueues outbox entries, and returns their ids. */
+    record: (entities: EntityReference[]) => db.transaction().execute((trx) => enqueue(trx, entities)),
     upload,
   };
 }
 
+/** Calls a function repeatedly, one call at a time, and returns the results. */
 export async function repeat<Item>(count: number, make: () => Promise<Item>): Promise<Item[]> {
   const items = [];
   for (let index = 0; index < count; index += 1) items.push(await make());

@@ -7,7 +7,7 @@ import { expectConsistentStores } from './consistency.js';
 import { openTestStores } from './stores.js';
 
 /**
- * Expects stores that are no longer in use to hold nothing of interrupted writes, once all outbox entries, including
+ * Expects stores that are no longer in use to contain nothing of interrupted writes, once all outbox entries, including
  * second deliveries, have been processed.
  */
 export async function expectNoLeftovers(t: Test, environment: NodeJS.ProcessEnv): Promise<void> {
@@ -24,8 +24,8 @@ export async function expectNoLeftovers(t: Test, environment: NodeJS.ProcessEnv)
   t.same(
     await readdir(join(directory.uploads, '..')),
     [uploadsName, `${uploadsName}.lock`, 'lock'].sort(),
-    'no process has left uploads',
+    'other processes have left no uploads',
   );
-  t.same(await readdir(directory.uploads), [], 'and this process has none');
+  t.same(await readdir(directory.uploads), [], 'this process has left no uploads');
   await stores.close();
 }

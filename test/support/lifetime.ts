@@ -1,4 +1,4 @@
 import type { Test } from 'tap';
 
-/** Ends resources by teardowns: a test, or a command that registers teardowns in the same way. */
+/** The owner of resources, which releases them by teardowns: a test, or a command with the same method. */
 export type Lifetime = Pick<Test, 'teardown'>;

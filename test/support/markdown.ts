@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 /** Returns the sections of a Markdown document, each of which begins with its title. */
 export const sectionsOf = (document: string): string[] => document.split(/^## /m).slice(1);
 
-/** Returns the cells of each row of a section's table, without its head. */
+/** Returns the cells of each row of a section's table, without the header row. */
 export const rowsOf = (section: string): string[][] =>
   section
     .split('\n')
@@ -20,7 +20,7 @@ export const rowsOf = (section: string): string[][] =>
 export const testsNamedIn = (document: string): { path: string; title: string | undefined }[] =>
   [...document.matchAll(/`(test\/[^`]+)`(?:: "([^"]+)")?/g)].map(([, path = '', title]) => ({ path, title }));
 
-/** Returns those of the tests that a Markdown document names which do not exist. */
+/** Returns the tests that a Markdown document names but that do not exist. */
 export const missingTests = (document: string): string[] =>
   testsNamedIn(document).flatMap(({ path, title }) => {
     if (!existsSync(path)) return [path];

@@ -10,8 +10,6 @@ import { createSender, type RequestOptions } from './requests.js';
 import { befriend, createPost, startTestService, type TestService, type TestUser } from './service.js';
 import { emptyGraph, freshDataDirectory, freshStores, silentLog, temporaryDirectory } from './stores.js';
 
-export const oneLine = /^[^\n]+\n$/;
-
 /** Shared by source and target, so that tokens and links remain valid after a move. */
 export const SHARED_VARIABLES = {
   TOKEN_KEYS: 'test:b83f0d51e6a97c24d10fb5983e6c7a42',
@@ -31,7 +29,8 @@ export async function serverVariables(t: Test): Promise<NodeJS.ProcessEnv> {
   return { ...variables, ...SHARED_VARIABLES, AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' };
 }
 
-async function fileOf(t: Test, variables: NodeJS.ProcessEnv): Promise<string> {
+/** Writes variables to a file that `move --to` reads, and returns its path. */
+async function writeVariables(t: Test, variables: NodeJS.ProcessEnv): Promise<string> {
   const file = join(await temporaryDirectory(t), 'target.env');
   const lines = Object.entries(variables).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}="${value}"`],
@@ -40,17 +39,17 @@ async function fileOf(t: Test, variables: NodeJS.ProcessEnv): Promise<string> {
   return file;
 }
 
-/** Runs the command, and kills it once its output matches `isEnough`. */
+/** Runs `npm run move`, and kills it once its output matches `isEnough`. */
 export async function runMove(
   t: Test,
   source: NodeJS.ProcessEnv,
   target: NodeJS.ProcessEnv,
   isEnough: (output: string) => boolean = () => false,
 ) {
-  return runCommand(t, ['move/index', '--to', await fileOf(t, target)], source, isEnough);
+  return runCommand(t, ['move/index', '--to', await writeVariables(t, target)], source, isEnough);
 }
 
-/** The form of a post that is created before the move and retried after it. */
+/** A request that creates a post before the move and is retried after it. */
 export const KEYED_POST: RequestOptions = {
   form: { title: 'Once', text: 'and no more' },
   headers: { 'Idempotency-Key': 'k' },
@@ -58,9 +57,9 @@ export const KEYED_POST: RequestOptions = {
 
 /** Creates users with posts, images, friendships, requests and likes. */
 async function populate(service: TestService): Promise<TestUser[]> {
-  const people: TestUser[] = [];
-  for (let n = 0; n < 5; n += 1) people.push(await service.createUser({ name: `Person ${n} ✿`, private: n % 2 === 1 }));
-  const [user, friend, friendOfFriend, requester, requested] = people as [
+  const users: TestUser[] = [];
+  for (let n = 0; n < 5; n += 1) users.push(await service.createUser({ name: `Person ${n} ✿`, private: n % 2 === 1 }));
+  const [user, friend, friendOfFriend, requester, requested] = users as [
     TestUser,
     TestUser,
     TestUser,
@@ -74,24 +73,24 @@ async function populate(service: TestService): Promise<TestUser[]> {
   await befriend(friend, friendOfFriend);
   await requester.send('POST', `/friends/request?to=${user.id}`);
   await user.send('POST', `/friends/request?to=${requested.id}`);
-  for (const author of people) {
+  for (const author of users) {
     const { id } = await createPost(author, { title: 'A "quoted" title \\ 🎈', text: 'Line one\nline two' });
     await createPost(author, { image: image(samples.gif, 'image/gif') });
-    for (const reader of people) await reader.send('POST', `/posts/like?id=${id}`);
+    for (const reader of users) await reader.send('POST', `/posts/like?id=${id}`);
   }
   const { id: deletedId } = await createPost(requested);
   await user.send('POST', `/posts/like?id=${deletedId}`);
   await requested.send('DELETE', `/posts/delete?id=${deletedId}`);
   await user.send('POST', '/posts/create', KEYED_POST);
   await service.login(user.email);
-  return people;
+  return users;
 }
 
-/** Returns the responses to every GET that these users can send, by user and path. */
-export async function readAsUsers(t: Test, url: string, people: readonly TestUser[]) {
+/** Returns the responses to the reading requests of these users, by user and path. Bytes are replaced by their hash. */
+export async function readAsUsers(t: Test, url: string, users: readonly TestUser[]) {
   const send = createSender(t, url);
   const responses: Record<string, unknown> = {};
-  for (const { token, name } of people) {
+  for (const { token, name } of users) {
     const get = async (path: string) => {
       const { status, body, bytes } = await send('GET', path, { token });
       responses[`${name} ${path}`] = [status, body ?? createHash('sha256').update(bytes).digest('hex')];
@@ -106,12 +105,12 @@ export async function readAsUsers(t: Test, url: string, people: readonly TestUse
       '/posts/me?limit=100',
     ];
     const bodies = [];
-    for (const path of [...paths, ...people.map(({ id }) => `/profiles/${id}`)]) bodies.push(await get(path));
+    for (const path of [...paths, ...users.map(({ id }) => `/profiles/${id}`)]) bodies.push(await get(path));
     for (const { image, profile_link: picture } of bodies.flat()) {
       for (const link of [image, picture]) if (link) await get(new URL(link, url).pathname);
     }
     const { body: sessions } = await send('GET', '/auth/sessions', { token });
-    // Reading it updates it, at most once a minute.
+    // A request updates this time, at most once a minute.
     responses[`${name} sessions`] = sessions.map(
       ({ last_used_at: _, ...session }: { last_used_at: string }) => session,
     );
@@ -119,16 +118,16 @@ export async function readAsUsers(t: Test, url: string, people: readonly TestUse
   return responses;
 }
 
-/** Fills stores through a service, and optionally directly with `more`. */
+/** Fills stores through a service, and then with `more`. Returns the users and all that they can read. */
 export async function fillStores(t: Test, variables: NodeJS.ProcessEnv, more?: (stores: BareStores) => Promise<void>) {
   const first = await startTestService(t, variables);
-  const people = await populate(first);
+  const users = await populate(first);
   await first.stop();
   if (more) await withBareStores(variables, more);
   const service = await startTestService(t, variables);
-  const responses = await readAsUsers(t, service.url, people);
+  const responses = await readAsUsers(t, service.url, users);
   await service.stop();
-  return { people, seen: responses };
+  return { users, responses };
 }
 
 export async function withBareStores(variables: NodeJS.ProcessEnv, use: (stores: BareStores) => Promise<unknown>) {

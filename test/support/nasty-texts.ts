@@ -4,7 +4,7 @@ interface Recipe {
   after?: string;
 }
 
-/** Texts that are expensive to normalize, case-map, match or parse. */
+/** Recipes of texts that are expensive to normalize, case-map, match or parse. */
 const RECIPES: Record<string, Recipe> = {
   'one letter': { repeated: 'a' },
   'a valid password except for its length': { repeated: 'aB3-' },

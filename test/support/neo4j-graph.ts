@@ -11,14 +11,15 @@ export const neo4jUri = NEO4J_URI ?? '';
 /** Test options that skip a test without a Neo4j server. */
 export const needsNeo4j = { skip: NEO4J_URI === undefined && 'needs NEO4J_URI: npm run test:services' };
 
+/** Opens the Neo4j graph. It is closed when the test ends. */
 export function openTestGraph(t: Test, options: Partial<Neo4jOptions> = {}, log: Log = silentLog): SocialGraph {
   const graph = openNeo4j({ uri: neo4jUri, username, password, poolSize: 10, timeoutMs: 5000, ...options }, log);
   t.teardown(() => graph.close());
   return graph;
 }
 
-/** Returns ids that no other test uses in the shared graph. Their nodes are removed when the test ends. */
-export function freshIds(t: Test): { base: number; next(): number } {
+/** Returns a source of ids that no other test uses. Their nodes are removed when the test ends. */
+export function freshIds(t: Test): { next(): number } {
   const base = 2 ** 40 + Math.floor(Math.random() * 2 ** 20) * 2 ** 30;
   let last = base;
   t.teardown(async () => {
@@ -29,5 +30,5 @@ export function freshIds(t: Test): { base: number; next(): number } {
     last += 1;
     return last;
   };
-  return { base, next };
+  return { next };
 }

@@ -13,10 +13,13 @@ export interface ServiceProcess {
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
 }
 
+/** Matches an output of exactly one line. */
+export const ONE_LINE = /^[^\n]+\n$/;
+
 /** Returns the built path of a command, by the name of its source below `scripts`. */
 export const script = (name: string) => `.build/scripts/${name}.js`;
 
-/** Starts Node with these arguments and variables only. It is killed when the test ends. */
+/** Starts Node with these variables, PATH and LOG_LEVEL only. The process is killed when the test ends. */
 export function spawnNode(t: Test, args: readonly string[], environment: NodeJS.ProcessEnv) {
   // Optimizing WebAssembly does not pay off in a process that runs for seconds.
   const child = spawn(process.execPath, ['--liftoff-only', ...args], {
@@ -57,7 +60,7 @@ export async function runCommand(
   return { code: code ?? signal, output: output() };
 }
 
-/** Starts the service in a separate process, as `npm start` does, and waits until it listens. */
+/** Starts the service in a separate process, with high rate limits, and waits until it listens. */
 export async function startProcess(
   t: Test,
   environment: NodeJS.ProcessEnv,
@@ -75,12 +78,12 @@ export async function untilListening({ child, output }: ReturnType<typeof spawnS
     child.stdout?.on('data', () => /Data +\S+\n/.test(output()) && resolve());
     child.once('exit', () => reject(new Error(`the service did not start:\n${output()}`)));
   });
-  const find = (pattern: RegExp) => pattern.exec(output())?.[1] ?? '';
+  const findInOutput = (pattern: RegExp) => pattern.exec(output())?.[1] ?? '';
   return {
     child,
     output,
-    url: find(/API +(\S+)/),
-    opsUrl: find(/Operations +(\S+)\/readyz/),
+    url: findInOutput(/API +(\S+)/),
+    opsUrl: findInOutput(/Operations +(\S+)\/readyz/),
     async end(signal) {
       const exited = once(child, 'exit');
       child.kill(signal);

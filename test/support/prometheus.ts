@@ -6,7 +6,7 @@ interface Sample {
   value: number;
 }
 
-/** Values are parsed by Go's case-insensitive ParseFloat: prom-client writes `Nan`. */
+/** Matches a sample. prom-client writes `Nan`, which Prometheus accepts. */
 const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (-?[\d.e+-]+|[+-]Inf|NaN|Nan)$/;
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/g;
 const SUFFIX = /_(?:bucket|sum|count)$/;
@@ -17,25 +17,28 @@ export class Exposition {
   readonly types = new Map<string, string>();
 
   constructor(text: string) {
-    assert.ok(text.endsWith('\n'), 'the last line ends with a line feed');
+    assert.ok(text.endsWith('\n'), 'The last line must end with a line feed');
     for (const line of text.split('\n')) {
       if (line === '') continue;
       const [, name = '', type = ''] = /^# TYPE (\S+) (counter|gauge|histogram|summary|untyped)$/.exec(line) ?? [];
-      if (type) assert.ok(!this.types.has(name), `${name} has one type`);
-      if (type) this.types.set(name, type);
-      else if (!/^# HELP \S+ \S/.test(line)) this.samples.push(this.#sample(line));
+      if (type) {
+        assert.ok(!this.types.has(name), `${name} must have only one type`);
+        this.types.set(name, type);
+      } else if (!/^# HELP \S+ \S/.test(line)) {
+        this.samples.push(this.#parseSample(line));
+      }
     }
     const series = this.samples.map(({ name, labels }) => JSON.stringify([name, Object.entries(labels).sort()]));
-    assert.equal(new Set(series).size, series.length, 'no series is repeated');
+    assert.equal(new Set(series).size, series.length, 'A series must not be repeated');
     for (const [name, type] of this.types) if (type === 'histogram') this.#checkHistogram(name);
   }
 
-  #sample(line: string): Sample {
+  #parseSample(line: string): Sample {
     const [, name = '', list = '', value = ''] = LINE.exec(line) ?? assert.fail(line);
     const labels = [...list.matchAll(LABEL)];
     assert.equal(labels.map(([text]) => text).join(''), list, line);
     const family = this.types.get(name) ?? this.types.get(name.replace(SUFFIX, ''));
-    assert.ok(family, `${name} has a type`);
+    assert.ok(family, `${name} must have a type`);
     return {
       name,
       labels: Object.fromEntries(labels.map(([, label, text]) => [label, text])),
@@ -55,10 +58,10 @@ export class Exposition {
       assert.deepEqual(
         values,
         [...values].sort((a, b) => a - b),
-        `the buckets of ${name} are cumulative`,
+        `The buckets of ${name} must be cumulative`,
       );
       assert.equal(buckets.at(-1)?.labels.le, '+Inf');
-      assert.equal(values.at(-1), value, `the last bucket of ${name} counts all`);
+      assert.equal(values.at(-1), value, `The last bucket of ${name} must equal its count`);
     }
   }
 

@@ -15,22 +15,22 @@ export interface Proxy {
   /** The target's URL through the proxy. */
   url: string;
   setMode(mode: Mode): Promise<void>;
-  /** Forwards the next request that contains this text, and resets the connection in place of the response. */
-  cutResponseTo(words: string): Promise<void>;
+  /** Forwards the next request that contains this text, and resets its connection in place of the response. */
+  cutResponseTo(text: string): Promise<void>;
 }
 
 /** Starts a TCP proxy to the store at this URL, which must include a port. The proxy stops when the test ends. */
 export async function startProxy(t: Test, target: string): Promise<Proxy> {
   const { hostname, port } = new URL(target);
   if (port === '') throw new Error('the URL has no port');
-  const open = new Set<Socket>();
+  const openSockets = new Set<Socket>();
   let mode: Mode = 'pass';
-  let cut: { words: string; done(): void } | undefined;
+  let cut: { text: string; done(): void } | undefined;
 
   const track = (socket: Socket) => {
-    open.add(socket);
+    openSockets.add(socket);
     socket.on('error', () => undefined);
-    socket.once('close', () => open.delete(socket));
+    socket.once('close', () => openSockets.delete(socket));
   };
 
   const server = createServer((client) => {
@@ -40,7 +40,7 @@ export async function startProxy(t: Test, target: string): Promise<Proxy> {
     const upstream = connect(Number(port), hostname.replace(/^\[|\]$/g, ''));
     track(upstream);
     client.on('data', (data) => {
-      if (!cut || !data.includes(cut.words)) return;
+      if (!cut || !data.includes(cut.text)) return;
       const { done } = cut;
       cut = undefined;
       upstream.unpipe(client).resume();
@@ -63,32 +63,32 @@ export async function startProxy(t: Test, target: string): Promise<Proxy> {
     await once(server, 'listening');
   }
 
-  async function end(): Promise<void> {
+  async function stop(): Promise<void> {
     if (!server.listening) return;
     const closed = once(server, 'close');
     server.close();
-    for (const socket of open) socket.destroy();
+    for (const socket of openSockets) socket.destroy();
     await closed;
   }
 
   await listen(0);
   const ownPort = (server.address() as AddressInfo).port;
-  t.teardown(end);
+  t.teardown(stop);
   const url = new URL(target);
   url.host = `127.0.0.1:${ownPort}`;
 
   return {
     url: url.href,
-    cutResponseTo: (words) =>
+    cutResponseTo: (text) =>
       new Promise((done) => {
-        cut = { words, done };
+        cut = { text, done };
       }),
     async setMode(next) {
       mode = next;
-      if (next === 'refuse') return end();
+      if (next === 'refuse') return stop();
       if (!server.listening) await listen(ownPort);
-      if (next === 'reset') for (const socket of open) socket.resetAndDestroy();
-      if (next === 'silent') for (const socket of open) socket.unpipe().pause();
+      if (next === 'reset') for (const socket of openSockets) socket.resetAndDestroy();
+      if (next === 'silent') for (const socket of openSockets) socket.unpipe().pause();
     },
   };
 }

@@ -8,22 +8,23 @@ import { onServices } from './stores.js';
 import { createUserFactory, type TestUser } from './users.js';
 
 /**
- * The number of rounds of each race, and of rounds in flight. Embedded stores run fewer: their single connection
+ * The number of rounds of each race. Embedded stores run fewer: their single connection
  * serializes statements, so few interleavings are possible.
  */
 export const ROUNDS = onServices ? 50 : 15;
+/** The default number of concurrent rounds. */
 const IN_FLIGHT = 8;
 
 /** The time limit of a file of races on a busy machine. */
 const TIMEOUT_MS = 600_000;
 
-/** Store timeouts, in milliseconds, that a busy machine does not exceed. */
+/** Store timeouts, in milliseconds, that are not exceeded even on a busy machine. */
 export const LONG_TIMEOUTS = { DATABASE_TIMEOUT: '20000', NEO4J_TIMEOUT: '20000' };
 
 export interface Races {
   /** The stores of each service. Relays and batches are not shared between services. */
   allStores: readonly [Stores, ...Stores[]];
-  /** Sends requests to the services in turn, so that concurrent requests reach different services. */
+  /** Sends a request to the next service in turn, so that concurrent requests reach different services. */
   send: TestUser['send'];
   createUser: Awaited<ReturnType<typeof createUserFactory>>;
   /** Runs the rounds of a race, then checks that the stores are consistent. */
@@ -63,6 +64,7 @@ export async function openRaces(t: Test): Promise<Races> {
   };
 }
 
+/** Runs all rounds of a race, `inFlight` at a time. */
 export async function runRounds(round: (number: number) => Promise<void>, inFlight: number): Promise<void> {
   const limit = pLimit(inFlight);
   await Promise.all(Array.from({ length: ROUNDS }, (_, number) => limit(() => round(number))));
@@ -70,24 +72,24 @@ export async function runRounds(round: (number: number) => Promise<void>, inFlig
 
 /** Sends all requests concurrently, each twice, and returns the statuses, sorted. */
 export async function sendTwiceConcurrently(...requests: (() => Promise<TestResponse>)[]): Promise<number[]> {
-  const responses = await Promise.all(requests.flatMap((sendRoundRobin) => [sendRoundRobin(), sendRoundRobin()]));
+  const responses = await Promise.all(requests.flatMap((request) => [request(), request()]));
   return responses.map(({ status }) => status).sort();
 }
 
-/** Repeats the requests until the promise settles, and returns its result. */
+/** Repeats each request until the promise settles, and returns the result of the promise. */
 export async function repeatUntilSettled<Result>(
   result: Promise<Result>,
   ...requests: (() => Promise<unknown>)[]
 ): Promise<Result> {
-  let ended = false;
-  const repeat = async (sendRoundRobin: () => Promise<unknown>) => {
-    while (!ended) await sendRoundRobin();
+  let isSettled = false;
+  const repeat = async (request: () => Promise<unknown>) => {
+    while (!isSettled) await request();
   };
   const repeated = requests.map(repeat);
   try {
     return await result;
   } finally {
-    ended = true;
+    isSettled = true;
     await Promise.all(repeated);
   }
 }

@@ -53,11 +53,11 @@ export function createSender(t: Pick<Test, 'fail'>, url: string) {
   };
 }
 
-/** Returns the problems of a 400 as `in.field`, in their order. */
+/** Returns the problems that a 400 lists, in order, as `in.field`. */
 export const problemsOf = ({ body }: TestResponse): string[] =>
   (body.errors ?? []).map((problem: { in: string; field: string }) => `${problem.in}.${problem.field}`);
 
-/** Returns the value and the attributes, by lowercase name, of the session cookie that a response sets. */
+/** Returns the value and the attributes, by lowercase name, of the session cookie, if it is the only one set. */
 export function cookieOf({ headers }: TestResponse): Record<string, string> | undefined {
   const [cookie, ...others] = headers.getSetCookie().map((line) => line.split('; '));
   const [pair, ...attributes] = cookie ?? [];

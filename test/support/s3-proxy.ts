@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import type { Test } from 'tap';
 
-/** A fault between a client and a server. */
+/** A fault between clients and the server. */
 type Fault =
   /** All bytes pass. */
   | 'none'
@@ -12,7 +12,7 @@ type Fault =
   | 'silent'
   /** Existing connections become silent; new ones work. */
   | 'half-open'
-  /** The connection is reset or becomes silent after this many bytes of a response. */
+  /** Each connection is reset or becomes silent after this many bytes from the server. */
   | { afterBytes: number; how: 'reset' | 'silence' };
 
 export interface FaultyProxy {
@@ -26,8 +26,8 @@ export interface FaultyProxy {
   setFault(fault: Fault): Promise<void>;
 }
 
-/** Starts a proxy to the server at this address that can inject faults. */
-export async function startProxy(
+/** Starts a proxy to the server at this address, which can inject faults. It stops when the test ends. */
+export async function startFaultyProxy(
   t: Test,
   { hostname, port }: { hostname: string; port: string },
 ): Promise<FaultyProxy> {

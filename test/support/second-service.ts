@@ -25,8 +25,8 @@ interface Request {
 const error = (status: number, message: string, errors?: object[]): Reply => ({ status, body: { message, errors } });
 const ok = (body: unknown = { message: 'Done.' }): Reply => ({ status: 200, body });
 
-/** Returns a 400 that lists the missing fields, or undefined. */
-function missing(fields: Record<string, string>, ...names: string[]): Reply | undefined {
+/** Returns a 400 that lists the missing fields, or undefined if there are none. */
+function refuseMissing(fields: Record<string, string>, ...names: string[]): Reply | undefined {
   const absent = names.filter((name) => typeof fields[name] !== 'string' || fields[name] === '');
   if (absent.length === 0) return undefined;
   const errors = absent.map((field) => ({ in: 'body', field, code: 'required', message: 'is required' }));
@@ -45,21 +45,25 @@ export async function startSecondService(t: Test): Promise<string> {
   let lastId = 0;
 
   const view = ({ author, likes, ...post }: Post, { id }: Account) => ({
-    ...{ ...post, image: null, author_id: author.id, author_username: author.username },
-    ...{ like_count: likes.length, liked_by_me: likes.includes(id) },
+    ...post,
+    image: null,
+    author_id: author.id,
+    author_username: author.username,
+    like_count: likes.length,
+    liked_by_me: likes.includes(id),
   });
-  const withPost = (id: string | null, change: (post: Post) => Reply) => {
+  const withPost = (id: string | null, use: (post: Post) => Reply) => {
     const post = posts.find((each) => String(each.id) === id);
-    return post ? change(post) : error(404, 'No such post.');
+    return post ? use(post) : error(404, 'No such post.');
   };
   const page = (all: Post[], { query, user }: Request) =>
     ok(all.slice(0, Number(query.get('limit') ?? 20)).map((post) => view(post, user)));
-  const ofUser = (user: Account) => posts.filter(({ author }) => author === user);
+  const postsOf = (user: Account) => posts.filter(({ author }) => author === user);
 
-  const open: Record<string, (request: Request) => Reply> = {
+  const publicRoutes: Record<string, (request: Request) => Reply> = {
     'POST /auth/register': ({ fields }) => {
       const { name = '', username = '', password = '' } = fields;
-      const refusal = missing(fields, 'name', 'username', 'email', 'password');
+      const refusal = refuseMissing(fields, 'name', 'username', 'email', 'password');
       if (refusal) return refusal;
       const email = fields.email?.trim().toLowerCase() ?? '';
       const isTaken = [...accounts.values()].some((other) => other.username === username || other.email === email);
@@ -69,7 +73,7 @@ export async function startSecondService(t: Test): Promise<string> {
       return { status: 201, body: { id: lastId } };
     },
     'POST /auth/login': ({ fields: { email, password, ...others }, fields }) => {
-      const refusal = missing(fields, 'email', 'password') ?? missing({}, ...Object.keys(others));
+      const refusal = refuseMissing(fields, 'email', 'password') ?? refuseMissing({}, ...Object.keys(others));
       if (refusal) return refusal;
       const account = [...accounts.values()].find((each) => each.email === email && each.password === password);
       if (!account) return error(401, 'The email or the password is wrong.');
@@ -81,7 +85,7 @@ export async function startSecondService(t: Test): Promise<string> {
     },
   };
 
-  const secured: Record<string, (request: Request) => Reply> = {
+  const securedRoutes: Record<string, (request: Request) => Reply> = {
     'GET /auth/me': ({ user: { id, name, username, email } }) => ok({ id, name, username, email }),
     'DELETE /profiles/me': ({ user, fields }) => {
       if (fields.password !== user.password) return error(401, 'Invalid password');
@@ -92,7 +96,7 @@ export async function startSecondService(t: Test): Promise<string> {
     },
     'POST /posts/create': ({ user, fields }) => {
       const { title = '', text = '' } = fields;
-      const refusal = missing(fields, 'title', 'text');
+      const refusal = refuseMissing(fields, 'title', 'text');
       if (refusal) return refusal;
       lastId += 1;
       const post = { id: lastId, title, text, author: user, created_at: new Date().toISOString(), likes: [] };
@@ -100,7 +104,7 @@ export async function startSecondService(t: Test): Promise<string> {
       return { status: 201, body: view(post, user) };
     },
     'GET /posts': (request) => page(posts, request),
-    'GET /posts/me': (request) => page(ofUser(request.user), request),
+    'GET /posts/me': (request) => page(postsOf(request.user), request),
     'GET /posts/:id': ({ last, user }) => withPost(last, (post) => ok({ ...view(post, user), comments: [] })),
     'DELETE /posts/delete': ({ query, user }) =>
       withPost(query.get('id'), (post) => {
@@ -123,12 +127,13 @@ export async function startSecondService(t: Test): Promise<string> {
   async function reply(request: IncomingMessage): Promise<Reply> {
     const { pathname, searchParams: query } = new URL(`http://host${request.url}`);
     const route = `${request.method} ${pathname}`;
-    const handler = open[route] ?? secured[route] ?? secured[route.replace(/[^/]+$/, ':id')];
+    const handler = publicRoutes[route] ?? securedRoutes[route] ?? securedRoutes[route.replace(/[^/]+$/, ':id')];
     if (!handler) return error(404, 'Not found.');
     const { authorization = '', cookie = '', 'content-type': type = '' } = request.headers;
     const token = /^Bearer (.+)$/.exec(authorization)?.[1] ?? /fc_session_token=([^;]+)/.exec(cookie)?.[1] ?? '';
     const user = sessions.get(token);
-    if (!user && !open[route]) return { ...error(401, 'Log in first.'), headers: { 'WWW-Authenticate': 'Bearer' } };
+    if (!user && !publicRoutes[route])
+      return { ...error(401, 'Log in first.'), headers: { 'WWW-Authenticate': 'Bearer' } };
     const sent = new Response(new Uint8Array(await buffer(request)), { headers: { 'Content-Type': type } });
     const isForm = type.startsWith('multipart/form-data');
     const fields = isForm ? Object.fromEntries(await sent.formData()) : JSON.parse((await sent.text()) || '{}');

@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import type { components } from '../../generated/types.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
-import { overloaded } from '../../handlers/http/errors.js';
+import { serviceBusy } from '../../handlers/http/errors.js';
 import { type Service, startService } from '../../handlers/service.js';
 import { createSender, type RequestOptions, type TestResponse } from './requests.js';
 import { freshStores, withClaimedGraph } from './stores.js';
@@ -20,10 +20,11 @@ export interface TestService extends Service {
   send(method: string, path: string, options?: RequestOptions): Promise<TestResponse>;
   /** Creates a user who is logged in. */
   createUser(overrides?: { name?: string; private?: boolean }): Promise<TestUser>;
+  /** Logs in with `PASSWORD`, and returns the token. */
   login(email: string): Promise<string>;
 }
 
-/** Starts a service on fresh stores, unless `DATA_DIR` is given. It is stopped when the test ends. */
+/** Starts a service with high rate limits, on fresh stores unless `DATA_DIR` is given. It stops when the test ends. */
 export async function startTestService(t: Test, environment: NodeJS.ProcessEnv = {}): Promise<TestService> {
   const usesExistingStores = environment.DATA_DIR !== undefined;
   const variables = { ...(usesExistingStores ? {} : await freshStores(t)), ...environment };
@@ -49,7 +50,7 @@ export async function startTestService(t: Test, environment: NodeJS.ProcessEnv =
   };
   t.teardown(stop);
   const send = createSender(t, service.url);
-  const createUser = await createUserFactory({ stores: service.stores, tokens: service.context.tokens, send: send });
+  const createUser = await createUserFactory({ stores: service.stores, tokens: service.context.tokens, send });
   const login = async (email: string) => {
     const { body } = await retryWhileBusy(() => send('POST', '/auth/login', { json: { email, password: PASSWORD } }));
     return body.token as string;
@@ -77,7 +78,7 @@ const MAX_RETRIES = 10;
  * concurrent tests can fill it.
  */
 export async function retryWhileBusy(send: () => Promise<TestResponse>): Promise<TestResponse> {
-  const busy = overloaded();
+  const busy = serviceBusy();
   for (let retries = 0; ; retries += 1) {
     const response = await send();
     const isBusy = response.status === busy.status && response.body?.message === busy.message;

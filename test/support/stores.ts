@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
@@ -17,14 +18,36 @@ import { freshRedisUrl } from './redis.js';
 /** Whether the tests run on real servers, as `npm run test:services` does, rather than on the embedded stores. */
 export const onServices = process.env.DATABASE_URL !== undefined;
 
-/** Test options that skip a test of several processes on one set of stores if the stores are embedded. */
+/** Test options that skip a test of real servers if the stores are embedded. */
 export const needsServers = { skip: !onServices && 'needs DATABASE_URL: npm run test:services' };
 
 export const silentLog: Log = { info: () => undefined, warn: () => undefined };
 
+/** Creates a directory, which is deleted when the test ends. */
 export async function temporaryDirectory(t: Lifetime): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'social-posting-'));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** Returns the reason why no file system can be mounted, or false. */
+export function whyNotMountable(): string | false {
+  if (process.platform !== 'linux') return 'only Linux has tmpfs';
+  if (process.getuid?.() !== 0) return 'only root may mount a file system';
+  try {
+    // Root in a container may lack the capability.
+    execFileSync('unshare', ['--mount', 'true'], { stdio: 'ignore' });
+    return false;
+  } catch {
+    return 'no file system can be mounted here';
+  }
+}
+
+/** Creates a directory on a file system of this size, which is unmounted when the test ends. */
+export async function mountSmallDisk(t: Lifetime, mebibytes: number): Promise<string> {
+  const directory = await temporaryDirectory(t);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', directory]);
+  t.teardown(() => execFileSync('umount', ['--lazy', directory]));
   return directory;
 }
 
@@ -33,7 +56,7 @@ export async function freshStores(t: Lifetime): Promise<NodeJS.ProcessEnv> {
   return onServices ? freshServers(t) : { DATA_DIR: await freshDataDirectory(t) };
 }
 
-/** Opens a set of stores as a service does. */
+/** Opens a set of stores as a service does. They are closed when the test ends. */
 export async function openTestStores(t: Lifetime, environment?: NodeJS.ProcessEnv): Promise<Stores> {
   const variables = environment ?? (await freshStores(t));
   const stores = await withClaimedGraph(variables, () => openStores(readConfig(variables).stores, silentLog));
@@ -78,12 +101,12 @@ async function schemaVersion(): Promise<string> {
 let storeSets = 0;
 
 async function freshServers(t: Lifetime): Promise<NodeJS.ProcessEnv> {
-  const first = storeSets === 0;
+  const isFirst = storeSets === 0;
   storeSets += 1;
-  if (first && process.env.NEO4J_URI) await emptyGraph();
+  if (isFirst && process.env.NEO4J_URI) await emptyGraph();
   return {
     ...serverVariables(),
-    DATABASE_URL: await freshDatabase(t, first),
+    DATABASE_URL: await freshDatabase(t, isFirst),
     DATA_DIR: await temporaryDirectory(t),
     ...(process.env.S3_BUCKET && { S3_BUCKET: await freshBucket(t) }),
     ...(process.env.REDIS_URL && { REDIS_URL: await freshRedisUrl(t) }),
@@ -93,8 +116,8 @@ async function freshServers(t: Lifetime): Promise<NodeJS.ProcessEnv> {
 /** Returns the variables of `npm run services` that a service reads. */
 function serverVariables(): NodeJS.ProcessEnv {
   const names = ['NEO4J_URI', 'NEO4J_USERNAME', 'NEO4J_PASSWORD', 'S3_ENDPOINT', 'TOKEN_KEYS'];
-  const amazon = Object.keys(process.env).filter((name) => name.startsWith('AWS_'));
-  return Object.fromEntries([...names, ...amazon].map((name) => [name, process.env[name]]));
+  const awsNames = Object.keys(process.env).filter((name) => name.startsWith('AWS_'));
+  return Object.fromEntries([...names, ...awsNames].map((name) => [name, process.env[name]]));
 }
 
 const databaseUrl = (name: string) => {
@@ -117,7 +140,7 @@ export async function queryDatabase(url: string, text: string): Promise<pg.Query
  * Creates a database from a migrated template. All sets share one graph, since Neo4j's free edition has one database, and
  * are separated by ids: the first set counts from 1, each later one from a timestamp.
  */
-async function freshDatabase(t: Lifetime, first: boolean): Promise<string> {
+async function freshDatabase(t: Lifetime, isFirst: boolean): Promise<string> {
   const admin = databaseUrl('postgres');
   const template = `template_${await schemaVersion()}`;
   const { rowCount } = await queryDatabase(admin, `select from pg_database where datname = '${template}'`);
@@ -132,7 +155,7 @@ async function freshDatabase(t: Lifetime, first: boolean): Promise<string> {
   await queryDatabase(admin, `create database ${name} template ${template}`);
   t.teardown(() => queryDatabase(admin, `drop database ${name} with (force)`));
   const url = databaseUrl(name);
-  if (!first) {
+  if (!isFirst) {
     const base = Date.now() * 1000;
     await queryDatabase(url, `select setval('accounts_id_seq', ${base}), setval('posts_id_seq', ${base})`);
   }
@@ -174,7 +197,7 @@ async function withDriver<Result>(work: (driver: Driver) => Promise<Result>): Pr
 
 let claims: Promise<unknown> = Promise.resolve();
 
-/** Claims the shared graph for these stores during a start, which checks the claim. Starts are serialized. */
+/** Claims the shared graph for these stores, then starts a service, which checks the claim. Starts are serialized. */
 export function withClaimedGraph<Started>(
   environment: NodeJS.ProcessEnv,
   start: () => Promise<Started>,

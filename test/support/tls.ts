@@ -27,18 +27,18 @@ zuy/7KTiyr9rRmZW2R52Sh+EluokFjbEQQBLICYOqFckli24O8qihTaM
 `;
 
 /** Writes the certificate to a file, for clients to trust, and returns its path. */
-export async function certificateFile(t: Test): Promise<string> {
+export async function writeCertificate(t: Test): Promise<string> {
   const path = join(await temporaryDirectory(t), 'certificate.pem');
   await writeFile(path, CERTIFICATE);
   return path;
 }
 
-/** Starts a TLS-terminating proxy and returns its port. PostgreSQL clients request TLS with a message of the protocol. */
+/** Starts a TLS-terminating proxy and returns its port. PostgreSQL clients request TLS by a message, which it accepts. */
 export async function startTlsProxy(t: Test, { protocol, hostname, port }: URL): Promise<number> {
   const secure = createTlsServer({ cert: CERTIFICATE, key: KEY }, (client) => {
     splice(client, connect(Number(port), hostname));
   });
-  const plain = createServer((client) => {
+  const listener = createServer((client) => {
     client.on('error', () => undefined);
     if (!protocol.startsWith('postgres')) return secure.emit('connection', client);
     client.once('data', () => {
@@ -46,10 +46,10 @@ export async function startTlsProxy(t: Test, { protocol, hostname, port }: URL):
       client.write('S', () => secure.emit('connection', client));
     });
   });
-  plain.listen(0, '127.0.0.1');
-  await once(plain, 'listening');
-  t.teardown(() => plain.close());
-  return (plain.address() as AddressInfo).port;
+  listener.listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  t.teardown(() => listener.close());
+  return (listener.address() as AddressInfo).port;
 }
 
 function splice(one: Socket, other: Socket): void {

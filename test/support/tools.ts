@@ -8,8 +8,8 @@ import { toolsFolder } from '../../scripts/tools/folder.js';
 const STAMP = '.made-for';
 
 /**
- * Returns a cached directory, and builds it if it is incomplete or its manifests have changed. It is built in place because
- * a Python environment cannot be moved.
+ * Returns a cached directory. Builds it first if it is incomplete or the files in `manifests` have changed. It is built in
+ * place because a Python environment cannot be moved.
  */
 export async function buildOnce(
   name: string,

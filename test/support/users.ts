@@ -34,7 +34,7 @@ const CHEAPEST_ARGON2_OPTIONS = { memoryCost: 8, timeCost: 1, parallelism: 1 };
 
 /**
  * Returns a function that creates users with a session. All share one precomputed hash, to save the time of hashing.
- * `strong` users have the service's own parameters, so that a login does not replace their hash.
+ * The hash of a `strong` user has the service's own parameters, so that a login does not replace it.
  */
 export async function createUserFactory({ stores, tokens, send }: Options) {
   const { db } = stores;

@@ -16,7 +16,7 @@ export interface WireOptions {
 export type WireSender = (method: string, path: string, sent?: WireOptions) => Promise<TestResponse>;
 
 /**
- * Returns a function that sends requests by `node:http`, which supports what fetch does not: any method, header and path, a
+ * Returns a function that sends requests by `node:http`, which unlike fetch supports any method, header and path, a
  * body with GET, and chunked bodies. Responses of operations are checked against the contract.
  */
 export function createWireSender(t: Test, url: string): WireSender {
@@ -31,7 +31,7 @@ export function createWireSender(t: Test, url: string): WireSender {
     }
     clientRequest.end(body);
     const [response] = (await once(clientRequest, 'response')) as [IncomingMessage];
-    const result = await read(response);
+    const result = await readResponse(response);
     const operation = operationFor(method, path.split('?')[0] ?? path);
     const problems = operation ? violations(operation, result) : [];
     if (problems.length > 0) t.fail(`${method} ${path} breaks the contract`, { found: problems, body: result.body });
@@ -39,7 +39,7 @@ export function createWireSender(t: Test, url: string): WireSender {
   };
 }
 
-async function read(response: IncomingMessage): Promise<TestResponse> {
+async function readResponse(response: IncomingMessage): Promise<TestResponse> {
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk);
   const bytes = Buffer.concat(chunks);
@@ -83,7 +83,7 @@ export function openConnection(t: Test, url: string): Connection {
   };
 }
 
-/** Sends bytes over a new connection, and returns all that is received until it is closed. */
+/** Sends bytes over a new connection, and returns the bytes received until it is closed, as Latin-1. */
 export async function writeBytes(t: Test, url: string, bytes: string): Promise<string> {
   const { socket, received, closed } = openConnection(t, url);
   socket.write(bytes);

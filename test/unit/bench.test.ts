@@ -6,8 +6,8 @@ import { formatGoal, goalOf, isGoalMet } from '../../scripts/bench/goals.js';
 import { updateSpeedSection } from '../../scripts/bench/readme.js';
 import { failuresOf, formatFigure, renderPage, renderReadmeLine, tableRow } from '../../scripts/bench/report.js';
 import type { Outcome } from '../../scripts/bench/rounds.js';
-import { median, percentile, rotated, spreadOf } from '../../scripts/bench/statistics.js';
-import { selectWorkloads, WORKLOADS, type Workload } from '../../scripts/bench/works.js';
+import { median, percentile, rotate, spreadOf } from '../../scripts/bench/statistics.js';
+import { selectWorkloads, WORKLOADS, type Workload } from '../../scripts/bench/workloads.js';
 
 t.test('computes statistics', async (t) => {
   t.equal(median([3, 1, 2]), 2);
@@ -17,7 +17,7 @@ t.test('computes statistics', async (t) => {
   t.ok(Number.isNaN(median([])));
   t.same(spreadOf([10, 9, 100]), { median: 10, min: 9, max: 100 });
   t.same(
-    [0, 1, 2].map((round) => rotated(['a', 'b'], round)),
+    [0, 1, 2].map((round) => rotate(['a', 'b'], round)),
     [
       ['a', 'b'],
       ['b', 'a'],
@@ -158,5 +158,5 @@ t.test('updates the README figures of one stack and keeps those of the other', a
   t.equal(lines[at + 1], '- here');
   t.equal(lines.length, readme.split('\n').length);
   t.equal(updateSpeedSection(once, 'services', line, '- here'), once);
-  t.throws(() => updateSpeedSection('# Something else', 'embedded', line, '- here'), /lacks the comments/);
+  t.throws(() => updateSpeedSection('# Something else', 'embedded', line, '- here'), /Expected <!--/);
 });

@@ -8,25 +8,25 @@ class Refused extends Error {}
 const never = () => new Promise<never>(() => undefined);
 
 /** Creates a circuit breaker for a fake store whose behavior is set by `state`, with its log messages. */
-function createFixture({ timeout = 50 } = {}) {
+function createFixture({ timeoutMs = 50 } = {}) {
   const store = {
     state: 'available' as 'available' | 'refusing' | 'silent',
     probes: 0,
-    failed: 0,
+    abortedProbes: 0,
     opened: 0,
     warmed: Promise.resolve(),
   };
   const waitForAbort = (signal: AbortSignal) =>
     new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => {
-        store.failed += 1;
+        store.abortedProbes += 1;
         reject(signal.reason);
       });
     });
   const logged: string[] = [];
   const breaker = createCircuitBreaker({
     store: 'graph',
-    timeoutMs: timeout,
+    timeoutMs,
     async probe(signal) {
       store.probes += 1;
       if (store.state === 'silent') await waitForAbort(signal);
@@ -43,8 +43,8 @@ function createFixture({ timeout = 50 } = {}) {
   return { breaker, store, logged };
 }
 
-const until = async (reached: () => boolean) => {
-  while (!reached()) await sleep(5);
+const until = async (condition: () => boolean) => {
+  while (!condition()) await sleep(5);
 };
 
 t.test('passes on results, and errors that the call itself caused', async (t) => {
@@ -84,14 +84,14 @@ t.test('a failed probe opens the circuit: calls fail immediately until the store
   );
   await until(() => breaker.isOpen);
   t.equal(store.opened, 1);
-  let made = false;
+  let called = false;
   await t.rejects(
     breaker.run(async () => {
-      made = true;
+      called = true;
     }),
     StoreUnavailableError,
   );
-  t.notOk(made);
+  t.notOk(called);
   store.state = 'available';
   await until(() => !breaker.isOpen);
   t.equal(await breaker.run(async () => 7), 7);
@@ -103,8 +103,8 @@ t.test('a failed probe opens the circuit: calls fail immediately until the store
 });
 
 t.test('opening the circuit rejects calls in progress immediately', async (t) => {
-  // Longer than the test.
-  const { breaker, store } = createFixture({ timeout: 1_000_000 });
+  // The timeout is longer than the test.
+  const { breaker, store } = createFixture({ timeoutMs: 1_000_000 });
   store.state = 'silent';
   const waiting = breaker.run(never);
   const failing = breaker.run(() => Promise.reject(new Refused()));
@@ -126,7 +126,7 @@ t.test('a successful call closes the circuit, however slow the probe is', async 
     StoreUnavailableError,
   );
   t.equal(await breaker.run(async () => 7), 7);
-  await until(() => store.failed === 1);
+  await until(() => store.abortedProbes === 1);
   t.notOk(breaker.isOpen);
 });
 
@@ -152,7 +152,7 @@ t.test('the circuit stays open until the store is warmed up', async (t) => {
 });
 
 t.test('close rejects calls in progress', async (t) => {
-  const { breaker } = createFixture({ timeout: 60_000 });
+  const { breaker } = createFixture({ timeoutMs: 60_000 });
   const call = breaker.run(never);
   breaker.close();
   await t.rejects(call, StoreUnavailableError);

@@ -28,10 +28,10 @@ const DEFAULTS = {
 
 const SECRET = '6b1f0e9ad27c4835be04c7f9125d8a63';
 const OTHER_SECRET = 'another:secret with all kinds of signs = / +';
-const IN_32_BYTES = 'éèêëàâäôöùûüîïçñ';
+const SECRET_OF_32_BYTES = 'éèêëàâäôöùûüîïçñ';
 
-/** Returns the error message for this environment. */
-function refusal(environment: NodeJS.ProcessEnv): string {
+/** Returns the error message for this environment, or 'not refused'. */
+function messageFor(environment: NodeJS.ProcessEnv): string {
   try {
     readConfig(environment);
   } catch (error) {
@@ -87,7 +87,7 @@ t.test('each variable sets its option', async (t) => {
         ],
       },
     ],
-    [{ TOKEN_KEYS: `one:${IN_32_BYTES}` }, { tokenKeys: [{ id: 'one', secret: IN_32_BYTES }] }],
+    [{ TOKEN_KEYS: `one:${SECRET_OF_32_BYTES}` }, { tokenKeys: [{ id: 'one', secret: SECRET_OF_32_BYTES }] }],
     [{ TOKEN_TTL: '60' }, { tokenTtlSeconds: 60 }],
     [
       { RATE_LIMIT_MAX: '1', RATE_LIMIT_STRICT_MAX: '2', RATE_LIMIT_WINDOW: '3' },
@@ -115,19 +115,19 @@ t.test('each variable sets its option', async (t) => {
   }
 });
 
-const NO_NUMBERS = ['x', '-1', '1.5', '1e3', '0x10', ' 1', '1 ', '+1', '1_000', '99999999999999999999', 'NaN', '1\n2'];
-const BAD: Record<string, string[]> = {
-  PORT: [...NO_NUMBERS, '65536'],
-  OPS_PORT: [...NO_NUMBERS, '65536'],
-  TOKEN_TTL: [...NO_NUMBERS, '0', '9007199254740991'],
-  RATE_LIMIT_MAX: [...NO_NUMBERS, '0'],
-  RATE_LIMIT_STRICT_MAX: [...NO_NUMBERS, '0'],
-  RATE_LIMIT_WINDOW: [...NO_NUMBERS, '0'],
-  UPLOAD_MAX_BYTES: [...NO_NUMBERS, '0'],
+const BAD_NUMBERS = ['x', '-1', '1.5', '1e3', '0x10', ' 1', '1 ', '+1', '1_000', '99999999999999999999', 'NaN', '1\n2'];
+const INVALID_VALUES: Record<string, string[]> = {
+  PORT: [...BAD_NUMBERS, '65536'],
+  OPS_PORT: [...BAD_NUMBERS, '65536'],
+  TOKEN_TTL: [...BAD_NUMBERS, '0', '9007199254740991'],
+  RATE_LIMIT_MAX: [...BAD_NUMBERS, '0'],
+  RATE_LIMIT_STRICT_MAX: [...BAD_NUMBERS, '0'],
+  RATE_LIMIT_WINDOW: [...BAD_NUMBERS, '0'],
+  UPLOAD_MAX_BYTES: [...BAD_NUMBERS, '0'],
   UPLOAD_STRIP_METADATA: ['yes', '1'],
-  ACCOUNT_STORAGE_MAX_BYTES: [...NO_NUMBERS, '0'],
-  ACCOUNT_SESSIONS_MAX: [...NO_NUMBERS, '0'],
-  ACCOUNT_FAILED_PASSWORDS_MAX: [...NO_NUMBERS, '0'],
+  ACCOUNT_STORAGE_MAX_BYTES: [...BAD_NUMBERS, '0'],
+  ACCOUNT_SESSIONS_MAX: [...BAD_NUMBERS, '0'],
+  ACCOUNT_FAILED_PASSWORDS_MAX: [...BAD_NUMBERS, '0'],
   PUBLIC_URL: [
     'x',
     'social.example',
@@ -179,33 +179,33 @@ const BAD: Record<string, string[]> = {
   ],
   LOG_LEVEL: ['loud', 'INFO', 'info\nx'],
   DATABASE_URL: ['x', 'localhost:5432', 'mysql://db.example', 'jo:hunter2@db.example'],
-  DATABASE_POOL: [...NO_NUMBERS, '0'],
-  DATABASE_GRAPH_POOL: [...NO_NUMBERS, '0'],
-  DATABASE_TIMEOUT: [...NO_NUMBERS, '0'],
+  DATABASE_POOL: [...BAD_NUMBERS, '0'],
+  DATABASE_GRAPH_POOL: [...BAD_NUMBERS, '0'],
+  DATABASE_TIMEOUT: [...BAD_NUMBERS, '0'],
   NEO4J_URI: ['x', 'graph.example:7687', 'http://graph.example'],
-  NEO4J_POOL: [...NO_NUMBERS, '0'],
-  NEO4J_TIMEOUT: [...NO_NUMBERS, '0'],
+  NEO4J_POOL: [...BAD_NUMBERS, '0'],
+  NEO4J_TIMEOUT: [...BAD_NUMBERS, '0'],
   S3_ENDPOINT: ['x', 's3.example', 's3://images'],
   S3_PATH_STYLE: ['yes', 'True', '1'],
-  S3_POOL: [...NO_NUMBERS, '0'],
-  S3_TIMEOUT: [...NO_NUMBERS, '0'],
+  S3_POOL: [...BAD_NUMBERS, '0'],
+  S3_TIMEOUT: [...BAD_NUMBERS, '0'],
   REDIS_URL: ['x', 'redis.example:6379', 'http://redis.example'],
-  REDIS_TIMEOUT: [...NO_NUMBERS, '0'],
-  SHUTDOWN_DELAY: [...NO_NUMBERS, '3601'],
+  REDIS_TIMEOUT: [...BAD_NUMBERS, '0'],
+  SHUTDOWN_DELAY: [...BAD_NUMBERS, '3601'],
 };
 
 t.test('rejects an invalid value in one line that names its variable', async (t) => {
-  for (const [name, values] of Object.entries(BAD)) {
+  for (const [name, values] of Object.entries(INVALID_VALUES)) {
     for (const value of values) {
-      const message = refusal({ [name]: value });
+      const message = messageFor({ [name]: value });
       t.match(message, new RegExp(`^${name}: .{10,}$`), `${name}=${JSON.stringify(value)}`);
     }
   }
 });
 
 t.test('reports all invalid values in one line', async (t) => {
-  const names = Object.keys(BAD);
-  const message = refusal(Object.fromEntries(names.map((name) => [name, BAD[name]?.[0]])));
+  const names = Object.keys(INVALID_VALUES);
+  const message = messageFor(Object.fromEntries(names.map((name) => [name, INVALID_VALUES[name]?.[0]])));
   for (const name of names) t.match(message, new RegExp(`\\b${name}: `));
   t.notMatch(message, '\n');
 });
@@ -221,7 +221,7 @@ t.test('does not repeat the value of an invalid list of token keys', async (t) =
     `${SECRET}:one`,
     `one:${SECRET},hunter2hunter2:two`,
   ]) {
-    const message = refusal({ TOKEN_KEYS: value });
+    const message = messageFor({ TOKEN_KEYS: value });
     t.match(message, /^TOKEN_KEYS: /);
     t.notMatch(message, 'hunter2');
     t.notMatch(message, SECRET);
@@ -278,13 +278,13 @@ t.test('rejects combinations that are not possible', async (t) => {
     [{ S3_BUCKET: 'images' }, /^TOKEN_KEYS: required with S3_BUCKET$/],
     [{ REDIS_URL: 'redis://redis.example' }, /^TOKEN_KEYS: required with REDIS_URL$/],
   ] as const) {
-    t.match(refusal(environment), expected);
+    t.match(messageFor(environment), expected);
   }
 });
 
 t.test('does not repeat URLs in errors, since they may contain passwords', async (t) => {
   for (const name of ['DATABASE_URL', 'NEO4J_URI', 'S3_ENDPOINT', 'REDIS_URL']) {
-    t.notMatch(refusal({ [name]: 'ftp://jo:hunter2@db.example' }), 'hunter2', name);
+    t.notMatch(messageFor({ [name]: 'ftp://jo:hunter2@db.example' }), 'hunter2', name);
   }
 });
 

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { connectionLimits, limitConnections } from '../../handlers/http/connections.js';
+import { limitConnections, readConnectionLimits } from '../../handlers/http/connections.js';
 
 const HEAD = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 
-/** A server that responds to `/` and never responds to anything else. */
+/** Starts a server that responds to `/` and never responds to other requests. */
 async function serve(t: Test, limits: { max: number; maxPerAddress: number }, trustProxy: string[] = []) {
   const server = createServer(({ url }, response) => {
     if (url === '/') response.end();
@@ -19,7 +19,7 @@ async function serve(t: Test, limits: { max: number; maxPerAddress: number }, tr
     server.close();
   });
 
-  /** Opens a connection from a loopback address and waits until the server knows it. */
+  /** Opens a connection from a loopback address. Waits until the server has accepted it and read a complete request. */
   async function open(localAddress = '127.0.0.1', bytes = ''): Promise<Socket> {
     const { port } = server.address() as AddressInfo;
     const socket = connect({ port, host: '127.0.0.1', localAddress });
@@ -34,25 +34,26 @@ async function serve(t: Test, limits: { max: number; maxPerAddress: number }, tr
   return { open, connections };
 }
 
-async function use(socket: Socket): Promise<void> {
+/** Sends a request, and waits for the response. */
+async function sendRequest(socket: Socket): Promise<void> {
   socket.write(HEAD);
   await once(socket, 'data');
 }
 
-const closed = (socket: Socket) => socket.destroyed || once(socket.resume(), 'close');
+const untilClosed = (socket: Socket) => socket.destroyed || once(socket.resume(), 'close');
 
 t.test('a new connection takes the place of the one that has been idle longest', async (t) => {
   const { open, connections } = await serve(t, { max: 3, maxPerAddress: 3 });
   const [used, idle, halfHead] = [await open(), await open(), await open('127.0.0.1', 'GET / HTTP')];
-  await use(used);
+  await sendRequest(used);
   const fourth = await open();
-  await closed(idle);
+  await untilClosed(idle);
   await open();
-  await closed(halfHead);
+  await untilClosed(halfHead);
   t.equal(connections.open.size, 3);
   t.same(connections.counts, { evicted: 2, refused: 0 });
-  await use(used);
-  await use(fourth);
+  await sendRequest(used);
+  await sendRequest(fourth);
 });
 
 t.test(
@@ -61,7 +62,7 @@ t.test(
     const { open, connections } = await serve(t, { max: 2, maxPerAddress: 2 });
     const slow = HEAD.replace('/', '/slow');
     const busy = [await open('127.0.0.1', slow), await open('127.0.0.1', slow)];
-    await closed(await open());
+    await untilClosed(await open());
     t.same(connections.counts, { evicted: 0, refused: 1 });
     t.notOk(busy.some(({ destroyed }) => destroyed));
   },
@@ -72,7 +73,7 @@ t.test('an address has its own limit, so its idle connections do not close those
   const honest = await open('127.0.0.2');
   for (let count = 0; count < 10; count += 1) await open('127.0.0.1');
   t.equal(connections.open.size, 3);
-  await use(honest);
+  await sendRequest(honest);
 });
 
 t.test('all addresses together have a limit', async (t) => {
@@ -80,7 +81,7 @@ t.test('all addresses together have a limit', async (t) => {
   const first = await open('127.0.0.1');
   await open('127.0.0.2');
   await open('127.0.0.3');
-  await closed(first);
+  await untilClosed(first);
   t.same(connections.counts, { evicted: 1, refused: 0 });
 });
 
@@ -96,12 +97,12 @@ t.test('a closed connection no longer counts', async (t) => {
   const [held] = connections.open as Iterable<Socket>;
   slow.destroy();
   if (held) await once(held, 'close');
-  await use(await open());
+  await sendRequest(await open());
   t.same(connections.counts, { evicted: 0, refused: 0 });
 });
 
 t.test('the limits stay below the file limit of the process', async (t) => {
-  const { max, maxPerAddress } = await connectionLimits();
+  const { max, maxPerAddress } = await readConnectionLimits();
   t.ok(max > 100 && max <= 10_000);
   t.equal(maxPerAddress, Math.ceil(max / 4));
 });

@@ -3,7 +3,7 @@ import { checkContract } from '../support/contract-run.js';
 import { startSecondService } from '../support/second-service.js';
 
 /** Rules that the second service fulfills. */
-const KEPT = [
+const FULFILLED = [
   'accounts.register.success',
   'accounts.register.username-taken',
   'accounts.register.email-taken',
@@ -35,21 +35,21 @@ const GAPS = [
 ];
 
 t.test('reports exactly the gaps of another implementation', async (t) => {
-  const selected = new Set([...KEPT, ...GAPS]);
+  const selected = new Set([...FULFILLED, ...GAPS]);
   const { outcomes, left } = await checkContract(await startSecondService(t), { selects: (id) => selected.has(id) });
-  const of = (wanted: string) => outcomes.filter(({ verdict }) => verdict === wanted);
+  const outcomesWith = (wanted: string) => outcomes.filter(({ verdict }) => verdict === wanted);
   t.same(
-    of('failed')
+    outcomesWith('failed')
       .map(({ id }) => id)
       .sort(),
     [...GAPS].sort(),
-    { failures: of('failed').map(({ id, failure }) => [id, failure]) },
+    { failures: outcomesWith('failed').map(({ id, failure }) => [id, failure]) },
   );
   t.same(
-    of('passed')
+    outcomesWith('passed')
       .map(({ id }) => id)
       .sort(),
-    [...KEPT].sort(),
+    [...FULFILLED].sort(),
   );
   t.same(left, []);
 });

@@ -1,38 +1,38 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
 import { diskImages } from '../../db/images/disk.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
-import { listNames, openStream, putBytes, testImageStore, writeUpload } from '../support/image-store.js';
+import { listImageNames, openStream, putBytes, testImageStore, writeUpload } from '../support/image-store.js';
+import { mountSmallDisk, whyNotMountable } from '../support/stores.js';
 
-/** The two directories of an image store: uploads are renamed from one to the other. */
-async function directories(root: string) {
-  const made = { images: join(root, 'images'), uploads: join(root, 'uploads') };
-  for (const path of Object.values(made)) await mkdir(path, { recursive: true });
-  return made;
+/** Creates the directories of an image store. Uploads are renamed from one to the other. */
+async function createDirectories(root: string) {
+  const paths = { images: join(root, 'images'), uploads: join(root, 'uploads') };
+  for (const path of Object.values(paths)) await mkdir(path, { recursive: true });
+  return paths;
 }
 
 t.test('a directory is an image store', async (t) => {
-  const { images, uploads } = await directories(t.testdir());
+  const { images, uploads } = await createDirectories(t.testdir());
   await testImageStore(t, diskImages(images), uploads);
 });
 
 t.test('only images are listed', async (t) => {
-  const { images, uploads } = await directories(t.testdir());
+  const { images, uploads } = await createDirectories(t.testdir());
   const store = diskImages(images);
   const name = await putBytes(store, uploads, randomBytes(10));
   await mkdir(join(images, 'lost+found'));
   await writeFile(join(images, '.nfs0001'), '');
   await store.claim('an-installation');
-  t.same(await listNames(store), [name]);
+  t.same(await listImageNames(store), [name]);
 });
 
 t.test('every method fails with unavailable while the directory is missing', async (t) => {
-  const { images, uploads } = await directories(t.testdir());
+  const { images, uploads } = await createDirectories(t.testdir());
   const store = diskImages(images);
   const bytes = randomBytes(10);
   const name = await putBytes(store, uploads, bytes);
@@ -40,7 +40,7 @@ t.test('every method fails with unavailable while the directory is missing', asy
     ['put', () => putBytes(store, uploads, bytes)],
     ['get', () => store.get(name)],
     ['remove', () => store.remove(name)],
-    ['list', () => listNames(store)],
+    ['list', () => listImageNames(store)],
     ['check', () => store.check()],
     ['claimedBy', () => store.claimedBy()],
     ['claim', () => store.claim('an-installation')],
@@ -56,15 +56,9 @@ t.test('every method fails with unavailable while the directory is missing', asy
   t.equal(await store.claimedBy(), undefined);
 });
 
-const reason = whyNotMounted();
-t.test('on a separate file system', { skip: reason }, async (t) => {
-  const root = await mkdtemp(join(tmpdir(), 'social-posting-'));
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', root]);
-  t.teardown(async () => {
-    execFileSync('umount', [root]);
-    await rmdir(root);
-  });
-  const { images, uploads } = await directories(root);
+t.test('on a separate file system', { skip: whyNotMountable() }, async (t) => {
+  const root = await mountSmallDisk(t, 1);
+  const { images, uploads } = await createDirectories(root);
   const store = diskImages(images);
   const bytes = randomBytes(100_000);
   const name = await putBytes(store, uploads, bytes);
@@ -97,9 +91,3 @@ t.test('on a separate file system', { skip: reason }, async (t) => {
     t.ok(bytes.equals(await buffer(await openStream(store, name))));
   });
 });
-
-/** The reason why no file system can be mounted here, if any. */
-function whyNotMounted(): string | false {
-  if (process.platform !== 'linux') return 'only Linux has tmpfs';
-  return process.getuid?.() === 0 ? false : 'only root may mount a file system';
-}

@@ -6,9 +6,9 @@ import { makeDirectoryDurably, syncTree, writeFileDurably } from '../../db/suppo
 import { readOrCreateTokenKeys } from '../../handlers/security/token-keys.js';
 import { recordFileOperations } from '../support/file-operations.js';
 
-const onLinux = { skip: process.platform !== 'linux' && 'open files have no path elsewhere' };
+const needsLinux = { skip: process.platform !== 'linux' && 'only Linux shows the paths of open files' };
 
-t.test('syncs the bytes of a file before its name exists, and its directory afterwards', onLinux, async (t) => {
+t.test('syncs the bytes of a file before its name exists, and its directory afterwards', needsLinux, async (t) => {
   const root = t.testdir();
   const operations = await recordFileOperations(t, root);
   await writeFileDurably(join(root, 'file'), 'content');
@@ -17,7 +17,7 @@ t.test('syncs the bytes of a file before its name exists, and its directory afte
   t.equal((await stat(join(root, 'file'))).mode & 0o777, 0o600);
 });
 
-t.test('syncs every directory in which a directory was created', onLinux, async (t) => {
+t.test('syncs every directory in which a directory was created', needsLinux, async (t) => {
   const root = t.testdir({ there: {} });
   const operations = await recordFileOperations(t, root);
   await makeDirectoryDurably(join(root, 'there/a/b'));
@@ -26,21 +26,21 @@ t.test('syncs every directory in which a directory was created', onLinux, async 
   t.equal(operations.length, 2, 'no other operations');
 });
 
-t.test('syncs a tree, each directory after its contents', onLinux, async (t) => {
+t.test('syncs a tree, each directory after its contents', needsLinux, async (t) => {
   const root = t.testdir({ a: { b: { file: '' }, file: '' } });
   const operations = await recordFileOperations(t, root);
   syncTree(root);
   t.same(operations, ['sync a/b/file', 'sync a/b', 'sync a/file', 'sync a', 'sync']);
 });
 
-t.test('syncs token keys before any token is signed', onLinux, async (t) => {
+t.test('syncs token keys before any token is signed', needsLinux, async (t) => {
   const root = t.testdir();
   const operations = await recordFileOperations(t, root);
   await readOrCreateTokenKeys(join(root, 'token-keys'));
   t.same(operations, ['sync token-keys.new', 'rename token-keys.new token-keys', 'sync']);
 });
 
-t.test('syncs stored and removed images, and the installation marker', onLinux, async (t) => {
+t.test('syncs stored and removed images, and the installation marker', needsLinux, async (t) => {
   const root = t.testdir({ images: {}, uploads: {} });
   const images = diskImages(join(root, 'images'));
   await writeFile(join(root, 'uploads/one'), 'bytes');

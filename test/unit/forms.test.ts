@@ -9,7 +9,7 @@ import Fastify from 'fastify';
 import t, { type Test } from 'tap';
 import type { Kind } from '../../generated/routes.js';
 import { HttpError } from '../../handlers/http/errors.js';
-import { discardForm, type Form, type FormLimits, readForm } from '../../handlers/http/forms.js';
+import { discardForm, type Form, type FormOptions, readForm } from '../../handlers/http/forms.js';
 import { samples } from '../../scripts/contract-test/images.js';
 
 const kinds: Record<string, Kind> = {
@@ -19,17 +19,17 @@ const kinds: Record<string, Kind> = {
   image: 'file',
   cover: 'file',
 };
-const limits: FormLimits = {
+const limits: FormOptions = {
   maxFileBytes: 300_000,
   maxBodyBytes: 600_000,
   spoolDir: await mkdtemp(join(tmpdir(), 'forms-test-')),
-  hasRoom: async () => true,
+  hasFreeSpace: async () => true,
   stripMetadata: true,
 };
 
-/** The files in the spool while the handler processed the form. */
+/** The files that were in the spool after the last form was read. */
 let spooled: { mode: number; bytes: Buffer }[] = [];
-let settled = 0;
+let endedHandlers = 0;
 let failure: unknown;
 
 const app = Fastify({ requestTimeout: 20_000 });
@@ -52,7 +52,7 @@ app.post('/', async (request) => {
     await discardForm(form);
     return form;
   } finally {
-    settled++;
+    endedHandlers++;
   }
 });
 await app.listen({ host: '127.0.0.1', port: 0 });
@@ -65,8 +65,8 @@ app.server.on('connection', (socket: Socket) => {
   accepted = socket;
 });
 
-/** Opens a connection and sends these bytes. Resolves when all have arrived. */
-async function arrive(...sent: (string | Uint8Array)[]): Promise<Socket> {
+/** Opens a connection and sends these bytes. Resolves when the service has received all. */
+async function deliver(...sent: (string | Uint8Array)[]): Promise<Socket> {
   accepted = undefined;
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {});
@@ -76,8 +76,8 @@ async function arrive(...sent: (string | Uint8Array)[]): Promise<Socket> {
   return socket;
 }
 
-async function until(reached: () => boolean): Promise<void> {
-  while (!reached()) await sleep(5);
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await sleep(5);
 }
 
 t.teardown(async () => {
@@ -95,7 +95,7 @@ const test = (name: string, run: (t: Test) => Promise<void>) =>
 const BOUNDARY = 'a-boundary';
 const CONTENT_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
 
-/** Returns the bytes of a part. */
+/** Returns the bytes of a part with its boundary and its headers. */
 const part = (headers: string | string[], bytes: string | Uint8Array = '') =>
   Buffer.concat([Buffer.from(`--${BOUNDARY}\r\n${[headers].flat().join('\r\n')}\r\n\r\n`), Buffer.from(bytes), CRLF]);
 const CRLF = Buffer.from('\r\n');
@@ -155,7 +155,7 @@ async function expectImage(t: Test, parts: Buffer[], mediaType: string, bytes: U
   const { body } = await post(form(...parts));
   t.same(body.problems, [], `${name}: no problems`);
   t.match(body.fields.image, { path: limits.spoolDir, size: bytes.length, mediaType }, name);
-  t.strictSame(spooled, [{ mode: 0o600, bytes: Buffer.from(bytes) }], `${name}: spooled as it came`);
+  t.strictSame(spooled, [{ mode: 0o600, bytes: Buffer.from(bytes) }], `${name}: spooled`);
 }
 
 async function expectBadBody(t: Test, response: Promise<TestResponse>, message: RegExp) {
@@ -474,12 +474,12 @@ test('deletes the files of a client that disconnects', async (t) => {
   const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${CONTENT_TYPE}\r\nContent-Length: ${whole.length}\r\n\r\n`;
   for (const end of ['destroy', 'resetAndDestroy', 'end'] as const) {
     for (const length of [0, 30, 150, 260, 1000, 150_000]) {
-      settled = 0;
+      endedHandlers = 0;
       failure = undefined;
-      const socket = await arrive(head, whole.subarray(0, length));
+      const socket = await deliver(head, whole.subarray(0, length));
       socket[end]();
-      await until(() => settled > 0);
-      t.equal(settled, 1, `${end} after ${length}: the handler ends`);
+      await until(() => endedHandlers > 0);
+      t.equal(endedHandlers, 1, `${end} after ${length}: the handler ends`);
       t.match(failure, { status: 400 }, `${end} after ${length}: with a 400`);
       t.same(await readdir(limits.spoolDir), [], `${end} after ${length}: the spool is empty`);
       socket.destroy();
@@ -488,13 +488,13 @@ test('deletes the files of a client that disconnects', async (t) => {
 });
 
 test('handles a client that disconnected before its form is read', async (t) => {
-  settled = 0;
+  endedHandlers = 0;
   failure = undefined;
-  const socket = await arrive(
+  const socket = await deliver(
     `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${CONTENT_TYPE}\r\nContent-Length: 9\r\nX-Disconnected: yes\r\n\r\n`,
   );
   socket.destroy();
-  await until(() => settled > 0);
+  await until(() => endedHandlers > 0);
   t.match(failure, { status: 400, problems: [{ message: /closed/ }] });
 });
 

@@ -6,18 +6,18 @@ import t, { type Test } from 'tap';
 import { temporaryDirectory } from '../support/stores.js';
 
 /** Runs `npm run generate -- --check` in a directory. */
-async function check(cwd: string) {
+async function runCheck(cwd: string) {
   const child = spawn('node_modules/.bin/tsx', ['scripts/generate/index.ts', '--check'], { cwd });
-  let said = '';
+  let output = '';
   child.stderr.on('data', (chunk) => {
-    said += chunk;
+    output += chunk;
   });
   const [code] = await once(child, 'close');
-  return { code, said };
+  return { code, output };
 }
 
-/** Copies all inputs of the generator to a temporary directory. */
-async function copyOfProject(t: Test): Promise<string> {
+/** Copies all inputs of the generator to a temporary directory, and returns its path. */
+async function copyProject(t: Test): Promise<string> {
   const directory = await temporaryDirectory(t);
   for (const name of ['openapi.yaml', 'package.json', 'generated', 'scripts']) {
     await cp(name, join(directory, name), { recursive: true });
@@ -32,15 +32,15 @@ async function change(path: string, from: string, to: string): Promise<void> {
 }
 
 t.test('generated files are up to date, and --check names changed files without writing', async (t) => {
-  const copy = await copyOfProject(t);
-  t.same(await check(copy), { code: 0, said: '' });
+  const copy = await copyProject(t);
+  t.same(await runCheck(copy), { code: 0, output: '' });
   const generated = join(copy, 'generated');
   const json = await readFile(join(generated, 'openapi.json'), 'utf8');
   await change(join(copy, 'openapi.yaml'), 'maxLength: 200', 'maxLength: 201');
   await change(join(generated, 'routes.ts'), '"secured":true', '"secured":false');
-  const { code, said } = await check(copy);
+  const { code, output } = await runCheck(copy);
   t.equal(code, 1);
-  t.match(said, /^Stale: generated\/openapi\.json, generated\/routes\.ts, generated\/validators\.js\. /);
+  t.match(output, /^Stale: generated\/openapi\.json, generated\/routes\.ts, generated\/validators\.js\. /);
   t.equal(await readFile(join(generated, 'openapi.json'), 'utf8'), json);
 });
 

@@ -3,12 +3,12 @@ import type { HttpError } from '../../handlers/http/errors.js';
 import { createHashQueue, type HashJobOptions, type HashQueue } from '../../handlers/security/hash-queue.js';
 
 /** Creates a queue whose jobs complete when the test says so. */
-function controlled(options: Parameters<typeof createHashQueue>[0]) {
+function createControlledQueue(options: Parameters<typeof createHashQueue>[0]) {
   const queue = createHashQueue(options);
   const started: string[] = [];
   const ends = new Map<string, () => void>();
-  const run = (name: string, turn: HashJobOptions): Promise<string> =>
-    queue.run(turn, () => {
+  const run = (name: string, job: HashJobOptions): Promise<string> =>
+    queue.run(job, () => {
       started.push(name);
       return new Promise((resolve) => ends.set(name, () => resolve(name)));
     });
@@ -17,8 +17,8 @@ function controlled(options: Parameters<typeof createHashQueue>[0]) {
     started,
     run,
     /** Adds jobs whose outcome does not matter. */
-    add(names: readonly string[], turn: HashJobOptions): void {
-      for (const name of names) void run(name, turn);
+    add(names: readonly string[], job: HashJobOptions): void {
+      for (const name of names) void run(name, job);
     },
     async end(name: string) {
       ends.get(name)?.();
@@ -30,7 +30,7 @@ function controlled(options: Parameters<typeof createHashQueue>[0]) {
 
 const counts = ({ running, waiting, refused, abandoned }: HashQueue) => ({ running, waiting, refused, abandoned });
 
-/** Returns the reason why a job was not run. */
+/** Returns the status and the headers of the error of a job that was not run, or 'none'. */
 const refusal = (job: Promise<unknown>) =>
   job.then(
     () => 'none',
@@ -41,7 +41,7 @@ const FULL = { status: 503, headers: { 'Retry-After': '2' } };
 const ABANDONED = { status: 499 };
 
 t.test('lanes take turns', async (t) => {
-  const { add, end, started } = controlled({ concurrency: 1 });
+  const { add, end, started } = createControlledQueue({ concurrency: 1 });
   add(['l1', 'l2', 'l3'], { lane: 'login' });
   add(['a1', 'a2'], { lane: 'account' });
   for (const name of ['l1', 'a1', 'l2', 'a2']) await end(name);
@@ -49,7 +49,7 @@ t.test('lanes take turns', async (t) => {
 });
 
 t.test('jobs with the same key run one after another, in any lane, and hold up no others', async (t) => {
-  const { add, end, started, queue } = controlled({ concurrency: 3 });
+  const { add, end, started, queue } = createControlledQueue({ concurrency: 3 });
   add(['a1'], { lane: 'login', key: 'a' });
   add(['a2'], { lane: 'login', key: 'a' });
   add(['a3'], { lane: 'account', key: 'a' });
@@ -66,7 +66,7 @@ t.test('jobs with the same key run one after another, in any lane, and hold up n
 });
 
 t.test('a waiting job whose client disconnects never starts; a running one continues', async (t) => {
-  const { run, end, started, queue } = controlled({ concurrency: 1 });
+  const { run, end, started, queue } = createControlledQueue({ concurrency: 1 });
   const [leaving, staying] = [new AbortController(), new AbortController()];
   const running = run('running', { lane: 'login', signal: staying.signal });
   const abandoned = run('abandoned', { lane: 'login', signal: leaving.signal });
@@ -84,14 +84,14 @@ t.test('a waiting job whose client disconnects never starts; a running one conti
 });
 
 t.test('rejects jobs beyond the maximum queue length', async (t) => {
-  const { run, add, queue } = controlled({ concurrency: 2, maxWaitMs: 50, initialEstimateMs: 25 });
+  const { run, add, queue } = createControlledQueue({ concurrency: 2, maxWaitMs: 50, initialEstimateMs: 25 });
   add(['1', '2', '3', '4', '5', '6'], { lane: 'login' });
   t.same(await refusal(run('7', { lane: 'login' })), FULL);
   t.same(counts(queue), { running: 2, waiting: 4, refused: 1, abandoned: 0 });
 });
 
 t.test('a flood in one lane leaves half of the queue to the other', async (t) => {
-  const { run, add, end, started } = controlled({ concurrency: 1, maxWaitMs: 100, initialEstimateMs: 25 });
+  const { run, add, end, started } = createControlledQueue({ concurrency: 1, maxWaitMs: 100, initialEstimateMs: 25 });
   const logins = ['l1', 'l2', 'l3', 'l4', 'l5'].map((name) => run(name, { lane: 'login' }));
   add(['a1', 'a2'], { lane: 'account' });
   t.same(await refusal(logins[4] as Promise<string>), FULL);
@@ -103,7 +103,7 @@ t.test('a flood in one lane leaves half of the queue to the other', async (t) =>
 
 t.test('the queue is shorter when jobs take longer', async (t) => {
   let now = 0;
-  const { run, add, end, queue } = controlled({
+  const { run, add, end, queue } = createControlledQueue({
     concurrency: 1,
     maxWaitMs: 100,
     initialEstimateMs: 25,
@@ -121,7 +121,12 @@ t.test('the queue is shorter when jobs take longer', async (t) => {
 });
 
 t.test('jobs that take no time do not make the queue unlimited', async (t) => {
-  const { run, add, end, queue } = controlled({ concurrency: 1, maxWaitMs: 20, initialEstimateMs: 25, now: () => 0 });
+  const { run, add, end, queue } = createControlledQueue({
+    concurrency: 1,
+    maxWaitMs: 20,
+    initialEstimateMs: 25,
+    now: () => 0,
+  });
   for (let job = 0; job < 200; job++) {
     add([`${job}`], { lane: 'login' });
     await end(`${job}`);

@@ -75,7 +75,7 @@ const originals: Record<string, Buffer> = {
   'real avif': samples.avif,
 };
 
-/** Returns a seeded generator (linear congruential). */
+/** Returns a seeded generator of integers below a bound (linear congruential). */
 function randomBy(state: number): (below: number) => number {
   let current = state;
   return (below) => {
@@ -87,14 +87,14 @@ function randomBy(state: number): (below: number) => number {
 const nastyBytes = [0, 1, 2, 8, 0x21, 0x2c, 0x3b, 0x7f, 0x80, 0xd9, 0xda, 0xe1, 0xfe, 0xff];
 
 /** Corrupts a file in one to four places, with values that parsers are likely to mishandle. */
-function broken(original: Buffer, random: (below: number) => number): Buffer {
+function corrupt(original: Buffer, random: (below: number) => number): Buffer {
   let bytes = Buffer.from(original);
   for (let count = 1 + random(4); count > 0 && bytes.length > 12; count--) {
     // The signature stays, otherwise the file is not parsed.
     const at = 12 + random(bytes.length - 12);
     const length = 1 + random(Math.min(64, bytes.length - at));
     const slice = bytes.subarray(at, at + length);
-    const ways = [
+    const corruptions = [
       () => bytes.fill(nastyBytes[random(nastyBytes.length)] as number, at, Math.min(at + 1 + random(4), bytes.length)),
       () => bytes.fill(random(256), at, at + 1),
       () => bytes.subarray(0, at),
@@ -103,11 +103,12 @@ function broken(original: Buffer, random: (below: number) => number): Buffer {
       () => Buffer.concat([bytes.subarray(0, at), original.subarray(random(original.length)), bytes.subarray(at)]),
       () => Buffer.concat([bytes.subarray(0, at), Buffer.alloc(random(70_000), slice), bytes.subarray(at)]),
     ];
-    bytes = Buffer.from((ways[random(ways.length)] as () => Buffer)());
+    bytes = Buffer.from((corruptions[random(corruptions.length)] as () => Buffer)());
   }
   return bytes;
 }
 
+/** Returns the cleaned bytes, or undefined if the image is rejected. */
 async function clean(bytes: Buffer): Promise<Buffer | undefined> {
   const path = join(folder, 'image');
   await writeFile(path, bytes);
@@ -128,7 +129,7 @@ for (const [kind, original] of Object.entries(originals)) {
     const random = randomBy(seed);
     let cleaned = 0;
     for (let run = 0; run < runs; run++) {
-      const bytes = broken(original, random);
+      const bytes = corrupt(original, random);
       const fail = (what: string, details: object = {}) =>
         t.fail(`${what}, run ${run}`, { image: bytes.subarray(0, 2048).toString('base64'), ...details });
       try {

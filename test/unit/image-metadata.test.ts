@@ -28,7 +28,7 @@ import {
 const folder = await mkdtemp(join(tmpdir(), 'image-metadata-'));
 t.teardown(() => rm(folder, { recursive: true }));
 
-/** Returns the stored bytes, or the error message. */
+/** Returns the cleaned bytes, or the error message if the image is rejected. */
 async function clean(bytes: Buffer, stripMetadata = true): Promise<Buffer | string> {
   const path = join(folder, 'image');
   await writeFile(path, bytes);
@@ -121,9 +121,9 @@ t.test('finds the end of a JPEG by its scans', async (t) => {
     const image = withScan(...bytes);
     await expectCleaned(t, Buffer.from(bytes).toString('hex'), Buffer.concat([image, video]), image);
   }
-  // At any chunk boundary.
-  const borders = [65_533, 65_534, 65_535, 65_536, 65_537, 65_538].map((place) => place - end);
-  for (const length of [...borders, 200_000, 200_001]) {
+  // Scans that end around a chunk boundary, or are longer than several chunks.
+  const lengths = [65_533, 65_534, 65_535, 65_536, 65_537, 65_538].map((place) => place - end);
+  for (const length of [...lengths, 200_000, 200_001]) {
     const data = Buffer.alloc(length, '\xff\0', 'latin1').fill(0, length - 1);
     const long = Buffer.concat([samples.jpeg.subarray(0, end), data, samples.jpeg.subarray(end)]);
     await expectCleaned(t, `a scan of ${length}`, Buffer.concat([long, video]), long);

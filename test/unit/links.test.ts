@@ -24,8 +24,8 @@ const links = operations.flatMap((operation) =>
 
 const namesOf = ({ parameters = [] }: Operation) => parameters.map(({ name }) => name);
 
-/** Returns whether a runtime expression resolves to a value of an example or to a parameter. */
-function leads(expression: string, { operation, response }: (typeof links)[number]): boolean {
+/** Returns whether a runtime expression resolves to a value in every example or to a parameter. */
+function resolves(expression: string, { operation, response }: (typeof links)[number]): boolean {
   const [, place = '', pointer = ''] = /^\$(response\.body|request\.query)[#.]\/?(.+)$/.exec(expression) ?? [];
   if (place === 'request.query') return namesOf(operation).includes(pointer);
   const examples = Object.values(response.content?.['application/json']?.examples ?? {}) as { value: unknown }[];
@@ -48,7 +48,7 @@ t.test('every link maps a value of a response to a parameter of an operation', a
     if (!target) continue;
     for (const parameter of Object.keys(link.parameters ?? {})) t.ok(namesOf(target).includes(parameter), parameter);
     for (const expression of Object.values(link.parameters ?? {})) {
-      t.ok(leads(expression, from), `${name} of ${operation.operationId}: ${expression}`);
+      t.ok(resolves(expression, from), `${name} of ${operation.operationId}: ${expression}`);
     }
   }
 });

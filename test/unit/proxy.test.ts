@@ -3,8 +3,8 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import t, { type Test } from 'tap';
 import { startProxy } from '../support/proxy.js';
 
-/** Starts an echo server and a proxy for it. */
-async function echo(t: Test) {
+/** Starts an echo server, and returns a proxy to it. */
+async function startEcho(t: Test) {
   const server = createServer((socket) => socket.on('error', () => undefined).pipe(socket));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -12,13 +12,14 @@ async function echo(t: Test) {
   return startProxy(t, `echo://name:secret@127.0.0.1:${(server.address() as AddressInfo).port}/7?x=y`);
 }
 
+/** Opens a connection, which is closed when the test ends. */
 function dial(t: Test, url: string) {
   const { port } = new URL(url);
   const socket = connect(Number(port), '127.0.0.1');
   t.teardown(() => socket.destroy());
   return {
     socket,
-    async says(text: string) {
+    async exchange(text: string) {
       socket.write(text);
       const [response] = await once(socket, 'data');
       return String(response);
@@ -32,40 +33,40 @@ function dial(t: Test, url: string) {
 }
 
 t.test('forwards bytes in both directions, and keeps the rest of the URL', async (t) => {
-  const proxy = await echo(t);
+  const proxy = await startEcho(t);
   t.match(proxy.url, /^echo:\/\/name:secret@127\.0\.0\.1:\d+\/7\?x=y$/);
-  t.equal(await dial(t, proxy.url).says('hello'), 'hello');
+  t.equal(await dial(t, proxy.url).exchange('hello'), 'hello');
 });
 
 t.test('refuses, resets and forwards again at the same address', async (t) => {
-  const proxy = await echo(t);
+  const proxy = await startEcho(t);
   for (const [mode, before, now] of [
     ['refuse', undefined, 'ECONNREFUSED'],
     ['reset', 'ECONNRESET', 'ECONNRESET'],
   ] as const) {
     const early = dial(t, proxy.url);
-    await early.says('hello');
+    await early.exchange('hello');
     await proxy.setMode(mode);
     t.equal(await early.ended, before, `${mode}: a connection from before`);
     t.equal(await dial(t, proxy.url).ended, now, `${mode}: a new one`);
     await proxy.setMode('pass');
-    t.equal(await dial(t, proxy.url).says('again'), 'again');
+    t.equal(await dial(t, proxy.url).exchange('again'), 'again');
   }
 });
 
 t.test('a silenced connection stays silent, and new ones are forwarded', async (t) => {
-  const proxy = await echo(t);
+  const proxy = await startEcho(t);
   const early = dial(t, proxy.url);
-  await early.says('hello');
+  await early.exchange('hello');
   await proxy.setMode('silent');
   const late = dial(t, proxy.url);
   await once(late.socket, 'connect');
   for (const { socket } of [early, late]) {
-    socket.on('data', () => t.fail('something came back'));
+    socket.on('data', () => t.fail('a silent connection received bytes'));
     socket.write('hello');
   }
   await proxy.setMode('pass');
   const another = dial(t, proxy.url);
-  for (const text of ['one', 'two', 'three']) t.equal(await another.says(text), text);
+  for (const text of ['one', 'two', 'three']) t.equal(await another.exchange(text), text);
   for (const { socket } of [early, late]) t.ok(socket.writable, 'still open');
 });

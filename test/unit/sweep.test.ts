@@ -5,8 +5,8 @@ import { createSlowReaderSweep } from '../../handlers/http/sweep.js';
 
 const LIMITS = { graceMs: 10_000, minBytesPerSecond: 1000 };
 
-/** A fake connection with settable counts of written and unsent bytes. */
-function fakeConnection() {
+/** Creates a fake connection with settable counts of written and unsent bytes. */
+function createFakeConnection() {
   const socket = {
     bytesWritten: 0,
     writableLength: 0,
@@ -19,7 +19,7 @@ function fakeConnection() {
 }
 
 t.test('a connection is closed once it is slower than the minimum rate after the grace period', async (t) => {
-  const socket = fakeConnection();
+  const socket = createFakeConnection();
   const sweep = createSlowReaderSweep([socket as unknown as Socket], LIMITS);
   Object.assign(socket, { bytesWritten: 1_000_000, writableLength: 900_000 });
   sweep(0);
@@ -33,7 +33,7 @@ t.test('a connection is closed once it is slower than the minimum rate after the
 });
 
 t.test('a connection without unsent bytes is left alone, however long it is idle', async (t) => {
-  const socket = fakeConnection();
+  const socket = createFakeConnection();
   const sweep = createSlowReaderSweep([socket as unknown as Socket], LIMITS);
   Object.assign(socket, { bytesWritten: 1000, writableLength: 1000 });
   sweep(0);
@@ -47,7 +47,7 @@ t.test('a connection without unsent bytes is left alone, however long it is idle
 });
 
 /** Starts a server that sends 64 MiB. Returns its side of a connection whose client has not read anything yet. */
-async function sending(t: Test) {
+async function startSending(t: Test) {
   const server = createServer((socket) => socket.on('error', () => undefined).write(Buffer.alloc(64 * 1024 * 1024)));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -63,7 +63,7 @@ async function sending(t: Test) {
 }
 
 t.test('a client that does not read is closed', async (t) => {
-  const socket = await sending(t);
+  const socket = await startSending(t);
   const sweep = createSlowReaderSweep([socket], LIMITS);
   sweep(0);
   sweep(10_001);

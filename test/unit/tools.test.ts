@@ -8,26 +8,26 @@ t.test('a directory is created once, and again if its manifests change or its cr
   process.env.TOOLS_DIR = await temporaryDirectory(t);
   const manifest = join(await temporaryDirectory(t), 'manifest');
   await writeFile(manifest, 'one');
-  let made = 0;
-  const make = (name: string) =>
+  let builds = 0;
+  const build = (name: string) =>
     buildOnce('thing', [manifest], async (directory) => {
-      made += 1;
+      builds += 1;
       await writeFile(join(directory, name), '');
     });
-  const madeOf = async (directory: string) => (await readdir(directory)).filter((name) => !name.startsWith('.'));
+  const listFiles = async (directory: string) => (await readdir(directory)).filter((name) => !name.startsWith('.'));
 
-  t.same(await madeOf(await make('first')), ['first']);
-  t.same(await madeOf(await make('second')), ['first'], 'it is there');
-  t.equal(made, 1);
+  t.same(await listFiles(await build('first')), ['first']);
+  t.same(await listFiles(await build('second')), ['first'], 'the cached directory is returned');
+  t.equal(builds, 1);
 
   await writeFile(manifest, 'two');
-  t.same(await madeOf(await make('third')), ['third'], 'another manifest');
+  t.same(await listFiles(await build('third')), ['third'], 'the manifest has changed');
 
   await writeFile(manifest, 'three');
-  const cut = buildOnce('thing', [manifest], async (directory) => {
+  const interrupted = buildOnce('thing', [manifest], async (directory) => {
     await writeFile(join(directory, 'half'), '');
     throw new Error('cut short');
   });
-  await t.rejects(cut, { message: 'cut short' });
-  t.same(await madeOf(await make('fourth')), ['fourth'], 'cut short');
+  await t.rejects(interrupted, { message: 'cut short' });
+  t.same(await listFiles(await build('fourth')), ['fourth'], 'the creation was interrupted');
 });

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 import { compare } from '../../scripts/versions/compare.js';
-import { isFetched } from '../../scripts/versions/oasdiff.js';
-import { versionProblem } from '../../scripts/versions/verdict.js';
+import { isOasdiffBuilt } from '../../scripts/versions/oasdiff.js';
+import { versionProblem } from '../../scripts/versions/version-problem.js';
 import { temporaryDirectory } from '../support/stores.js';
 
 const RELEASED = 'scripts/versions/released.yaml';
@@ -20,8 +20,8 @@ const NEXT = {
 // biome-ignore lint/suspicious/noExplicitAny: the document is changed freely.
 type Document = any;
 
-/** Returns a changed copy of the released document. */
-async function changed(t: Test, change: (document: Document) => void): Promise<string> {
+/** Writes a changed copy of the released document, and returns its path. */
+async function writeChanged(t: Test, change: (document: Document) => void): Promise<string> {
   const document = parse(await readFile(RELEASED, 'utf8'));
   change(document);
   const file = join(await temporaryDirectory(t), 'openapi.json');
@@ -29,16 +29,16 @@ async function changed(t: Test, change: (document: Document) => void): Promise<s
   return file;
 }
 
-/** Returns the problems of a version for the released document with a change. */
-async function problemsOf(t: Test, change: (document: Document) => void) {
-  const { changes } = await compare(RELEASED, await changed(t, change));
+/** Returns a function that returns the problem of a version for the changed document, or 'nothing'. */
+async function checkVersionsOf(t: Test, change: (document: Document) => void) {
+  const { changes } = await compare(RELEASED, await writeChanged(t, change));
   return (version: string) => versionProblem(released, version, changes) ?? 'nothing';
 }
 
 /** Runs the check as a command. */
 function check(...files: string[]) {
   const { status, stdout, stderr } = spawnSync('node', ['.build/scripts/versions/index.js', ...files]);
-  return { status, said: `${stdout}${stderr}` };
+  return { status, output: `${stdout}${stderr}` };
 }
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
@@ -48,7 +48,7 @@ const deprecate = (sunset?: string) => (document: Document) => {
   if (sunset) operation['x-sunset'] = sunset;
 };
 
-/** One change that oasdiff detects by default, and those that its configuration here detects. */
+/** Breaking changes: one that oasdiff detects by default, and those that its configuration here detects. */
 const BREAKING: Record<string, (document: Document) => void> = {
   'a response field is removed': ({ components: { schemas } }) => {
     delete schemas.Post.properties.like_count;
@@ -75,50 +75,50 @@ const ADDING: Record<string, (document: Document) => void> = {
   'a notice that an operation ends': deprecate(inDays(200)),
 };
 
-if (isFetched()) judgeChanges();
+if (isOasdiffBuilt()) testChanges();
 else t.pass('documents are compared by oasdiff', { skip: 'needs oasdiff, which npm run check:breaking fetches' });
 
-function judgeChanges() {
+function testChanges() {
   t.test('a breaking change requires a new major version', async (t) => {
     for (const [what, change] of Object.entries(BREAKING)) {
-      const wrong = await problemsOf(t, change);
+      const problemOf = await checkVersionsOf(t, change);
       for (const version of [released, NEXT.patch, NEXT.minor]) {
-        t.match(wrong(version), 'need a new major version', `${what}, as ${version}`);
+        t.match(problemOf(version), 'need a new major version', `${what}, as ${version}`);
       }
-      t.equal(wrong(NEXT.major), 'nothing', `${what}, as ${NEXT.major}`);
+      t.equal(problemOf(NEXT.major), 'nothing', `${what}, as ${NEXT.major}`);
     }
   });
 
   t.test('an addition requires a new minor version', async (t) => {
     for (const [what, change] of Object.entries(ADDING)) {
-      const wrong = await problemsOf(t, change);
+      const problemOf = await checkVersionsOf(t, change);
       for (const version of [released, NEXT.patch]) {
-        t.match(wrong(version), 'need a new minor version', `${what}, as ${version}`);
+        t.match(problemOf(version), 'need a new minor version', `${what}, as ${version}`);
       }
-      for (const version of [NEXT.minor, NEXT.major]) t.equal(wrong(version), 'nothing', `${what}, as ${version}`);
+      for (const version of [NEXT.minor, NEXT.major]) t.equal(problemOf(version), 'nothing', `${what}, as ${version}`);
     }
   });
 
   t.test('a change of descriptions requires no new version', async (t) => {
-    const wrong = await problemsOf(t, (document) => {
+    const problemOf = await checkVersionsOf(t, (document) => {
       document.info.description = 'Says the same in other words.';
       document.paths['/posts'].get.summary = 'Read posts';
     });
-    for (const version of [released, NEXT.patch]) t.equal(wrong(version), 'nothing');
+    for (const version of [released, NEXT.patch]) t.equal(problemOf(version), 'nothing');
   });
 
   t.test('the command prints breaking changes and fails', async (t) => {
-    const { status, said } = check(await changed(t, ({ paths }) => delete paths['/auth/verify']));
+    const { status, output } = check(await writeChanged(t, ({ paths }) => delete paths['/auth/verify']));
     t.equal(status, 1);
-    t.match(said, /^breaking {2}GET \/auth\/verify: /m);
-    t.match(said, 'need a new major version');
+    t.match(output, /^breaking {2}GET \/auth\/verify: /m);
+    t.match(output, 'need a new major version');
   });
 }
 
 t.test('the version matches the changes', async (t) => {
-  const breaking = [{ what: '', where: '', breaking: true }];
-  const adding = [{ what: '', where: '', breaking: false }];
-  for (const [from, to, changes, right] of [
+  const breaking = [{ description: '', location: '', breaking: true }];
+  const adding = [{ description: '', location: '', breaking: false }];
+  for (const [from, to, changes, isValid] of [
     ['1.2.3', '1.2.3', [], true],
     ['1.2.3', '1.2.4', [], true],
     ['1.2.3', '1.2.4', adding, false],
@@ -130,7 +130,7 @@ t.test('the version matches the changes', async (t) => {
     ['2.0.0', '1.9.9', [], false],
     ['1.10.0', '1.9.0', [], false],
   ] as const) {
-    t.equal(versionProblem(from, to, changes) === undefined, right, `${from} to ${to}`);
+    t.equal(versionProblem(from, to, changes) === undefined, isValid, `${from} to ${to}`);
   }
   t.throws(() => versionProblem('1.0', '1.0.0', []));
 });

@@ -29,7 +29,7 @@ const START_PARAMETERS = [
 /** The exit status that PostgreSQL throws to return to its main loop after an error in a statement. */
 const STATEMENT_ERROR_STATUS = 100;
 
-/** Opens the cluster in the directory, or creates one. Rejects with PostgreSQL's reason if the directory cannot be opened. */
+/** Opens the cluster, which is created first if missing and `create` is set. Rejects with PostgreSQL's reason if it cannot. */
 export async function openCluster({ directory, create }: WorkerInput): Promise<PGlite> {
   if (create && !existsSync(directory)) await createCluster(directory);
   checkFiles(directory);
@@ -45,7 +45,7 @@ export async function openCluster({ directory, create }: WorkerInput): Promise<P
   } catch (error) {
     // PostgreSQL does not remove the file when it fails to start.
     rmSync(join(directory, 'postmaster.pid'), { force: true });
-    throw new Error(reasonIn(output) ?? String(error), { cause: error });
+    throw new Error(lastErrorIn(output) ?? String(error), { cause: error });
   }
 }
 
@@ -66,7 +66,7 @@ async function createCluster(directory: string): Promise<void> {
   syncPath(dirname(directory));
 }
 
-/** Throws if the directory holds no cluster of this version. */
+/** Throws if the directory contains no cluster of this version. */
 function checkFiles(directory: string): void {
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) throw new Error('there is no such directory');
   const file = join(directory, 'PG_VERSION');
@@ -78,7 +78,7 @@ function checkFiles(directory: string): void {
 }
 
 /** Returns the message of the last error that PostgreSQL logged. */
-function reasonIn(output: readonly string[]): string | undefined {
+function lastErrorIn(output: readonly string[]): string | undefined {
   const line = output.findLast((line) => /\b(FATAL|PANIC|ERROR):/.test(line));
   return line?.replace(/^.*?\b(?:FATAL|PANIC|ERROR): */, '');
 }

@@ -9,13 +9,13 @@ export class EmbeddedConnection extends Duplex {
   readonly #open: () => MessagePort;
   #port: MessagePort | undefined;
 
-  /** @param open starts a session, or throws if PostgreSQL is unavailable */
+  /** @param open opens a session and returns its port, or throws if PostgreSQL is unavailable */
   constructor(open: () => MessagePort) {
     super();
     this.#open = open;
   }
 
-  /** This and the methods below implement the interface that pg expects of a socket. */
+  /** Opens the session. pg calls this method and the four below as those of a socket. */
   connect(): void {
     try {
       this.#port = this.#open();

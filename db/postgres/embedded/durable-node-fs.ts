@@ -70,7 +70,7 @@ function makeDurable({ node_ops, stream_ops, realPath, tryFSOperation }: NodeFil
   };
 }
 
-/** A missing directory was removed, which recorded its parent. */
+/** Syncs a directory, unless it is missing: then it was removed, and its parent was recorded. */
 function syncIfPresent(directory: string): void {
   try {
     syncPath(directory);

@@ -8,10 +8,10 @@ export interface WorkerInput {
 }
 
 /**
- * Messages to the thread. `connect` starts a session: the port carries PostgreSQL's wire protocol in both directions. `close`
- * shuts PostgreSQL down and ends the thread.
+ * Messages to the thread. `connect` replaces the current connection: the port carries PostgreSQL's wire protocol in both
+ * directions. `close` shuts PostgreSQL down and ends the thread.
  */
 export type Command = { kind: 'connect'; port: MessagePort } | { kind: 'close' };
 
-/** The only message from the thread: it is ready, or cannot open the directory. */
+/** The only message from the thread: PostgreSQL is ready, or its directory could not be opened. */
 export type Report = { kind: 'ready' } | { kind: 'failed'; reason: string };

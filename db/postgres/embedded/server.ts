@@ -16,7 +16,7 @@ import type { Command, Report, WorkerInput } from './messages.js';
  * recovers as after a crash.
  */
 
-/** The directory of the database exists but cannot be opened. */
+/** The database cannot be opened or created. */
 export class DatabaseNotOpenedError extends Error {
   readonly code = 'database_not_opened';
 
@@ -29,14 +29,14 @@ export class DatabaseNotOpenedError extends Error {
 }
 
 export interface EmbeddedServer {
-  /** Returns a connection that pg opens. PostgreSQL has a single session: a second connection ends the first. */
-  connection(): EmbeddedConnection;
+  /** Returns a connection for pg, which opens it. PostgreSQL has a single session: opening another connection ends it. */
+  createConnection(): EmbeddedConnection;
   /** Shuts PostgreSQL down. */
   close(): Promise<void>;
 }
 
-/** The wait before a restart. The first restart is immediate. */
-const RESTART_BACKOFF_MS = { second: 250, max: 30_000 };
+/** The wait before a restart. The first restart is immediate, and `min` applies to the second. */
+const RESTART_BACKOFF_MS = { min: 250, max: 30_000 };
 
 /** The backoff is reset when a thread has run for this long. */
 const STABLE_AFTER_MS = 60_000;
@@ -47,7 +47,7 @@ const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 /** Worker threads do not inherit tsx's hooks. */
 const RUN_SOURCE = `import('tsx/esm/api').then(({ register }) => (register(), import('${WORKER.href}')))`;
 
-/** Starts the embedded PostgreSQL on the directory, which is created if missing. @throws DatabaseNotOpenedError */
+/** Starts the embedded PostgreSQL. The directory is created if missing. @throws DatabaseNotOpenedError */
 export async function startEmbeddedServer(directory: string, log: Log): Promise<EmbeddedServer> {
   const connections = new Set<EmbeddedConnection>();
   const closing = new AbortController();
@@ -63,17 +63,17 @@ export async function startEmbeddedServer(directory: string, log: Log): Promise<
       for (const connection of connections) connection.destroy(new StoreUnavailableError('postgres'));
       if (closing.signal.aborted) return;
       log.warn({ store: 'postgres' }, 'the thread of the embedded PostgreSQL ended unexpectedly: restarting it');
-      restarting = restart(performance.now() - startedAt < STABLE_AFTER_MS);
+      restarting = restart(performance.now() - startedAt >= STABLE_AFTER_MS);
     });
   }
 
   let backoffMs = 0;
-  async function restart(keepBackoff: boolean): Promise<void> {
-    if (!keepBackoff) backoffMs = 0;
+  async function restart(resetBackoff: boolean): Promise<void> {
+    if (resetBackoff) backoffMs = 0;
     while (!worker && !closing.signal.aborted) {
       await sleep(backoffMs, undefined, { signal: closing.signal }).catch(() => undefined);
       if (closing.signal.aborted) return;
-      backoffMs = Math.min(Math.max(2 * backoffMs, RESTART_BACKOFF_MS.second), RESTART_BACKOFF_MS.max);
+      backoffMs = Math.min(Math.max(2 * backoffMs, RESTART_BACKOFF_MS.min), RESTART_BACKOFF_MS.max);
       // A missing directory may reappear (a mount, for example): do not create a new database in its place.
       await start(false).then(
         () => log.info({ store: 'postgres' }, 'the embedded PostgreSQL is available again'),
@@ -82,7 +82,7 @@ export async function startEmbeddedServer(directory: string, log: Log): Promise<
     }
   }
 
-  function connect() {
+  function openSession() {
     if (!worker) throw new StoreUnavailableError('postgres');
     const { port1, port2 } = new MessageChannel();
     send(worker, { kind: 'connect', port: port2 });
@@ -91,8 +91,8 @@ export async function startEmbeddedServer(directory: string, log: Log): Promise<
 
   await start(true);
   return {
-    connection() {
-      const connection = new EmbeddedConnection(connect);
+    createConnection() {
+      const connection = new EmbeddedConnection(openSession);
       connections.add(connection);
       connection.once('close', () => connections.delete(connection));
       return connection;
@@ -112,7 +112,7 @@ export async function startEmbeddedServer(directory: string, log: Log): Promise<
 const send = (worker: Worker, command: Command) =>
   worker.postMessage(command, command.kind === 'connect' ? [command.port] : []);
 
-/** Resolves when PostgreSQL is ready. @throws DatabaseNotOpenedError */
+/** Starts the thread. Resolves when PostgreSQL is ready. @throws DatabaseNotOpenedError */
 async function startWorker(workerData: WorkerInput): Promise<Worker> {
   const { directory } = workerData;
   const isSource = WORKER.href.endsWith('.ts');

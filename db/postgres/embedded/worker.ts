@@ -5,7 +5,7 @@ import { openCluster } from './cluster.js';
 import type { Command, Report, WorkerInput } from './messages.js';
 
 /**
- * The thread of the embedded PostgreSQL. It passes the wire protocol between its client's port and PGlite. PostgreSQL has a
+ * The thread of the embedded PostgreSQL. It passes the wire protocol between a client's port and PGlite. PostgreSQL has a
  * single session, so a new connection closes the port of the previous one and resets the session. Messages are processed in
  * order, and the thread is blocked while PostgreSQL processes one.
  */
@@ -13,11 +13,11 @@ import type { Command, Report, WorkerInput } from './messages.js';
 const report = (message: Report) => parentPort?.postMessage(message);
 
 /** The port of the client that connected last. */
-let current: MessagePort | undefined;
+let currentPort: MessagePort | undefined;
 
 function connect(pglite: PGlite, port: MessagePort): void {
-  current?.close();
-  current = port;
+  currentPort?.close();
+  currentPort = port;
   // The previous client may have left a transaction open, and prepared statements with the same names.
   for (const statement of ['rollback', 'discard all']) run(pglite, serialize.query(statement));
   port.on('message', (bytes: Uint8Array) => {
@@ -26,7 +26,7 @@ function connect(pglite: PGlite, port: MessagePort): void {
   });
 }
 
-/** Returns PostgreSQL's response in a buffer that can be transferred. */
+/** Passes a message to PostgreSQL. Returns the response in a buffer that can be transferred. */
 function run(pglite: PGlite, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const chunks: Uint8Array[] = [];
   // Runs synchronously up to its first await, by which the response is complete.
@@ -44,7 +44,7 @@ try {
   const pglite = await openCluster(workerData as WorkerInput);
   parentPort?.on('message', (command: Command) => {
     if (command.kind === 'connect') return connect(pglite, command.port);
-    current?.close();
+    currentPort?.close();
     void pglite.close().then(() => process.exit());
   });
   report({ kind: 'ready' });

@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { ALLOW_ANY_ORIGIN } from '../cors.js';
 import type { ResponseBudget } from '../response-budget.js';
-import { staticContent } from '../static-content.js';
+import { createStaticHandler } from '../static-content.js';
 
-/** The contract as it is served. */
+/** The OpenAPI document, as it is served and parsed. */
 export interface ContractDocument {
   /** `openapi.yaml`, byte for byte. */
   yaml: Buffer;
@@ -21,8 +21,8 @@ export async function readDocument(): Promise<ContractDocument> {
   return { yaml, json, parsed: JSON.parse(json.toString()) };
 }
 
-/** The page may run and apply only what this service serves, and send requests to nothing else. */
-const POLICY = [
+/** Allows scripts, styles and requests of this service only. */
+const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -36,7 +36,7 @@ const POLICY = [
 
 const SWAGGER_UI = dirname(resolve('swagger-ui-dist/package.json'));
 
-/** The pages under `/docs`: their paths, files and types. */
+/** The paths, files and types of what is served under `/docs`. */
 const ASSETS = [
   ['/docs', resolve('#explorer/explorer.html'), 'text/html; charset=utf-8'],
   ['/docs/explorer.css', resolve('#explorer/explorer.css'), 'text/css; charset=utf-8'],
@@ -52,17 +52,25 @@ export async function registerDocs(
   document: ContractDocument,
   budget: ResponseBudget,
 ): Promise<void> {
-  const readable = { config: { unlimited: true, cors: ALLOW_ANY_ORIGIN } };
-  server.get('/openapi.yaml', readable, staticContent({ type: 'application/yaml', bytes: document.yaml }, budget));
-  server.get('/openapi.json', readable, staticContent({ type: 'application/json', bytes: document.json }, budget));
+  const publicRoute = { config: { unlimited: true, cors: ALLOW_ANY_ORIGIN } };
+  server.get(
+    '/openapi.yaml',
+    publicRoute,
+    createStaticHandler({ type: 'application/yaml', bytes: document.yaml }, budget),
+  );
+  server.get(
+    '/openapi.json',
+    publicRoute,
+    createStaticHandler({ type: 'application/json', bytes: document.json }, budget),
+  );
 
   await server.register(async (docs) => {
     docs.addHook('onRequest', async (_, reply) => {
-      reply.headers({ 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'no-referrer' });
+      reply.headers({ 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Referrer-Policy': 'no-referrer' });
     });
     for (const [path, file, type] of ASSETS) {
       const content = { type, bytes: await readFile(file), compressible: type !== 'image/png' };
-      docs.get(path, { config: { unlimited: true } }, staticContent(content, budget));
+      docs.get(path, { config: { unlimited: true } }, createStaticHandler(content, budget));
     }
   });
 }

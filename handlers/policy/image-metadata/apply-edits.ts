@@ -14,11 +14,12 @@ export async function applyEdits(handle: FileHandle, size: number, edits: readon
   let target = 0;
 
   const write = async (bytes: Buffer) => {
-    for (let done = 0; done < bytes.length; ) {
-      done += (await handle.write(bytes, done, bytes.length - done, target + done)).bytesWritten;
+    for (let written = 0; written < bytes.length; ) {
+      written += (await handle.write(bytes, written, bytes.length - written, target + written)).bytesWritten;
     }
     target += bytes.length;
   };
+  /** Moves the bytes up to `end` from the source position to the target position. */
   const copyUntil = async (end: number) => {
     if (source === target) {
       source = end;
@@ -37,9 +38,9 @@ export async function applyEdits(handle: FileHandle, size: number, edits: readon
     await write(bytes);
     source = at + length;
     if (fill === undefined) continue;
-    const filling = buffer.fill(fill);
-    for (let left = length - bytes.length; left > 0; left -= CHUNK_BYTES) {
-      await write(filling.subarray(0, Math.min(left, CHUNK_BYTES)));
+    buffer.fill(fill);
+    for (let remaining = length - bytes.length; remaining > 0; remaining -= CHUNK_BYTES) {
+      await write(buffer.subarray(0, Math.min(remaining, CHUNK_BYTES)));
     }
   }
   await copyUntil(size);

@@ -4,7 +4,7 @@ import { EMPTY_TIFF, reduceExif } from './exif.js';
 import { NO_BYTES } from './findings.js';
 import { CHUNK_BYTES, type ImageFile } from './image-file.js';
 
-/** Real images have one or two. */
+/** The maximum number of items, and of their extents. Real images have one or two. */
 const MAX_METADATA_ITEMS = 64;
 
 /** Item types for metadata: Exif, XMP and other items with a media type, and items identified by a URI. */
@@ -23,8 +23,8 @@ interface Extent extends Range {
 }
 
 /**
- * Overwrites the contents of the metadata items in a `meta` box (ISO/IEC 14496-12 section 8.11). The items themselves stay
- * because other boxes refer to them by id, and to the image's bytes by offset.
+ * Overwrites the contents of metadata items and thumbnails in a `meta` box (ISO/IEC 14496-12 section 8.11). Removes no
+ * bytes, because other boxes refer to items by id and to the image's bytes by offset.
  *
  * @param mediaData the ranges in which item contents may be stored, besides `idat`
  */
@@ -35,54 +35,58 @@ export async function blankItems(
 ): Promise<void> {
   if (!boxes.iinf || !boxes.iloc) return;
   const thumbnails = boxes.iref ? await removeThumbnailReferences(reader, boxes.iref) : new Set<number>();
-  const types = await readMetadataItems(reader, boxes.iinf, thumbnails);
-  if (types.size === 0) return;
+  const itemTypes = await readMetadataItems(reader, boxes.iinf, thumbnails);
+  if (itemTypes.size === 0) return;
   const { file, findings } = reader;
   findings.hasMetadata = true;
   const blanked: Range[] = [];
-  const allowedRanges = boxes.idat ? [...mediaData, rangeOf(boxes.idat)] : mediaData;
-  for (const extent of await readExtents(reader, boxes.iloc, boxes.idat, (item) => types.has(item))) {
+  const allowedRanges = boxes.idat ? [...mediaData, dataRangeOf(boxes.idat)] : mediaData;
+  for (const extent of await readExtents(reader, boxes.iloc, boxes.idat, (item) => itemTypes.has(item))) {
     if (extent.length === 0) throw new UnreadableImageError('An item extent is empty');
     if (!allowedRanges.some((range) => isWithin(extent, range))) {
       throw new UnreadableImageError('An item extent is outside the media data');
     }
     if (blanked.some((range) => overlaps(extent, range))) throw new UnreadableImageError('Two item extents overlap');
     blanked.push(extent);
-    if (types.get(extent.item) === 'Exif') {
+    if (itemTypes.get(extent.item) === 'Exif') {
       // Only the first extent of an item contains the Exif header.
-      types.set(extent.item, '');
+      itemTypes.set(extent.item, '');
       findings.overwrite(extent.at, extent.length, await reduceExifItem(file, extent));
     } else {
       findings.overwrite(extent.at, extent.length, NO_BYTES);
     }
   }
   await readExtents(reader, boxes.iloc, boxes.idat, (item, extent) => {
-    if (!types.has(item) && blanked.some((range) => overlaps(extent, range))) {
+    if (!itemTypes.has(item) && blanked.some((range) => overlaps(extent, range))) {
       throw new UnreadableImageError('The image and its metadata overlap');
     }
     return false;
   });
 }
 
-const rangeOf = ({ dataAt, end }: Box): Range => ({ at: dataAt, length: end - dataAt });
+const dataRangeOf = ({ dataAt, end }: Box): Range => ({ at: dataAt, length: end - dataAt });
 const isWithin = (inner: Range, outer: Range) =>
   inner.at >= outer.at && inner.at + inner.length <= outer.at + outer.length;
+/** Returns whether two ranges overlap. An empty `one` counts as one byte. */
 const overlaps = (one: Range, other: Range) =>
   one.at < other.at + other.length && other.at < one.at + Math.max(one.length, 1);
 
 /** Turns references from thumbnails to their images into free space. Returns the item ids of the thumbnails. */
 async function removeThumbnailReferences(reader: BoxReader, { dataAt, end }: Box): Promise<Set<number>> {
-  const items = new Set<number>();
+  const thumbnails = new Set<number>();
   const idBytes = (await reader.file.read(dataAt, 4))[0] === 0 ? 2 : 4;
-  await reader.each(dataAt + 4, end, 1, async (reference) => {
+  await reader.forEachBox(dataAt + 4, end, 1, async (reference) => {
     if (reference.type !== THUMBNAIL) return;
-    items.add((await reader.file.read(reference.dataAt, idBytes)).readUIntBE(0, idBytes));
+    thumbnails.add((await reader.file.read(reference.dataAt, idBytes)).readUIntBE(0, idBytes));
     reader.findings.overwrite(reference.at + 4, FREE.length, FREE);
   });
-  return items;
+  return thumbnails;
 }
 
-/** Returns the types of metadata items by id. Turns thumbnails, which may show cropped areas, into free space. */
+/**
+ * Returns the types of metadata items and thumbnails by item id. Changes the item type of thumbnails, which may show cropped
+ * areas, to `free`.
+ */
 async function readMetadataItems(
   reader: BoxReader,
   { dataAt, end }: Box,
@@ -90,7 +94,7 @@ async function readMetadataItems(
 ): Promise<Map<number, string>> {
   const items = new Map<number, string>();
   const countBytes = (await reader.file.read(dataAt, 4))[0] === 0 ? 2 : 4;
-  await reader.each(dataAt + 4 + countBytes, end, 1, async (box) => {
+  await reader.forEachBox(dataAt + 4 + countBytes, end, 1, async (box) => {
     if (box.type !== 'infe') return;
     const version = (await reader.file.read(box.dataAt, 4))[0] as number;
     const idBytes = version < 3 ? 2 : 4;
@@ -108,7 +112,7 @@ async function readMetadataItems(
   return items;
 }
 
-/** Returns the extents of an item location box that `select` accepts. */
+/** Calls `select` for each extent of an item location box, and returns those that it accepts, with positions in the file. */
 async function readExtents(
   { file, findings }: BoxReader,
   { dataAt, end }: Box,
@@ -132,14 +136,14 @@ async function readExtents(
   if (version > 2 || [offsetBytes, lengthBytes, baseBytes, indexBytes].some((bytes) => ![0, 4, 8].includes(bytes))) {
     throw new UnreadableImageError('The item location box has an unknown layout');
   }
-  for (let items = await read(version < 2 ? 2 : 4); items > 0; items--) {
+  for (let remainingItems = await read(version < 2 ? 2 : 4); remainingItems > 0; remainingItems--) {
     const pause = findings.countPiece();
     if (pause) await pause;
     const item = await read(version < 2 ? 2 : 4);
     const method = version === 0 ? 0 : (await read(2)) & 15;
     const dataReference = await read(2);
     const base = await read(baseBytes);
-    for (let count = await read(2); count > 0; count--) {
+    for (let remainingExtents = await read(2); remainingExtents > 0; remainingExtents--) {
       const extentPause = findings.countPiece();
       if (extentPause) await extentPause;
       await read(indexBytes);
@@ -157,13 +161,16 @@ async function readExtents(
   return selected;
 }
 
-/** Returns a payload that readers accept: the offset of the TIFF header (ISO/IEC 23008-12 annex A), and a minimal TIFF. */
+/**
+ * Returns the replacement for an Exif item, in a form that readers accept: the offset of the TIFF header (ISO/IEC 23008-12
+ * annex A), and a minimal TIFF. Returns no bytes if the extent is too short for it.
+ */
 async function reduceExifItem(file: ImageFile, { at, length }: Extent): Promise<Buffer> {
   if (length < 4 + EMPTY_TIFF.length) return NO_BYTES;
   const data = await file.read(at, Math.min(length, CHUNK_BYTES));
   const start = 4 + data.readUInt32BE(0);
   const tiff = start < data.length ? reduceExif(data.subarray(start), data.length - start) : NO_BYTES;
-  // Already reduced. Only the bytes before the TIFF header are removed.
+  // The TIFF is already reduced. Removes only the bytes before its header.
   if (tiff === undefined) return Buffer.concat([Buffer.alloc(4), data.subarray(start)]);
   return Buffer.concat([Buffer.alloc(4), tiff.length > 0 ? tiff : EMPTY_TIFF]);
 }

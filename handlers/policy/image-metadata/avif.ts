@@ -5,7 +5,7 @@ import { type Findings, NO_BYTES } from './findings.js';
 import type { ImageFile } from './image-file.js';
 import { removeTrailer } from './trailer.js';
 
-/** The top-level boxes that the image needs. */
+/** Top-level boxes that the image needs. */
 const keptTypes = new Set(['ftyp', 'styp', 'meta', 'mdat', 'moov', 'moof', 'mfra', 'sidx']);
 const containerTypes = new Set(['moov', 'trak', 'edts', 'mdia', 'minf', 'dinf', 'stbl', 'mvex', 'moof', 'traf']);
 const paddingTypes = new Set(['free', 'skip']);
@@ -15,7 +15,7 @@ const metadataTypes = new Set(['udta', 'uuid', 'xml ', 'bxml', ...paddingTypes])
 /** Item properties with descriptions and times (ISO/IEC 23008-12 section 6.5). */
 const metadataProperties = new Set(['udes', 'altt', 'crtt', 'mdft', ...metadataTypes]);
 
-/** Image, video, auxiliary (alpha) and sound tracks. Others hold text or locations. */
+/** Handlers of image, video, auxiliary (alpha) and sound tracks. Other tracks contain text or locations. */
 const keptHandlers = new Set(['pict', 'vide', 'auxv', 'soun']);
 
 const MAX_TOP_LEVEL_BOXES = 64;
@@ -27,21 +27,21 @@ const FREE = Buffer.from('free');
  */
 export async function walkAvif(file: ImageFile, findings: Findings): Promise<void> {
   const reader = new BoxReader(file, findings);
-  const top = await readTopLevel(reader);
+  const topLevel = await readTopLevel(reader);
   const walk = new AvifWalk(
     reader,
-    top.filter(({ type }) => type === 'mdat').map(({ dataAt, end }) => ({ at: dataAt, length: end - dataAt })),
+    topLevel.filter(({ type }) => type === 'mdat').map(({ dataAt, end }) => ({ at: dataAt, length: end - dataAt })),
   );
-  const last = top.findLast(({ type }) => keptTypes.has(type) || paddingTypes.has(type)) as Box;
-  for (const box of top.filter(({ at }) => at <= last.at)) {
-    if (box.type === 'meta') await walk.meta(box, 0);
-    else if (containerTypes.has(box.type)) await walk.container(box, 0);
-    else if (!keptTypes.has(box.type)) walk.blank(box);
+  const last = topLevel.findLast(({ type }) => keptTypes.has(type) || paddingTypes.has(type)) as Box;
+  for (const box of topLevel.filter(({ at }) => at <= last.at)) {
+    if (box.type === 'meta') await walk.walkMeta(box, 0);
+    else if (containerTypes.has(box.type)) await walk.walkContainer(box, 0);
+    else if (!keptTypes.has(box.type)) walk.blankBox(box);
   }
   await removeTrailer(file, last.end, findings);
 }
 
-/** Returns the top-level boxes of the image. Stops at a second file or at bytes that are not a box. */
+/** Returns the top-level boxes of the image. Stops at a second file or, once the image is complete, at an invalid box. */
 async function readTopLevel(reader: BoxReader): Promise<Box[]> {
   const boxes: Box[] = [];
   const has = (type: string) => boxes.some((box) => box.type === type);
@@ -74,7 +74,7 @@ class AvifWalk {
   }
 
   /** Turns a box into free space of the same length. */
-  blank(box: Box): void {
+  blankBox(box: Box): void {
     if (!paddingTypes.has(box.type)) {
       this.findings.hasMetadata = true;
       this.findings.overwrite(box.at + 4, FREE.length, FREE);
@@ -82,45 +82,45 @@ class AvifWalk {
     this.findings.overwrite(box.dataAt, box.end - box.dataAt, NO_BYTES);
   }
 
-  async container(box: Box, depth: number): Promise<void> {
-    await this.reader.each(box.dataAt, box.end, depth, async (child) => {
-      if (containerTypes.has(child.type)) await this.container(child, depth + 1);
-      else if (metadataTypes.has(child.type)) this.blank(child);
-      else if (child.type === 'meta') await this.innerMeta(child, depth + 1);
+  async walkContainer(box: Box, depth: number): Promise<void> {
+    await this.reader.forEachBox(box.dataAt, box.end, depth, async (child) => {
+      if (containerTypes.has(child.type)) await this.walkContainer(child, depth + 1);
+      else if (metadataTypes.has(child.type)) this.blankBox(child);
+      else if (child.type === 'meta') await this.walkInnerMeta(child, depth + 1);
       else if (child.type === 'mvhd' || child.type === 'mdhd') await this.blankTimes(child);
-      else if (child.type === 'tkhd') await this.trackHeader(child);
+      else if (child.type === 'tkhd') await this.cleanTrackHeader(child);
       else if (child.type === 'hdlr') await this.checkHandler(child);
     });
   }
 
-  async meta(box: Box, depth: number): Promise<void> {
-    const found: Parameters<typeof blankItems>[1] = {
+  async walkMeta(box: Box, depth: number): Promise<void> {
+    const itemBoxes: Parameters<typeof blankItems>[1] = {
       iinf: undefined,
       iloc: undefined,
       idat: undefined,
       iref: undefined,
     };
-    await this.reader.each(box.dataAt + 4, box.end, depth, async (child) => {
-      if (Object.hasOwn(found, child.type)) found[child.type as keyof typeof found] = child;
-      else if (child.type === 'iprp') await this.properties(child, depth + 1);
-      else if (metadataTypes.has(child.type)) this.blank(child);
+    await this.reader.forEachBox(box.dataAt + 4, box.end, depth, async (child) => {
+      if (Object.hasOwn(itemBoxes, child.type)) itemBoxes[child.type as keyof typeof itemBoxes] = child;
+      else if (child.type === 'iprp') await this.walkProperties(child, depth + 1);
+      else if (metadataTypes.has(child.type)) this.blankBox(child);
     });
-    await blankItems(this.reader, found, this.mediaData);
+    await blankItems(this.reader, itemBoxes, this.mediaData);
   }
 
-  /** In tracks, only `meta` boxes with a picture handler have items. Others hold text. */
-  private async innerMeta(box: Box, depth: number): Promise<void> {
+  /** Walks a `meta` box in a container if it has a picture handler, and so items. Blanks others, which contain text. */
+  private async walkInnerMeta(box: Box, depth: number): Promise<void> {
     const isLongEnough = box.end - box.dataAt >= 24;
     const start = isLongEnough ? (await this.reader.file.read(box.dataAt, 24)).toString('latin1') : '';
-    if (start.slice(8, 12) === 'hdlr' && start.slice(20, 24) === 'pict') await this.meta(box, depth);
-    else this.blank(box);
+    if (start.slice(8, 12) === 'hdlr' && start.slice(20, 24) === 'pict') await this.walkMeta(box, depth);
+    else this.blankBox(box);
   }
 
-  private async properties({ dataAt, end }: Box, depth: number): Promise<void> {
-    await this.reader.each(dataAt, end, depth, async (list) => {
-      if (list.type !== 'ipco') return;
-      await this.reader.each(list.dataAt, list.end, depth + 1, async (property) => {
-        if (metadataProperties.has(property.type)) this.blank(property);
+  private async walkProperties({ dataAt, end }: Box, depth: number): Promise<void> {
+    await this.reader.forEachBox(dataAt, end, depth, async (child) => {
+      if (child.type !== 'ipco') return;
+      await this.reader.forEachBox(child.dataAt, child.end, depth + 1, async (property) => {
+        if (metadataProperties.has(property.type)) this.blankBox(property);
         if (property.type !== 'ispe') return;
         const data = await this.reader.file.read(property.dataAt, 12);
         this.findings.checkDimensions(data.readUInt32BE(4), data.readUInt32BE(8));
@@ -128,20 +128,22 @@ class AvifWalk {
     });
   }
 
-  /** Clears the creation and modification times, which follow the version and flags. They are longer in version 1. */
+  /** Clears the creation and modification times after the version and flags of a header. In version 1, times are longer. */
   private async blankTimes({ dataAt, end }: Box): Promise<void> {
     const length = (await this.reader.file.read(dataAt, 4))[0] === 1 ? 16 : 8;
     if (dataAt + 4 + length > end) throw new UnreadableImageError('A header is truncated');
     this.findings.overwrite(dataAt + 4, length, NO_BYTES);
   }
 
-  private async trackHeader(box: Box): Promise<void> {
+  /** Clears the times in a track header, and checks its dimensions. */
+  private async cleanTrackHeader(box: Box): Promise<void> {
     await this.blankTimes(box);
     if (box.end - box.dataAt < 84) throw new UnreadableImageError('A track header is truncated');
     const dimensions = await this.reader.file.read(box.end - 8, 8);
     this.findings.checkDimensions(dimensions.readUInt16BE(0), dimensions.readUInt16BE(4));
   }
 
+  /** Throws if a track has an unknown type, since it may contain metadata in any form. */
   private async checkHandler({ dataAt }: Box): Promise<void> {
     const handler = (await this.reader.file.read(dataAt, 12)).toString('latin1', 8, 12);
     // `alis` and `url ` are QuickTime data handlers.

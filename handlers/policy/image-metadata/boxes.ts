@@ -4,6 +4,7 @@ import type { ImageFile } from './image-file.js';
 
 const MAX_DEPTH = 12;
 
+/** A box. Positions are offsets in the file, in bytes. */
 export interface Box {
   type: string;
   at: number;
@@ -37,8 +38,13 @@ export class BoxReader {
     return { type, at, dataAt: at + headerBytes, end: at + size };
   }
 
-  /** Calls `visit` for each box between `start` and `end`. */
-  async each(start: number, end: number, depth: number, visit: (box: Box) => Promise<void> | void): Promise<void> {
+  /** Calls `visit` for each box between `start` and `end` in turn. `depth` is their nesting depth. */
+  async forEachBox(
+    start: number,
+    end: number,
+    depth: number,
+    visit: (box: Box) => Promise<void> | void,
+  ): Promise<void> {
     if (depth > MAX_DEPTH) throw new UnreadableImageError('Boxes are nested too deeply');
     for (let at = start; at < end; ) {
       const box = await this.readBox(at, end);

@@ -1,4 +1,4 @@
-/** The file is not structured as its format requires. Whether it contains metadata is unknown. */
+/** Thrown if the structure of a file is invalid or unsupported. The file may or may not contain metadata. */
 export class UnreadableImageError extends Error {
   readonly code = 'unreadable_image';
 
@@ -8,7 +8,7 @@ export class UnreadableImageError extends Error {
   }
 }
 
-/** The image must not be stored. The message is sent to the client and follows the field's name. */
+/** Thrown if an image must not be stored. The message is sent to the client, after the field's name. */
 export class ImageRefusedError extends Error {
   readonly code = 'image_refused';
 

@@ -12,8 +12,8 @@ export const EXIF_PREFIX = Buffer.from('Exif\0\0', 'latin1');
 export const EMPTY_TIFF = Buffer.from('MM\0*\0\0\0\x08\0\0\0\0\0\0', 'latin1');
 
 /**
- * Returns the replacement for an Exif block: only its orientation, or no bytes if the image is upright. Returns undefined
- * if the block contains nothing else already.
+ * Returns the replacement for an Exif block: only its orientation, or no bytes if the image is upright or the orientation
+ * cannot be read. Returns undefined if the block already consists of only its orientation.
  *
  * @param tiff the beginning of the block, from the TIFF header on
  * @param length the length of the whole block, in bytes
@@ -21,7 +21,7 @@ export const EMPTY_TIFF = Buffer.from('MM\0*\0\0\0\x08\0\0\0\0\0\0', 'latin1');
 export function reduceExif(tiff: Buffer, length: number): Buffer | undefined {
   const orientation = readOrientation(tiff);
   if (orientation === undefined) return NO_BYTES;
-  const minimal = minimalTiff(tiff, orientation);
+  const minimal = createMinimalTiff(tiff, orientation);
   if (length === minimal.length && tiff.subarray(0, length).equals(minimal)) return undefined;
   return orientation === 1 ? NO_BYTES : minimal;
 }
@@ -32,35 +32,37 @@ const isLittleEndian = (tiff: Buffer) => tiff[0] === 0x49;
 function readOrientation(tiff: Buffer): number | undefined {
   const header = tiff.toString('latin1', 0, 4);
   if (header !== 'II*\0' && header !== 'MM\0*') return undefined;
-  const u16 = (at: number) => (isLittleEndian(tiff) ? tiff.readUInt16LE(at) : tiff.readUInt16BE(at));
-  const u32 = (at: number) => (isLittleEndian(tiff) ? tiff.readUInt32LE(at) : tiff.readUInt32BE(at));
+  const readU16 = (at: number) => (isLittleEndian(tiff) ? tiff.readUInt16LE(at) : tiff.readUInt16BE(at));
+  const readU32 = (at: number) => (isLittleEndian(tiff) ? tiff.readUInt32LE(at) : tiff.readUInt32BE(at));
   if (tiff.length < HEADER_BYTES) return undefined;
-  const directory = u32(4);
+  const directory = readU32(4);
   if (directory < HEADER_BYTES || directory + 2 > tiff.length) return undefined;
   const entries = directory + 2;
-  const end = entries + u16(directory) * ENTRY_BYTES;
-  // The offset of the next directory follows. A complete block is never shorter than its replacement.
+  const end = entries + readU16(directory) * ENTRY_BYTES;
+  // The offset of the next directory must follow, so that no block is shorter than its replacement.
   if (end + 4 > tiff.length) return undefined;
   for (let at = entries; at < end; at += ENTRY_BYTES) {
-    if (u16(at) !== ORIENTATION || u16(at + 2) !== SHORT || u32(at + 4) !== 1) continue;
-    const value = u16(at + 8);
+    if (readU16(at) !== ORIENTATION || readU16(at + 2) !== SHORT || readU32(at + 4) !== 1) continue;
+    const value = readU16(at + 8);
     return value >= 1 && value <= 8 ? value : undefined;
   }
   return undefined;
 }
 
-/** Returns a header and one directory with one entry (TIFF 6.0 section 2), in the byte order of the original. */
-function minimalTiff(original: Buffer, orientation: number): Buffer {
+/** Creates a TIFF whose only entry is the orientation (TIFF 6.0 section 2), in the byte order of the original. */
+function createMinimalTiff(original: Buffer, orientation: number): Buffer {
   const tiff = Buffer.alloc(HEADER_BYTES + 2 + ENTRY_BYTES + 4);
   const little = isLittleEndian(original);
-  const u16 = (value: number, at: number) => (little ? tiff.writeUInt16LE(value, at) : tiff.writeUInt16BE(value, at));
-  const u32 = (value: number, at: number) => (little ? tiff.writeUInt32LE(value, at) : tiff.writeUInt32BE(value, at));
+  const writeU16 = (value: number, at: number) =>
+    little ? tiff.writeUInt16LE(value, at) : tiff.writeUInt16BE(value, at);
+  const writeU32 = (value: number, at: number) =>
+    little ? tiff.writeUInt32LE(value, at) : tiff.writeUInt32BE(value, at);
   original.copy(tiff, 0, 0, 4);
-  u32(HEADER_BYTES, 4);
-  u16(1, 8);
-  u16(ORIENTATION, 10);
-  u16(SHORT, 12);
-  u32(1, 14);
-  u16(orientation, 18);
+  writeU32(HEADER_BYTES, 4);
+  writeU16(1, 8);
+  writeU16(ORIENTATION, 10);
+  writeU16(SHORT, 12);
+  writeU32(1, 14);
+  writeU16(orientation, 18);
   return tiff;
 }

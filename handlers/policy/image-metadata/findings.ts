@@ -4,16 +4,16 @@ import { ImageRefusedError, UnreadableImageError } from './errors.js';
 const MAX_SIDE_PIXELS = 16_384;
 const MAX_AREA_PIXELS = 100_000_000;
 
-// Pieces are segments, chunks and boxes. Real images have hundreds, long animations thousands, and few hold metadata. These
-// limits bound the memory and time that a file of tiny pieces takes.
+// Pieces are segments, chunks and boxes. Real images have hundreds, long animations thousands, few of them with metadata.
+// The limits bound the memory and time that a file of tiny pieces takes.
 const MAX_EDITS = 4096;
 const MAX_PIECES = 50_000;
-/** How many pieces are parsed before the event loop may handle other requests. */
+/** The number of pieces to parse before the event loop may handle other requests. */
 const PIECES_PER_YIELD = 500;
 
 export const NO_BYTES: Buffer = Buffer.alloc(0);
 
-/** Replaces a range by `bytes`, padded with `fill` to the old length. Without `fill`, the range shrinks. */
+/** Replaces a range by at most as many bytes, padded with `fill` to the old length. Without `fill`, the range shrinks. */
 export interface Edit {
   at: number;
   length: number;
@@ -21,17 +21,17 @@ export interface Edit {
   fill: number | undefined;
 }
 
-/** The results of a walk through an image. If the walk fails, they hold what it found until then. */
+/** The results of a walk through an image. After a failed walk, the results so far. */
 export class Findings {
   readonly edits: Edit[] = [];
-  /** Whether metadata was found. Decides whether a file is refused when the rest cannot be parsed. */
+  /** Whether metadata was found. If so, a file that cannot be parsed to its end is refused. */
   hasMetadata = false;
   #pieces = 0;
 
   /**
-   * Counts a segment, chunk or box. Returns a promise to await when it is time to yield to other requests.
+   * Counts a piece. Returns a promise to await if it is time to yield to other requests; undefined otherwise.
    *
-   * @throws UnreadableImageError if there are too many
+   * @throws UnreadableImageError if there are too many pieces
    */
   countPiece(): Promise<void> | undefined {
     if (++this.#pieces > MAX_PIECES) throw new UnreadableImageError('The file has too many pieces');
@@ -41,7 +41,7 @@ export class Findings {
   /**
    * Checks dimensions that the image declares.
    *
-   * @throws ImageRefusedError
+   * @throws ImageRefusedError if they are too large
    */
   checkDimensions(width: number, height: number): void {
     if (width <= MAX_SIDE_PIXELS && height <= MAX_SIDE_PIXELS && width * height <= MAX_AREA_PIXELS) return;

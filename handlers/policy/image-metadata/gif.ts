@@ -13,14 +13,14 @@ const TRAILER = 0x3b;
 const GRAPHIC_CONTROL = 0xf9;
 const APPLICATION = 0xff;
 
-/** The repeat count of an animation, under its two names, and the colour profile. */
+/** The repeat count of an animation, under its two names, and the color profile. */
 const keptApplications = ['NETSCAPE2.0', 'ANIMEXTS1.0', 'ICCRGBG1012'];
 
-/** Walks a GIF (CompuServe GIF89a) block by block. Removes all extensions but those that affect how frames are shown. */
+/** Walks a GIF (CompuServe GIF89a) block by block. Keeps only extensions that affect how frames are shown. */
 export async function walkGif(file: ImageFile, findings: Findings): Promise<void> {
   const screen = await file.read(HEADER_BYTES, SCREEN_BYTES);
   const [width, height] = [screen.readUInt16LE(0), screen.readUInt16LE(2)];
-  let at = HEADER_BYTES + SCREEN_BYTES + colourTableBytes(screen[4] as number);
+  let at = HEADER_BYTES + SCREEN_BYTES + colorTableBytes(screen[4] as number);
   for (let hasImage = false; ; ) {
     const pause = findings.countPiece();
     if (pause) await pause;
@@ -31,7 +31,7 @@ export async function walkGif(file: ImageFile, findings: Findings): Promise<void
     if (introducer === IMAGE) {
       const descriptor = file.peek(at, DESCRIPTOR_BYTES) ?? (await file.read(at, DESCRIPTOR_BYTES));
       const [frameWidth, frameHeight] = [descriptor.readUInt16LE(5), descriptor.readUInt16LE(7)];
-      const codeAt = at + DESCRIPTOR_BYTES + colourTableBytes(descriptor[9] as number);
+      const codeAt = at + DESCRIPTOR_BYTES + colorTableBytes(descriptor[9] as number);
       const codeSize = (file.peek(codeAt, 1) ?? (await file.read(codeAt, 1)))[0] as number;
       if (codeSize < 1 || codeSize > 11) throw new UnreadableImageError('A frame has an invalid code size');
       at = await skipSubBlocks(file, codeAt + 1);
@@ -53,8 +53,8 @@ export async function walkGif(file: ImageFile, findings: Findings): Promise<void
   }
 }
 
-/** The size of a colour table in bytes, by the flags that declare it. */
-const colourTableBytes = (flags: number) => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
+/** Returns the size of a color table in bytes, by the flags that declare it. */
+const colorTableBytes = (flags: number) => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
 
 async function isKeptExtension(file: ImageFile, at: number): Promise<boolean> {
   const [, label, length] = file.peek(at, 3) ?? (await file.read(at, 3));

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { UnreadableImageError } from './errors.js';
 
-/** The size of the read buffer. */
+/** The size of the read buffer, and the maximum length of one read. */
 export const CHUNK_BYTES = 64 * 1024;
 
 /**
@@ -18,7 +18,7 @@ export class ImageFile {
     readonly size: number,
   ) {}
 
-  /** Returns the bytes if they are in the buffer. */
+  /** Returns the bytes if the buffer contains all of them; undefined otherwise. */
   peek(at: number, length: number): Buffer | undefined {
     const from = at - this.#start;
     return from >= 0 && from + length <= this.#length ? this.#buffer.subarray(from, from + length) : undefined;
@@ -35,7 +35,7 @@ export class ImageFile {
     return this.#buffer.subarray(0, length);
   }
 
-  /** Returns the buffered bytes from `at` on, at least one unless `at` is the end of the file. */
+  /** Returns bytes from `at` on, as many as are buffered. Returns at least one, unless `at` is the end of the file. */
   async readAvailable(at: number): Promise<Buffer> {
     const from = at - this.#start;
     if (from >= 0 && from < this.#length) return this.#buffer.subarray(from, this.#length);

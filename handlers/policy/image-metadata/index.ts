@@ -2,9 +2,9 @@
  * Removes metadata that may identify people or places from images, without decoding or changing their pixels.
  *
  * One walker per format parses the file's structure, checks the declared dimensions, and collects edits: ranges to remove or
- * overwrite. The edits are then applied to the file in place. Walkers use allowlists, so unknown pieces are removed. Files
- * are read in chunks of fixed size. No library was found that supports more than one or two of these formats without
- * holding the whole image in memory.
+ * overwrite. The edits are then applied to the file in place. Walkers use allowlists of pieces to keep, except within AVIF
+ * boxes, where only known metadata is removed. Files are read in chunks of fixed size. No library was found that supports
+ * more than one or two of these formats without holding the whole image in memory.
  */
 
 import { open } from 'node:fs/promises';
@@ -32,11 +32,12 @@ const walks: Readonly<Record<string, Walk>> = {
 };
 
 /**
- * Checks an uploaded image and optionally removes its metadata in place. Does not change an image that has no metadata or
- * cannot be parsed.
+ * Checks the dimensions of an uploaded image and optionally removes its metadata in place. Does not change an image that has
+ * no metadata or cannot be parsed.
  *
  * @returns the new size in bytes
- * @throws ImageRefusedError if the declared dimensions are too large, or metadata was found in an image that cannot be parsed
+ * @throws ImageRefusedError if the declared dimensions are too large, or if metadata is to be removed and was found in an
+ *   image that cannot be parsed
  */
 export async function cleanImage(
   image: { path: string; size: number; mediaType: string },
@@ -67,7 +68,7 @@ export async function cleanImage(
 }
 
 /**
- * Sorts edits by position and removes duplicates, which occur if an image and a sequence in one file share metadata.
+ * Returns the edits sorted by position. Omits duplicates, which occur if an image and a sequence in one file share metadata.
  *
  * @throws UnreadableImageError if edits overlap
  */

@@ -15,26 +15,26 @@ const COM = 0xfe;
 
 /** Marker, length, "JFIF\0", version, units and densities, and the width and height of a thumbnail. */
 const JFIF_BYTES = 18;
-/** Marker, length, "Adobe", version, flags and the colour transform. */
+/** Marker, length, "Adobe", version, flags and the color transform. */
 const ADOBE_BYTES = 16;
 
 /**
  * Walks a JPEG (ITU-T T.81 annex B) segment by segment. Keeps only the application segments that decoders need: JFIF, ICC
- * profiles, Adobe's colour transform, and the Exif orientation. Removes everything after the end of the image, such as
+ * profiles, Adobe's color transform, and the Exif orientation. Removes everything after the end of the image, such as
  * further pictures, videos and manufacturers' data.
  */
 export async function walkJpeg(file: ImageFile, findings: Findings): Promise<void> {
   let hasFrame = false;
   let hasScan = false;
   let hasExif = false;
-  let foundMetadata = false;
+  let hasUnconfirmedMetadata = false;
   for (let at = 2; ; ) {
     const pause = findings.countPiece();
     if (pause) await pause;
     const lead = file.peek(at, 2) ?? (await file.read(at, 2));
     if (lead[0] !== 0xff) throw new UnreadableImageError('A segment does not begin with a marker');
-    // A removed segment counts as metadata only if a marker follows it. Otherwise it may be random bytes.
-    findings.hasMetadata ||= foundMetadata;
+    // A removed segment counts as metadata only if a marker follows. Otherwise the segment may be random bytes.
+    findings.hasMetadata ||= hasUnconfirmedMetadata;
     const marker = lead[1] as number;
     if (marker === 0xff) {
       at += 1;
@@ -51,7 +51,7 @@ export async function walkJpeg(file: ImageFile, findings: Findings): Promise<voi
     if (marker < 0xc0 || marker === 0xd8) throw new UnreadableImageError('There is an unknown marker');
     const length = 2 + (file.peek(at + 2, 2) ?? (await file.read(at + 2, 2))).readUInt16BE(0);
     if (length < 4 || at + length > file.size) throw new UnreadableImageError('A segment has an invalid length');
-    if (isFrame(marker)) {
+    if (isFrameHeader(marker)) {
       const frame = file.peek(at, 10) ?? (await file.read(at, 10));
       const components = frame[9] as number;
       if (length !== 10 + 3 * components || components === 0)
@@ -65,7 +65,7 @@ export async function walkJpeg(file: ImageFile, findings: Findings): Promise<voi
       const kept = reduceSegment(marker, segment, length, hasExif);
       if (kept) findings.replace(at, length, kept);
       if (marker === APP1 && kept?.length !== 0) hasExif = true;
-      foundMetadata ||= kept !== undefined && marker !== APP0 && marker !== APP14;
+      hasUnconfirmedMetadata ||= kept !== undefined && marker !== APP0 && marker !== APP14;
     }
     at += length;
     if (marker === SOS) {
@@ -77,48 +77,48 @@ export async function walkJpeg(file: ImageFile, findings: Findings): Promise<voi
   }
 }
 
-/** TEM and RSTn are markers without a segment. */
+/** Returns whether a marker has no segment: TEM and RSTn. */
 const isStandalone = (marker: number) => marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7);
 
-/** SOFn. DHT, JPG and DAC are in the same range. */
-const isFrame = (marker: number) =>
+/** Returns whether a marker is SOFn. DHT, JPG and DAC are in the same range. */
+const isFrameHeader = (marker: number) =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 
-/** Returns the replacement for an application or comment segment; undefined if it needs no change. */
+/** Returns the replacement for an application or comment segment, no bytes to remove it; undefined if it needs no change. */
 function reduceSegment(marker: number, segment: Buffer, length: number, hasExif: boolean): Buffer | undefined {
-  const starts = (name: string) => segment.toString('latin1', 4, 4 + name.length) === name;
-  if (marker === APP0 && starts('JFIF\0')) {
+  const startsWith = (name: string) => segment.toString('latin1', 4, 4 + name.length) === name;
+  if (marker === APP0 && startsWith('JFIF\0')) {
     if (length <= JFIF_BYTES && !segment[16] && !segment[17]) return undefined;
-    const withoutThumbnail = Buffer.from(segment.subarray(0, JFIF_BYTES));
     if (length < JFIF_BYTES) return NO_BYTES;
+    const withoutThumbnail = Buffer.from(segment.subarray(0, JFIF_BYTES));
     withoutThumbnail.writeUInt16BE(JFIF_BYTES - 2, 2);
     withoutThumbnail.writeUInt16BE(0, 16);
     return withoutThumbnail;
   }
-  if (marker === APP2 && starts('ICC_PROFILE\0')) return undefined;
-  if (marker === APP14 && starts('Adobe')) {
+  if (marker === APP2 && startsWith('ICC_PROFILE\0')) return undefined;
+  if (marker === APP14 && startsWith('Adobe')) {
     if (length <= ADOBE_BYTES) return undefined;
     const withoutRest = Buffer.from(segment.subarray(0, ADOBE_BYTES));
     withoutRest.writeUInt16BE(ADOBE_BYTES - 2, 2);
     return withoutRest;
   }
-  if (marker === APP1 && starts('Exif\0') && !hasExif) {
+  if (marker === APP1 && startsWith('Exif\0') && !hasExif) {
     const start = 4 + EXIF_PREFIX.length;
     const tiff = reduceExif(segment.subarray(start), length - start);
     if (tiff === undefined) return undefined;
-    if (tiff.length > 0) return exifSegment(tiff);
+    if (tiff.length > 0) return createExifSegment(tiff);
   }
   return NO_BYTES;
 }
 
-function exifSegment(tiff: Buffer): Buffer {
+function createExifSegment(tiff: Buffer): Buffer {
   const head = Buffer.from([0xff, APP1, 0, 2 + EXIF_PREFIX.length + tiff.length]);
   return Buffer.concat([head, EXIF_PREFIX, tiff]);
 }
 
 /**
- * Returns the position of the marker after a scan's data, or the file's size if there is none. In the data, FF is followed
- * by 00 or is part of a restart marker. Searching for each FF would be far slower than this loop when there are many.
+ * Returns the position of the marker after a scan's data, or the file's size if no marker follows. In the data, FF is
+ * followed by 00 or FF, or is part of a restart marker. With many FFs, this loop is far faster than a search for each.
  */
 async function skipScan(file: ImageFile, start: number): Promise<number> {
   let isAfterFf = false;

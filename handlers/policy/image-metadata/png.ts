@@ -41,7 +41,7 @@ export async function walkPng(file: ImageFile, findings: Findings): Promise<void
       findings.checkDimensions(header.readUInt32BE(0), header.readUInt32BE(4));
     } else if (type === 'IEND') {
       return removeTrailer(file, end, findings);
-    } else if (!isCritical(head) && !keptTypes.has(type)) {
+    } else if (isAncillary(head) && !keptTypes.has(type)) {
       const kept = type === 'eXIf' ? await reduceExifChunk(file, at, dataLength) : NO_BYTES;
       findings.hasMetadata ||= kept !== undefined;
       if (kept) findings.replace(at, end - at, kept);
@@ -50,9 +50,10 @@ export async function walkPng(file: ImageFile, findings: Findings): Promise<void
   }
 }
 
-/** Bit 5 of the first letter is set for ancillary chunks. */
-const isCritical = (head: Buffer) => ((head[4] as number) & 0x20) === 0;
+/** Returns whether a chunk is ancillary: bit 5 of the first letter of its type is set. */
+const isAncillary = (head: Buffer) => ((head[4] as number) & 0x20) !== 0;
 
+/** Returns the replacement for an `eXIf` chunk, no bytes to remove it; undefined if it needs no change. */
 async function reduceExifChunk(file: ImageFile, at: number, dataLength: number): Promise<Buffer | undefined> {
   const tiff = reduceExif(await file.read(at + 8, Math.min(dataLength, CHUNK_BYTES)), dataLength);
   if (!tiff || tiff.length === 0) return tiff;

@@ -38,7 +38,7 @@ export async function walkWebp(file: ImageFile, findings: Findings): Promise<voi
     if (pause) await pause;
     const chunk = await readChunk(file, at, riffEnd);
     if (at === HEADER_BYTES) await checkDimensions(file, chunk, findings);
-    if (chunk.type === 'VP8X' && at === HEADER_BYTES) flags = (await file.read(chunk.dataAt, 1))[0];
+    if (at === HEADER_BYTES && chunk.type === 'VP8X') flags = (await file.read(chunk.dataAt, 1))[0];
     if (chunk.type === 'ANMF') await blankUnknownChunks(file, chunk, findings);
     if (!keptTypes.has(chunk.type)) {
       // Readers look for Exif only if VP8X declares it.
@@ -71,7 +71,7 @@ async function readChunk(file: ImageFile, at: number, parentEnd: number): Promis
   return { type: head.toString('latin1', 0, 4), at, dataAt, dataLength, end };
 }
 
-/** Checks the dimensions, which the first chunk declares. */
+/** Checks the dimensions that the first chunk declares. */
 async function checkDimensions(file: ImageFile, { type, dataAt, dataLength }: Chunk, findings: Findings) {
   const data = await file.read(dataAt, Math.min(dataLength, 10));
   if (type === 'VP8X' && dataLength === 10) {
@@ -86,17 +86,19 @@ async function checkDimensions(file: ImageFile, { type, dataAt, dataLength }: Ch
   }
 }
 
+/** Returns the replacement for an `EXIF` chunk, no bytes to remove it; undefined if it needs no change. */
 async function reduceExifChunk(file: ImageFile, { dataAt, dataLength }: Chunk): Promise<Buffer | undefined> {
   const data = await file.read(dataAt, Math.min(dataLength, CHUNK_BYTES));
-  // Some writers add the prefix that JPEG requires, although WebP does not have it.
+  // Some writers add the prefix that JPEG requires, although WebP has none.
   const start = data.subarray(0, EXIF_PREFIX.length).equals(EXIF_PREFIX) ? EXIF_PREFIX.length : 0;
   const reduced = reduceExif(data.subarray(start), dataLength - start);
+  // An already reduced TIFF needs a new chunk only to remove the prefix.
   const tiff = reduced === undefined && start > 0 ? data.subarray(start, dataLength) : reduced;
   if (!tiff || tiff.length === 0) return tiff;
   return Buffer.concat([Buffer.from('EXIF'), u32(tiff.length), tiff]);
 }
 
-/** Overwrites unknown chunks in a frame. They are not removed because that would change the length of the frame. */
+/** Overwrites unknown chunks in a frame. Removing them would change the length of the frame. */
 async function blankUnknownChunks(file: ImageFile, frame: Chunk, findings: Findings): Promise<void> {
   const frameEnd = frame.dataAt + frame.dataLength;
   for (let at = frame.dataAt + FRAME_HEADER_BYTES; at < frameEnd; ) {

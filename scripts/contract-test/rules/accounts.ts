@@ -1,7 +1,7 @@
 import { expectEqual, expectProblems, expectThat } from '../expect.js';
 import { rule, type Subject } from '../rule.js';
 
-/** Rejected registrations list several problems in one response, so that few accounts are created. */
+/** Invalid registrations have several invalid fields each, because the strict rate limit allows few of them. */
 export const accounts: Subject = {
   name: 'Registration and accounts',
   rules: [
@@ -18,12 +18,8 @@ export const accounts: Subject = {
         );
         expectEqual(response, 'the fields', Object.keys(response.body), ['id']);
         expectThat(!response.headers.has('set-cookie'), 'no session cookie', response);
-        expectEqual(
-          await users.login(newUser),
-          'the id at login',
-          (await users.login(newUser)).body.id,
-          response.body.id,
-        );
+        const login = await users.login(newUser);
+        expectEqual(login, 'the id at login', login.body.id, response.body.id);
       },
     ),
 
@@ -82,14 +78,18 @@ export const accounts: Subject = {
       },
     ),
 
-    rule('accounts.email.disposable', 'An email address of a disposable domain returns 400.', async (users) => {
-      const json = { ...users.newUser(), email: 'contract.kit@mailinator.com' };
-      expectProblems(await users.anonymous.send(400, 'POST /auth/register', { json }), 'body.email');
-    }),
+    rule(
+      'accounts.email.disposable',
+      'A registration with an email address of a disposable domain returns 400.',
+      async (users) => {
+        const json = { ...users.newUser(), email: 'contract.kit@mailinator.com' };
+        expectProblems(await users.anonymous.send(400, 'POST /auth/register', { json }), 'body.email');
+      },
+    ),
 
     rule(
       'accounts.email.disposable-subdomain',
-      'An email address of a subdomain of a disposable domain returns 400.',
+      'A profile update with an email address of a subdomain of a disposable domain returns 400.',
       async (users) => {
         const { send } = await users.sharedUser('ada');
         expectProblems(
@@ -127,7 +127,7 @@ export const accounts: Subject = {
 
     rule(
       'accounts.register.types',
-      'The fields of a registration are strings; any other JSON type returns 400.',
+      'The fields of a registration must be strings; any other JSON type returns 400.',
       async (users) => {
         const values = [5, true, null, {}, [], ['a@example.org']];
         for (const first of values.keys()) {
@@ -145,7 +145,7 @@ export const accounts: Subject = {
 
     rule(
       'accounts.register.body-required',
-      'A request without its required body returns 400 and names the required fields.',
+      'A registration without a body returns 400 and names the required fields.',
       async (users) => {
         expectProblems(
           await users.anonymous.send(400, 'POST /auth/register'),

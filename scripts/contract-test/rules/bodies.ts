@@ -1,12 +1,10 @@
-import { type ContractOperation, contract } from '../document.js';
+import { type ContractOperation, contract, methodAndPath } from '../document.js';
 import type { RequestOptions } from '../exchange.js';
 import { expectErrorShape, expectProblems, expectThat } from '../expect.js';
-import { rawForm, UNUSED_ID } from '../fixtures.js';
+import { CHUNKED, contentType, rawForm, UNUSED_ID } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 import type { TestUsers, User } from '../users.js';
 import { exampleBody, validRequest } from './operations.js';
-
-const nameOf = ({ method, path }: ContractOperation) => `${method} ${path}`;
 
 /** Spellings of an integer that lenient parsers accept. The contract accepts the canonical form only. */
 const INTEGER_SPELLINGS: [description: string, rewrite: (digits: string) => string][] = [
@@ -14,7 +12,7 @@ const INTEGER_SPELLINGS: [description: string, rewrite: (digits: string) => stri
   ['a blank', () => '%20'],
   ['with a plus sign', (digits) => `%2B${digits}`],
   ['with a blank before it', (digits) => `%20${digits}`],
-  ['with a plus for a blank before it', (digits) => `+${digits}`],
+  ['with a blank before it, encoded as a plus', (digits) => `+${digits}`],
   ['with a blank after it', (digits) => `${digits}%20`],
   ['with a leading zero', (digits) => `0${digits}`],
   ['with decimals', (digits) => `${digits}.0`],
@@ -46,35 +44,35 @@ const outOfRange = ({ minimum, maximum }: { minimum?: number; maximum?: number }
 
 const withIntegers = contract.filter(({ query }) => query.some(isInteger));
 
-/** Returns a request in which every integer of the query is rewritten in the same way. */
+/** Returns a request in which every query parameter is an integer, rewritten in the same way. */
 function requestWithIntegers(operation: ContractOperation, rewrite: (digits: string) => string): string {
   const values = operation.query.map(({ name, schema }) => {
     const { maximum } = schema as { maximum?: number };
-    // An unused id: a request that is wrongly accepted changes nothing.
+    // An unused id, so that a request that is wrongly accepted changes nothing.
     return `${name}=${rewrite(maximum === UNUSED_ID ? String(UNUSED_ID) : '5')}`;
   });
   return `${operation.method} ${operation.path}?${values.join('&')}`;
 }
 
-const user = (users: TestUsers) => users.sharedUser('bodies');
+const getUser = (users: TestUsers) => users.sharedUser('bodies');
 
 /** Returns the user who sends the request. `logout` gets its own user, whose session may end. */
-const userOf = async (
+const getSender = async (
   users: TestUsers,
   { id, secured }: ContractOperation,
   rules = 'bodies',
 ): Promise<Pick<User, 'send'>> => {
   if (!secured) return users.anonymous;
-  return id === 'logout' ? users.sharedUser(`${rules} of logout`) : user(users);
+  return id === 'logout' ? users.sharedUser(`${rules} of logout`) : getUser(users);
 };
 
 const queryRules = withIntegers.map((operation) =>
   rule(
     `integers.query.${operation.id}`,
-    `Integers in the query are accepted in their canonical form only. Other spellings and values out of range return 400 and name the parameter: ${nameOf(operation)}`,
+    `${methodAndPath(operation)} accepts integers in the query in their canonical form only. Other spellings and values out of range return 400 and name the parameter.`,
     async (users) => {
-      const { send } = await user(users);
-      const wanted = operation.query.map(({ name }) => `query.${name}`);
+      const { send } = await getUser(users);
+      const allParameters = operation.query.map(({ name }) => `query.${name}`);
       await Promise.all(
         INTEGER_SPELLINGS.map(async ([description, rewrite]) => {
           const response = await send(
@@ -82,15 +80,14 @@ const queryRules = withIntegers.map((operation) =>
             requestWithIntegers(operation, rewrite),
             exampleBody(operation),
           );
-          expectThat(response.status === 400, `400 for an integer ${description}`, response);
-          expectProblems(response, ...wanted);
+          expectThat(response.status === 400, `400 for an integer in another form (${description})`, response);
+          expectProblems(response, ...allParameters);
         }),
       );
       for (const { name, schema } of operation.query) {
         for (const value of outOfRange(schema as { minimum?: number; maximum?: number })) {
           const others = operation.query.filter((parameter) => parameter.name !== name);
           const query = [`${name}=${value}`, ...others.map((other) => `${other.name}=5`)].join('&');
-          // The other parameters may be invalid for this user too, such as the user's own id.
           const response = await send(400, `${operation.method} ${operation.path}?${query}`, exampleBody(operation));
           expectProblems(response, `query.${name}`);
         }
@@ -114,9 +111,9 @@ const withPathIds = contract.filter(({ pathParameters }) => pathParameters.some(
 const pathRules = withPathIds.map((operation) =>
   rule(
     `integers.path.${operation.id}`,
-    `An id in a path is accepted in its canonical form only. Other spellings return 404, even of an existing id: ${nameOf(operation)}`,
+    `${methodAndPath(operation)} accepts an id in the path in its canonical form only. Other spellings return 404, even of an existing id.`,
     async (users) => {
-      const reader = await user(users);
+      const reader = await getUser(users);
       const { body } = await reader.send(
         201,
         'POST /posts/create',
@@ -128,7 +125,7 @@ const pathRules = withPathIds.map((operation) =>
       await Promise.all(
         INTEGER_SPELLINGS.filter(([description]) => description !== 'empty').map(async ([description, rewrite]) => {
           const response = await reader.send([200, 400, 404], request(rewrite(String(existing))));
-          expectThat(response.status === 404, `404 for an id ${description}`, response);
+          expectThat(response.status === 404, `404 for an id in another form (${description})`, response);
         }),
       );
       for (const value of [
@@ -146,45 +143,47 @@ const pathRules = withPathIds.map((operation) =>
   ),
 );
 
-const type = (value: string) => ({ 'Content-Type': value });
-const CHUNKED = { 'Transfer-Encoding': 'chunked' };
 const FORM = rawForm({ name: 'extra', content: '1' });
 
-/** Bodies of several types and framings. None of them counts as an absent body. */
+/** Bodies of several types and framings, none of which is empty, with the names of their fields. */
 const BODIES: [description: string, sent: RequestOptions, ...fields: string[]][] = [
-  ['a JSON object', { body: '{"a":1,"__proto__":2}', headers: type('application/json') }, 'a', '__proto__'],
-  ['a JSON object in chunks', { body: '{"extra":1}', headers: { ...type('application/json'), ...CHUNKED } }, 'extra'],
-  ['a JSON array', { body: '[]', headers: type('application/json') }],
-  ['text', { body: 'hello', headers: type('text/plain') }],
-  ['a urlencoded form', { body: 'a=1', headers: type('application/x-www-form-urlencoded') }],
+  ['a JSON object', { body: '{"a":1,"__proto__":2}', headers: contentType('application/json') }, 'a', '__proto__'],
+  [
+    'a JSON object in chunks',
+    { body: '{"extra":1}', headers: { ...contentType('application/json'), ...CHUNKED } },
+    'extra',
+  ],
+  ['a JSON array', { body: '[]', headers: contentType('application/json') }],
+  ['text', { body: 'hello', headers: contentType('text/plain') }],
+  ['a urlencoded form', { body: 'a=1', headers: contentType('application/x-www-form-urlencoded') }],
   ['a multipart form', FORM],
   ['a multipart form in chunks', { ...FORM, headers: { ...FORM.headers, ...CHUNKED } }],
-  ['bytes', { body: new Uint8Array([0, 1, 2]), headers: type('application/octet-stream') }],
+  ['bytes', { body: new Uint8Array([0, 1, 2]), headers: contentType('application/octet-stream') }],
   ['bytes without a type', { body: 'hello' }],
 ];
 
 /** Bodies that a parser may fail on or mistake for an empty body. */
 const UNUSUAL_BODIES: typeof BODIES = [
-  ['an empty JSON object as text', { body: '{}', headers: type('text/plain') }],
+  ['an empty JSON object as text', { body: '{}', headers: contentType('text/plain') }],
   ['an empty JSON object without a type', { body: '{}' }],
-  ['an empty JSON object of an unreadable type', { body: '{}', headers: type(';;') }],
-  ['JSON null', { body: 'null', headers: type('application/json') }],
-  ['a blank as JSON', { body: ' ', headers: type('application/json') }],
-  ['broken JSON', { body: '{', headers: type('application/json') }],
-  ['JSON that is not UTF-8', { body: new Uint8Array([0x22, 0xff, 0x22]), headers: type('application/json') }],
-  ['JSON above the size limit', { body: `"${'x'.repeat(65 * 1024)}"`, headers: type('application/json') }],
+  ['an empty JSON object of an unreadable type', { body: '{}', headers: contentType(';;') }],
+  ['JSON null', { body: 'null', headers: contentType('application/json') }],
+  ['a blank as JSON', { body: ' ', headers: contentType('application/json') }],
+  ['broken JSON', { body: '{', headers: contentType('application/json') }],
+  ['JSON that is not UTF-8', { body: new Uint8Array([0x22, 0xff, 0x22]), headers: contentType('application/json') }],
+  ['JSON above the size limit', { body: `"${'x'.repeat(65 * 1024)}"`, headers: contentType('application/json') }],
   ['a form without fields', { body: '--kit--\r\n', headers: FORM.headers ?? {} }],
-  ['a form without a boundary', { body: '--kit--\r\n', headers: type('multipart/form-data') }],
+  ['a form without a boundary', { body: '--kit--\r\n', headers: contentType('multipart/form-data') }],
 ];
 
-/** Operations of different methods that are checked with the unusual bodies. One of each kind is enough. */
+/** Operations of different methods that are checked with the unusual bodies. A few operations are enough. */
 const OPERATIONS_FOR_UNUSUAL_BODIES = ['getCurrentAccount', 'likePost', 'deleteOtherSessions', 'sendFriendRequest'];
 
 const EMPTY_BODIES: RequestOptions[] = [
-  { body: '', headers: type('application/json') },
-  { body: '', headers: type('multipart/form-data') },
+  { body: '', headers: contentType('application/json') },
+  { body: '', headers: contentType('multipart/form-data') },
   { body: '', headers: CHUNKED },
-  { body: '', headers: { ...type(';;'), ...CHUNKED } },
+  { body: '', headers: { ...contentType(';;'), ...CHUNKED } },
 ];
 
 const withoutBody = contract.filter(({ requestBody }) => !requestBody);
@@ -192,9 +191,9 @@ const withoutBody = contract.filter(({ requestBody }) => !requestBody);
 const bodyRules = withoutBody.map((operation) =>
   rule(
     `bodies.none.${operation.id}`,
-    `A body returns 400 if the operation documents none, regardless of its type and framing. ${operation.refusesEmptyObject ? 'This includes a JSON {}' : 'A JSON {} is accepted'}. An empty body is no body: ${nameOf(operation)}`,
+    `${methodAndPath(operation)} takes no body. A body returns 400, regardless of its type and framing, ${operation.refusesEmptyObject ? 'even if' : 'unless'} it is the JSON object {}. An empty body is treated as no body.`,
     async (users) => {
-      const { send } = await userOf(users, operation);
+      const { send } = await getSender(users, operation);
       const request = validRequest(operation);
       const sentBodies = OPERATIONS_FOR_UNUSUAL_BODIES.includes(operation.id) ? [...BODIES, ...UNUSUAL_BODIES] : BODIES;
       for (const [description, sent, ...fields] of sentBodies) {
@@ -239,13 +238,13 @@ const MALFORMED_FORMS: [type: string, body: string][] = [
   [KIT_FORM, '{}'],
 ];
 
-/** All fields are invalid, so that a request whose media type is accepted changes nothing. */
+/** Rules whose requests have only invalid fields, so that a media type that is wrongly accepted changes nothing. */
 const typeRules = withBody.map((operation) =>
   rule(
     `bodies.type.${operation.id}`,
-    `The media type of a body is compared ignoring case and parameters. Other types return 415. A missing body returns 400 and names the required fields; a malformed body returns 400: ${nameOf(operation)}`,
+    `${methodAndPath(operation)} compares the media type of the body ignoring case and parameters, and returns 415 for other types. A missing body returns 400 and names the required fields; a malformed body returns 400.`,
     async (users) => {
-      const { send } = await userOf(users, operation);
+      const { send } = await getSender(users, operation);
       const request = validRequest(operation);
       const accepted = isJson(operation)
         ? [
@@ -258,7 +257,7 @@ const typeRules = withBody.map((operation) =>
       for (const value of accepted) {
         for (const framing of [{}, CHUNKED]) {
           const body = isJson(operation) ? '{"extra":1}' : (FORM.body as Uint8Array);
-          const response = await send([400, 415], request, { body, headers: { ...type(value), ...framing } });
+          const response = await send([400, 415], request, { body, headers: { ...contentType(value), ...framing } });
           expectThat(response.status === 400, `a body of type ${value} to be read`, response);
           expectThat(
             response.body.errors?.some(({ field }: { field: string }) => field === 'extra'),
@@ -276,7 +275,7 @@ const typeRules = withBody.map((operation) =>
           : ['multipart/mixed; boundary=kit', 'application/xml', 'application/json']),
       ];
       for (const value of rejected) {
-        expectErrorShape(await send(415, request, { body: '{"title":"x"}', headers: type(value) }));
+        expectErrorShape(await send(415, request, { body: '{"title":"x"}', headers: contentType(value) }));
       }
       expectErrorShape(await send(415, request, { body: 'hello' }));
       for (const sent of [{}, ...EMPTY_BODIES])
@@ -287,7 +286,7 @@ const typeRules = withBody.map((operation) =>
         ...['query.page', 'body.extra', ...absentFields(operation).filter((name) => name !== 'body.')],
       );
       if (!isJson(operation)) {
-        const form = (contentType: string, body: string): RequestOptions => ({ body, headers: type(contentType) });
+        const form = (type: string, body: string): RequestOptions => ({ body, headers: contentType(type) });
         expectProblems(await send(400, request, form(KIT_FORM, '--kit--\r\n')), ...absentFields(operation));
         for (const malformed of MALFORMED_FORMS) {
           expectProblems(await send(400, allInvalid, form(...malformed)), 'body.', 'query.page');
@@ -295,10 +294,10 @@ const typeRules = withBody.map((operation) =>
       } else {
         const notUtf8 = Buffer.from('{"a":"\xff"}', 'latin1');
         for (const body of ['{', '[]', '7', 'null', '"x"', '{"a":1}{', "{'a':1}", '\ufeff', notUtf8]) {
-          expectProblems(await send(400, request, { body, headers: type('application/json') }), 'body.');
+          expectProblems(await send(400, request, { body, headers: contentType('application/json') }), 'body.');
         }
         const large = JSON.stringify({ extra: 'x'.repeat(64 * 1024) });
-        await send(413, request, { body: large, headers: type('application/json') });
+        await send(413, request, { body: large, headers: contentType('application/json') });
       }
     },
   ),
@@ -310,9 +309,9 @@ const UNKNOWN_NAMES = ['page', 'ID', '__proto__'];
 const unknownRules = contract.map((operation) =>
   rule(
     `unknown.query.${operation.id}`,
-    `An undocumented query parameter returns 400 and is named, regardless of its name and value: ${nameOf(operation)}`,
+    `${methodAndPath(operation)} returns 400 for an undocumented query parameter, regardless of its name and value, and names it.`,
     async (users) => {
-      const { send } = await userOf(users, operation, 'unknown fields');
+      const { send } = await getSender(users, operation, 'unknown fields');
       for (const name of UNKNOWN_NAMES) {
         const request = validRequest(operation, [`${encodeURIComponent(name)}=`]);
         const response = await send([200, 201, 400, 401, 403, 404, 409], request, exampleBody(operation));
@@ -326,11 +325,11 @@ const unknownRules = contract.map((operation) =>
 const unknownFieldRules = withBody.map((operation) =>
   rule(
     `unknown.body.${operation.id}`,
-    `An undocumented body field returns 400 and is named, regardless of its name and value: ${nameOf(operation)}`,
+    `${methodAndPath(operation)} returns 400 for an undocumented body field, regardless of its name and value, and names it.`,
     async (users) => {
-      const { send } = await userOf(users, operation);
-      const fields = operation.requestBody?.examples ?? {};
-      const [example] = Object.values(fields);
+      const { send } = await getSender(users, operation);
+      const [example] = Object.values(operation.requestBody?.examples ?? {});
+      const fields = { ...example?.value };
       for (const name of [
         'author_id',
         'id',
@@ -343,13 +342,13 @@ const unknownFieldRules = withBody.map((operation) =>
       ]) {
         const sent: RequestOptions = isJson(operation)
           ? {
-              body: JSON.stringify({ ...example?.value }).replace(/\}$/, `,${JSON.stringify(name)}:""}`),
-              headers: type('application/json'),
+              body: JSON.stringify(fields).replace(/\}$/, `,${JSON.stringify(name)}:""}`),
+              headers: contentType('application/json'),
             }
-          : rawForm(
-              ...Object.entries({ ...example?.value }).map(([key, value]) => ({ name: key, content: String(value) })),
-              { name, content: '' },
-            );
+          : rawForm(...Object.entries(fields).map(([key, value]) => ({ name: key, content: String(value) })), {
+              name,
+              content: '',
+            });
         const response = await send([200, 201, 400, 401, 404, 409], validRequest(operation), sent);
         expectThat(response.status === 400, `400 for the field ${name}`, response);
         expectProblems(response, `body.${name}`);

@@ -1,10 +1,19 @@
 import type { CheckedResponse } from '../exchange.js';
 import { expectEqual, expectThat } from '../expect.js';
-import { claimsOf, clearRelation, makeFriends, publish, textForm, UNUSED_ID, visibilityFixture } from '../fixtures.js';
+import {
+  claimsOf,
+  clearRelation,
+  idsOf,
+  makeFriends,
+  publish,
+  textForm,
+  UNUSED_ID,
+  visibilityFixture,
+} from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 import type { TestUsers, User } from '../users.js';
 
-/** How often each race is run. A single run may miss it. */
+/** The number of times that each race is run, because a single run may miss a failure. */
 const ROUNDS_PER_RACE = 2;
 
 interface Pair {
@@ -12,7 +21,7 @@ interface Pair {
   other: User;
 }
 
-const pairOf = (users: TestUsers): Promise<Pair> =>
+const getPair = (users: TestUsers): Promise<Pair> =>
   users.shared('racing pair', async () => {
     const [one, other] = (await Promise.all([users.register(), users.register()])) as [User, User];
     return { one, other };
@@ -20,41 +29,39 @@ const pairOf = (users: TestUsers): Promise<Pair> =>
 
 type Request = [user: User, line: string];
 
-/** Sends requests at the same time. Each must respond with one of the statuses. */
+/** Sends requests concurrently, and checks that each response has one of the statuses. */
 async function race(wanted: number[], ...requests: Request[]): Promise<CheckedResponse[]> {
   return Promise.all(requests.map(([{ send }, line]) => send(wanted, line)));
 }
 
 const successCount = (responses: CheckedResponse[]) => responses.filter(({ status }) => status === 200).length;
 
-function expectOneSuccess(responses: CheckedResponse[], what: string): void {
+function expectOneSuccess(responses: CheckedResponse[], subject: string): void {
   expectThat(
     successCount(responses) === 1,
-    `${what} to succeed once, not ${successCount(responses)} times`,
+    `${subject} to succeed once, not ${successCount(responses)} times`,
     responses[0],
   );
 }
 
-const idsAt = async ({ send }: User, path: string): Promise<number[]> =>
-  (await send(200, `GET ${path}`)).body.map(({ id }: { id: number }) => id);
+/** Returns the ids that a user's list at this path contains. */
+const idsAt = async ({ send }: User, path: string): Promise<number[]> => idsOf((await send(200, `GET ${path}`)).body);
 
 type Relation = 'none' | 'requested by one' | 'requested by other' | 'friends';
 
 /** Returns the relation between the two users, which both must see in the same way. */
 async function relationOf({ one, other }: Pair): Promise<Relation> {
-  const [friends, friendsToo] = [await idsAt(one, '/friends'), await idsAt(other, '/friends')];
+  const [friends, friendsOfOther] = [await idsAt(one, '/friends'), await idsAt(other, '/friends')];
   const [toOne, toOther] = [await idsAt(one, '/friends/requests'), await idsAt(other, '/friends/requests')];
-  const seen = [
-    friends.includes(other.id),
-    friendsToo.includes(one.id),
-    toOne.includes(other.id),
-    toOther.includes(one.id),
-  ];
+  const areFriends = friends.includes(other.id);
+  const requestedByOther = toOne.includes(other.id);
+  const requestedByOne = toOther.includes(one.id);
   const response = await one.send(200, 'GET /friends');
-  expectThat(seen[0] === seen[1], 'a friendship that both have, or neither', response);
-  expectThat(seen.slice(1).filter(Boolean).length <= 1, 'one relation at a time', response);
-  if (seen[0]) return 'friends';
-  return seen[3] ? 'requested by one' : seen[2] ? 'requested by other' : 'none';
+  expectThat(areFriends === friendsOfOther.includes(one.id), 'a friendship that both have, or neither', response);
+  const relations = [areFriends, requestedByOther, requestedByOne].filter(Boolean);
+  expectThat(relations.length <= 1, 'one relation at a time', response);
+  if (areFriends) return 'friends';
+  return requestedByOne ? 'requested by one' : requestedByOther ? 'requested by other' : 'none';
 }
 
 /** Returns the relation after this request succeeds. */
@@ -64,13 +71,13 @@ function relationAfter([user, line]: Request, { one }: Pair): Relation {
   return user === one ? 'requested by one' : 'requested by other';
 }
 
-/** Races between requests of two users, from a given relation. */
-const RELATIONS: [
+/** Races between requests of two users, each from the relation that `prepare` creates. */
+const RELATION_RACES: [
   id: string,
   description: string,
   prepare: (pair: Pair) => Promise<unknown>,
   requests: (pair: Pair) => Request[],
-  losers: number,
+  loserStatus: number,
 ][] = [
   [
     'request-crossed',
@@ -95,21 +102,21 @@ const RELATIONS: [
   ],
   [
     'request-twice',
-    'If equal friend requests are sent at the same time, one succeeds and the others return 409',
+    'If a user sends the same friend request several times at the same time, one succeeds and the others return 409',
     async () => undefined,
     ({ one, other }) => Array.from({ length: 3 }, (): Request => [one, `POST /friends/request?to=${other.id}`]),
     409,
   ],
   [
     'accept-twice',
-    'If equal acceptances are sent at the same time, one succeeds and the others return 404',
+    'If a user accepts a friend request several times at the same time, one succeeds and the others return 404',
     ({ one, other }) => one.send(200, `POST /friends/request?to=${other.id}`),
     ({ one, other }) => Array.from({ length: 3 }, (): Request => [other, `POST /friends/accept?from=${one.id}`]),
     404,
   ],
   [
     'accept-decline',
-    'If an acceptance and a decline are sent at the same time, one succeeds and the other returns 404',
+    'If a friend request is accepted and declined at the same time, one of the two succeeds and the other returns 404',
     ({ one, other }) => one.send(200, `POST /friends/request?to=${other.id}`),
     ({ one, other }) => [
       [other, `POST /friends/accept?from=${one.id}`],
@@ -119,7 +126,7 @@ const RELATIONS: [
   ],
   [
     'accept-cancel',
-    'If an acceptance and a cancellation are sent at the same time, one succeeds and the other returns 404',
+    'If a friend request is accepted and canceled at the same time, one of the two succeeds and the other returns 404',
     ({ one, other }) => one.send(200, `POST /friends/request?to=${other.id}`),
     ({ one, other }) => [
       [other, `POST /friends/accept?from=${one.id}`],
@@ -129,7 +136,7 @@ const RELATIONS: [
   ],
   [
     'decline-cancel',
-    'If a decline and a cancellation are sent at the same time, one succeeds and the other returns 404',
+    'If a friend request is declined and canceled at the same time, one of the two succeeds and the other returns 404',
     ({ one, other }) => one.send(200, `POST /friends/request?to=${other.id}`),
     ({ one, other }) => [
       [other, `POST /friends/decline?from=${one.id}`],
@@ -139,7 +146,7 @@ const RELATIONS: [
   ],
   [
     'remove-twice',
-    'If removals by both friends are sent at the same time, one succeeds and the other returns 404',
+    'If both friends end their friendship at the same time, one of the two succeeds and the other returns 404',
     ({ one, other }) => makeFriends(one, other),
     ({ one, other }) => [
       [one, `DELETE /friends/remove?id=${other.id}`],
@@ -149,18 +156,18 @@ const RELATIONS: [
   ],
 ];
 
-const relationRules = RELATIONS.map(([id, description, prepare, requestsOf, losers]) =>
+const relationRules = RELATION_RACES.map(([id, description, prepare, requestsOf, loserStatus]) =>
   rule(
     `concurrency.friends.${id}`,
     `${description}. The resulting relation is that of the successful request.`,
     async (users) => {
-      const pair = await pairOf(users);
+      const pair = await getPair(users);
       for (let round = 0; round < ROUNDS_PER_RACE; round++) {
         await clearRelation(pair.one, pair.other);
         await prepare(pair);
         const requests = requestsOf(pair);
         if (round % 2 === 1) requests.reverse();
-        const responses = await race([200, losers], ...requests);
+        const responses = await race([200, loserStatus], ...requests);
         expectOneSuccess(responses, 'the requests');
         const winner = responses.findIndex(({ status }) => status === 200);
         const wanted = relationAfter(requests[winner] as Request, pair);
@@ -176,9 +183,7 @@ async function likesOf({ send }: User, id: number): Promise<[number, boolean]> {
   return [like_count, liked_by_me];
 }
 
-const newUsers = (users: TestUsers, count: number) => Promise.all(Array.from({ length: count }, () => users.newUser()));
-
-const statuses = (responses: CheckedResponse[]) => responses.map(({ status }) => status).sort();
+const sortedStatuses = (responses: CheckedResponse[]) => responses.map(({ status }) => status).sort();
 
 export const concurrency: Subject = {
   name: 'Concurrency',
@@ -187,9 +192,9 @@ export const concurrency: Subject = {
 
     rule(
       'concurrency.friends.users',
-      'Friend requests of several users to one user at the same time all succeed and are listed by id. So do the acceptances.',
+      'If several users send friend requests to one user at the same time, all succeed and are listed in order of id. Concurrent acceptances of these requests all succeed too.',
       async (users) => {
-        const { one, other } = await pairOf(users);
+        const { one, other } = await getPair(users);
         const participants = [
           other,
           await users.sharedUser('ada'),
@@ -211,9 +216,9 @@ export const concurrency: Subject = {
 
     rule(
       'concurrency.likes.same-user',
-      'Equal likes at the same time all return 200 and count once. Equal unlikes all return 200 and remove the like.',
+      'Concurrent likes of a post by the same user all return 200 and count once. Concurrent unlikes by the same user all return 200 and remove the like.',
       async (users) => {
-        const { one, other } = await pairOf(users);
+        const { one, other } = await getPair(users);
         const { id } = await publish(one);
         for (let round = 0; round < ROUNDS_PER_RACE; round++) {
           const likes = await race(
@@ -232,9 +237,9 @@ export const concurrency: Subject = {
 
     rule(
       'concurrency.likes.users',
-      'Likes of several users at the same time all count. After a like and an unlike by the same user at the same time, like_count and liked_by_me agree.',
+      'Concurrent likes of a post by several users all count. After a concurrent like and unlike by the same user, like_count and liked_by_me agree.',
       async (users) => {
-        const { one, other } = await pairOf(users);
+        const { one, other } = await getPair(users);
         const third = await users.sharedUser('ada');
         for (let round = 0; round < ROUNDS_PER_RACE; round++) {
           const { id } = await publish(one);
@@ -250,7 +255,7 @@ export const concurrency: Subject = {
 
     rule(
       'concurrency.likes.posts',
-      'Likes and unlikes of several posts by several users at the same time each take effect, or return 404 if the user cannot see the post.',
+      'Concurrent likes and unlikes of several posts by several users each take effect, or return 404 if the user cannot see the post.',
       async (users) => {
         const { owned, viewers } = await visibilityFixture(users);
         const owner = owned.public.owner;
@@ -288,7 +293,7 @@ export const concurrency: Subject = {
       'concurrency.like-delete',
       'A like of a post that is deleted at the same time returns 200 or 404, and the post is deleted.',
       async (users) => {
-        const { one, other } = await pairOf(users);
+        const { one, other } = await getPair(users);
         for (let round = 0; round < ROUNDS_PER_RACE; round++) {
           const { id } = await publish(one);
           await Promise.all([
@@ -306,7 +311,7 @@ export const concurrency: Subject = {
       'concurrency.edit-delete',
       'An edit of a post that is deleted at the same time returns 200 or 404, and the post is deleted.',
       async (users) => {
-        const { one } = await pairOf(users);
+        const { one } = await getPair(users);
         for (let round = 0; round < ROUNDS_PER_RACE; round++) {
           const { id } = await publish(one);
           await Promise.all([
@@ -319,32 +324,28 @@ export const concurrency: Subject = {
       },
     ),
 
-    rule(
-      'concurrency.edit-edit',
-      'Edits of different fields of a post at the same time both take effect.',
-      async (users) => {
-        const { one } = await pairOf(users);
-        for (let round = 0; round < ROUNDS_PER_RACE; round++) {
-          const { id } = await publish(one);
-          const request = `PUT /posts/edit?id=${id}`;
-          await Promise.all([
-            one.send(200, request, textForm({ title: 'Title by one' })),
-            one.send(200, request, textForm({ text: 'Text by another' })),
-          ]);
-          const response = await one.send(200, `GET /posts/${id}`);
-          expectEqual(
-            response,
-            'title and text',
-            [response.body.title, response.body.text],
-            ['Title by one', 'Text by another'],
-          );
-        }
-      },
-    ),
+    rule('concurrency.edit-edit', 'Concurrent edits of different fields of a post both take effect.', async (users) => {
+      const { one } = await getPair(users);
+      for (let round = 0; round < ROUNDS_PER_RACE; round++) {
+        const { id } = await publish(one);
+        const request = `PUT /posts/edit?id=${id}`;
+        await Promise.all([
+          one.send(200, request, textForm({ title: 'Title by one' })),
+          one.send(200, request, textForm({ text: 'Text by another' })),
+        ]);
+        const response = await one.send(200, `GET /posts/${id}`);
+        expectEqual(
+          response,
+          'title and text',
+          [response.body.title, response.body.text],
+          ['Title by one', 'Text by another'],
+        );
+      }
+    }),
 
     rule(
       'concurrency.profile',
-      'Updates of different fields of a profile at the same time all take effect.',
+      'Concurrent updates of different fields of a profile all take effect.',
       async (users) => {
         const user = await users.register();
         const { username } = users.newUser();
@@ -361,9 +362,9 @@ export const concurrency: Subject = {
 
     rule(
       'concurrency.delete-twice',
-      'If equal deletions of a post are sent at the same time, one succeeds and the others return 404.',
+      'If a post is deleted several times at the same time, one deletion succeeds and the others return 404.',
       async (users) => {
-        const { one } = await pairOf(users);
+        const { one } = await getPair(users);
         for (let round = 0; round < ROUNDS_PER_RACE; round++) {
           const { id } = await publish(one);
           expectOneSuccess(
@@ -379,14 +380,14 @@ export const concurrency: Subject = {
         `concurrency.register.${field}`,
         `If registrations with the same ${field} are sent at the same time, one succeeds and the others return 409.`,
         async (users) => {
-          const registrations = await newUsers(users, 3);
+          const registrations = Array.from({ length: 3 }, () => users.newUser());
           const value = registrations[0]?.[field];
           const responses = await Promise.all(
             registrations.map((registration) =>
               users.anonymous.send([201, 409], 'POST /auth/register', { json: { ...registration, [field]: value } }),
             ),
           );
-          expectEqual(responses[0] as CheckedResponse, 'the statuses', statuses(responses), [201, 409, 409]);
+          expectEqual(responses[0] as CheckedResponse, 'the statuses', sortedStatuses(responses), [201, 409, 409]);
         },
       ),
     ),
@@ -396,12 +397,12 @@ export const concurrency: Subject = {
         `concurrency.update.${field}`,
         `If two users change to the same ${field} at the same time, one succeeds and the other returns 409.`,
         async (users) => {
-          const { one, other } = await pairOf(users);
+          const { one, other } = await getPair(users);
           const form = { [field]: users.newUser()[field] };
           const responses = await Promise.all(
             [one, other].map(({ send }) => send([200, 409], 'PUT /profiles/me', { form })),
           );
-          expectEqual(responses[0] as CheckedResponse, 'the statuses', statuses(responses), [200, 409]);
+          expectEqual(responses[0] as CheckedResponse, 'the statuses', sortedStatuses(responses), [200, 409]);
           const accounts = await Promise.all([one, other].map(({ send }) => send(200, 'GET /auth/me')));
           expectEqual(
             accounts[0] as CheckedResponse,
@@ -453,7 +454,7 @@ export const concurrency: Subject = {
 
     rule(
       'concurrency.sessions',
-      'If equal deletions of a session are sent at the same time, one succeeds and the others return 404. Equal logouts each return 200 or 401.',
+      'If a session is deleted several times at the same time, one deletion succeeds and the others return 404. Concurrent logouts of a session each return 200 or 401.',
       async (users) => {
         const user = await users.register();
         const token: string = (await users.login(user)).body.token;
@@ -470,7 +471,7 @@ export const concurrency: Subject = {
 
     rule(
       'concurrency.account',
-      'If equal account deletions are sent at the same time, one succeeds and the others return 401. Posts and sessions created meanwhile are deleted with the account.',
+      'If an account is deleted several times at the same time, one deletion succeeds and the others return 401. Posts and sessions created meanwhile are deleted with the account.',
       async (users) => {
         const user = await users.register();
         const reader = await users.sharedUser('ada');
@@ -480,7 +481,7 @@ export const concurrency: Subject = {
           user.send([201, 401], 'POST /posts/create', textForm({ title: 'A title', text: 'A text' }));
         const login = () => users.anonymous.send([200, 401], 'POST /auth/login', { json: { email, password } });
         const [first, second, post, session] = await Promise.all([remove(), remove(), create(), login()]);
-        expectEqual(first, 'the statuses', statuses([first, second]), [200, 401]);
+        expectEqual(first, 'the statuses', sortedStatuses([first, second]), [200, 401]);
         if (post.status === 201) await reader.send(404, `GET /posts/${post.body.id}`);
         await users.anonymous.send(401, 'GET /auth/me', { token: session.body.token });
         await reader.send(404, `GET /profiles/${user.id}`);

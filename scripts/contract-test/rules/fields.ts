@@ -1,7 +1,7 @@
 import { insertDashes } from '../../insert-dashes.js';
 import type { CheckedResponse } from '../exchange.js';
 import { expectEqual, expectProblems, expectThat } from '../expect.js';
-import { type Post, publish, textForm } from '../fixtures.js';
+import { type Post, publish, textForm, WRONG_PASSWORD } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 import type { TestUsers, User } from '../users.js';
 
@@ -21,12 +21,12 @@ const LINE_BREAKS = ['\tone\ntwo\r\nthree\rfour\n'];
 
 interface Values {
   /** Accepted values. A pair is the value sent and the value stored; `''` stands for the trimmed value. */
-  valid: (unique: () => string) => (string | [sent: string, shown: string])[];
+  valid: (unique: () => string) => (string | [sent: string, stored: string])[];
   invalid: string[];
 }
 
-const texts = (maximum: number, valid: string[] = []): Values => ({
-  valid: () => ['0', 'x'.repeat(maximum), FISH.repeat(maximum), ...VERBATIM, ...valid],
+const textValues = (maximum: number, additional: string[] = []): Values => ({
+  valid: () => ['0', 'x'.repeat(maximum), FISH.repeat(maximum), ...VERBATIM, ...additional],
   invalid: [
     '',
     'x'.repeat(maximum + 1),
@@ -40,13 +40,13 @@ const texts = (maximum: number, valid: string[] = []): Values => ({
   ],
 });
 
-const label = (length: number) => 'd'.repeat(length);
+const domainLabel = (length: number) => 'd'.repeat(length);
 
 /** The fields of an account and of a post, with values at and outside every limit. */
 const FIELDS = {
-  name: texts(100, LINE_BREAKS),
-  title: texts(200, LINE_BREAKS),
-  text: texts(10_000, LINE_BREAKS),
+  name: textValues(100, LINE_BREAKS),
+  title: textValues(200, LINE_BREAKS),
+  text: textValues(10_000, LINE_BREAKS),
   username: {
     valid: (unique) => [
       // One character: chosen from the hash so that it is unlikely to be taken.
@@ -70,12 +70,12 @@ const FIELDS = {
   },
   email: {
     valid: (unique) => [
-      `${unique().padEnd(64, 'l')}@${label(63)}.${label(63)}.${label(57)}.org`,
+      `${unique().padEnd(64, 'l')}@${domainLabel(63)}.${domainLabel(63)}.${domainLabel(57)}.org`,
       [` ${unique()}@example.org\t\n`, `${unique()}@example.org`],
       [`A.${unique()}.Z@Example.ORG`, `a.${unique()}.z@example.org`],
       `o'hara+tag=1/2_x-y!#$%&*?^\`{|}~${unique()}@example.org`,
       `${unique()}@a-b.c3.example.co.uk`,
-      [`\u00a0${unique().padEnd(64, 'm')}@${label(63)}.${label(63)}.${label(57)}.org\u3000`, ''],
+      [`\u00a0${unique().padEnd(64, 'm')}@${domainLabel(63)}.${domainLabel(63)}.${domainLabel(57)}.org\u3000`, ''],
     ],
     invalid: [
       '',
@@ -108,8 +108,8 @@ const FIELDS = {
       'kit@münchen.example',
       'kit\0@example.org',
       'kit@example.org\0',
-      `${'l'.repeat(64)}@${label(63)}.${label(63)}.${label(58)}.org`,
-      `kit@${label(64)}.org`,
+      `${'l'.repeat(64)}@${domainLabel(63)}.${domainLabel(63)}.${domainLabel(58)}.org`,
+      `kit@${domainLabel(64)}.org`,
       'kit@mailinator.com',
       'KIT@MailInator.COM',
       ' kit@yopmail.com ',
@@ -164,7 +164,7 @@ function padded(text: string, length: number, filler: string): string {
   return [...(text + filler.repeat(length))].slice(0, length).join('');
 }
 
-/** A rejected request names every invalid field, so each request has one invalid value per field. */
+/** Returns the number of requests that send all invalid values. Each sends one per field: a 400 names every field. */
 const maxInvalidCount = (fields: readonly Field[]) => Math.max(...fields.map((field) => FIELDS[field].invalid.length));
 const invalidForm = (fields: readonly Field[], index: number): Partial<Record<Field, string>> =>
   Object.fromEntries(fields.map((field) => [field, FIELDS[field].invalid[index % FIELDS[field].invalid.length]]));
@@ -178,18 +178,19 @@ const namesField = ({ body }: CheckedResponse, field: string) =>
 const rejects = (response: CheckedResponse, field: string) =>
   response.status >= 400 && (namesField(response, field) || !response.body?.errors);
 
+/** A value to send, and the value that must be stored. */
 interface Sample {
   field: Field;
   sent: string;
-  shown: string;
+  expected: string;
 }
 
-/** The response to valid values, and the values read afterwards. */
+/** The response to valid values, and the values that were read afterwards. */
 interface ValidResult {
   samples: Sample[];
   response: CheckedResponse;
-  shown: Partial<Record<Field, unknown>>;
-  shownIn: CheckedResponse;
+  stored: Partial<Record<Field, unknown>>;
+  readResponse: CheckedResponse;
 }
 
 /** An operation that accepts fields, with ways to send invalid and valid values. */
@@ -218,6 +219,7 @@ const editedPost = (users: TestUsers) =>
     return { author, post: await publish(author) };
   });
 
+/** Returns the response to GET of a post. Checks that the list of the author shows the same post. */
 const readPost = async (author: User, id: number): Promise<CheckedResponse> => {
   const response = await author.send(200, `GET /posts/${id}`);
   const list = await author.send(200, 'GET /posts/me?limit=100');
@@ -242,17 +244,17 @@ const ENDPOINTS: Endpoint[] = [
     async sendValid(users, samples) {
       const identity = { ...users.newUser(), ...sentFields(samples) };
       const response = await users.anonymous.send([201, 400, 409], 'POST /auth/register', { json: identity });
-      if (response.status !== 201) return { samples, response, shown: {}, shownIn: response };
+      if (response.status !== 201) return { samples, response, stored: {}, readResponse: response };
       const login = await users.anonymous.send([200, 400, 401], 'POST /auth/login', {
         json: { email: identity.email, password: identity.password },
       });
-      const shownIn = await users.anonymous.send([200, 401], 'GET /auth/me', { token: login.body?.token });
+      const readResponse = await users.anonymous.send([200, 401], 'GET /auth/me', { token: login.body?.token });
       // A successful login shows that the password was stored as it was sent.
       return {
         samples,
         response,
-        shown: { ...shownIn.body, password: login.status === 200 && identity.password },
-        shownIn,
+        stored: { ...readResponse.body, password: login.status === 200 && identity.password },
+        readResponse,
       };
     },
   },
@@ -264,7 +266,7 @@ const ENDPOINTS: Endpoint[] = [
     async sendInvalid(users, index) {
       const { send } = await updatedUser(users);
       // The wrong current_password prevents changes even if all fields are wrongly accepted.
-      const fields = { ...invalidForm(ACCOUNT_FIELDS, index), current_password: 'Wrong-Harbour_58' };
+      const fields = { ...invalidForm(ACCOUNT_FIELDS, index), current_password: WRONG_PASSWORD };
       return send([400, 401], 'PUT /profiles/me', textForm(fields as Record<string, string>));
     },
     async sendValid(users, samples) {
@@ -272,20 +274,20 @@ const ENDPOINTS: Endpoint[] = [
       const fields = sentFields(samples);
       if (fields.password !== undefined) {
         // With a wrong `current_password`, a valid password returns 401 and changes nothing.
-        const form = textForm({ password: fields.password, current_password: 'Wrong-Harbour_58' });
+        const form = textForm({ password: fields.password, current_password: WRONG_PASSWORD });
         const response = await user.send([400, 401], 'PUT /profiles/me', form);
-        if (response.status === 400) return { samples, response, shown: {}, shownIn: response };
+        if (response.status === 400) return { samples, response, stored: {}, readResponse: response };
         delete fields.password;
       }
       if (Object.keys(fields).length === 0) {
-        const shownIn = await readAccount(user);
-        return { samples, response: shownIn, shown: sentFields(samples), shownIn };
+        const readResponse = await readAccount(user);
+        return { samples, response: readResponse, stored: sentFields(samples), readResponse };
       }
       const response = await user.send([200, 400, 409], 'PUT /profiles/me', textForm(fields));
-      const shownIn = await readAccount(user);
+      const readResponse = await readAccount(user);
       const profile = (await user.send(200, 'GET /profiles/me')).body;
       if (response.status === 200) expectEqual(response, 'the profile, as GET shows it', response.body, profile);
-      return { samples, response, shown: { ...sentFields(samples), ...shownIn.body }, shownIn };
+      return { samples, response, stored: { ...sentFields(samples), ...readResponse.body }, readResponse };
     },
   },
   {
@@ -305,10 +307,10 @@ const ENDPOINTS: Endpoint[] = [
       const { author } = await editedPost(users);
       const fields = { title: 'A title', text: 'A text', ...sentFields(samples) };
       const response = await author.send([201, 400], 'POST /posts/create', textForm(fields));
-      if (response.status !== 201) return { samples, response, shown: {}, shownIn: response };
-      const shownIn = await readPost(author, response.body.id);
-      expectEqual(shownIn, 'the post, as it was created', shownIn.body, { ...response.body, comments: [] });
-      return { samples, response, shown: shownIn.body, shownIn };
+      if (response.status !== 201) return { samples, response, stored: {}, readResponse: response };
+      const readResponse = await readPost(author, response.body.id);
+      expectEqual(readResponse, 'the post, as it was created', readResponse.body, { ...response.body, comments: [] });
+      return { samples, response, stored: readResponse.body, readResponse };
     },
   },
   {
@@ -324,10 +326,10 @@ const ENDPOINTS: Endpoint[] = [
     async sendValid(users, samples) {
       const { author, post } = await editedPost(users);
       const response = await author.send([200, 400], `PUT /posts/edit?id=${post.id}`, textForm(sentFields(samples)));
-      const shownIn = await readPost(author, post.id);
+      const readResponse = await readPost(author, post.id);
       if (response.status === 200)
-        expectEqual(shownIn, 'the post, as it was edited', shownIn.body, { ...response.body, comments: [] });
-      return { samples, response, shown: shownIn.body, shownIn };
+        expectEqual(readResponse, 'the post, as it was edited', readResponse.body, { ...response.body, comments: [] });
+      return { samples, response, stored: readResponse.body, readResponse };
     },
   },
 ];
@@ -349,8 +351,8 @@ const validResults = (users: TestUsers, endpoint: Endpoint) =>
         // The same unique text for every call: a value may contain it several times.
         const unique = users.newUser().username.replace(/[^0-9a-f]/g, '');
         const value = FIELDS[field].valid(() => unique)[index] ?? '';
-        const [sent, shown] = typeof value === 'string' ? [value, value] : value;
-        return { field, sent, shown: shown === '' ? sent.trim() : shown };
+        const [sent, stored] = typeof value === 'string' ? [value, value] : value;
+        return { field, sent, expected: stored === '' ? sent.trim() : stored };
       });
     });
     const count = Math.max(...values.map(({ length }) => length));
@@ -367,15 +369,15 @@ const quote = (value: string) => {
 };
 
 const FIELD_DESCRIPTIONS: Record<Field, string> = {
-  name: 'name has 1 to 100 characters, counted in code points, and is not blank',
-  title: 'title has 1 to 200 characters, counted in code points, and is not blank',
-  text: 'text has 1 to 10,000 characters, counted in code points, and is not blank',
+  name: 'A name has 1 to 100 characters, counted in code points, and is not blank',
+  title: 'A title has 1 to 200 characters, counted in code points, and is not blank',
+  text: 'A text has 1 to 10,000 characters, counted in code points, and is not blank',
   username:
-    'username has 1 to 50 characters, counted in code points, and no white space, control, format, ignorable or blank characters',
+    'A username has 1 to 50 characters, counted in code points, and no white space, control, format, ignorable or blank characters',
   email:
-    'email is trimmed and lowercased first, has 1 to 254 ASCII characters, one @ and a dot in the domain, and no quoted part, address literal or disposable domain',
+    'An email, after trimming and lowercasing, has 1 to 254 ASCII characters, one @ and a dot in the domain, and no quoted part, address literal or disposable domain',
   password:
-    'password has 12 to 128 characters, counted in code points, with a lowercase and an uppercase letter, a digit and a special character, no character three times in a row and no obvious sequence, and is not common',
+    'A password has 12 to 128 characters, counted in code points, with a lowercase and an uppercase letter, a digit and a special character, no character three times in a row and no obvious sequence, and is not common',
 };
 
 const valueRules = ENDPOINTS.flatMap((endpoint) =>
@@ -400,22 +402,22 @@ const valueRules = ENDPOINTS.flatMap((endpoint) =>
       `fields.${field}.accepted.${endpoint.id}`,
       `${FIELD_DESCRIPTIONS[field]}. ${endpoint.title} accepts such values and stores them ${field === 'email' ? 'trimmed and lowercased' : 'verbatim'}.`,
       async (users) => {
-        for (const { samples, response, shown, shownIn } of await validResults(users, endpoint)) {
+        for (const { samples, response, stored, readResponse } of await validResults(users, endpoint)) {
           const sample = samples.find((one) => one.field === field);
           if (!sample) continue;
           expectThat(!rejects(response, field), `${quote(sample.sent)} accepted`, response);
           if (response.status >= 400) continue;
-          expectEqual(shownIn, `${field}, as stored`, shown[field], sample.shown);
+          expectEqual(readResponse, `${field}, as stored`, stored[field], sample.expected);
         }
       },
     ),
   ]),
 );
 
-/** A user whose password differs under trimming, case folding and Unicode normalization. */
+/** Returns a user whose password changes under trimming, case folding and Unicode normalization. */
 const exactPasswordUser = (users: TestUsers) =>
   users.shared('user with an exact password', async () => {
-    const identity = { ...users.newUser() };
+    const identity = users.newUser();
     const password = ` ${identity.password}\u212b `;
     const { body } = await users.anonymous.send(201, 'POST /auth/register', { json: { ...identity, password } });
     const { token } = (await users.login({ ...identity, password })).body;
@@ -475,7 +477,7 @@ const PASSWORD_CHECKS: [
 const exactPasswordRules = PASSWORD_CHECKS.flatMap(([id, title, field, send]) => [
   rule(
     `passwords.exact.${id}`,
-    `${title} compares ${field} exactly: not trimmed, not normalized, white space preserved.`,
+    `${title} compares ${field} exactly, without trimming, case folding or Unicode normalization.`,
     async (users) => {
       const { password } = await exactPasswordUser(users);
       await Promise.all(
@@ -492,7 +494,7 @@ const exactPasswordRules = PASSWORD_CHECKS.flatMap(([id, title, field, send]) =>
 
   rule(
     `passwords.shape.${id}`,
-    `${title} returns 400 for a ${field} of more than 128 characters, with NUL or, in JSON, with an unpaired surrogate, and 401 for a wrong one of 128 characters. An empty one returns ${id === 'login' ? '401' : '400'}.`,
+    `${title} returns 400 for a ${field} that has more than 128 characters or contains NUL or, in JSON, an unpaired surrogate. A wrong ${field} of up to 128 characters returns 401, an empty one ${id === 'login' ? '401' : '400'}.`,
     async (users) => {
       const { password } = await exactPasswordUser(users);
       const unpaired = field === 'password' ? [`${password}\ud800`] : [];
@@ -571,7 +573,7 @@ export const fields: Subject = {
 
     rule(
       'register.taken',
-      'POST /auth/register returns 409 for a taken username or email. Usernames are compared under NFKC case folding, emails trimmed and lowercased.',
+      'POST /auth/register returns 409 for a taken username or email. Usernames are compared under NFKC case folding, emails after trimming and lowercasing.',
       async (users) => {
         const { username, email } = await exactPasswordUser(users);
         for (const taken of [
@@ -606,7 +608,7 @@ export const fields: Subject = {
         }
         const response = await user.send(200, 'GET /auth/me');
         expectEqual(response, 'the account, unchanged', response.body, before);
-        // A former username can be taken.
+        // Another user can take a former username.
         await user.send(200, 'PUT /profiles/me', textForm({ username: users.newUser().username }));
         const { token } = await exactPasswordUser(users);
         await users.anonymous.send(200, 'PUT /profiles/me', { token, ...textForm({ username: before.username }) });

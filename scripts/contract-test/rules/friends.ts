@@ -1,6 +1,17 @@
 import type { CheckedResponse } from '../exchange.js';
 import { expectEqual, expectProblems, expectThat, fieldsOf } from '../expect.js';
-import { clearRelation, findInFeed, makeFriends, png, privateProfile, publish, UNUSED_ID } from '../fixtures.js';
+import {
+  BRIEF_PROFILE_FIELDS,
+  clearRelation,
+  FULL_PROFILE_FIELDS,
+  findInFeed,
+  idsOf,
+  makeFriends,
+  png,
+  privateProfile,
+  publish,
+  UNUSED_ID,
+} from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 import type { Requester, TestUsers, User } from '../users.js';
 
@@ -25,18 +36,18 @@ const pairRule = (id: string, sentence: string, check: (pair: Pair, users: TestU
     }
   });
 
-const has = ({ body }: CheckedResponse, id: number) => body.some((entry: { id: number }) => entry.id === id);
+const includesId = ({ body }: CheckedResponse, id: number) => idsOf(body).includes(id);
 
-/** Returns what a user's lists show of another user: a friend, an incoming request, both or nothing. */
+/** Returns whether another user is in a user's lists of friends and incoming requests: in one, both or none. */
 async function relationSeenBy({ send }: Requester, other: number): Promise<string> {
-  const friends = has(await send(200, 'GET /friends'), other);
-  const requested = has(await send(200, 'GET /friends/requests'), other);
+  const friends = includesId(await send(200, 'GET /friends'), other);
+  const requested = includesId(await send(200, 'GET /friends/requests'), other);
   return friends ? (requested ? 'both' : 'friends') : requested ? 'requested' : 'nothing';
 }
 
 async function expectRelation({ one, other }: Pair, ...wanted: [string, string]) {
   const found = [await relationSeenBy(one, other.id), await relationSeenBy(other, one.id)];
-  expectEqual(await one.send(200, 'GET /friends'), 'what each user sees of the other', found, wanted);
+  expectEqual(await one.send(200, 'GET /friends'), 'the relation as each user sees it', found, wanted);
 }
 
 export const friends: Subject = {
@@ -254,7 +265,7 @@ export const friends: Subject = {
         const { owner, requester, requested } = await privateProfile(users);
         const response = await owner.send(200, 'GET /friends/requests');
         expectThat(
-          has(response, requester.id) && !has(response, requested.id),
+          includesId(response, requester.id) && !includesId(response, requested.id),
           'the incoming request and not the outgoing one',
           response,
         );
@@ -263,12 +274,12 @@ export const friends: Subject = {
 
     rule(
       'friends.requests.fields',
-      'An incoming request shows what GET /profiles/{id} shows of that user: the full profile if it is public, {id, name, username} if it is private.',
+      'An incoming request has the fields of GET /profiles/{id} for its sender: the full profile if the account is public, {id, name, username} if it is private.',
       async (users) => {
         const { owner, requester, requested } = await privateProfile(users);
         for (const [response, userId, fields] of [
-          [await owner.send(200, 'GET /friends/requests'), requester.id, 'id name private profile_link username'],
-          [await requested.send(200, 'GET /friends/requests'), owner.id, 'id name username'],
+          [await owner.send(200, 'GET /friends/requests'), requester.id, FULL_PROFILE_FIELDS],
+          [await requested.send(200, 'GET /friends/requests'), owner.id, BRIEF_PROFILE_FIELDS],
         ] as const) {
           expectEqual(
             response,
@@ -322,17 +333,17 @@ export const friends: Subject = {
         ['POST', '/friends/cancel', 'to', 404],
         ['DELETE', '/friends/remove', 'id', 404],
       ] as const
-    ).map(([method, path, name, ownId]) =>
+    ).map(([method, path, name, ownIdStatus]) =>
       rule(
         `friends.${path.split('/')[2]}.id`,
-        `${method} ${path}: an invalid id returns 400; an unknown id returns 404, the user’s own id ${ownId}.`,
+        `${method} ${path} returns 400 for an invalid id, 404 for an unknown id and ${ownIdStatus} for the user’s own id.`,
         async (users) => {
           const { id: own, send } = await users.sharedUser('flo');
           for (const id of ['0', 'x', '', '9007199254740992'])
             expectProblems(await send(400, `${method} ${path}?${name}=${id}`), `query.${name}`);
           expectProblems(await send(400, `${method} ${path}`), `query.${name}`);
           await send(404, `${method} ${path}?${name}=${UNUSED_ID}`);
-          await send(ownId, `${method} ${path}?${name}=${own}`);
+          await send(ownIdStatus, `${method} ${path}?${name}=${own}`);
         },
       ),
     ),
@@ -365,7 +376,7 @@ export const friends: Subject = {
 
     pairRule(
       'relationships.create.me',
-      'POST /create_relationship returns 403 if me is not the authenticated user. The ids are validated before and their existence is checked after, so the body is always the same.',
+      'POST /create_relationship returns 403 if the parameter me is not the authenticated user. The ids are validated before this check and looked up after it, so the body of the 403 is the same for missing and existing users.',
       async ({ one, other }) => {
         const path = 'POST /create_relationship?';
         const rejected = [];
@@ -386,7 +397,7 @@ export const friends: Subject = {
 
     rule(
       'relationships.create.query',
-      'POST /create_relationship requires me and them; a request to oneself returns 400.',
+      'POST /create_relationship requires the parameters me and them; a request to oneself returns 400.',
       async (users) => {
         const { id, send } = await users.sharedUser('flo');
         const path = 'POST /create_relationship';

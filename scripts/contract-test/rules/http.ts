@@ -1,21 +1,19 @@
 import { contract } from '../document.js';
 import type { CheckedResponse } from '../exchange.js';
 import { expectEqual, expectErrorShape, expectProblems, expectThat } from '../expect.js';
-import { publicProfile, withCookie } from '../fixtures.js';
+import { CROSS_SITE, OTHER_ORIGIN, publicProfile, UNUSED_ID, withCookie } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 
-const CROSS_SITE = { Origin: 'https://elsewhere.example', 'Sec-Fetch-Site': 'cross-site' };
-
 /** Paths that are not operations of the contract. */
-const DOCUMENTS = ['/docs', '/openapi.yaml', '/openapi.json'];
+const DOCUMENT_PATHS = ['/docs', '/openapi.yaml', '/openapi.json'];
 
-/** Every path, with the methods that it supports. */
-const paths = [...new Set(contract.map(({ path }) => path)), ...DOCUMENTS].map((path) => {
+/** Every path, with an example and the methods that it supports. */
+const paths = [...new Set(contract.map(({ path }) => path)), ...DOCUMENT_PATHS].map((path) => {
   const operations = contract.filter((operation) => operation.path === path);
   const methods = operations.length === 0 ? ['GET'] : operations.map(({ method }) => method);
   return {
     path,
-    sent: path.replace('{id}', '1').replace('{filename}', 'a.png'),
+    example: path.replace('{id}', '1').replace('{filename}', 'a.png'),
     allowed: [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].sort(),
   };
 });
@@ -24,7 +22,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'TRACE', 'PROP
 
 const PREFLIGHT = { headers: { ...CROSS_SITE, 'Access-Control-Request-Method': 'PUT' } };
 
-/** @throws ExpectationError if the response lacks a header that every response has */
+/** Throws an ExpectationError if the response lacks a header that every response has. */
 const expectCommonHeaders = (response: CheckedResponse) =>
   expectThat(
     response.headers.has('x-request-id') && response.headers.has('x-ratelimit-limit'),
@@ -42,22 +40,22 @@ const HEADERS_EQUAL_FOR_HEAD = [
   'content-security-policy',
 ];
 
-const parseList = (allow: string | null) => (allow ?? '').split(/, */).sort();
+const parseAllow = (allow: string | null) => (allow ?? '').split(/, */).sort();
 
 export const http: Subject = {
   name: 'HTTP, cookies and browsers',
   rules: [
-    ...paths.map(({ path, sent, allowed }) =>
+    ...paths.map(({ path, example, allowed }) =>
       rule(
         `http.methods.${path.slice(1).replace(/[{}]/g, '').replace(/[/_.]/g, '-')}`,
-        `${path}: a method that the path does not support returns 405 with Allow; OPTIONS returns 204 with Allow.`,
+        `${path} returns 405 with Allow for a method that it does not support, and 204 with Allow for OPTIONS.`,
         async (users) => {
-          const options = await users.anonymous.send(204, `OPTIONS ${sent}`);
-          expectEqual(options, 'Allow', parseList(options.headers.get('allow')), allowed);
-          expectEqual(options, 'bytes', options.bytes.length, 0);
+          const options = await users.anonymous.send(204, `OPTIONS ${example}`);
+          expectEqual(options, 'Allow', parseAllow(options.headers.get('allow')), allowed);
+          expectEqual(options, 'the number of bytes', options.bytes.length, 0);
           for (const method of METHODS.filter((name) => !allowed.includes(name))) {
-            const response = await users.anonymous.send(405, `${method} ${sent}`);
-            expectEqual(response, 'Allow', parseList(response.headers.get('allow')), allowed);
+            const response = await users.anonymous.send(405, `${method} ${example}`);
+            expectEqual(response, 'Allow', parseAllow(response.headers.get('allow')), allowed);
             if (method !== 'HEAD') expectErrorShape(response);
           }
         },
@@ -82,8 +80,19 @@ export const http: Subject = {
       'http.errors.unknown-path',
       'An unknown path returns 404 for every method, with a JSON error body and the common headers.',
       async (users) => {
-        const paths = ['/', '/none', '/posts/7/none', '/auth', '/POSTS', '/posts/like/', '//posts', '/*', '/docs/none'];
-        for (const path of paths) expectCommonHeaders(expectErrorShape(await users.anonymous.send(404, `GET ${path}`)));
+        const unknownPaths = [
+          '/',
+          '/none',
+          '/posts/7/none',
+          '/auth',
+          '/POSTS',
+          '/posts/like/',
+          '//posts',
+          '/*',
+          '/docs/none',
+        ];
+        for (const path of unknownPaths)
+          expectCommonHeaders(expectErrorShape(await users.anonymous.send(404, `GET ${path}`)));
         for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
           expectErrorShape(await users.anonymous.send(404, `${method} /none`));
         }
@@ -119,13 +128,13 @@ export const http: Subject = {
         `/profiles/${owner.id}`,
         post.image,
         picture,
-        ...DOCUMENTS,
+        ...DOCUMENT_PATHS,
       ]) {
         const [get, head] = [await visitor.send(200, `GET ${path}`), await visitor.send(200, `HEAD ${path}`)];
-        expectEqual(head, 'bytes', head.bytes.length, 0);
+        expectEqual(head, 'the number of bytes', head.bytes.length, 0);
         // The feed changes while other rules publish posts.
         const changing = path.startsWith('/posts?') ? ['content-length', 'etag'] : [];
-        for (const name of HEADERS_EQUAL_FOR_HEAD.filter((name) => !changing.includes(name))) {
+        for (const name of HEADERS_EQUAL_FOR_HEAD.filter((header) => !changing.includes(header))) {
           expectEqual(head, name, head.headers.get(name), get.headers.get(name));
         }
       }
@@ -137,7 +146,7 @@ export const http: Subject = {
       async (users) => {
         const { send } = await users.sharedUser('ada');
         await send(400, 'HEAD /posts?limit=0');
-        await send(404, 'HEAD /posts/9007199254740991');
+        await send(404, `HEAD /posts/${UNUSED_ID}`);
         await send(404, 'HEAD /none');
         await users.anonymous.send(401, 'HEAD /posts');
       },
@@ -171,7 +180,7 @@ export const http: Subject = {
           expectThat(type.test(response.headers.get('content-type') ?? ''), `the type ${type.source}`, response);
           expectThat(!response.headers.has('x-ratelimit-limit'), 'no rate limit', response);
         }
-        const headers = { Origin: CROSS_SITE.Origin };
+        const headers = { Origin: OTHER_ORIGIN };
         for (const path of ['/openapi.yaml', '/openapi.json']) {
           for (const [status, request, sent] of [
             [200, `GET ${path}`, { headers }],
@@ -212,7 +221,7 @@ export const http: Subject = {
       'No other origin may read responses by CORS unless CORS_ORIGINS lists it.',
       async (users) => {
         const { send } = await users.sharedUser('ada');
-        const headers = { Origin: CROSS_SITE.Origin };
+        const headers = { Origin: OTHER_ORIGIN };
         for (const [status, request, sent] of [
           [200, 'GET /auth/me', { headers }],
           [200, 'GET /docs', { headers }],
@@ -223,7 +232,7 @@ export const http: Subject = {
           const response = await send(status, request, sent);
           const allowed = response.headers.get('access-control-allow-origin');
           expectThat(
-            allowed !== '*' && allowed !== CROSS_SITE.Origin,
+            allowed !== '*' && allowed !== OTHER_ORIGIN,
             'no Access-Control-Allow-Origin for another origin',
             response,
           );

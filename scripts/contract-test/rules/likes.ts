@@ -1,5 +1,5 @@
 import { expectEqual } from '../expect.js';
-import { clearRelation, makeFriends, publish } from '../fixtures.js';
+import { clearRelation, makeFriends, type Post, publish, UNUSED_ID } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 import type { Requester } from '../users.js';
 
@@ -70,7 +70,7 @@ export const likes: Subject = {
         await ada.send(200, `POST /posts/like?id=${id}`);
         await expectLikes(ben, id, 1, false);
         const response = await ada.send(200, 'GET /posts/me?limit=100');
-        const post = response.body.find((one: { id: number }) => one.id === id);
+        const post = response.body.find((entry: Post) => entry.id === id);
         expectEqual(response, 'the post in the list', [post?.like_count, post?.liked_by_me], [1, true]);
         const edit = await ada.send(200, `PUT /posts/edit?id=${id}`, { form: { title: 'Edited' } });
         expectEqual(edit, 'the post after an edit', [edit.body.like_count, edit.body.liked_by_me], [1, true]);
@@ -78,16 +78,16 @@ export const likes: Subject = {
     ),
 
     rule('likes.like.missing-post', 'POST /posts/like returns 404 if the post is not found.', async (users) => {
-      await (await users.sharedUser('ada')).send(404, 'POST /posts/like?id=9007199254740991');
+      await (await users.sharedUser('ada')).send(404, `POST /posts/like?id=${UNUSED_ID}`);
     }),
 
     rule('likes.unlike.missing-post', 'DELETE /posts/like returns 404 if the post is not found.', async (users) => {
-      await (await users.sharedUser('ada')).send(404, 'DELETE /posts/like?id=9007199254740991');
+      await (await users.sharedUser('ada')).send(404, `DELETE /posts/like?id=${UNUSED_ID}`);
     }),
 
     rule(
       'likes.like.survives-hiding',
-      'A like stays and counts when its user can no longer see the post, and liked_by_me is true when they can see it again.',
+      'A like stays and counts if its user can no longer see the post, and liked_by_me is true once they can see it again.',
       async (users) => {
         const [lee, cleo] = [await users.sharedUser('lee'), await users.sharedUser('cleo')];
         await clearRelation(lee, cleo);

@@ -1,36 +1,36 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ContractOperation, contract } from '../document.js';
+import { type ContractOperation, contract, methodAndPath } from '../document.js';
 import type { CheckedResponse, RequestOptions } from '../exchange.js';
 import { expectEqual, expectErrorShape, expectThat, SkippedError } from '../expect.js';
+import { OTHER_ORIGIN } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 import type { TestUsers } from '../users.js';
 import { validRequest } from './operations.js';
-
-const nameOf = ({ method, path }: ContractOperation) => `${method} ${path}`;
 
 /** Higher limits and longer windows are not tested: that would burden a service that is not set up for tests. */
 const MAX_REQUESTS = { strict: 100, general: 2000 };
 const MAX_WINDOW_SECONDS = 20;
 
-/** How many requests are sent over the limit, because a service may delay a client that continues. */
-const MAX_REQUESTS_OVER_LIMIT = 4;
+/** The number of operations that are requested over the limit. A service may delay a client that continues. */
+const MAX_OPERATIONS_OVER_LIMIT = 4;
 
 interface RateLimitState {
   limit: number;
   remaining: number;
-  reset: number;
+  resetSeconds: number;
 }
 
+/** Returns the state of a bucket from the headers of a response. */
 function rateLimitOf(response: CheckedResponse): RateLimitState {
-  const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
+  const [limit, remaining, resetSeconds] = ['limit', 'remaining', 'reset'].map((name) =>
     Number(response.headers.get(`x-ratelimit-${name}`) ?? Number.NaN),
   ) as [number, number, number];
   expectThat(
-    [limit, remaining, reset].every((value) => Number.isInteger(value) && value >= 0),
+    [limit, remaining, resetSeconds].every((value) => Number.isInteger(value) && value >= 0),
     'X-RateLimit-Limit, -Remaining and -Reset as integers',
     response,
   );
-  return { limit, remaining, reset };
+  return { limit, remaining, resetSeconds };
 }
 
 /** Sends a request that is rejected without changing anything, but counts against the rate limit. */
@@ -46,25 +46,25 @@ const operationById = (id: string) => contract.find((operation) => operation.id 
 
 /** Returns whether a new window has started between two responses. */
 const isNewWindow = (before: RateLimitState, after: RateLimitState) =>
-  after.reset > before.reset || after.remaining > before.remaining;
+  after.resetSeconds > before.resetSeconds || after.remaining > before.remaining;
 
-/** Uses up a bucket from the start of a window. Returns the number of requests that passed and the first rejection. */
-async function exhaust(send: () => Promise<CheckedResponse>): Promise<{ passed: number; refusal: CheckedResponse }> {
+/** Uses up a bucket from the start of a window. Returns the number of requests that passed, and the next response. */
+async function exhaust(send: () => Promise<CheckedResponse>): Promise<{ passed: number; next: CheckedResponse }> {
   for (let attempt = 1; ; attempt++) {
     // The first response says when the current window ends.
     let response = await send();
-    await sleep((rateLimitOf(response).reset + 0.2) * 1000);
+    await sleep((rateLimitOf(response).resetSeconds + 0.2) * 1000);
     response = await send();
     const start = rateLimitOf(response);
     let passed = 0;
-    let last = start;
+    let previous = start;
     while (response.status !== 429 && passed <= start.limit) {
       passed += 1;
       response = await send();
-      if (isNewWindow(last, rateLimitOf(response))) break;
-      last = rateLimitOf(response);
+      if (isNewWindow(previous, rateLimitOf(response))) break;
+      previous = rateLimitOf(response);
     }
-    if (response.status === 429 || attempt === 3 || passed > start.limit) return { passed, refusal: response };
+    if (response.status === 429 || attempt === 3 || passed > start.limit) return { passed, next: response };
   }
 }
 
@@ -81,24 +81,25 @@ const UNLIMITED: [wanted: number, request: string, headers: Record<string, strin
   [200, 'GET /docs', {}],
   [200, 'GET /openapi.yaml', {}],
   [200, 'GET /openapi.json', {}],
-  [204, 'OPTIONS /posts/create', { Origin: 'https://elsewhere.example', 'Access-Control-Request-Method': 'POST' }],
+  [204, 'OPTIONS /posts/create', { Origin: OTHER_ORIGIN, 'Access-Control-Request-Method': 'POST' }],
 ];
 
 const exceededRule = (bucket: 'strict' | 'general', probe: string) =>
   rule(
     `limits.exceeded.${bucket}`,
-    `X-RateLimit-Limit requests pass in a window. Further requests of any operation in the ${bucket} bucket return 429 with Retry-After; the other bucket is not affected.`,
+    `X-RateLimit-Limit is the number of requests in the ${bucket} bucket that pass in a window. Further requests of any operation in the bucket return 429 with Retry-After; the other bucket is not affected.`,
     async (users) => {
       const send = () => sendRejected(users, operationById(probe), { allow429: true });
-      const { limit, reset } = rateLimitOf(await send());
+      const { limit, resetSeconds } = rateLimitOf(await send());
       if (limit > MAX_REQUESTS[bucket]) throw new SkippedError(`the ${bucket} limit of ${limit} is too high to exceed`);
-      if (reset > MAX_WINDOW_SECONDS) throw new SkippedError(`the window of ${reset} s is too long to wait for`);
-      const { passed, refusal } = await exhaust(send);
-      expectThat(refusal.status === 429, `429 after ${limit} requests`, refusal);
-      expectEqual(refusal, 'the number of requests that passed', passed, limit);
+      if (resetSeconds > MAX_WINDOW_SECONDS)
+        throw new SkippedError(`the window of ${resetSeconds} s is too long to wait for`);
+      const { passed, next } = await exhaust(send);
+      expectThat(next.status === 429, `429 after ${limit} requests`, next);
+      expectEqual(next, 'the number of requests that passed', passed, limit);
       const operations = contract.filter(({ rateLimit }) => rateLimit === bucket);
-      const step = Math.ceil(operations.length / MAX_REQUESTS_OVER_LIMIT);
-      const responses = [refusal];
+      const step = Math.ceil(operations.length / MAX_OPERATIONS_OVER_LIMIT);
+      const responses = [next];
       for (const operation of operations.filter((_, index) => index % step === 0)) {
         responses.push(await sendRejected(users, operation, { allow429: true }));
       }
@@ -118,7 +119,7 @@ const exceededRule = (bucket: 'strict' | 'general', probe: string) =>
         expectErrorShape(response);
         const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
         expectThat(
-          Number.isInteger(seconds) && seconds > 0 && seconds <= reset + 900,
+          Number.isInteger(seconds) && seconds > 0 && seconds <= resetSeconds + 900,
           'Retry-After in seconds',
           response,
         );
@@ -130,44 +131,40 @@ const exceededRule = (bucket: 'strict' | 'general', probe: string) =>
     },
   );
 
-/** Every operation, and requests outside of them, with the bucket in which each counts once. */
-const COUNTED: [
+type CountedCase = [
   id: string,
   description: string,
   bucket: 'strict' | 'general',
   send: (users: TestUsers) => Promise<CheckedResponse>,
-][] = [
+];
+
+/** Every operation, and requests outside of them, with the bucket in which each counts once. */
+const COUNTED: CountedCase[] = [
   ...contract.map(
-    (operation) =>
-      [
-        operation.id,
-        nameOf(operation),
-        operation.rateLimit,
-        (users: TestUsers) => sendRejected(users, operation),
-      ] as const,
+    (operation): CountedCase => [
+      operation.id,
+      methodAndPath(operation),
+      operation.rateLimit,
+      (users) => sendRejected(users, operation),
+    ],
   ),
-  ['unknown-path', 'an unknown path', 'general', (users: TestUsers) => users.anonymous.send(404, 'GET /no-such-path')],
-  [
-    'method',
-    'a method that a path does not support',
-    'general',
-    (users: TestUsers) => users.anonymous.send(405, 'PATCH /posts'),
-  ],
-  ['head', 'HEAD', 'general', (users: TestUsers) => users.anonymous.send(401, 'HEAD /posts')],
-  ['options', 'OPTIONS', 'general', (users: TestUsers) => users.anonymous.send(204, 'OPTIONS /posts')],
-  ['url', 'a URL that cannot be decoded', 'general', (users: TestUsers) => users.anonymous.send(400, 'GET /%ff')],
+  ['unknown-path', 'an unknown path', 'general', (users) => users.anonymous.send(404, 'GET /no-such-path')],
+  ['method', 'a method that a path does not support', 'general', (users) => users.anonymous.send(405, 'PATCH /posts')],
+  ['head', 'HEAD', 'general', (users) => users.anonymous.send(401, 'HEAD /posts')],
+  ['options', 'OPTIONS', 'general', (users) => users.anonymous.send(204, 'OPTIONS /posts')],
+  ['url', 'a URL that cannot be decoded', 'general', (users) => users.anonymous.send(400, 'GET /%ff')],
   [
     'method-of-strict',
     'a method that the path of a strict operation does not support',
     'general',
-    (users: TestUsers) => users.anonymous.send(405, 'GET /auth/login'),
+    (users) => users.anonymous.send(405, 'GET /auth/login'),
   ],
-].map((row) => row as unknown as (typeof COUNTED)[number]);
+];
 
 const countRules = COUNTED.map(([id, description, bucket, send]) =>
   rule(
     `limits.counted.${id}`,
-    `Every request counts once in its bucket, even if it is rejected: ${description} in the ${bucket} bucket.`,
+    `Every request counts once in its bucket, even if it is rejected. The ${bucket} bucket counts ${description}.`,
     async (users) => {
       const probe = operationById(bucket === 'strict' ? 'login' : 'getCurrentAccount');
       for (let attempt = 1; ; attempt++) {
@@ -183,7 +180,11 @@ const countRules = COUNTED.map(([id, description, bucket, send]) =>
         // A new window may start, and requests of other clients from the same address count too.
         if (!exact && attempt < 8) continue;
         expectThat(exact, 'X-RateLimit-Remaining to fall by one', response);
-        expectThat(after.reset <= before.reset, 'X-RateLimit-Reset not to rise within a window', response);
+        expectThat(
+          after.resetSeconds <= before.resetSeconds,
+          'X-RateLimit-Reset not to rise within a window',
+          response,
+        );
         return;
       }
     },
@@ -207,14 +208,14 @@ export const limits: Subject = {
           await sleep(2100);
           const second = await sendRejected(users, operationById('getCurrentAccount'));
           const [before, after] = [rateLimitOf(first), rateLimitOf(second)];
-          if (before.reset <= 3 && attempt < 5) {
-            await sleep((before.reset + 0.2) * 1000);
+          if (before.resetSeconds <= 3 && attempt < 5) {
+            await sleep((before.resetSeconds + 0.2) * 1000);
             continue;
           }
-          const passed = before.reset - after.reset;
+          const decrease = before.resetSeconds - after.resetSeconds;
           expectThat(
-            passed >= 1 && passed <= 4,
-            `X-RateLimit-Reset to fall from ${before.reset} by the 2 s that have passed`,
+            decrease >= 1 && decrease <= 4,
+            `X-RateLimit-Reset to fall from ${before.resetSeconds} by the 2 s that have passed`,
             second,
           );
           return;
@@ -233,8 +234,9 @@ export const limits: Subject = {
             const headers = { [name]: name === 'Forwarded' ? `for=${address}` : address };
             const response = await sendRejected(users, operationById('getCurrentAccount'), { headers });
             const after = rateLimitOf(response);
-            // A new window also restores `remaining`; it can be recognized by its later end.
-            if (after.remaining >= before.remaining && after.reset > before.reset && attempt < 3) continue;
+            // A new window also restores `remaining`, but ends later.
+            if (after.remaining >= before.remaining && after.resetSeconds > before.resetSeconds && attempt < 3)
+              continue;
             expectThat(after.remaining === before.remaining - 1, `${name} not to open a separate bucket`, response);
             break;
           }

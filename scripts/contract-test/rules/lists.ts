@@ -1,17 +1,17 @@
 import type { CheckedResponse } from '../exchange.js';
-import { expectEqual, expectThat, SkippedError } from '../expect.js';
-import { claimsOf, makeFriends, type Post, png, publish, visibilityFixture } from '../fixtures.js';
+import { expectEqual, expectThat, expectTimestamp, SkippedError } from '../expect.js';
+import { claimsOf, idsOf, makeFriends, type Post, png, publish, visibilityFixture } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 import type { TestUsers, User } from '../users.js';
 
 /** More posts than the largest page holds. */
 const POST_COUNT = 105;
 /** The number of posts of the private account. */
-const HIDDEN_POST_COUNT = 30;
+const PRIVATE_POST_COUNT = 30;
 /** The allowed difference between the clocks of the service and of this machine. */
 const CLOCK_TOLERANCE_MS = 5 * 60_000;
 
-/** Newest first: `created_at` descending, then `id` descending. */
+/** Compares posts by `created_at` descending, then by `id` descending. */
 const newestFirst = (one: Post, other: Post) =>
   one.created_at === other.created_at ? other.id - one.id : one.created_at < other.created_at ? 1 : -1;
 
@@ -24,9 +24,9 @@ interface Timeline {
   reader: User;
   likedByReader: Set<number>;
   /** A private account with posts newer than those of `author`. */
-  hidden: User;
-  hiddenPosts: Post[];
-  /** A friend of `hidden`. */
+  privateAuthor: User;
+  privatePosts: Post[];
+  /** A friend of `privateAuthor`. */
   friend: User;
 }
 
@@ -46,14 +46,11 @@ async function publishMany(author: User, count: number, special: Record<string, 
 
 const timeline = (users: TestUsers): Promise<Timeline> =>
   users.shared('timeline', async () => {
-    const [author, reader, hidden, friend] = (await Promise.all(Array.from({ length: 4 }, () => users.register()))) as [
-      User,
-      User,
-      User,
-      User,
-    ];
-    await hidden.send(200, 'PUT /profiles/me', { form: { private: 'true' } });
-    await makeFriends(friend, hidden);
+    const [author, reader, privateAuthor, friend] = (await Promise.all(
+      Array.from({ length: 4 }, () => users.register()),
+    )) as [User, User, User, User];
+    await privateAuthor.send(200, 'PUT /profiles/me', { form: { private: 'true' } });
+    await makeFriends(friend, privateAuthor);
     const ownPosts = await publishMany(author, POST_COUNT - 4);
     // Published last, so that they are on the first page.
     const special = [
@@ -77,13 +74,22 @@ const timeline = (users: TestUsers): Promise<Timeline> =>
       post.like_count += 1;
       if (user === author) post.liked_by_me = true;
     }
-    const hiddenPosts = await publishMany(hidden, HIDDEN_POST_COUNT);
-    return { author, ownPosts, reader, likedByReader: new Set([first.id, third.id]), hidden, hiddenPosts, friend };
+    const privatePosts = await publishMany(privateAuthor, PRIVATE_POST_COUNT);
+    return {
+      author,
+      ownPosts,
+      reader,
+      likedByReader: new Set([first.id, third.id]),
+      privateAuthor,
+      privatePosts,
+      friend,
+    };
   });
 
-const idsOf = (posts: Post[]) => posts.map(({ id }) => id);
+/** Returns a copy of the ids in ascending order. */
+const ascending = (ids: readonly number[]) => [...ids].sort((one, other) => one - other);
 
-/** One of the two lists, as read by a user who cannot see the hidden posts. */
+/** One of the two lists, as read by a user who cannot see the posts of the private account. */
 interface List {
   path: '/posts' | '/posts/me';
   user: User;
@@ -117,6 +123,7 @@ async function firstPosts({ send }: User): Promise<Post[]> {
   return pages.flatMap(({ body }) => body);
 }
 
+/** Requests a page of a list, and checks that it has the expected posts from index `from` to index `to`, exclusive. */
 async function expectPage(
   { user, path, expected }: List,
   query: string,
@@ -136,13 +143,17 @@ function nextPagePath(response: CheckedResponse): string {
   return `${pathname}${search}`;
 }
 
-function expectCurrentTime(response: CheckedResponse, what: string, time: string): void {
-  expectThat(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(time), `${what} in UTC, with milliseconds`, response);
+function expectCurrentTime(response: CheckedResponse, field: string, time: string): void {
+  expectTimestamp(response, field, time);
   expectThat(
     Math.abs(Date.parse(time) - Date.now()) < CLOCK_TOLERANCE_MS,
-    `${what} within five minutes of now, not ${time}`,
+    `${field} within five minutes of now, not ${time}`,
     response,
   );
+}
+
+function expectFutureTime(response: CheckedResponse, time: string): void {
+  expectThat(Date.parse(time) > Date.now() + 1000, `a time in the future, not ${time}`, response);
 }
 
 const PAGES: [id: string, sentence: string, check: (list: List) => Promise<void>][] = [
@@ -158,14 +169,14 @@ const PAGES: [id: string, sentence: string, check: (list: List) => Promise<void>
   ['maximum', 'returns 100 posts with limit=100', async (list) => void (await expectPage(list, '?limit=100', 0, 100))],
   [
     'limit',
-    'returns limit posts',
+    'returns the number of posts that limit specifies',
     async (list) => {
       for (const limit of [1, 2, 21, 51, 99]) await expectPage(list, `?limit=${limit}`, 0, limit);
     },
   ],
   [
     'offset',
-    'skips offset posts, with and without limit',
+    'skips the number of posts that offset specifies, with and without limit',
     async (list) => {
       for (const offset of [1, 19, 50]) {
         await expectPage(list, `?limit=10&offset=${offset}`, offset, offset + 10);
@@ -220,7 +231,7 @@ const pageRules = (['/posts', '/posts/me'] as const).flatMap((path) =>
   ),
 );
 
-/** Checks that a list entry equals the single post, as shown to the same user. */
+/** Checks that a list entry equals GET of the post by the same user, except for the comments. */
 async function expectSameAsSingle({ send }: User, response: CheckedResponse, entry: Post): Promise<void> {
   const single = await send(200, `GET /posts/${entry.id}`);
   expectEqual(response, 'the entry with comments, as the single post', { ...entry, comments: [] }, single.body);
@@ -246,12 +257,12 @@ export const lists: Subject = {
       'posts.list.entry.feed',
       'An entry of GET /posts equals GET /posts/{id} without comments: full text, author, image, likes.',
       async (users) => {
-        const { reader, author, ownPosts, likedByReader, hidden, hiddenPosts, friend } = await timeline(users);
+        const { reader, author, ownPosts, likedByReader, privateAuthor, privatePosts, friend } = await timeline(users);
         for (const [user, posts] of [
           [reader, ownPosts.map((post) => ({ ...post, liked_by_me: likedByReader.has(post.id) }))],
           [author, ownPosts],
-          [friend, hiddenPosts],
-          [hidden, hiddenPosts],
+          [friend, privatePosts],
+          [privateAuthor, privatePosts],
         ] as const) {
           const response = await user.send(200, 'GET /posts?limit=60');
           const known = new Map(posts.map((post) => [post.id, post]));
@@ -267,15 +278,11 @@ export const lists: Subject = {
       'posts.list.own.only',
       'GET /posts/me returns only posts of the authenticated user, including those of a private account.',
       async (users) => {
-        const { hidden, hiddenPosts, reader } = await timeline(users);
-        const response = await hidden.send(200, 'GET /posts/me?limit=100');
-        expectEqual(response, 'the posts', response.body, hiddenPosts);
-        expectEqual(
-          await reader.send(200, 'GET /posts/me'),
-          'no posts',
-          (await reader.send(200, 'GET /posts/me')).body,
-          [],
-        );
+        const { privateAuthor, privatePosts, reader } = await timeline(users);
+        const response = await privateAuthor.send(200, 'GET /posts/me?limit=100');
+        expectEqual(response, 'the posts', response.body, privatePosts);
+        const empty = await reader.send(200, 'GET /posts/me');
+        expectEqual(empty, 'the posts', empty.body, []);
       },
     ),
 
@@ -292,12 +299,8 @@ export const lists: Subject = {
         expectThat(!response.headers.has('link'), 'no Link on the last page', response);
       }
       const before = await author.send(200, `GET /posts/me?limit=35&offset=69`);
-      expectEqual(
-        before,
-        'the last post, by the Link',
-        (await author.send(200, `GET ${nextPagePath(before)}`)).body.length,
-        1,
-      );
+      const last = await author.send(200, `GET ${nextPagePath(before)}`);
+      expectEqual(last, 'the number of posts on the last page', last.body.length, 1);
     }),
 
     rule(
@@ -305,7 +308,7 @@ export const lists: Subject = {
       'GET /posts omits posts that the user may not see, and its pages are still full.',
       (users) =>
         checkList(users, '/posts', async (list) => {
-          const { hidden, hiddenPosts, friend } = await timeline(users);
+          const { privateAuthor, privatePosts, friend } = await timeline(users);
           for (const query of ['', '?limit=5', '?limit=50', '?limit=100', '?limit=20&offset=20']) {
             const response = await list.user.send(200, `GET /posts${query}`);
             expectEqual(
@@ -315,14 +318,14 @@ export const lists: Subject = {
               Number(/limit=(\d+)/.exec(query)?.[1] ?? 20),
             );
             expectThat(
-              !response.body.some(({ author_id }: Post) => author_id === hidden.id),
-              'no hidden post',
+              !response.body.some(({ author_id }: Post) => author_id === privateAuthor.id),
+              'no post of the private account',
               response,
             );
           }
           const seen = await friend.send(200, 'GET /posts?limit=100');
-          const ids = idsOf(seen.body.filter(({ author_id }: Post) => author_id === hidden.id));
-          expectEqual(seen, 'the posts of a friend', ids, idsOf(hiddenPosts));
+          const ids = idsOf(seen.body.filter(({ author_id }: Post) => author_id === privateAuthor.id));
+          expectEqual(seen, 'the posts of a friend', ids, idsOf(privatePosts));
         }),
     ),
 
@@ -352,14 +355,9 @@ export const lists: Subject = {
       async (users) => {
         const { viewers, owned } = await visibilityFixture(users);
         const response = await viewers.friend.send(200, 'GET /friends');
-        const ids = response.body.map(({ id }: { id: number }) => id);
+        const ids = idsOf(response.body);
         const wanted = [...Object.values(owned).map(({ owner }) => owner.id), viewers.friendOfFriend.id];
-        expectEqual(
-          response,
-          'the friends, by id',
-          ids,
-          wanted.sort((one, other) => one - other),
-        );
+        expectEqual(response, 'the friends, by id', ids, ascending(wanted));
         for (const entry of response.body) {
           const profile = await viewers.friend.send(200, `GET /profiles/${entry.id}`);
           expectEqual(response, 'the entry', entry, profile.body);
@@ -379,14 +377,9 @@ export const lists: Subject = {
       async (users) => {
         const { viewers, owned } = await visibilityFixture(users);
         const response = await viewers.requested.send(200, 'GET /friends/requests');
-        const ids = response.body.map(({ id }: { id: number }) => id);
+        const ids = idsOf(response.body);
         const wanted = Object.values(owned).map(({ owner }) => owner.id);
-        expectEqual(
-          response,
-          'the senders of requests, by id',
-          ids,
-          wanted.sort((one, other) => one - other),
-        );
+        expectEqual(response, 'the senders of requests, by id', ids, ascending(wanted));
         for (const entry of response.body) {
           const profile = await viewers.requested.send(200, `GET /profiles/${entry.id}`);
           expectEqual(response, 'the entry', entry, profile.body);
@@ -414,13 +407,8 @@ export const lists: Subject = {
             ['/friends/requests', requests],
           ] as const) {
             const response = await user.send(200, `GET ${path}`);
-            const ids = response.body.map(({ id }: { id: number }) => id);
-            expectEqual(
-              response,
-              'the ids',
-              ids,
-              [...wanted].sort((one, other) => one - other),
-            );
+            const ids = idsOf(response.body);
+            expectEqual(response, 'the ids', ids, ascending(wanted));
           }
         }
       },
@@ -439,7 +427,7 @@ export const lists: Subject = {
         expectEqual(response, 'the number of sessions', response.body.length, 3);
         for (const { body } of logins) {
           expectFutureTime(current, body.expires_at);
-          const jti = claimsOf(body.token).jti;
+          const { jti } = claimsOf(body.token);
           const entry = response.body.find(({ id }: { id: string }) => id === jti);
           expectThat(entry, `a session ${jti}`, response);
           expectEqual(response, 'current', entry.current, body.token === current.body.token);
@@ -455,7 +443,3 @@ export const lists: Subject = {
     ),
   ],
 };
-
-function expectFutureTime(response: CheckedResponse, time: string): void {
-  expectThat(Date.parse(time) > Date.now() + 1000, `a time in the future, not ${time}`, response);
-}

@@ -1,13 +1,13 @@
 import { type ContractOperation, contract } from '../document.js';
 import type { RequestOptions } from '../exchange.js';
 import { expectEqual, expectErrorShape, expectProblems } from '../expect.js';
-import { rawForm, UNUSED_ID } from '../fixtures.js';
+import { CHUNKED, contentType, rawForm, UNUSED_ID, WRONG_PASSWORD } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 
 /** All other parameters are ids. They get an unused id, so that a request that is wrongly accepted changes nothing. */
 const PARAMETER_VALUES: Record<string, number> = { limit: 1, offset: 7 };
 
-/** Returns the request line of an operation, with parameters that are valid but name nothing that exists. */
+/** Returns the request line of an operation, with valid parameters that refer to nothing that exists. */
 export function validRequest(operation: ContractOperation, query: string[] = []): string {
   const path = operation.path.replace('{filename}', 'none.png').replace(/\{\w+\}/, String(UNUSED_ID));
   const parameters = [...operation.query.map(({ name }) => `${name}=${PARAMETER_VALUES[name] ?? UNUSED_ID}`), ...query];
@@ -26,7 +26,8 @@ export function exampleBody(
   return { form: Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)])) };
 }
 
-const JSON_TYPE = { 'Content-Type': 'application/json' };
+const JSON_TYPE = contentType('application/json');
+const MAX_BODY_BYTES = 64 * 1024;
 
 /** Rules that hold for every operation, checked on one or two of them. */
 export const operations: Subject = {
@@ -61,7 +62,7 @@ export const operations: Subject = {
       '__proto__ and constructor are undocumented fields like any other, and return 400.',
       async (users) => {
         const { send } = await users.sharedUser('ada');
-        const body = '{"password":"Wrong-Harbour_58","__proto__":{"a":1}}';
+        const body = `{"password":"${WRONG_PASSWORD}","__proto__":{"a":1}}`;
         expectProblems(await send(400, 'DELETE /profiles/me', { body, headers: JSON_TYPE }), 'body.__proto__');
         expectProblems(
           await send(400, 'POST /posts/create', { form: { title: 'A', text: 'A', constructor: 'x' } }),
@@ -107,19 +108,17 @@ export const operations: Subject = {
       'A JSON body of 64 KiB is accepted. A larger one returns 413 regardless of its fields and the query, but 401 without credentials.',
       async (users) => {
         const { send } = await users.sharedUser('ada');
-        const sent = (bytes: number, headers = {}) => ({
-          body: '{"extra":1}'.padEnd(bytes),
+        const sent = (byteCount: number, headers = {}) => ({
+          body: '{"extra":1}'.padEnd(byteCount),
           headers: { ...JSON_TYPE, ...headers },
         });
-        const chunked = { 'Transfer-Encoding': 'chunked' };
-        const limit = 64 * 1024;
-        for (const headers of [{}, chunked]) {
-          const read = await send(400, 'DELETE /profiles/me', sent(limit, headers));
-          expectProblems(read, 'body.extra', 'body.password');
-          const response = await send(413, 'DELETE /profiles/me?page=1', sent(limit + 1, headers));
-          expectEqual(expectErrorShape(response), 'the fields', Object.keys(response.body), ['message']);
+        for (const headers of [{}, CHUNKED]) {
+          const atLimit = await send(400, 'DELETE /profiles/me', sent(MAX_BODY_BYTES, headers));
+          expectProblems(atLimit, 'body.extra', 'body.password');
+          const overLimit = await send(413, 'DELETE /profiles/me?page=1', sent(MAX_BODY_BYTES + 1, headers));
+          expectEqual(expectErrorShape(overLimit), 'the fields', Object.keys(overLimit.body), ['message']);
         }
-        await users.anonymous.send(401, 'DELETE /profiles/me', sent(limit + 1));
+        await users.anonymous.send(401, 'DELETE /profiles/me', sent(MAX_BODY_BYTES + 1));
       },
     ),
 
@@ -143,17 +142,17 @@ export const operations: Subject = {
       'The media type is checked before the fields: 415 takes precedence over 400.',
       async (users) => {
         const { send } = await users.sharedUser('ada');
-        await send(415, 'POST /posts/create?page=1', { body: 'hello', headers: { 'Content-Type': 'text/plain' } });
+        await send(415, 'POST /posts/create?page=1', { body: 'hello', headers: contentType('text/plain') });
       },
     ),
 
     rule(
       'http.order.fields-before-existence',
-      'The fields are checked before existence: 400 takes precedence over 404.',
+      'The fields are checked before the existence of the post: 400 takes precedence over 404.',
       async (users) => {
         const { send } = await users.sharedUser('ada');
-        expectProblems(await send(400, 'PUT /posts/edit?id=9007199254740991', { form: { title: '' } }), 'body.title');
-        expectProblems(await send(400, 'GET /posts/9007199254740991?page=1'), 'query.page');
+        expectProblems(await send(400, `PUT /posts/edit?id=${UNUSED_ID}`, { form: { title: '' } }), 'body.title');
+        expectProblems(await send(400, `GET /posts/${UNUSED_ID}?page=1`), 'query.page');
       },
     ),
 
@@ -163,7 +162,7 @@ export const operations: Subject = {
       async (users) => {
         const { send } = await users.sharedUser('ada');
         const { username } = await users.sharedUser('ben');
-        const form = { username, current_password: 'Wrong-Harbour_58' };
+        const form = { username, current_password: WRONG_PASSWORD };
         expectProblems(await send(400, 'PUT /profiles/me', { form: { ...form, private: 'maybe' } }), 'body.private');
         await send(401, 'PUT /profiles/me', { form });
       },

@@ -1,5 +1,5 @@
-import { expectEqual, expectProblems, expectThat } from '../expect.js';
-import { claimsOf, withCookie } from '../fixtures.js';
+import { expectClearedCookie, expectEqual, expectProblems, expectThat } from '../expect.js';
+import { claimsOf, WRONG_PASSWORD, withCookie } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 
 /** Passwords that each break exactly one requirement of the policy. */
@@ -10,7 +10,11 @@ const REJECTED: [id: string, sentence: string, password: string][] = [
   ['passwords.policy.uppercase', 'A password contains an uppercase letter.', 'teal-lantern_58'],
   ['passwords.policy.digit', 'A password contains a digit.', 'Teal-Lantern_xy'],
   ['passwords.policy.special-character', 'A password contains a special character.', 'TealLantern58xy'],
-  ['passwords.policy.common', 'A password is not a common one, even with digits and symbols appended.', 'Password123!'],
+  [
+    'passwords.policy.common',
+    'A password is not a common password, even with digits and symbols appended.',
+    'Password123!',
+  ],
   [
     'passwords.policy.look-alikes',
     'A common password is rejected even if look-alike characters replace its letters.',
@@ -58,7 +62,7 @@ const ACCEPTED: [id: string, sentence: string, password: string][] = [
   ],
 ];
 
-/** Most rules use profile updates, which are not in the strict rate limit bucket, with requests that change nothing. */
+/** Most rules send profile updates that change nothing. These are not in the strict rate limit bucket. */
 export const passwords: Subject = {
   name: 'Passwords',
   rules: [
@@ -72,8 +76,8 @@ export const passwords: Subject = {
     ...ACCEPTED.map(([id, sentence, password]) =>
       rule(id, sentence, async (users) => {
         const { send } = await users.sharedUser('ada');
-        // The password is valid, and then current_password is wrong.
-        await send(401, 'PUT /profiles/me', { form: { password, current_password: 'Wrong-Harbour_58' } });
+        // A 401 for current_password shows that the password was accepted.
+        await send(401, 'PUT /profiles/me', { form: { password, current_password: WRONG_PASSWORD } });
       }),
     ),
 
@@ -106,7 +110,7 @@ export const passwords: Subject = {
           await send(400, 'PUT /profiles/me', { form: { ...form, username: 'elk', email } }),
           'body.password',
         );
-        // The username is also the local part of the email: the one that does not change still counts.
+        // The former username is also the local part of the former email. A password is checked against the one that stays.
         const changes = { email: 'elk@example.org', username: 'elk' };
         const password = `Teal_58${former.toUpperCase()}`;
         for (const [field, value] of Object.entries(changes)) {
@@ -115,7 +119,7 @@ export const passwords: Subject = {
           });
           expectProblems(response, 'body.password');
         }
-        const wrong = { ...changes, password, current_password: 'Wrong-Harbour_58' };
+        const wrong = { ...changes, password, current_password: WRONG_PASSWORD };
         await send(401, 'PUT /profiles/me', { form: wrong });
       },
     ),
@@ -146,7 +150,7 @@ export const passwords: Subject = {
 
     rule(
       'passwords.change.current-password-required',
-      'Changing the password requires current_password.',
+      'A password change by PUT /profiles/me requires current_password.',
       async (users) => {
         const { send } = await users.sharedUser('ada');
         const form = { password: users.newUser().password };
@@ -159,7 +163,7 @@ export const passwords: Subject = {
       'A wrong current_password on PUT /profiles/me returns 401 with the message “Invalid password”.',
       async (users) => {
         const { send } = await users.sharedUser('ada');
-        const form = { password: users.newUser().password, current_password: 'Wrong-Harbour_58' };
+        const form = { password: users.newUser().password, current_password: WRONG_PASSWORD };
         const response = await send(401, 'PUT /profiles/me', { form });
         expectThat(response.body.message === 'Invalid password', 'the message Invalid password', response);
         expectEqual(response, 'WWW-Authenticate', response.headers.get('www-authenticate'), 'Bearer');
@@ -168,10 +172,10 @@ export const passwords: Subject = {
 
     rule(
       'passwords.current-password.always-checked',
-      'current_password is checked whenever it is sent, even without a new password.',
+      'PUT /profiles/me checks current_password whenever it is sent, even without a new password.',
       async (users) => {
         const { send } = await users.sharedUser('ada');
-        const form = { name: 'Another Name', current_password: 'Wrong-Harbour_58' };
+        const form = { name: 'Another Name', current_password: WRONG_PASSWORD };
         await send(401, 'PUT /profiles/me', { form });
       },
     ),
@@ -191,13 +195,13 @@ export const passwords: Subject = {
       async (users) => {
         const user = await users.register();
         const stranger = await users.sharedUser('ada');
-        const other = (await users.login(user)).body.token;
+        const otherToken = (await users.login(user)).body.token;
         const { password } = users.newUser();
         const form = { password, current_password: user.password };
         const changed = await user.send(200, 'PUT /profiles/me', { form });
-        for (const token of [user.token, other]) await users.anonymous.send(401, 'GET /auth/me', { token });
+        for (const token of [user.token, otherToken]) await users.anonymous.send(401, 'GET /auth/me', { token });
         await users.anonymous.send(401, 'GET /auth/me', withCookie(user.token));
-        expectThat(/^fc_session_token=;/.test(changed.headers.get('set-cookie') ?? ''), 'a cleared cookie', changed);
+        expectClearedCookie(changed);
         await users.anonymous.send(401, 'POST /auth/login', {
           json: { email: user.email, password: user.password },
         });

@@ -1,9 +1,18 @@
-import { expectEqual, expectProblems, expectThat, fieldsOf } from '../expect.js';
-import { clearRelation, makeFriends, png, publicProfile, publish } from '../fixtures.js';
+import { expectClearedCookie, expectEqual, expectProblems, expectThat, fieldsOf } from '../expect.js';
+import {
+  BRIEF_PROFILE_FIELDS,
+  clearRelation,
+  FULL_PROFILE_FIELDS,
+  idsOf,
+  makeFriends,
+  png,
+  publicProfile,
+  publish,
+  UNUSED_ID,
+  WRONG_PASSWORD,
+} from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 import type { TestUsers, User } from '../users.js';
-
-const FULL = 'id name private profile_link username';
 
 interface DeletedAccount {
   deleted: User;
@@ -12,12 +21,12 @@ interface DeletedAccount {
   requested: User;
   image: string;
   picture: string;
-  post: number;
-  liked: number;
+  postId: number;
+  likedPostId: number;
 }
 
-/** A deleted account, which had a picture, a post, a like, a friend and friend requests in both directions. */
-async function deleteAccount(users: TestUsers): Promise<DeletedAccount> {
+/** Deletes a new account that has a picture, a post, a like, a friend and friend requests in both directions. */
+async function createDeletedAccount(users: TestUsers): Promise<DeletedAccount> {
   const deleted = await users.register();
   const friend = await users.sharedUser('ben');
   const [requester, requested] = [await users.sharedUser('ada'), await users.sharedUser('cleo')];
@@ -29,10 +38,19 @@ async function deleteAccount(users: TestUsers): Promise<DeletedAccount> {
   await requester.send(200, `POST /friends/request?to=${deleted.id}`);
   await deleted.send(200, `POST /friends/request?to=${requested.id}`);
   await deleted.send(200, 'DELETE /profiles/me', { json: { password: deleted.password } });
-  return { deleted, friend, requester, requested, image: post.image ?? '', picture, post: post.id, liked: liked.id };
+  return {
+    deleted,
+    friend,
+    requester,
+    requested,
+    image: post.image ?? '',
+    picture,
+    postId: post.id,
+    likedPostId: liked.id,
+  };
 }
 
-const deletedAccount = (users: TestUsers) => users.shared('deleted account', () => deleteAccount(users));
+const deletedAccount = (users: TestUsers) => users.shared('deleted account', () => createDeletedAccount(users));
 
 export const profiles: Subject = {
   name: 'Profiles and account deletion',
@@ -43,7 +61,7 @@ export const profiles: Subject = {
       async (users) => {
         const { send, id, username } = await users.sharedUser('ada');
         const response = await send(200, 'GET /profiles/me');
-        expectEqual(response, 'the fields', fieldsOf(response.body), FULL);
+        expectEqual(response, 'the fields', fieldsOf(response.body), FULL_PROFILE_FIELDS);
         expectEqual(response, 'id and username', [response.body.id, response.body.username], [id, username]);
       },
     ),
@@ -87,7 +105,7 @@ export const profiles: Subject = {
       'GET /profiles/{id} returns 404 for an unknown user and for an id that is not well formed.',
       async (users) => {
         const { send } = await users.sharedUser('ada');
-        for (const id of ['9007199254740991', '0', '-1', 'abc', '1e3', '01', '9007199254740993', '%00', '..%2fme']) {
+        for (const id of [UNUSED_ID, '0', '-1', 'abc', '1e3', '01', '9007199254740993', '%00', '..%2fme']) {
           await send(404, `GET /profiles/${id}`);
         }
       },
@@ -108,7 +126,7 @@ export const profiles: Subject = {
 
     rule(
       'profiles.update.field-rules',
-      'A profile update validates its text fields as a registration does.',
+      'PUT /profiles/me validates name, username, email and password as POST /auth/register does. The 400 names every invalid field.',
       async (users) => {
         const { send } = await users.sharedUser('pia');
         const texts = { name: ' ', username: 'two words', email: 'none', password: 'weak', extra: 'x' };
@@ -143,7 +161,7 @@ export const profiles: Subject = {
 
     rule(
       'profiles.update.same-value',
-      'Setting a field to its current value returns 200, as does remove_image=true without a picture.',
+      'PUT /profiles/me with the current value of a field returns 200, as does remove_image=true without a picture.',
       async (users) => {
         const { send } = await users.sharedUser('pia');
         const { name, username, email } = (await send(200, 'GET /auth/me')).body;
@@ -163,7 +181,7 @@ export const profiles: Subject = {
         for (const form of [
           new FormData(),
           { remove_image: 'false' },
-          { current_password: 'Wrong-Harbour_58' },
+          { current_password: WRONG_PASSWORD },
           { current_password, remove_image: 'FALSE' },
         ]) {
           expectProblems(await send(400, 'PUT /profiles/me', { form }), 'body.');
@@ -174,21 +192,16 @@ export const profiles: Subject = {
 
     rule(
       'profiles.update.booleans',
-      'Form booleans are true or false, ignoring case; other values return 400.',
+      'The field private of PUT /profiles/me is true or false, ignoring case; other values return 400.',
       async (users) => {
         const { send } = await users.sharedUser('pia');
-        expectEqual(
-          await send(200, 'GET /profiles/me'),
-          'private',
-          (await send(200, 'PUT /profiles/me', { form: { private: 'True' } })).body.private,
-          true,
-        );
-        expectEqual(
-          await send(200, 'GET /profiles/me'),
-          'private',
-          (await send(200, 'PUT /profiles/me', { form: { private: 'FALSE' } })).body.private,
-          false,
-        );
+        for (const [value, stored] of [
+          ['True', true],
+          ['FALSE', false],
+        ] as const) {
+          const response = await send(200, 'PUT /profiles/me', { form: { private: value } });
+          expectEqual(response, 'private', response.body.private, stored);
+        }
         for (const value of ['1', '0', 'yes', 'on', 'null', '', ' true', 'true ', 'tru\u0435']) {
           expectProblems(await send(400, 'PUT /profiles/me', { form: { private: value } }), 'body.private');
         }
@@ -234,7 +247,7 @@ export const profiles: Subject = {
       'DELETE /profiles/me returns 401 with the message “Invalid password” if the password is wrong; white space is significant.',
       async (users) => {
         const { send, password } = await users.sharedUser('pia');
-        for (const wrong of ['Wrong-Harbour_58', ` ${password}`]) {
+        for (const wrong of [WRONG_PASSWORD, ` ${password}`]) {
           const response = await send(401, 'DELETE /profiles/me', { json: { password: wrong } });
           expectEqual(response, 'the message', response.body.message, 'Invalid password');
           expectEqual(response, 'WWW-Authenticate', response.headers.get('www-authenticate'), 'Bearer');
@@ -248,7 +261,7 @@ export const profiles: Subject = {
       'DELETE /profiles/me requires password and accepts no other field.',
       async (users) => {
         const { send } = await users.sharedUser('pia');
-        const json = { password: 'Wrong-Harbour_58', reason: 'none' };
+        const json = { password: WRONG_PASSWORD, reason: 'none' };
         expectProblems(await send(400, 'DELETE /profiles/me', { json }), 'body.reason');
         expectProblems(await send(400, 'DELETE /profiles/me'), 'body.password');
         for (const password of [null, ['x']]) {
@@ -263,7 +276,7 @@ export const profiles: Subject = {
       async (users) => {
         const { send, password } = await users.register();
         const response = await send(200, 'DELETE /profiles/me', { json: { password } });
-        expectThat(/^fc_session_token=;/.test(response.headers.get('set-cookie') ?? ''), 'a cleared cookie', response);
+        expectClearedCookie(response);
       },
     ),
 
@@ -280,9 +293,9 @@ export const profiles: Subject = {
     ),
 
     rule('accounts.delete.posts', 'Account deletion removes the posts of the account.', async (users) => {
-      const { deleted, friend, post } = await deletedAccount(users);
-      await friend.send(404, `GET /posts/${post}`);
-      await friend.send(404, `POST /posts/like?id=${post}`);
+      const { deleted, friend, postId } = await deletedAccount(users);
+      await friend.send(404, `GET /posts/${postId}`);
+      await friend.send(404, `POST /posts/like?id=${postId}`);
       const response = await friend.send(200, 'GET /posts?limit=100');
       const authors = response.body.map(({ author_id }: { author_id: number }) => author_id);
       expectThat(!authors.includes(deleted.id), 'no post of a deleted account in the feed', response);
@@ -299,8 +312,8 @@ export const profiles: Subject = {
     ),
 
     rule('accounts.delete.likes', 'Account deletion removes the likes of the account.', async (users) => {
-      const { friend, liked } = await deletedAccount(users);
-      const response = await friend.send(200, `GET /posts/${liked}`);
+      const { friend, likedPostId } = await deletedAccount(users);
+      const response = await friend.send(200, `GET /posts/${likedPostId}`);
       expectEqual(response, 'like_count', response.body.like_count, 0);
     }),
 
@@ -312,11 +325,7 @@ export const profiles: Subject = {
         for (const { send } of [friend, requester, requested]) {
           for (const path of ['/friends', '/friends/requests']) {
             const response = await send(200, `GET ${path}`);
-            expectThat(
-              !response.body.some(({ id }: { id: number }) => id === deleted.id),
-              'no deleted account',
-              response,
-            );
+            expectThat(!idsOf(response.body).includes(deleted.id), 'no deleted account', response);
           }
           for (const path of ['request?to', 'accept?from', 'decline?from', 'cancel?to']) {
             await send(404, `POST /friends/${path}=${deleted.id}`);
@@ -336,7 +345,7 @@ export const profiles: Subject = {
 
     rule(
       'profiles.private.changes-visibility',
-      'Setting private by PUT /profiles/me takes effect immediately, in both directions.',
+      'Setting private to true or false by PUT /profiles/me takes effect immediately.',
       async (users) => {
         const pia = await users.sharedUser('pia');
         const ada = await users.sharedUser('ada');
@@ -344,12 +353,8 @@ export const profiles: Subject = {
         const post = await publish(pia);
         await pia.send(200, 'PUT /profiles/me', { form: { private: 'true' } });
         await ada.send(404, `GET /posts/${post.id}`);
-        expectEqual(
-          await ada.send(200, `GET /profiles/${pia.id}`),
-          'the fields',
-          fieldsOf((await ada.send(200, `GET /profiles/${pia.id}`)).body),
-          'id name username',
-        );
+        const response = await ada.send(200, `GET /profiles/${pia.id}`);
+        expectEqual(response, 'the fields', fieldsOf(response.body), BRIEF_PROFILE_FIELDS);
         await pia.send(200, 'PUT /profiles/me', { form: { private: 'false' } });
         await ada.send(200, `GET /posts/${post.id}`);
       },

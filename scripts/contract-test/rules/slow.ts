@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CheckedResponse } from '../exchange.js';
 import { expectEqual, expectThat } from '../expect.js';
+import { WRONG_PASSWORD } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 
 const median = (values: number[]) => [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
@@ -11,7 +12,7 @@ export const slow: Subject = {
   rules: [
     rule(
       'slow.sessions.last-used-at',
-      'last_used_at is updated when the session is used, at most a minute late. Sessions are listed by last use, latest first.',
+      'last_used_at of a session is updated when the session is used, with a delay of at most a minute. Sessions are listed by last use, latest first.',
       async (users) => {
         const user = await users.register();
         const other: string = (await users.login(user)).body.token;
@@ -40,7 +41,7 @@ export const slow: Subject = {
       'A failed login takes the same time for an unknown email, a malformed email and a wrong password.',
       async (users) => {
         const { email } = await users.register();
-        const password = 'Wrong-Harbour_58';
+        const password = WRONG_PASSWORD;
         const emails = { known: email, unknown: users.newUser().email, malformed: 'plain' };
         const times: Record<keyof typeof emails, number[]> = { known: [], unknown: [], malformed: [] };
         let response: CheckedResponse | undefined;

@@ -12,8 +12,8 @@ interface Profile {
   private: boolean;
 }
 
-/** A private account with a picture, a post and a friend, which only these rules use. */
-const updatedAccount = (users: TestUsers) =>
+/** Returns a private account with a picture, a post and a friend. Only these rules use it. */
+const getUpdatedAccount = (users: TestUsers) =>
   users.shared('updated account', async () => {
     const [user, friend] = await Promise.all([users.register(), users.register()]);
     const form = { private: 'true', image: png(), name: 'Ada B. Carter' };
@@ -23,7 +23,7 @@ const updatedAccount = (users: TestUsers) =>
     return { user, friend, post, profile: body as Profile };
   });
 
-type UpdatedAccount = Awaited<ReturnType<typeof updatedAccount>>;
+type UpdatedAccount = Awaited<ReturnType<typeof getUpdatedAccount>>;
 
 /** Checks the account on every route that shows it. */
 async function expectEverywhere({ user, friend, post, profile }: UpdatedAccount): Promise<void> {
@@ -45,7 +45,7 @@ async function expectEverywhere({ user, friend, post, profile }: UpdatedAccount)
   expectEqual(friends, 'the entry of the friend', friends.body, [profile]);
   for (const path of [`/posts/${post.id}`, '/posts?limit=100']) {
     const response = await friend.send(200, `GET ${path}`);
-    const found = [response.body].flat().find((one: Post) => one.id === post.id);
+    const found = [response.body].flat().find((entry: Post) => entry.id === post.id);
     if (found) expectEqual(response, 'author_username', found.author_username, username);
   }
   const own = await user.send(200, 'GET /posts/me');
@@ -56,7 +56,7 @@ async function expectEverywhere({ user, friend, post, profile }: UpdatedAccount)
   }
 }
 
-/** The fields of the form, what is sent, and the expected change of the profile. */
+/** The fields of a profile update, with the form that is sent and the expected change of the profile. */
 const PROFILE_FIELDS: [
   field: string,
   form: (users: TestUsers, user: User) => Record<string, string | File>,
@@ -86,7 +86,7 @@ const profileRules = PROFILE_FIELDS.map(([name, formOf, expectedChange]) => {
     `profiles.update.only.${name}`,
     `PUT /profiles/me with ${field} changes only ${field}. Every route that shows the account shows the new value.`,
     async (users) => {
-      const account = await updatedAccount(users);
+      const account = await getUpdatedAccount(users);
       const { user } = account;
       const before = account.profile;
       const form = formOf(users, user);
@@ -138,7 +138,7 @@ const postRules = POST_FIELDS.map(([field, form, expectedChange]) =>
     `posts.edit.only.${field}`,
     `PUT /posts/edit with ${field} changes only ${field}, and not likes, author or created_at. The post and all lists show the new value.`,
     async (users) => {
-      const { user, friend } = await updatedAccount(users);
+      const { user, friend } = await getUpdatedAccount(users);
       const post = await publish(user, { title: ' A title ', text: 'Line one\nline two', image: png() });
       await friend.send(200, `POST /posts/like?id=${post.id}`);
       const response = await user.send(200, `PUT /posts/edit?id=${post.id}`, { form });

@@ -1,4 +1,4 @@
-import type { CheckedResponse, RequestOptions } from '../exchange.js';
+import type { CheckedResponse } from '../exchange.js';
 import { expectEqual, expectProblems, expectThat, SkippedError } from '../expect.js';
 import { type Post, png, publish, type RawPart, rawForm } from '../fixtures.js';
 import { samples } from '../images.js';
@@ -8,7 +8,7 @@ import type { TestUsers, User } from '../users.js';
 const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
 
 /** The accepted image types: sample bytes, the media types they may be declared as, and the type they are served as. */
-const TYPES = [
+const IMAGE_TYPES = [
   { id: 'png', bytes: samples.png, served: 'image/png', declared: ['image/png', 'IMAGE/PNG; q=1', 'image/apng'] },
   { id: 'apng', bytes: samples.apng, served: 'image/png', declared: ['image/png', 'image/apng'] },
   { id: 'jpeg', bytes: samples.jpeg, served: 'image/jpeg', declared: ['image/jpeg', 'image/jpg'] },
@@ -16,9 +16,9 @@ const TYPES = [
   { id: 'webp', bytes: samples.webp, served: 'image/webp', declared: ['image/webp'] },
   { id: 'avif', bytes: samples.avif, served: 'image/avif', declared: ['image/avif'] },
 ];
-/** A part with one of these types does not declare an image type. */
-const UNDECLARED = ['application/octet-stream', undefined];
-const DECLARED = [...new Set(TYPES.map(({ served }) => served)), 'text/plain'];
+/** Types of a part that do not declare an image type. */
+const UNDECLARED_TYPES = ['application/octet-stream', undefined];
+const DECLARED_TYPES = [...new Set(IMAGE_TYPES.map(({ served }) => served)), 'text/plain'];
 
 const ascii = (text: string) => Buffer.from(text, 'latin1');
 const ftyp = (...brands: string[]) => {
@@ -28,7 +28,7 @@ const ftyp = (...brands: string[]) => {
 };
 
 /** Files that resemble an accepted image, and the type that they are declared as. */
-const NEAR_MISSES: [id: string, what: string, bytes: Buffer, declared: string][] = [
+const NEAR_MISSES: [id: string, description: string, bytes: Buffer, declared: string][] = [
   ['wav', 'WAV, which is RIFF as WebP is', ascii('RIFF\x24\0\0\0WAVEfmt \x10\0\0\0'), 'image/webp'],
   ['avi', 'AVI, which is RIFF as WebP is', ascii('RIFF\x24\0\0\0AVI LIST\x10\0\0\0'), 'image/webp'],
   ['riff', 'RIFF without a form type', ascii('RIFF\x24\0\0\0'), 'image/webp'],
@@ -64,20 +64,18 @@ const imagePart = (content: Uint8Array, type?: string, fileName = 'photo.of.me.p
 interface Form {
   id: string;
   title: string;
-  /** The status of success. */
-  success: number;
+  successStatus: number;
   /** Whether the form can remove the image. */
   canRemove: boolean;
   field: 'image' | 'profile_link';
   send(users: TestUsers, wanted: number | number[], ...parts: RawPart[]): Promise<CheckedResponse>;
-  /** Returns the path of the current image; null if every form creates a new post. */
-  currentImage(users: TestUsers): Promise<string | null>;
-  user(users: TestUsers): Promise<User>;
+  /** Returns the path of the current image, or null if the form creates a post. */
+  readImage(users: TestUsers): Promise<string | null>;
 }
 
 const textPart = (name: string, content: string): RawPart => ({ name, content });
 
-const uploader = (users: TestUsers) =>
+const uploadFixture = (users: TestUsers) =>
   users.shared('uploader', async () => {
     const user = await users.register();
     const post = await publish(user, { image: png() });
@@ -85,19 +83,19 @@ const uploader = (users: TestUsers) =>
     return { user, post };
   });
 
-const userOf = async (users: TestUsers) => (await uploader(users)).user;
+/** Returns the user who sends all uploads. */
+const getUploader = async (users: TestUsers) => (await uploadFixture(users)).user;
 
 const FORMS: Form[] = [
   {
     id: 'create',
     title: 'POST /posts/create',
-    success: 201,
+    successStatus: 201,
     canRemove: false,
     field: 'image',
-    user: userOf,
-    currentImage: async () => null,
+    readImage: async () => null,
     send: async (users, wanted, ...parts) =>
-      (await userOf(users)).send(
+      (await getUploader(users)).send(
         wanted,
         'POST /posts/create',
         rawForm(textPart('title', 'A title'), textPart('text', 'A text'), ...parts),
@@ -106,46 +104,46 @@ const FORMS: Form[] = [
   {
     id: 'edit',
     title: 'PUT /posts/edit',
-    success: 200,
+    successStatus: 200,
     canRemove: true,
     field: 'image',
-    user: userOf,
-    async currentImage(users) {
-      const { user, post } = await uploader(users);
+    async readImage(users) {
+      const { user, post } = await uploadFixture(users);
       return (await user.send(200, `GET /posts/${post.id}`)).body.image;
     },
     async send(users, wanted, ...parts) {
-      const { user, post } = await uploader(users);
+      const { user, post } = await uploadFixture(users);
       return user.send(wanted, `PUT /posts/edit?id=${post.id}`, rawForm(...parts));
     },
   },
   {
     id: 'profile',
     title: 'PUT /profiles/me',
-    success: 200,
+    successStatus: 200,
     canRemove: true,
     field: 'profile_link',
-    user: userOf,
-    currentImage: async (users) => (await (await userOf(users)).send(200, 'GET /profiles/me')).body.profile_link,
-    send: async (users, wanted, ...parts) => (await userOf(users)).send(wanted, 'PUT /profiles/me', rawForm(...parts)),
+    readImage: async (users) => (await (await getUploader(users)).send(200, 'GET /profiles/me')).body.profile_link,
+    send: async (users, wanted, ...parts) =>
+      (await getUploader(users)).send(wanted, 'PUT /profiles/me', rawForm(...parts)),
   },
 ];
 
 /** Sends files concurrently, and checks that all are rejected and the image stays unchanged. */
 async function expectRejected(users: TestUsers, form: Form, files: [bytes: Buffer, declared: string | undefined][]) {
-  const before = await form.currentImage(users);
+  const before = await form.readImage(users);
   await Promise.all(
     files.map(async ([bytes, declared]) => {
-      const response = await form.send(users, [form.success, 400], imagePart(bytes, declared));
+      const response = await form.send(users, [form.successStatus, 400], imagePart(bytes, declared));
       expectThat(response.status === 400, `400 for a file declared as ${declared ?? 'nothing'}`, response);
       expectProblems(response, 'body.image');
     }),
   );
-  const user = await form.user(users);
+  const user = await getUploader(users);
   const response = await user.send(200, 'GET /profiles/me');
-  expectEqual(response, 'the image, as before', await form.currentImage(users), before);
+  expectEqual(response, 'the image, as before', await form.readImage(users), before);
 }
 
+/** Uploads a file, and checks that it is served with this type and these bytes. Returns the path of the image. */
 async function expectStored(
   users: TestUsers,
   form: Form,
@@ -154,14 +152,14 @@ async function expectStored(
   served: string,
   servedBytes = bytes,
 ) {
-  const response = await form.send(users, [form.success, 400, 413], imagePart(bytes, declared));
+  const response = await form.send(users, [form.successStatus, 400, 413], imagePart(bytes, declared));
   expectThat(
-    response.status === form.success,
-    `${form.success} for a file declared as ${declared ?? 'nothing'}`,
+    response.status === form.successStatus,
+    `${form.successStatus} for a file declared as ${declared ?? 'nothing'}`,
     response,
   );
   const path: string = response.body[form.field];
-  const download = await (await form.user(users)).send(200, `GET ${path}`);
+  const download = await (await getUploader(users)).send(200, `GET ${path}`);
   const wanted = servedBytes === bytes ? 'the bytes as they were uploaded' : 'the image without its metadata';
   expectThat(download.bytes.equals(servedBytes), wanted, download);
   expectEqual(download, 'Content-Type', download.headers.get('content-type'), served);
@@ -170,15 +168,15 @@ async function expectStored(
 }
 
 const typeRules = FORMS.flatMap((form) =>
-  TYPES.map(({ id, bytes, served, declared }) =>
+  IMAGE_TYPES.map(({ id, bytes, served, declared }) =>
     rule(
       `uploads.type.${id}.${form.id}`,
       `${form.title} accepts ${id.toUpperCase()} declared as ${[...declared, 'application/octet-stream'].join(', ')} or without a type, serves it unchanged as ${served}, and returns 400 for any other declared type.`,
       async (users) => {
         // All declared types on one form, two of them on the others.
-        const names = form.id === 'create' ? [...declared, ...UNDECLARED] : [declared[0], UNDECLARED[0]];
-        for (const type of names) await expectStored(users, form, bytes, type, served);
-        const wrong = DECLARED.filter((type) => type !== served);
+        const types = form.id === 'create' ? [...declared, ...UNDECLARED_TYPES] : [declared[0], UNDECLARED_TYPES[0]];
+        for (const type of types) await expectStored(users, form, bytes, type, served);
+        const wrong = DECLARED_TYPES.filter((type) => type !== served);
         await expectRejected(
           users,
           form,
@@ -192,7 +190,7 @@ const typeRules = FORMS.flatMap((form) =>
 const nearMissRules = FORMS.map((form) =>
   rule(
     `uploads.no-image.${form.id}`,
-    `${form.title} returns 400 for a file that is not JPEG, PNG, GIF, WebP or AVIF, regardless of its declared type: ${NEAR_MISSES.map(([, what]) => what).join('; ')}.`,
+    `${form.title} returns 400 for a file that is not JPEG, PNG, GIF, WebP or AVIF, regardless of its declared type: ${NEAR_MISSES.map(([, description]) => description).join('; ')}.`,
     async (users) =>
       expectRejected(
         users,
@@ -205,13 +203,14 @@ const nearMissRules = FORMS.map((form) =>
   ),
 );
 
-/** JPEGs with metadata or trailing bytes, each with the bytes that are served, and a file with only the start of a JPEG. */
 const COMMENT = ascii('\xff\xfe\0\x0bIdentify!');
 const START = samples.jpeg.subarray(0, 20);
+/** JPEGs with metadata or trailing bytes, each with the bytes that are served. */
 const WITH_METADATA: [uploaded: Buffer, served: Buffer][] = [
   [Buffer.concat([START, COMMENT, samples.jpeg.subarray(20)]), samples.jpeg],
   [Buffer.concat([samples.jpeg, ascii('<script>alert(1)</script>')]), samples.jpeg],
 ];
+/** A file that has only the start of a JPEG. */
 const UNREADABLE = Buffer.concat([samples.jpeg.subarray(0, 3), ascii('<script>alert(1)</script>\0\r\n')]);
 
 const metadataRules = FORMS.map((form) =>
@@ -228,12 +227,12 @@ const metadataRules = FORMS.map((form) =>
 );
 
 /** Returns a valid GIF of this size in bytes. It repeats frames with and without a local color table. */
-function gifOf(size: number): Buffer {
+function createGif(sizeBytes: number): Buffer {
   const header = samples.gif.subarray(0, 19);
   const frame = ascii('\x21\xf9\x04\x01\0\0\0\0\x2c\0\0\0\0\x01\0\x01\0\0\x02\x02\x44\x01\0\x3b').subarray(0, -1);
   const table = Buffer.concat([ascii('\x2c\0\0\0\0\x01\0\x01\0\x80'), Buffer.alloc(6), ascii('\x02\x02\x44\x01\0')]);
   // The two frame lengths are coprime, so they add up to every sufficiently large size.
-  const remaining = size - header.length - 1;
+  const remaining = sizeBytes - header.length - 1;
   let frames = Math.floor(remaining / frame.length);
   while ((remaining - frames * frame.length) % table.length !== 0) frames -= 1;
   const tables = (remaining - frames * frame.length) / table.length;
@@ -245,41 +244,51 @@ const sizeRules = FORMS.flatMap((form) => [
   rule(
     `uploads.size.accepted.${form.id}`,
     `${form.title} accepts an image of exactly 5 MiB.`,
-    async (users) => void (await expectStored(users, form, gifOf(MAX_IMAGE_BYTES), 'image/gif', 'image/gif')),
+    async (users) => void (await expectStored(users, form, createGif(MAX_IMAGE_BYTES), 'image/gif', 'image/gif')),
   ),
 
   rule(
     `uploads.size.refused.${form.id}`,
     `${form.title} returns 413 for an image one byte larger than 5 MiB, and stores nothing.`,
     async (users) => {
-      const before = await form.currentImage(users);
-      const response = await form.send(users, [form.success, 413], imagePart(gifOf(MAX_IMAGE_BYTES + 1), 'image/gif'));
+      const before = await form.readImage(users);
+      const response = await form.send(
+        users,
+        [form.successStatus, 413],
+        imagePart(createGif(MAX_IMAGE_BYTES + 1), 'image/gif'),
+      );
       if (response.status !== 413) {
-        const larger = await form.send(users, [form.success, 413], imagePart(gifOf(2 * MAX_IMAGE_BYTES), 'image/gif'));
+        const larger = await form.send(
+          users,
+          [form.successStatus, 413],
+          imagePart(createGif(2 * MAX_IMAGE_BYTES), 'image/gif'),
+        );
         expectThat(larger.status !== 413, '413 for an image one byte larger than 5 MiB', response);
         throw new SkippedError('the service is configured to accept larger images');
       }
-      expectEqual(response, 'the image, as before', await form.currentImage(users), before);
+      expectEqual(response, 'the image, as before', await form.readImage(users), before);
     },
   ),
 ]);
+
+/** Returns a field other than the image that the form may contain. */
+const otherField = ({ id }: Form) => (id === 'profile' ? textPart('name', 'A Name') : textPart('title', 'A title'));
 
 const EMPTY_FILE_INPUT: RawPart = imagePart(Buffer.alloc(0), 'application/octet-stream', '');
 
 const formRules = FORMS.flatMap((form) => [
   rule(
     `uploads.empty-input.${form.id}`,
-    `An empty file input (filename="", no bytes) of ${form.title} is treated as no file.`,
+    `${form.title} treats an empty file input (filename="", no bytes) as no file.`,
     async (users) => {
-      const before = await form.currentImage(users);
-      const field =
-        form.id === 'profile' ? textPart('name', 'A Name') : form.id === 'edit' ? textPart('title', 'A title') : [];
+      const before = await form.readImage(users);
+      const fields = form.id === 'create' ? [] : [otherField(form)];
       for (const emptyInput of [
         EMPTY_FILE_INPUT,
         { ...EMPTY_FILE_INPUT, type: 'image/png' },
         imagePart(Buffer.alloc(0), undefined, ''),
       ]) {
-        const response = await form.send(users, form.success, emptyInput, ...[field].flat());
+        const response = await form.send(users, form.successStatus, emptyInput, ...fields);
         expectEqual(response, 'the image', response.body[form.field], before);
       }
       if (form.id !== 'create') await form.send(users, 400, EMPTY_FILE_INPUT);
@@ -293,7 +302,7 @@ const formRules = FORMS.flatMap((form) => [
       const names: string[] = [];
       let last: CheckedResponse | undefined;
       for (let count = 0; count < 8; count++) {
-        last = await form.send(users, form.success, imagePart(samples.png, 'image/png', 'harbour.png'));
+        last = await form.send(users, form.successStatus, imagePart(samples.png, 'image/png', 'harbour.png'));
         const path: string = last.body[form.field];
         expectThat(/^\/(posts|profiles)\/image\/[^/]{22,}$/.test(path), 'a name of 128 random bits or more', last);
         expectThat(!/harbour/i.test(path), 'a name without the uploaded name', last);
@@ -319,11 +328,8 @@ const formRules = FORMS.flatMap((form) => [
       expectProblems(await form.send(users, 400, { ...image, name: 'picture' }), 'body.picture');
       expectProblems(await form.send(users, 400, { ...image, name: 'image[]' }), 'body.image[]');
       expectProblems(await form.send(users, 400, textPart('image', 'x')), 'body.image');
-      const [name] = form.id === 'profile' ? ['name'] : ['title'];
-      const response = await form.send(users, 400, imagePart(samples.png, 'image/png'), {
-        ...image,
-        name: name as string,
-      });
+      const { name } = otherField(form);
+      const response = await form.send(users, 400, image, { ...image, name });
       expectProblems(response, `body.${name}`);
     },
   ),
@@ -332,30 +338,29 @@ const formRules = FORMS.flatMap((form) => [
 const removalRules = FORMS.filter(({ canRemove }) => canRemove).flatMap((form) => [
   rule(
     `uploads.remove-image.false.${form.id}`,
-    `remove_image=false of ${form.title} has no effect: an image sent with it is stored, and without other fields it returns 400.`,
+    `${form.title} ignores remove_image=false: an image in the same form is stored, and a form without other fields returns 400.`,
     async (users) => {
       for (const parts of [
         [textPart('remove_image', 'false'), imagePart(samples.webp, 'image/webp')],
         [imagePart(samples.gif, 'image/gif'), textPart('remove_image', 'False')],
       ]) {
-        const before = await form.currentImage(users);
-        const response = await form.send(users, form.success, ...parts);
+        const before = await form.readImage(users);
+        const response = await form.send(users, form.successStatus, ...parts);
         expectThat(response.body[form.field] && response.body[form.field] !== before, 'a new image', response);
-        expectEqual(response, 'the image, as it is read', await form.currentImage(users), response.body[form.field]);
-        await (await form.user(users)).send(200, `GET ${response.body[form.field]}`);
+        expectEqual(response, 'the image, as it is read', await form.readImage(users), response.body[form.field]);
+        await (await getUploader(users)).send(200, `GET ${response.body[form.field]}`);
       }
       expectProblems(await form.send(users, 400, textPart('remove_image', 'false')), 'body.');
       expectProblems(await form.send(users, 400, textPart('remove_image', 'FALSE'), EMPTY_FILE_INPUT), 'body.');
-      const field = form.id === 'profile' ? textPart('name', 'A Name') : textPart('title', 'A title');
-      const before = await form.currentImage(users);
-      const response = await form.send(users, form.success, field, textPart('remove_image', 'FALSE'));
+      const before = await form.readImage(users);
+      const response = await form.send(users, form.successStatus, otherField(form), textPart('remove_image', 'FALSE'));
       expectEqual(response, 'the image, as before', response.body[form.field], before);
     },
   ),
 
   rule(
     `uploads.remove-image.true.${form.id}`,
-    `remove_image=true of ${form.title} removes the image, and succeeds if there is none. Together with an image it returns 400, as do values other than true and false.`,
+    `${form.title} with remove_image=true removes the image, and succeeds even if there is none. remove_image=true together with an image returns 400, as do values other than true and false.`,
     async (users) => {
       const image = await expectStored(users, form, samples.png, 'image/png', 'image/png');
       for (const value of ['true', 'True', 'TRUE']) {
@@ -372,12 +377,12 @@ const removalRules = FORMS.filter(({ canRemove }) => canRemove).flatMap((form) =
       for (const value of ['', '1', '0', 'yes', ' true', 'true ', 'null', 'on']) {
         expectProblems(await form.send(users, 400, textPart('remove_image', value)), 'body.remove_image');
       }
-      const user = await form.user(users);
+      const user = await getUploader(users);
       await user.send(200, `GET ${image}`);
       for (const value of ['true', 'TRUE']) {
-        const response = await form.send(users, form.success, textPart('remove_image', value));
+        const response = await form.send(users, form.successStatus, textPart('remove_image', value));
         expectEqual(response, 'the image', response.body[form.field], null);
-        expectEqual(response, 'the image, as it is read', await form.currentImage(users), null);
+        expectEqual(response, 'the image, as it is read', await form.readImage(users), null);
       }
       await user.send(404, `GET ${image}`);
     },
@@ -385,14 +390,13 @@ const removalRules = FORMS.filter(({ canRemove }) => canRemove).flatMap((form) =
 
   rule(
     `uploads.replaced.${form.id}`,
-    `An image of ${form.title} replaces the previous image, which can no longer be downloaded. A form without image and remove_image keeps the image.`,
+    `An image sent by ${form.title} replaces the previous image, which can no longer be downloaded. A form without image and remove_image leaves the image unchanged.`,
     async (users) => {
       const first = await expectStored(users, form, samples.png, 'image/png', 'image/png');
       const second = await expectStored(users, form, samples.avif, 'image/avif', 'image/avif');
-      const user = await form.user(users);
+      const user = await getUploader(users);
       await user.send(404, `GET ${first}`);
-      const field = form.id === 'profile' ? textPart('name', 'A Name') : textPart('title', 'A title');
-      const response = await form.send(users, form.success, field);
+      const response = await form.send(users, form.successStatus, otherField(form));
       expectEqual(response, 'the image, as before', response.body[form.field], second);
       await user.send(200, `GET ${second}`);
     },
@@ -402,16 +406,12 @@ const removalRules = FORMS.filter(({ canRemove }) => canRemove).flatMap((form) =
 /** Operations that delete the image of a post. */
 const DELETIONS: [id: string, description: string, remove: (user: User, post: Post) => Promise<CheckedResponse>][] = [
   ['delete', 'DELETE /posts/delete', ({ send }, { id }) => send(200, `DELETE /posts/delete?id=${id}`)],
-  [
-    'account',
-    'DELETE /profiles/me',
-    ({ send, password }) => send(200, 'DELETE /profiles/me', { json: { password } } satisfies RequestOptions),
-  ],
+  ['account', 'DELETE /profiles/me', ({ send, password }) => send(200, 'DELETE /profiles/me', { json: { password } })],
 ];
 
 const endRules = DELETIONS.map(([id, description, remove]) =>
   rule(`uploads.ended.${id}`, `${description} removes the stored image of a post.`, async (users) => {
-    const user = id === 'account' ? await users.register() : await userOf(users);
+    const user = id === 'account' ? await users.register() : await getUploader(users);
     const other = await users.sharedUser('ada');
     const post = await publish(user, { image: png() });
     const tag = (await other.send(200, `GET ${post.image}`)).headers.get('etag') ?? '';

@@ -1,6 +1,8 @@
 import type { CheckedResponse, RequestOptions } from '../exchange.js';
 import { expectEqual, expectThat, fieldsOf } from '../expect.js';
 import {
+  BRIEF_PROFILE_FIELDS,
+  FULL_PROFILE_FIELDS,
   findInFeed,
   type OwnedContent,
   PRIVACIES,
@@ -16,7 +18,7 @@ import {
 import { rule, type Subject } from '../rule.js';
 import type { Requester, TestUsers, User } from '../users.js';
 
-const ACCOUNT: Record<Privacy, string> = {
+const ACCOUNT_DESCRIPTIONS: Record<Privacy, string> = {
   public: 'a public account',
   private: 'a private account',
   'was-public': 'an account that was public and is private now',
@@ -25,10 +27,11 @@ const ACCOUNT: Record<Privacy, string> = {
 
 const isPublic = (privacy: Privacy) => privacy === 'public' || privacy === 'was-private';
 
-/** Returns whether a viewer may see the content of an account: the visibility rule. */
+/** Returns whether a viewer may see the content of an account. */
 const canSee = (viewer: Viewer, privacy: Privacy) =>
   viewer === 'owner' || viewer === 'friend' || (isPublic(privacy) && viewer !== 'loggedOut');
 
+/** Describes the viewers who may see the content of an account. */
 const audienceOf = (privacy: Privacy) =>
   isPublic(privacy)
     ? 'every authenticated user'
@@ -56,12 +59,13 @@ const forEachViewer = async (users: TestUsers, privacy: Privacy, check: (testCas
   await Promise.all(casesOf(users, await visibilityFixture(users), privacy).map(check));
 };
 
-async function expectLikeMissing(response: CheckedResponse, missing: () => Promise<CheckedResponse>): Promise<void> {
+/** Checks that a 404 has the same body as the 404 for a missing post, image or user. */
+async function expectSameAsMissing(response: CheckedResponse, missing: () => Promise<CheckedResponse>): Promise<void> {
   if (response.status === 404)
     expectEqual(response, 'the body, as for a missing one', response.body, (await missing()).body);
 }
 
-/** Checks GET, HEAD and a conditional GET, which has the ETag if one is given. */
+/** Checks GET, HEAD and a GET with If-None-Match, which is `*` without an ETag. Returns the response to GET. */
 async function expectReads(
   { sender, expected, viewer }: ViewerCase,
   path: string,
@@ -71,7 +75,7 @@ async function expectReads(
   const get = await sender.send(expected, `GET ${path}`);
   const head = await sender.send(expected, `HEAD ${path}`);
   expectEqual(head, 'the bytes of a HEAD', head.bytes.length, 0);
-  await expectLikeMissing(get, () => sender.send(404, `GET ${missing}`));
+  await expectSameAsMissing(get, () => sender.send(404, `GET ${missing}`));
   const conditional: RequestOptions = { headers: { 'If-None-Match': etag ?? '*' } };
   const wanted = expected === 200 ? (etag === undefined ? [200, 304] : 304) : expected;
   const response = await sender.send(wanted, `GET ${path}`, conditional);
@@ -82,8 +86,7 @@ async function expectReads(
 const etagOf = async ({ owner }: OwnedContent, path: string) =>
   (await owner.send(200, `GET ${path}`)).headers.get('etag') ?? '';
 
-const profileFields = (expected: number) =>
-  expected === 200 ? 'id name private profile_link username' : 'id name username';
+const profileFields = (expected: number) => (expected === 200 ? FULL_PROFILE_FIELDS : BRIEF_PROFILE_FIELDS);
 
 /** Checks which viewers can like or unlike a post. */
 async function checkLikes(users: TestUsers, privacy: Privacy, method: 'POST' | 'DELETE'): Promise<void> {
@@ -97,7 +100,7 @@ async function checkLikes(users: TestUsers, privacy: Privacy, method: 'POST' | '
   }
   for (const { sender, expected } of cases) {
     const response = await sender.send(expected, `${method} /posts/like?id=${post.id}`);
-    await expectLikeMissing(response, () => sender.send(404, `${method} /posts/like?id=${UNUSED_ID}`));
+    await expectSameAsMissing(response, () => sender.send(404, `${method} /posts/like?id=${UNUSED_ID}`));
   }
   const liked = method === 'POST';
   for (const { sender } of allowed) {
@@ -107,6 +110,7 @@ async function checkLikes(users: TestUsers, privacy: Privacy, method: 'POST' | '
   }
 }
 
+/** Checks that only the author of a post can send a request that changes it. */
 async function checkAuthorOnly(
   users: TestUsers,
   privacy: Privacy,
@@ -118,14 +122,14 @@ async function checkAuthorOnly(
   for (const { sender, viewer } of casesOf(users, fixture, privacy)) {
     if (viewer === 'owner') continue;
     const response = await sender.send(viewer === 'loggedOut' ? 401 : 404, ...request(post.id));
-    await expectLikeMissing(response, () => sender.send(404, ...request(UNUSED_ID)));
+    await expectSameAsMissing(response, () => sender.send(404, ...request(UNUSED_ID)));
   }
   const response = await owner.send(200, `GET /posts/${post.id}`);
   expectEqual(response, 'the post, unchanged', response.body, { ...post, comments: [] });
   await owner.send(200, ...request(post.id));
 }
 
-/** The requests of viewers, with the sentence of each rule. */
+/** The rules that are checked for every privacy of an account. */
 const VISIBILITY_RULES: [
   id: string,
   sentence: (account: string, audience: string) => string,
@@ -134,7 +138,7 @@ const VISIBILITY_RULES: [
   [
     'post',
     (account, audience) =>
-      `A post of ${account} is visible to ${audience}, by GET, HEAD and conditional GET. Other users get 404.`,
+      `GET, HEAD and conditional GET return a post of ${account} to ${audience}. Other users get 404.`,
     (users, privacy) =>
       forEachViewer(users, privacy, async (testCase) => {
         const response = await expectReads(testCase, `/posts/${testCase.post.id}`, `/posts/${UNUSED_ID}`);
@@ -163,7 +167,7 @@ const VISIBILITY_RULES: [
   [
     'image',
     (account, audience) =>
-      `The image of a post of ${account} can be downloaded by ${audience}, by GET, HEAD and conditional GET. Other users get 404, even with its ETag.`,
+      `GET, HEAD and conditional GET return the image of a post of ${account} to ${audience}. Other users get 404, even with its ETag.`,
     async (users, privacy) => {
       const { owned } = await visibilityFixture(users);
       const etag = await etagOf(owned[privacy], owned[privacy].post.image);
@@ -175,7 +179,7 @@ const VISIBILITY_RULES: [
   [
     'picture',
     (account, audience) =>
-      `The profile picture of ${account} can be downloaded by ${audience}, by GET, HEAD and conditional GET. Other users get 404, even with its ETag.`,
+      `GET, HEAD and conditional GET return the profile picture of ${account} to ${audience}. Other users get 404, even with its ETag.`,
     async (users, privacy) => {
       const { owned } = await visibilityFixture(users);
       const etag = await etagOf(owned[privacy], owned[privacy].picture);
@@ -230,12 +234,12 @@ const VISIBILITY_RULES: [
   ],
 ];
 
-/** Every kind of viewer, on all content of every kind of account. */
+/** Checks every kind of viewer with all content of every kind of account. */
 export const viewers: Subject = {
   name: 'Visibility',
   rules: VISIBILITY_RULES.flatMap(([id, sentence, check]) =>
     PRIVACIES.map((privacy) =>
-      rule(`visibility.${id}.${privacy}`, sentence(ACCOUNT[privacy], audienceOf(privacy)), (users) =>
+      rule(`visibility.${id}.${privacy}`, sentence(ACCOUNT_DESCRIPTIONS[privacy], audienceOf(privacy)), (users) =>
         check(users, privacy),
       ),
     ),

@@ -9,7 +9,7 @@ const CHECKS = 290;
 const DISCONNECT_AFTER_MS = 500;
 const POLL_INTERVAL_MS = 100;
 const DRAIN_MAX_MS = 20_000;
-/** The bound of the service for queued work. */
+/** The maximum expected waiting time of the service's hash queue. */
 const QUEUED_MAX_MS = 2_000;
 
 /** Password checks for clients that have disconnected. */
@@ -20,7 +20,7 @@ export const abandonedChecks: Attack = {
     const honest = await target.createAccount();
     const attacker = await target.createAccount();
     return {
-      honest: [logins(honest), currentAccount(honest.token)],
+      honestRequests: [logins(honest), currentAccount(honest.token)],
       async run() {
         const disconnected = AbortSignal.any([AbortSignal.timeout(DISCONNECT_AFTER_MS), target.signal]);
         const form = { name: 'A', current_password: 'Guessed-Harbour-27!' };
@@ -32,6 +32,7 @@ export const abandonedChecks: Attack = {
         const began = performance.now();
         while (performance.now() - began < DRAIN_MAX_MS) {
           const waiting = (await readMetrics(target.service.opsUrl))?.value('password_hashes', { state: 'waiting' });
+          // One may be of the honest client.
           if (waiting !== undefined && waiting <= 1) break;
           await sleep(POLL_INTERVAL_MS);
         }

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { script } from '../../support/processes.js';
 import { ATTACKER } from '../addresses.js';
-import { type Attack, currentAccount, loopDelay, noErrors, p99 } from '../attack.js';
+import { type Attack, countStatus, currentAccount, loopDelay, noErrors, otherStatuses, p99 } from '../attack.js';
 import { statusOf } from '../client.js';
-import { endWithThisProcess } from '../service.js';
+import { killOnExit } from '../service.js';
 
 const PAGES = 40;
 const POSTS = { quick: 30_000, full: 300_000 };
@@ -24,21 +24,21 @@ export const deepPages: Attack = {
         detached: true,
       },
     );
-    endWithThisProcess(child);
+    killOnExit(child);
     let output = '';
     child.stderr.on('data', (chunk) => {
       output += chunk;
     });
     const [code] = await once(child, 'close');
-    if (code !== 0) throw new Error(`seeding ended with ${code}: ${output.slice(-500)}`);
+    if (code !== 0) throw new Error(`Seeding exited with ${code}: ${output.slice(-500)}`);
   },
   async prepare(target) {
     const honest = await target.createAccount();
     const attacker = await target.createAccount();
     return {
-      honest: [currentAccount(honest.token)],
+      honestRequests: [currentAccount(honest.token)],
       async run() {
-        const page = () =>
+        const readPage = () =>
           statusOf(
             target.send('GET', '/posts?offset=2147483647', {
               from: ATTACKER,
@@ -46,11 +46,8 @@ export const deepPages: Attack = {
               signal: target.signal,
             }),
           );
-        const statuses = await Promise.all(Array.from({ length: PAGES }, page));
-        return [
-          { name: 'neither 200 nor 503', value: statuses.filter((s) => s !== 200 && s !== 503).length, atMost: 0 },
-          { name: '503', value: statuses.filter((status) => status === 503).length },
-        ];
+        const statuses = await Promise.all(Array.from({ length: PAGES }, readPage));
+        return [otherStatuses(statuses, 200, 503), countStatus(statuses, 503)];
       },
     };
   },

@@ -1,16 +1,16 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ATTACKER } from '../addresses.js';
-import { type Attack, currentAccount, memory, noErrors, p99 } from '../attack.js';
-import { openSocket } from '../sockets.js';
+import { type Attack, currentAccount, memory, noErrors, p99, waitForAttack } from '../attack.js';
+import { openSocket, rawGet } from '../sockets.js';
 
-const READING = 2;
-const UNREAD = 100;
-const PIPELINED = 100;
+const READING_CONNECTIONS = 2;
+const UNREAD_CONNECTIONS = 100;
+const PIPELINED_REQUESTS = 100;
 const ATTACK_MS = { quick: 5_000, full: 20_000 };
 /** The maximum compressed size, as a share of the original. */
 const MAX_COMPRESSED_SHARE = 0.25;
 
-const REQUEST = 'GET /openapi.yaml HTTP/1.1\r\nHost: x\r\nAccept-Encoding: br, gzip\r\n\r\n';
+const COMPRESSION = { 'Accept-Encoding': 'br, gzip' };
+const REQUEST = rawGet('/openapi.yaml', COMPRESSION);
 
 /** Requests for the document, which is not rate limited; most responses are never read. */
 export const documents: Attack = {
@@ -19,32 +19,32 @@ export const documents: Attack = {
   async prepare(target) {
     const honest = await target.createAccount();
     return {
-      honest: [currentAccount(honest.token)],
+      honestRequests: [currentAccount(honest.token)],
       async run() {
-        const whole = await target.send('GET', '/openapi.yaml');
-        const compressed = await target.send('GET', '/openapi.yaml', { headers: { 'Accept-Encoding': 'br, gzip' } });
+        const original = await target.send('GET', '/openapi.yaml');
+        const compressed = await target.send('GET', '/openapi.yaml', { headers: COMPRESSION });
         let bytesRead = 0;
-        const reading = Array.from({ length: READING }, () => {
+        const reading = Array.from({ length: READING_CONNECTIONS }, () => {
           const socket = openSocket(target, { from: ATTACKER });
           socket.on('data', (chunk) => {
             bytesRead += chunk.length;
             if (socket.writableLength === 0) socket.write(REQUEST);
           });
-          socket.write(REQUEST.repeat(PIPELINED));
+          socket.write(REQUEST.repeat(PIPELINED_REQUESTS));
           return socket;
         });
-        const unread = Array.from({ length: UNREAD }, () => {
+        const unread = Array.from({ length: UNREAD_CONNECTIONS }, () => {
           const socket = openSocket(target, { from: ATTACKER });
           socket.pause();
-          socket.write(REQUEST.repeat(PIPELINED));
+          socket.write(REQUEST.repeat(PIPELINED_REQUESTS));
           return socket;
         });
-        await sleep(target.quick ? ATTACK_MS.quick : ATTACK_MS.full);
+        await waitForAttack(target, ATTACK_MS);
         for (const socket of [...reading, ...unread]) socket.destroy();
         return [
           {
             name: 'compressed size',
-            value: (100 * compressed.bytes.length) / whole.bytes.length,
+            value: (100 * compressed.bytes.length) / original.bytes.length,
             atMost: 100 * MAX_COMPRESSED_SHARE,
             unit: '%',
           },

@@ -1,13 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ATTACKER } from '../addresses.js';
-import { type Attack, currentAccount, noErrors, p99 } from '../attack.js';
-import { openSocket } from '../sockets.js';
+import { type Attack, currentAccount, noErrors, p99, waitForAttack } from '../attack.js';
+import { openSocket, rawGet } from '../sockets.js';
 
 const SOCKETS = 1_500;
 const OPEN_FILES_MAX = 1_024;
 const ATTACK_MS = { quick: 5_000, full: 20_000 };
-/** Sent by every third connection. */
-const INCOMPLETE_HEAD = 'GET /auth/me HTTP/1.1\r\nHost: x\r\n';
+/** Sent by every third connection. The final line is missing. */
+const INCOMPLETE_HEAD = rawGet('/auth/me').slice(0, -'\r\n'.length);
 
 /** More connections than the service's limit of open files. */
 export const idleSockets: Attack = {
@@ -17,8 +16,8 @@ export const idleSockets: Attack = {
   async prepare(target) {
     const honest = await target.createAccount();
     return {
-      // Existing connections are not affected by the attack.
-      honest: [{ ...currentAccount(honest.token), sent: { token: honest.token, newConnection: true } }],
+      // New connections, since the attack does not affect existing ones.
+      honestRequests: [{ ...currentAccount(honest.token), options: { token: honest.token, newConnection: true } }],
       async run() {
         const sockets = Array.from({ length: SOCKETS }, (_, index) => {
           const socket = openSocket(target, { from: ATTACKER });
@@ -26,10 +25,10 @@ export const idleSockets: Attack = {
           if (index % 3 === 0) socket.write(INCOMPLETE_HEAD);
           return socket;
         });
-        await sleep(target.quick ? ATTACK_MS.quick : ATTACK_MS.full);
-        const open = sockets.filter((socket) => !socket.destroyed).length;
+        await waitForAttack(target, ATTACK_MS);
+        const openCount = sockets.filter((socket) => !socket.destroyed).length;
         for (const socket of sockets) socket.destroy();
-        return [{ name: 'still open', value: open }];
+        return [{ name: 'still open', value: openCount }];
       },
     };
   },

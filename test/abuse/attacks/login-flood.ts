@@ -1,5 +1,14 @@
-import { addresses } from '../addresses.js';
-import { type Attack, currentAccount, logins, max, percentileOf } from '../attack.js';
+import { rotateAddresses } from '../addresses.js';
+import {
+  type Attack,
+  countStatus,
+  currentAccount,
+  logins,
+  max,
+  noErrors,
+  otherStatuses,
+  percentileOf,
+} from '../attack.js';
 import { statusOf } from '../client.js';
 
 const LOGINS = 1_000;
@@ -12,20 +21,16 @@ export const loginFlood: Attack = {
   async prepare(target) {
     const honest = await target.createAccount();
     return {
-      honest: [logins(honest), currentAccount(honest.token)],
+      honestRequests: [logins(honest), currentAccount(honest.token)],
       async run() {
-        const nextAddress = addresses(4, LOGINS_PER_ADDRESS);
+        const nextAddress = rotateAddresses(4, LOGINS_PER_ADDRESS);
         const statuses = await Promise.all(
           Array.from({ length: LOGINS }, (_, index) => {
             const json = { email: `nobody${index}@people.example`, password: 'Guessed-Harbour-27!' };
             return statusOf(target.send('POST', '/auth/login', { from: nextAddress(), json, signal: target.signal }));
           }),
         );
-        const other = statuses.filter((status) => status !== 401 && status !== 503).length;
-        return [
-          { name: 'neither 401 nor 503', value: other, atMost: 0 },
-          { name: '503', value: statuses.filter((status) => status === 503).length },
-        ];
+        return [otherStatuses(statuses, 401, 503), countStatus(statuses, 503)];
       },
     };
   },
@@ -33,6 +38,6 @@ export const loginFlood: Attack = {
     max(measured, 3_000),
     // Accepting 1,000 new connections takes time before any limit applies.
     percentileOf(measured, 'me', 0.99, 3_000),
-    { name: 'errors', value: measured.errors, atMost: 0 },
+    noErrors(measured),
   ],
 };

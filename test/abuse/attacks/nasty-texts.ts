@@ -5,7 +5,7 @@ import { type Received, statusOf } from '../client.js';
 
 const JSON_TYPE = 'application/json';
 
-/** The largest texts that fit into a body beside its other fields. */
+/** The sizes of texts that just fit into a body beside its other fields. */
 const TEXT_BYTES_MAX = { json: 60 * 1024, form: 200 * 1024 };
 const JSON_BYTES_MAX = 64 * 1024;
 
@@ -21,26 +21,26 @@ export const nastyTextsEverywhere: Attack = {
       form: { title: 'T', text: 'T' },
     });
     return {
-      honest: [currentAccount(honest.token)],
+      honestRequests: [currentAccount(honest.token)],
       async run() {
         let faults = 0;
-        const count = async (response: Promise<Received>) => {
+        const countFault = async (response: Promise<Received>) => {
           const status = await statusOf(response);
           if (status >= 500 || status === 0) faults += 1;
         };
         for (const operation of contract.filter(({ requestBody }) => requestBody)) {
           const isJson = operation.requestBody?.mediaType === JSON_TYPE;
           const texts = Object.values(nastyTexts(isJson ? TEXT_BYTES_MAX.json : TEXT_BYTES_MAX.form));
-          for (const field of fieldsOf(operation)) {
+          for (const field of fieldNamesOf(operation)) {
             for (const text of texts) {
               if (target.signal.aborted) return [];
-              await count(sendField(target, operation, field, text, attacker.token, post.id));
+              await countFault(sendField(target, operation, field, text, attacker.token, post.id));
             }
           }
           for (const body of isJson ? Object.values(nastyJson(JSON_BYTES_MAX)) : []) {
             const headers = { 'Content-Type': JSON_TYPE };
             const credentials = operation.secured && { token: attacker.token };
-            await count(
+            await countFault(
               target.send(operation.method, operation.path, { ...credentials, body, headers, signal: target.signal }),
             );
           }
@@ -52,11 +52,10 @@ export const nastyTextsEverywhere: Attack = {
   evaluate: (measured) => [loopDelay(measured, 100), noErrors(measured)],
 };
 
-function fieldsOf({ requestBody }: ContractOperation): string[] {
-  const properties = (requestBody?.schema.properties ?? {}) as Record<string, { type?: string }>;
-  return Object.keys(properties);
-}
+const fieldNamesOf = ({ requestBody }: ContractOperation): string[] =>
+  Object.keys(requestBody?.schema.properties ?? {});
 
+/** Sends the operation's example with this text in one field. */
 function sendField(
   target: Target,
   operation: ContractOperation,

@@ -1,13 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ATTACKER } from '../addresses.js';
-import { type Attack, currentAccount, noErrors, p50, type Target } from '../attack.js';
-import { openSocket } from '../sockets.js';
+import { type Attack, currentAccount, noErrors, p50, type Target, waitForAttack } from '../attack.js';
+import { openSocket, rawGet } from '../sockets.js';
 
 const CONNECTIONS = 5;
 const ATTACK_MS = { quick: 6_000, full: 30_000 };
-const LOG_MIB_MAX = 1;
+/** Includes the few lines of the honest client. */
+const LOG_GROWTH_MAX_MIB = 1;
 
-const REQUEST = 'GET /auth/me HTTP/1.1\r\nHost: x\r\n\r\n';
+const REQUEST = rawGet('/auth/me');
 const CHUNK = Buffer.from(REQUEST.repeat(Math.floor((64 * 1024) / REQUEST.length)));
 
 /** A client beyond its rate limit that pipelines requests, and reconnects whenever it is disconnected. */
@@ -17,18 +17,22 @@ export const pipelinedFlood: Attack = {
   async prepare(target) {
     const honest = await target.createAccount();
     return {
-      honest: [currentAccount(honest.token)],
+      honestRequests: [currentAccount(honest.token)],
       async run() {
-        const before = await target.service.logBytes();
-        const flood = new AbortController();
-        const stop = AbortSignal.any([flood.signal, target.signal]);
+        const { service } = target;
+        const logBytesBefore = await service.logBytes();
+        const controller = new AbortController();
+        const signal = AbortSignal.any([controller.signal, target.signal]);
         let connections = 0;
-        for (let count = 0; count < CONNECTIONS; count++) keepFlooding(target, stop, () => connections++);
-        await sleep(target.quick ? ATTACK_MS.quick : ATTACK_MS.full);
-        flood.abort();
-        const own = await ownLogBytes(before, target);
+        const onConnect = () => {
+          connections += 1;
+        };
+        for (let count = 0; count < CONNECTIONS; count++) keepFlooding({ service, signal }, onConnect);
+        await waitForAttack(target, ATTACK_MS);
+        controller.abort();
+        const logGrowthBytes = (await service.logBytes()) - logBytesBefore;
         return [
-          { name: 'log', value: own / 2 ** 20, atMost: LOG_MIB_MAX, unit: 'MiB' },
+          { name: 'log', value: logGrowthBytes / 2 ** 20, atMost: LOG_GROWTH_MAX_MIB, unit: 'MiB' },
           { name: 'connections', value: connections },
         ];
       },
@@ -37,25 +41,18 @@ export const pipelinedFlood: Attack = {
   evaluate: (measured) => [p50(measured, 100), noErrors(measured)],
 };
 
-function keepFlooding(target: Target, stop: AbortSignal, connected: () => void): void {
-  if (stop.aborted) return;
+/** Pipelines requests, over new connections when the service closes one, until the signal is aborted. */
+function keepFlooding(target: Pick<Target, 'service' | 'signal'>, onConnect: () => void): void {
+  if (target.signal.aborted) return;
   const socket = openSocket(target, { from: ATTACKER });
   const write = () => {
     while (socket.writable && socket.write(CHUNK));
   };
   socket.once('connect', () => {
-    connected();
+    onConnect();
     write();
   });
   socket.on('drain', write);
   socket.resume();
-  const end = () => socket.destroy();
-  stop.addEventListener('abort', end, { once: true });
-  socket.once('close', () => {
-    stop.removeEventListener('abort', end);
-    setImmediate(() => keepFlooding(target, stop, connected));
-  });
+  socket.once('close', () => setImmediate(() => keepFlooding(target, onConnect)));
 }
-
-/** Returns the log growth, which includes the few lines of the honest client. */
-const ownLogBytes = async (before: number, { service }: Target) => (await service.logBytes()) - before;

@@ -1,4 +1,4 @@
-import { addresses } from '../addresses.js';
+import { rotateAddresses } from '../addresses.js';
 import { type Attack, currentAccount, noErrors } from '../attack.js';
 import { statusOf } from '../client.js';
 
@@ -16,16 +16,16 @@ export const sessions: Attack = {
     const honest = await target.createAccount();
     const { email, password } = await target.createAccount();
     return {
-      honest: [currentAccount(honest.token)],
+      honestRequests: [currentAccount(honest.token)],
       async run() {
-        const nextAddress = addresses(5, LOGINS_PER_ADDRESS);
+        const nextAddress = rotateAddresses(5, LOGINS_PER_ADDRESS);
         const login = () =>
           target.send('POST', '/auth/login', { from: nextAddress(), json: { email, password }, signal: target.signal });
         for (let count = 0; count < LOGINS; count += CONCURRENT_LOGINS) {
           await Promise.all(Array.from({ length: CONCURRENT_LOGINS }, () => statusOf(login())));
         }
         const { body: last } = await login();
-        target.addSecret(last.token);
+        target.addSecrets(last.token);
         const { body } = await target.send('GET', '/auth/sessions', { token: last.token });
         return [{ name: 'sessions', value: body.length, atMost: SESSIONS_MAX }];
       },

@@ -1,7 +1,7 @@
 import { samples } from '../../../scripts/contract-test/images.js';
 import { ATTACKER } from '../addresses.js';
-import { type Attack, imageOf, noErrors, p99 } from '../attack.js';
-import { openSocket } from '../sockets.js';
+import { type Attack, imageOf, noErrors, p99, waitForAttack } from '../attack.js';
+import { openSocket, rawGet } from '../sockets.js';
 
 const READERS = 60;
 const IMAGE_BYTES = 5 * 1024 * 1024;
@@ -17,21 +17,22 @@ export const trickledImages: Attack = {
   async prepare(target) {
     const honest = await target.createAccount();
     const attacker = await target.createAccount();
+    /** Creates a post and returns the path of its image. */
     const upload = async (token: string, image: Blob) => {
       const { body } = await target.send('POST', '/posts/create', { token, form: { title: 'T', text: 'T', image } });
       return body.image as string;
     };
     const image = new Blob([new Uint8Array(samples.png)], { type: 'image/png' });
-    const largeImage = await upload(attacker.token, imageOf(IMAGE_BYTES));
-    const smallImage = await upload(honest.token, image);
+    const largeImagePath = await upload(attacker.token, imageOf(IMAGE_BYTES));
+    const smallImagePath = await upload(honest.token, image);
     return {
-      honest: [
-        { name: 'image', method: 'GET', path: smallImage, sent: { token: honest.token }, everyMs: 100 },
+      honestRequests: [
+        { name: 'image', method: 'GET', path: smallImagePath, options: { token: honest.token }, everyMs: 100 },
         {
           name: 'upload',
           method: 'POST',
           path: '/posts/create',
-          sent: { token: honest.token, form: { title: 'T', text: 'T', image } },
+          options: { token: honest.token, form: { title: 'T', text: 'T', image } },
           everyMs: 500,
           expected: [201],
         },
@@ -39,20 +40,21 @@ export const trickledImages: Attack = {
       async run() {
         const sockets = Array.from({ length: READERS }, () => {
           const socket = openSocket(target, { from: ATTACKER });
+          // With a listener for this event, bytes are received only by calls of `read`.
           socket.on('readable', () => undefined);
-          socket.write(`GET ${largeImage} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${attacker.token}\r\n\r\n`);
+          socket.write(rawGet(largeImagePath, { Authorization: `Bearer ${attacker.token}` }));
           return socket;
         });
         const reading = setInterval(() => {
           for (const socket of sockets) socket.read(READ_BYTES);
         }, READ_INTERVAL_MS);
-        await new Promise((resolve) => setTimeout(resolve, target.quick ? ATTACK_MS.quick : ATTACK_MS.full));
+        await waitForAttack(target, ATTACK_MS);
         clearInterval(reading);
         for (const socket of sockets) socket.destroy();
         return [];
       },
     };
   },
-  // The service first fetches all images from S3 at full speed: an honest client waits for that burst.
+  // The service first fetches the image from S3 for all clients at full speed: an honest client waits for that burst.
   evaluate: (measured) => [p99(measured, 2_000), noErrors(measured)],
 };

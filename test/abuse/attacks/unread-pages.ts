@@ -1,12 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ATTACKER } from '../addresses.js';
-import { type Attack, currentAccount, memory, noErrors } from '../attack.js';
+import { type Attack, countStatus, currentAccount, memory, noErrors, otherStatuses } from '../attack.js';
 import { statusOf } from '../client.js';
-import { openSocket } from '../sockets.js';
+import { openSocket, rawGet } from '../sockets.js';
 
 const POSTS = 100;
-const EMOJI = 10_000;
-/** Of each kind: those whose responses are read, and those whose responses are not. */
+const EMOJI_PER_POST = 10_000;
+/** The number of requests whose responses are read, and of those whose responses are not. */
 const REQUESTS = 100;
+const PATH = '/posts/me?limit=100';
 const UNREAD_MS = 5_000;
 
 /** Pages of 4 MB each, half of them never read. */
@@ -17,31 +19,24 @@ export const unreadPages: Attack = {
   async prepare(target) {
     const honest = await target.createAccount();
     const { token } = await target.createAccount();
-    const form = { title: 'T', text: '\u{1f600}'.repeat(EMOJI) };
+    const form = { title: 'T', text: '\u{1f600}'.repeat(EMOJI_PER_POST) };
     for (let count = 0; count < POSTS; count++) await target.send('POST', '/posts/create', { token, form });
     return {
-      honest: [currentAccount(honest.token)],
+      honestRequests: [currentAccount(honest.token)],
       async run() {
         const { signal } = target;
         const unread = Array.from({ length: REQUESTS }, () => {
           const socket = openSocket(target, { from: ATTACKER });
           socket.pause();
-          socket.write(`GET /posts/me?limit=100 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+          socket.write(rawGet(PATH, { Authorization: `Bearer ${token}` }));
           return socket;
         });
-        const read = () => statusOf(target.send('GET', '/posts/me?limit=100', { from: ATTACKER, token, signal }));
-        const until = new Promise((resolve) => setTimeout(resolve, UNREAD_MS));
+        const read = () => statusOf(target.send('GET', PATH, { from: ATTACKER, token, signal }));
+        const unreadTime = sleep(UNREAD_MS);
         const statuses = await Promise.all(Array.from({ length: REQUESTS }, read));
-        await until;
+        await unreadTime;
         for (const socket of unread) socket.destroy();
-        return [
-          {
-            name: 'no response',
-            value: statuses.filter((status) => status !== 200 && status !== 503).length,
-            atMost: 0,
-          },
-          { name: '503', value: statuses.filter((status) => status === 503).length },
-        ];
+        return [otherStatuses(statuses, 200, 503), countStatus(statuses, 503)];
       },
     };
   },

@@ -10,7 +10,7 @@ export interface LoadSpec {
   target: ServerName;
   /** @param url the URL of the target, for requests that prepare the run */
   sequences(dataset: Dataset, url: string): readonly RequestSequence[] | Promise<readonly RequestSequence[]>;
-  /** Ends a round after this many requests, for uploads that fill the disk. */
+  /** Ends a round after this many requests, so that uploads do not fill the disk. */
   maxRequests?: number;
   /** Load that the same server receives at the same time. It is not measured. */
   background?: LoadSpec;
@@ -27,7 +27,7 @@ export interface Workload {
   subject: LoadSpec;
   baseline: LoadSpec | 'passwords';
   baselineLabel: string;
-  /** The name of another workload, by whose median ratio this one's ratio is divided. */
+  /** The name of another workload. This workload's ratio is divided by the median ratio of that one. */
   relativeTo?: string;
 }
 
@@ -35,11 +35,11 @@ const bearer = ({ token }: BenchUser) => ({ Authorization: `Bearer ${token}` });
 
 const get = (user: BenchUser, path: string): LoadRequest => ({ method: 'GET', path, headers: bearer(user) });
 
-/** Creates one request sequence per user. */
+/** Returns a function that creates one request sequence per user. */
 const perUser =
-  (request: (user: BenchUser, index: number, dataset: Dataset) => RequestSequence) =>
+  (createSequence: (user: BenchUser, index: number, dataset: Dataset) => RequestSequence) =>
   (dataset: Dataset): RequestSequence[] =>
-    dataset.users.map((user, index) => request(user, index, dataset));
+    dataset.users.map((user, index) => createSequence(user, index, dataset));
 
 export const FEED: LoadSpec = { target: 'service', sequences: perUser((user) => [get(user, '/posts')]) };
 
@@ -104,7 +104,7 @@ const HIGHEST_LEVEL = [128];
 const B0 = { baseline: FROM_MEMORY, baselineLabel: 'B0' };
 const B1 = { baseline: WITH_SESSION, baselineLabel: 'B1' };
 
-/** Ordered: a workload follows the one that it is relative to, and uploads come last per dataset because they change the feed. */
+/** In order: a workload follows the one in its `relativeTo`, and uploads come last per dataset because they change the feed. */
 export const WORKLOADS: readonly Workload[] = [
   { name: 'feed', title: 'GET /posts', dataset: 'base', inFlight: ALL_LEVELS, subject: FEED, ...B0 },
   {
@@ -253,14 +253,14 @@ export const WORKLOADS: readonly Workload[] = [
 ];
 
 /**
- * Returns the named workload, preceded by the one that it is relative to, or nothing if the name is unknown. Without a name,
+ * Returns the named workload, preceded by the one in its `relativeTo`, or nothing if the name is unknown. Without a name,
  * returns all workloads except `memory`, which takes minutes.
  */
 export function selectWorkloads(only: string | undefined): Workload[] {
   if (only === undefined) return WORKLOADS.filter(({ name }) => name !== 'memory');
   const selected = WORKLOADS.find(({ name }) => name === only);
   if (!selected) return [];
-  const base = WORKLOADS.find(({ name }) => name === selected.relativeTo);
-  if (!base) return [selected];
-  return [{ ...base, inFlight: selected.inFlight }, selected];
+  const reference = WORKLOADS.find(({ name }) => name === selected.relativeTo);
+  if (!reference) return [selected];
+  return [{ ...reference, inFlight: selected.inFlight }, selected];
 }

@@ -1,4 +1,4 @@
-/** B3: a bare Fastify server that streams uploads to disk and downloads from it. */
+/** B3: a bare Fastify server that streams files to and from the disk. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -15,7 +15,7 @@ export interface PasswordJob {
 }
 
 const { hash, password, inFlight, seconds } = (await json(process.stdin)) as PasswordJob;
-if (await verify(hash, `${password}?`)) throw new Error('a wrong password was accepted');
+if (await verify(hash, `${password}?`)) throw new Error('The wrong password was accepted');
 
 const limit = pLimit(HASH_CONCURRENCY);
 const latencies: number[] = [];
@@ -26,7 +26,7 @@ const endsAt = startedAt + seconds * 1000;
 async function verifyRepeatedly(): Promise<void> {
   while (performance.now() < endsAt) {
     const callStartedAt = performance.now();
-    if (!(await limit(() => verify(hash, password)))) throw new Error('the correct password was rejected');
+    if (!(await limit(() => verify(hash, password)))) throw new Error('The correct password was rejected');
     latencies.push(performance.now() - callStartedAt);
   }
 }

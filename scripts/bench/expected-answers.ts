@@ -18,9 +18,9 @@ export interface ExpectedPost {
 export interface ExpectedAnswers {
   /** Returns the ids of all posts that the viewer can see, newest first. */
   visiblePostIds(viewer: number): Iterable<number>;
-  /** Throws if there is no such post. */
+  /** Returns a post as the viewer should see it. Throws if the post does not exist. */
   post(viewer: number, id: number): ExpectedPost;
-  /** Returns the newest post that the viewer cannot see. */
+  /** Returns the id of the newest post that the viewer cannot see, if any. */
   firstHiddenPostId(viewer: number): number | undefined;
 }
 
@@ -37,7 +37,11 @@ interface Row {
 const POSTS_PER_QUERY = 10_000;
 const PEOPLE_PER_QUERY = 500;
 
-/** @param viewers the ids of the accounts whose expected answers are needed */
+/**
+ * Scans the stores and computes the expected responses.
+ *
+ * @param viewers the ids of the accounts that send the requests
+ */
 export async function readExpectedAnswers(
   { maintenanceDb, graph }: BareStores,
   viewers: readonly number[],
@@ -79,7 +83,7 @@ export async function readExpectedAnswers(
     },
     post(viewer, id) {
       const row = byId.get(id);
-      if (!row) throw new Error(`there is no post ${id}`);
+      if (!row) throw new Error(`Post ${id} does not exist`);
       return {
         id,
         title: row.title,

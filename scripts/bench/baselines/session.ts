@@ -1,4 +1,4 @@
-/** B1: sends the same posts after verifying the token and querying its session in PostgreSQL. */
+/** B1: sends the same posts as B0, after verifying the token and querying its session in PostgreSQL. */
 import { createSecretKey } from 'node:crypto';
 import { PGlite } from '@electric-sql/pglite';
 import { createPgConfig } from '@electric-sql/pglite/node-postgres';

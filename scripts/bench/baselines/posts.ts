@@ -6,6 +6,6 @@ import { serializers } from '../../../generated/serializers.js';
 export async function createPostsSender() {
   const posts: unknown = JSON.parse(await readFile(process.env.POSTS ?? '', 'utf8'));
   const serialize = serializers.listPosts[200];
-  if (!serialize) throw new Error('the contract has no response schema for listPosts');
+  if (!serialize) throw new Error('Expected a response schema for listPosts in the contract');
   return (reply: FastifyReply) => reply.type('application/json; charset=utf-8').serializer(serialize).send(posts);
 }
