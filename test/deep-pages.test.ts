@@ -26,12 +26,13 @@ async function occupyLane(lane = service.stores.deepPages) {
 
 t.test('a deep page times out with 503 while other pages are served', async (t) => {
   const end = await occupyLane();
-  const deep = Promise.all(['/posts?offset=1000', '/posts/me?offset=2147483647'].map((path) => user.send('GET', path)));
+  const deep = Promise.all(['/posts?offset=2000', '/posts/me?offset=1000'].map((path) => user.send('GET', path)));
   t.equal((await user.send('GET', '/posts/me?offset=999')).status, 200);
   t.equal((await user.send('GET', '/posts')).status, 200);
-  const [, own] = await deep;
-  t.equal(own?.status, 503);
-  t.ok(own?.headers.has('retry-after'));
+  for (const { status, headers } of await deep) {
+    t.equal(status, 503);
+    t.ok(headers.has('retry-after'));
+  }
   end();
   t.same((await user.send('GET', '/posts/me?offset=2147483647')).body, [], 'the page is served when the lane is free');
 });

@@ -52,6 +52,11 @@ t.test('the embedded stores report their sizes', { skip: onServices && 'the stor
   }
 });
 
+t.test('servers have no figures of embedded stores', { skip: !onServices && 'the stores are embedded' }, async (t) => {
+  const response = await fetch(`${service.opsUrl}/metrics`);
+  t.notMatch(await response.text(), /^(embedded_|data_directory_free_bytes)/m);
+});
+
 t.test('requests are counted by operation and status', async (t) => {
   const user = await service.createUser();
   const post = await createPost(user);

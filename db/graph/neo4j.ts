@@ -12,7 +12,7 @@ export type { Neo4jOptions };
 /** The timeout of one call of a migration, a verification or a move. */
 const MAINTENANCE_TIMEOUT_MS = 10 * 60 * 1000;
 
-/** The age, in call timeouts, at which an `Attempt` node can be deleted: its transition is no longer retried. */
+/** After this many call timeouts no retry can need an `Attempt` node any more. */
 const ATTEMPT_MAX_AGE_TIMEOUTS = 30;
 
 const EDGES_PER_TRANSACTION = 10_000;
@@ -31,24 +31,25 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
   }
 
   /**
-   * Runs a state transition between users, with their nodes locked. `step` returns `done` if it made the transition. If the
-   * response to a commit is lost, the retry finds the `Attempt` node and returns `done` instead of running `step` again.
+   * Changes the relation of two users in one transaction, with their nodes locked. `step` returns `success` if it made the
+   * change. If the response to a commit is lost, the retry finds the `Attempt` node and returns `success` instead of running
+   * `step` again.
    */
   async function transition<Outcome>(
     people: readonly number[],
-    done: Outcome,
+    success: Outcome,
     step: (run: Run) => Promise<Outcome>,
   ): Promise<Outcome> {
     const attempt = randomUUID();
     const outcome = await write(async (run) => {
       await run(cypher.LOCK_PEOPLE, { people: people.toSorted((a, b) => a - b) });
       const [earlier] = await run(cypher.FIND_ATTEMPT, { attempt });
-      if (earlier) return done;
+      if (earlier) return success;
       const result = await step(run);
-      if (result === done) await run(cypher.CREATE_ATTEMPT, { attempt });
+      if (result === success) await run(cypher.CREATE_ATTEMPT, { attempt });
       return result;
     });
-    if (outcome === done) deleteAttempts(attempt).catch(() => undefined);
+    if (outcome === success) deleteAttempts(attempt).catch(() => undefined);
     return outcome;
   }
 

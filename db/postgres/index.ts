@@ -11,14 +11,15 @@ export interface PoolUsage {
   waiting: number;
 }
 
+/** Access to PostgreSQL. On a server, each `Database` has its own pool; the embedded one has one connection for all three. */
 export interface Postgres {
   db: Database;
   /**
-   * For transactions that call the graph while they are open. They have a separate pool, so that an unresponsive graph cannot
-   * exhaust the connections that logins need.
+   * For transactions that call the graph while they are open: an unresponsive graph cannot exhaust the connections that logins
+   * need.
    */
   graphTransactions: Database;
-  /** For migrations, verification and moves: a small pool with a statement timeout of a day. */
+  /** For migrations, `npm run verify`, `npm run move` and other long statements, with a timeout of a day. */
   maintenanceDb: Database;
   /** The timeout of a statement of `db` and `graphTransactions`; 0 for none. */
   statementTimeoutMs: number;

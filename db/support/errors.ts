@@ -1,6 +1,6 @@
 export type StoreName = 'postgres' | 'graph' | 'images' | 'redis';
 
-/** A store did not respond, or could not perform the operation. Retrying later is safe. */
+/** A store did not respond, or could not perform the operation. A write may have taken effect nevertheless. */
 export class StoreUnavailableError extends Error {
   readonly code = 'store_unavailable';
 

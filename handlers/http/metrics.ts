@@ -13,7 +13,7 @@ const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 
 /** Up to the size of the largest batch. */
 const BATCH_SIZE_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 
-/** How long a scrape waits for PostgreSQL. Metrics without a value by then are omitted. */
+/** The timeout of each query of a scrape. Metrics without a value by then are omitted. */
 const SCRAPE_TIMEOUT_MS = 1000;
 
 /** The quotas of an account. */
@@ -43,7 +43,7 @@ export interface Metrics extends Observer {
   recordRequest(operation: OperationId | 'none', status: number, seconds: number): void;
   /** Records a request that was refused because of a quota of its account. */
   quotaExceeded(quota: Quota): void;
-  /** Adds the stores to each scrape. They are opened after the metrics, which observe them from the start. */
+  /** Adds the stores to each scrape. A separate call, because opening the stores already takes the metrics. */
   watchStores(sources: StoreSources): void;
   /** Adds the API server to each scrape. */
   watchHttp(sources: HttpSources): void;
@@ -130,7 +130,7 @@ export function createMetrics(): Metrics {
   });
   const largeResponseBytes = gauge(
     'http_large_response_bytes',
-    'Bytes of large responses, unsent or waiting.',
+    'Bytes of large responses that are being sent (unsent) or queued (waiting).',
     'state',
   );
   const refusedResponses = new Counter({
@@ -157,14 +157,15 @@ export function createMetrics(): Metrics {
       poolWaiting.set({ pool }, waiting);
     }
     // A missing value is better than a stale one.
-    const entries = await withTimeout(SCRAPE_TIMEOUT_MS, backlog()).catch(() => []);
+    const backlogs = await withTimeout(SCRAPE_TIMEOUT_MS, backlog()).catch(() => []);
     for (const metric of [outboxWaiting, outboxOverdue, outboxOldestAge]) metric.reset();
-    for (const { kind, ...counts } of entries) {
-      outboxWaiting.set({ kind }, counts.waiting);
-      outboxOverdue.set({ kind }, counts.overdue);
-      outboxOldestAge.set({ kind }, counts.ageSeconds);
+    for (const { kind, waiting, overdue, ageSeconds } of backlogs) {
+      outboxWaiting.set({ kind }, waiting);
+      outboxOverdue.set({ kind }, overdue);
+      outboxOldestAge.set({ kind }, ageSeconds);
     }
-    for (const metric of Object.values(embeddedUsage)) metric.reset();
+    // Removed, because a gauge without labels that is reset reports 0.
+    for (const metric of Object.values(embeddedUsage)) metric.remove();
     const usage = await (embedded && withTimeout(SCRAPE_TIMEOUT_MS, embedded()).catch(() => undefined));
     for (const [name, value] of Object.entries(usage ?? {})) embeddedUsage[name as keyof EmbeddedUsage].set(value);
   }

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net';
 
 /*
- * Limits HTTP pipelining. Node parses all requests of a TCP segment, about a thousand in 64 KiB, and starts them together: a
+ * Limits HTTP pipelining. Node parses all requests of one socket read, about a thousand in 64 KiB, and starts them together: a
  * client over its rate limit would cost as many responses before the first one could close the connection. Here a connection's
  * requests start one at a time, and a response that closes the connection drops the requests behind it.
  *

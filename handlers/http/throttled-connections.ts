@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 
 /*
  * Delays the first read of new connections from addresses that continue to send after they have reached their rate limit. Node
- * parses all requests of a TCP segment before the first one can be refused, which takes tens of milliseconds for 64 KiB of
+ * parses all requests of one socket read before the first one can be refused, which takes tens of milliseconds for 64 KiB of
  * small requests. Without the delay, a few clients that reconnect after each 429 could keep the process busy.
  *
  * The new connections of such an address are read one after another, at a fixed interval. A connection that would wait too long

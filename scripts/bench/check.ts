@@ -1,6 +1,6 @@
 /**
  * Checks responses before anything is measured, because the speed of wrong responses is meaningless. The expected responses
- * come from a scan of the stores (`truth.ts`), not from the service.
+ * come from a scan of the stores (`expected-answers.ts`), not from the service.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { BenchUser, Dataset } from './data.js';

@@ -12,7 +12,10 @@ export interface Outcome {
   workload: Workload;
   inFlight: number;
   goal: Goal | undefined;
-  /** The ratio of the subject's rate to the baseline's, over the rounds; divided by `relativeToRatio` if that is set. */
+  /**
+   * The ratio of the subject's rate to the baseline's, over the rounds; divided by `relativeToRatio` if that is set. Of the
+   * memory workload: each sample of the second half, divided by the median of the first half.
+   */
   ratio: Spread;
   subject: Measurement;
   baseline: Measurement;
@@ -23,9 +26,9 @@ export interface Outcome {
 export interface RunOptions {
   stack: StackName;
   rounds: number;
-  /** The duration of a round. */
+  /** The duration of one measurement. A round has two: the baseline's and the subject's. */
   seconds: number;
-  /** The durations of unmeasured load: for the stores, once per dataset; and before the first round of each workload. */
+  /** The durations of unmeasured load: once per dataset, and before the rounds at each number of requests in flight. */
   warmUp: { storesSeconds: number; workloadSeconds: number };
   /** The duration of the `memory` workload. */
   minutes: number;
@@ -137,7 +140,7 @@ export async function warmUpStores(dataset: Dataset, servers: Servers, seconds: 
   if (seconds > 0) await (await prepareRun(FEED, BACKGROUND_IN_FLIGHT, dataset, servers))(seconds);
 }
 
-/** The number of requests in flight during warm-up and in background load. */
+/** The number of requests in flight while the stores are warmed up, and in background load. */
 const BACKGROUND_IN_FLIGHT = 32;
 
 async function createJob(load: LoadSpec, inFlight: number, dataset: Dataset, server: Server) {

@@ -18,7 +18,7 @@ import { up } from '../services/up.js';
 import { variables } from '../services/variables.js';
 import type { StackName } from './goals.js';
 
-/** The kind of stores that the service runs on. */
+/** Creates and removes the stores of a benchmark run. */
 export interface Stack {
   name: StackName;
   /** A temporary folder for logs and data, removed by `close`. */
@@ -57,7 +57,8 @@ function openEmbedded(folder: string, close: () => Promise<void>): Stack {
 }
 
 /**
- * Starts the servers of `npm run services`. Ignores servers in the environment, because a run deletes all data in the graph.
+ * Starts the servers of `npm run services`. Ignores DATABASE_URL, NEO4J_URI and S3_ENDPOINT, because a run deletes all data
+ * in its graph.
  * Rate limits are counted in memory, without Redis.
  */
 async function openServices(folder: string, removeFolder: () => Promise<void>): Promise<Stack> {

@@ -8,7 +8,7 @@ export class ExpectationError extends Error {
   constructor(
     readonly expected: string,
     readonly exchange?: Exchange,
-    /** The actual value, if the response alone does not show it. */
+    /** The actual value, for the report. */
     readonly actual?: string,
   ) {
     super(expected);

@@ -21,7 +21,7 @@ export async function publish(author: User, form: Record<string, string | File> 
   return (await author.send(201, 'POST /posts/create', { form: { title: 'A title', text: 'A text', ...form } })).body;
 }
 
-/** Searches the feed for a post, in pages of this size. The pages overlap, because posts may be published meanwhile. */
+/** Searches the feed for a post, in pages of this size. The pages overlap, because posts may be deleted or hidden meanwhile. */
 export async function findInFeed(
   { send }: Requester,
   { id }: Pick<Post, 'id'>,
@@ -48,7 +48,7 @@ export async function clearRelation(one: User, other: User): Promise<void> {
   await one.send([200, 404], `POST /friends/decline?from=${other.id}`);
 }
 
-/** The privacy of an account: its present one, or its former one if it has changed. */
+/** The privacy of an account. `was-public` accounts are private now, `was-private` ones are public now. */
 export const PRIVACIES = ['public', 'private', 'was-public', 'was-private'] as const;
 export type Privacy = (typeof PRIVACIES)[number];
 
@@ -81,7 +81,10 @@ export interface VisibilityFixture {
 const setPrivate = (owner: User, value: boolean) =>
   owner.send(200, 'PUT /profiles/me', { form: { private: String(value) } });
 
-/** Creates the content of an owner and its relations to the viewers, who read the content while they may. */
+/**
+ * Creates an owner's content and relations to the viewers. Some viewers read the content before they lose access to it, so that
+ * the rules detect permissions that a service has cached.
+ */
 async function createOwned(
   owner: User,
   viewers: VisibilityFixture['viewers'],

@@ -15,9 +15,9 @@ import { type Population, problemsOf, seed } from './seed.js';
 const USAGE = `npm run seed -- --accounts N [--posts N] [--likes N] [--friends N] [--private PERCENT]
                 [--popular-post LIKES] [--popular-person FRIENDS] [--seed N] [--password PASSWORD]
 
-Adds generated accounts, posts and relations to the stores in the environment variables. --likes is the total number of likes,
---friends the number of friends of each account. All accounts get the same password: the given one, or a random one that is
-printed.`;
+Adds generated accounts, posts and relations to the stores in the environment variables. --likes is the total number of likes
+and --friends the number of friends of each account, to which --popular-post and --popular-person add more. --seed selects the
+random data. All generated accounts get the same password: the given one, or a random one that is printed.`;
 
 const WHOLE_NUMBER = /^\d{1,9}$/;
 

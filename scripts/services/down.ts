@@ -6,7 +6,7 @@ import { isAlive } from './processes.js';
 import { printProgress } from './progress.js';
 import { readState, SERVER_NAMES, type ServerName } from './state.js';
 
-/** Stops servers and keeps their data. With `purge`, also deletes the folder. */
+/** Stops servers. Keeps the folder with their data and downloads, unless `purge` is set. */
 export async function down(names: readonly ServerName[] = SERVER_NAMES, purge = false): Promise<void> {
   if (!existsSync(folder())) return;
   await withFolderLock(async () => {

@@ -5,7 +5,7 @@ import type { Tool } from './tools.js';
 /** Fetches, configures and checks one server. Each implementation is in the file with the name of the server. */
 export interface Server {
   title: string;
-  /** The signal for a graceful stop while clients are connected. */
+  /** The signal for a clean shutdown that does not wait for clients to disconnect. */
   stopSignal: NodeJS.Signals;
   /** Matches the log of a failed start that should be retried. */
   retryOn?: RegExp;

@@ -5,7 +5,10 @@ import type { OutboxTable } from '../../db/schema.js';
 import type { CheckContext } from './context.js';
 import { paginate } from './pages.js';
 
-/** Pending outbox entries of one kind and stage. They are not violations: a delivery or an upload is in progress. */
+/**
+ * The pending outbox entries of one kind that wait for the same thing, including overdue ones. Most belong to a delivery or
+ * an upload in progress.
+ */
 export interface PendingEntries {
   kind: OutboxTable['kind'];
   /** What the entries wait for. */
@@ -53,8 +56,8 @@ export async function checkOutbox({ stores, findings, repair, pageSize }: CheckC
 }
 
 /**
- * Counts entries by kind and stage. An image entry that is not due yet belongs to an upload that is in progress or was
- * aborted.
+ * Counts entries by kind and what they wait for. An image entry that is not due and has never failed belongs to an upload
+ * that is in progress or was aborted.
  */
 export async function countPendingEntries(db: Database): Promise<PendingEntries[]> {
   const { rows } = await sql<PendingEntries>`

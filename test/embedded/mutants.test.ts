@@ -18,7 +18,7 @@ import { freshDataDirectory, onServices } from '../support/stores.js';
 
 const mutants = [...visibility, ...sessions, ...friends, ...posts, ...input];
 
-/** Rules whose requests yield the responses against which the rules of the document are checked. */
+/** Always run: the rules `document.*` send no requests, but check the responses that these rules receive. */
 const REQUESTING_RULES = ['auth.me.fields', 'sessions.list.current'];
 
 /** The number of mutants that run at the same time. */
@@ -43,7 +43,7 @@ async function buildMutant(t: Test, { file, find, replace }: Mutant): Promise<st
   return join(folder, '.build', 'scripts', 'start.js');
 }
 
-/** Returns a pattern that matches a text with any white space, or none, where the text has some. */
+/** Returns a pattern for a text in which each run of white space matches any white space, or none. */
 const ignoringWhiteSpace = (text: string) => new RegExp(escapeRegExp(text).replace(/\s+/g, '\\s*'));
 
 const skip = onServices && 'npm run test:embedded runs the mutants on embedded stores';

@@ -7,9 +7,9 @@ import { type FailpointHit, failpointFiles } from './failpoints.js';
 const files = failpointFiles(process.env.FAILPOINT_DIRECTORY ?? '');
 
 onFailpoint((name) => {
-  appendFileSync(files.reached, `${name}\n`);
+  appendFileSync(files.hits, `${name}\n`);
   if (!existsSync(files.target)) return;
   const target: FailpointHit = JSON.parse(readFileSync(files.target, 'utf8'));
-  const hits = readFileSync(files.reached, 'utf8').split(`${target.failpoint}\n`).length - 1;
+  const hits = readFileSync(files.hits, 'utf8').split(`${target.failpoint}\n`).length - 1;
   if (name === target.failpoint && hits === target.hit) process.kill(process.pid, 'SIGKILL');
 });

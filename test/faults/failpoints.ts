@@ -13,7 +13,7 @@ export interface FailpointHit {
 
 /** Returns the paths of the files by which a test and the service process communicate. */
 export const failpointFiles = (directory: string) => ({
-  reached: join(directory, 'reached'),
+  hits: join(directory, 'hits'),
   target: join(directory, 'target'),
 });
 
@@ -23,15 +23,15 @@ export async function crashableProcesses(t: Test) {
   const files = failpointFiles(directory);
 
   const reset = (target: FailpointHit | undefined) => {
-    writeFileSync(files.reached, '');
+    writeFileSync(files.hits, '');
     if (target) writeFileSync(files.target, JSON.stringify(target));
     else rmSync(files.target, { force: true });
   };
 
   /** Returns all hits since the last reset, in order. */
-  function reached(): FailpointHit[] {
+  function recordedHits(): FailpointHit[] {
     const hits = new Map<string, number>();
-    const failpoints = readFileSync(files.reached, 'utf8').split('\n').slice(0, -1) as Failpoint[];
+    const failpoints = readFileSync(files.hits, 'utf8').split('\n').slice(0, -1) as Failpoint[];
     return failpoints.map((failpoint) => {
       const hit = (hits.get(failpoint) ?? 0) + 1;
       hits.set(failpoint, hit);
@@ -47,9 +47,9 @@ export async function crashableProcesses(t: Test) {
     },
     /** Resets the log and sets the hit at which the process dies, if any. */
     reset,
-    reached,
-    /** Returns whether this hit was reached. */
-    wasReached: ({ failpoint, hit }: FailpointHit) =>
-      reached().some((one) => one.failpoint === failpoint && one.hit === hit),
+    recordedHits,
+    /** Returns whether this hit occurred. */
+    wasHit: ({ failpoint, hit }: FailpointHit) =>
+      recordedHits().some((one) => one.failpoint === failpoint && one.hit === hit),
   };
 }

@@ -201,7 +201,7 @@ async function recordBaseline({ prepare, act }: Write): Promise<Baseline> {
   const before = await readViews(fixture);
   processes.reset(undefined);
   const first = await act(fixture);
-  const hits = processes.reached();
+  const hits = processes.recordedHits();
   const after = await readViews(fixture);
   const second = await act(fixture);
   return { statuses: [first.status, second.status], views: [before, after, await readViews(fixture)], hits };
@@ -228,7 +228,7 @@ for (const [name, { act, prepare }] of Object.entries(writes)) {
       const dead = new Promise((resolve) => service.child.once('exit', (_, signal) => resolve(signal)));
       const response = await act(fixture).catch(() => undefined);
       // The relay may deliver an entry before the request does, so the failpoint may not be reached.
-      if (processes.wasReached(target)) failpointsHit.add(target.failpoint);
+      if (processes.wasHit(target)) failpointsHit.add(target.failpoint);
       else service.child.kill('SIGKILL');
       t.equal(await dead, 'SIGKILL');
       service = await processes.start(environment);

@@ -70,7 +70,7 @@ export const likes: Subject = {
         await ada.send(200, `POST /posts/like?id=${id}`);
         await expectLikes(ben, id, 1, false);
         const response = await ada.send(200, 'GET /posts/me?limit=100');
-        const post = response.body.find((entry: Post) => entry.id === id);
+        const post = response.body.find(({ id: postId }: Post) => postId === id);
         expectEqual(response, 'the post in the list', [post?.like_count, post?.liked_by_me], [1, true]);
         const edit = await ada.send(200, `PUT /posts/edit?id=${id}`, { form: { title: 'Edited' } });
         expectEqual(edit, 'the post after an edit', [edit.body.like_count, edit.body.liked_by_me], [1, true]);
