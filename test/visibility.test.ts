@@ -6,6 +6,7 @@ import { findDeepIds } from '../db/deep-pages.js';
 import { newestIds, postsPublicOrBy } from '../db/feed.js';
 import { findPostOwners, findPostsPublicOrOwn } from '../db/posts.js';
 import { canSee, isPublicOrOwn } from '../db/visibility.js';
+import { createRandom } from '../scripts/seed/random.js';
 import { openTestStores } from './support/stores.js';
 
 const { db } = await openTestStores(t);
@@ -16,14 +17,10 @@ const PAGE = { limit: POST_COUNT + 1, offset: 0 };
 
 const byId = (a: number, b: number) => a - b;
 
-/** Returns an integer below `end` for each `n`, the same for the same seed. */
-function pseudoRandom(seed: number, n: number, end: number): number {
-  return Math.floor(((((seed + n * 7919) * 48271) % 2147483647) / 2147483647) * end);
-}
-
 t.test('the rule in TypeScript and the rule in SQL agree for a generated population', async (t) => {
   const seed = Number(process.env.SEED ?? randomInt(1, 1_000_000));
   t.comment(`SEED=${seed}`);
+  const random = createRandom(seed);
   const users: number[] = [];
   for (let n = 0; n < USER_COUNT; n += 1) {
     const name = `visibility${n}`;
@@ -35,14 +32,19 @@ t.test('the rule in TypeScript and the rule in SQL agree for a generated populat
     });
     if (account) users.push(account.id);
   }
-  const isPrivate = (_: number, index: number) => pseudoRandom(seed, index, 2) === 1;
+  const privateUsers = users.filter(() => random(2) === 0);
   await db
     .updateTable('accounts')
     .set({ private: true })
-    .where('id', 'in', [0, ...users.filter(isPrivate)])
+    .where('id', 'in', [0, ...privateUsers])
     .execute();
-  const areFriends = (a: number, b: number) =>
-    a !== b && pseudoRandom(seed, Math.min(a, b) * USER_COUNT + Math.max(a, b), 3) === 0;
+  const friendsOf = new Map(users.map((user) => [user, new Set<number>()]));
+  for (const user of users) {
+    for (const other of users.filter((id) => id < user && random(3) === 0)) {
+      friendsOf.get(user)?.add(other);
+      friendsOf.get(other)?.add(user);
+    }
+  }
   // One author's account does not exist.
   const authors = [...users, Math.max(...users) + 1000];
   await sql`
@@ -53,10 +55,9 @@ t.test('the rule in TypeScript and the rule in SQL agree for a generated populat
   const owners = await findPostOwners(db, ids);
   const newest = await newestIds(db, PAGE.limit);
 
-  for (const [viewerIndex, viewer] of users.entries()) {
-    const friends = users.filter((_, index) => areFriends(viewerIndex, index));
+  for (const [viewer, friends] of friendsOf) {
     const allowed = [viewer, ...friends];
-    const findFriends = async () => new Set(friends);
+    const findFriends = async () => friends;
     const visible: number[] = [];
     for (const id of ids) if (await canSee(viewer, owners.get(id), findFriends)) visible.push(id);
     const inWindow = newest.ids.filter((_, index) => {

@@ -2,7 +2,6 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { transform } from 'esbuild';
-import pLimit from 'p-limit';
 import t, { type Test } from 'tap';
 import { allRules } from '../../scripts/contract-test/run.js';
 import { friends } from '../mutants/friends.js';
@@ -48,7 +47,6 @@ const ignoringWhiteSpace = (text: string) => new RegExp(escapeRegExp(text).repla
 
 const skip = onServices && 'npm run test:embedded runs the mutants on embedded stores';
 
-const limit = pLimit(CONCURRENCY);
 t.jobs = CONCURRENCY;
 
 t.test('every mutant names existing rules', async (t) => {
@@ -63,20 +61,18 @@ t.test('every mutant names existing rules', async (t) => {
 });
 
 for (const mutant of mutants) {
-  t.test(`detects that ${mutant.breach}`, { buffered: true, skip }, (t) =>
-    limit(async () => {
-      const entry = await buildMutant(t, mutant);
-      const { url, end } = await startProcess(t, { DATA_DIR: await freshDataDirectory(t) }, [], entry);
-      const selected = new Set([...mutant.caughtBy, ...REQUESTING_RULES]);
-      const { outcomes } = await checkContract(url, { selects: (id) => selected.has(id) });
-      const failed = outcomes.filter(({ verdict }) => verdict === 'failed').map(({ id }) => id);
-      t.same(
-        mutant.caughtBy.filter((id) => !failed.includes(id)),
-        [],
-        'every expected rule fails',
-        { failed },
-      );
-      await end('SIGKILL');
-    }),
-  );
+  t.test(`detects that ${mutant.breach}`, { buffered: true, skip }, async (t) => {
+    const entry = await buildMutant(t, mutant);
+    const { url, end } = await startProcess(t, { DATA_DIR: await freshDataDirectory(t) }, [], entry);
+    const selected = new Set([...mutant.caughtBy, ...REQUESTING_RULES]);
+    const { outcomes } = await checkContract(url, { selects: (id) => selected.has(id) });
+    const failed = outcomes.filter(({ verdict }) => verdict === 'failed').map(({ id }) => id);
+    t.same(
+      mutant.caughtBy.filter((id) => !failed.includes(id)),
+      [],
+      'every expected rule fails',
+      { failed },
+    );
+    await end('SIGKILL');
+  });
 }

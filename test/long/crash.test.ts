@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import t from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
+import { createRandom } from '../../scripts/seed/random.js';
 import { listImageNames } from '../support/image-store.js';
 import { startProcess } from '../support/processes.js';
 import { createSender, type RequestOptions, type TestResponse } from '../support/requests.js';
@@ -10,17 +11,6 @@ import { freshStores, openTestStores } from '../support/stores.js';
 
 const ROUNDS = 4;
 const CLIENTS = 8;
-
-/** Returns a seeded generator of integers below a bound (mulberry32), so that a failure can be repeated. */
-function randomBy(seed: number) {
-  let state = seed;
-  return (below: number) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
 
 interface KnownPost {
   id: number;
@@ -33,7 +23,7 @@ interface KnownPost {
 t.test('after kill -9 everything acknowledged is present and no write is incomplete', async (t) => {
   const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
   t.comment(`SEED=${seed}`);
-  const random = randomBy(seed);
+  const random = createRandom(seed);
   const environment = await freshStores(t);
   const known: KnownPost[] = [];
   /** Creations without a response, by title. */

@@ -1,6 +1,6 @@
 import type { StoreName } from '../../db/support/errors.js';
 import type { OperationId } from '../../generated/types.js';
-import { mulberry32 } from '../support/random.js';
+import { mulberry32 } from '../../scripts/seed/random.js';
 import type { RequestOptions, TestResponse } from '../support/requests.js';
 import type { Model, User } from './model.js';
 import { type Change, ModelMismatchError, tick } from './state.js';

@@ -1,13 +1,4 @@
-/** Returns a seeded generator of pseudorandom 32-bit unsigned integers (Mulberry32). */
-export function mulberry32(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return (mixed ^ (mixed >>> 14)) >>> 0;
-  };
-}
+import { mulberry32 } from '../../scripts/seed/random.js';
 
 /** Random choices, reproducible by seed and index. */
 export interface Random {

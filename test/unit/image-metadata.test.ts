@@ -1,10 +1,6 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { cleanImage, ImageRefusedError } from '../../handlers/policy/image-metadata/index.js';
-import { detectImageType } from '../../handlers/policy/image-types.js';
 import { samples } from '../../scripts/contract-test/images.js';
+import { createImageCleaner } from '../support/clean-image.js';
 import {
   avif,
   box,
@@ -25,24 +21,7 @@ import {
   webpImage,
 } from '../support/image-builders.js';
 
-const folder = await mkdtemp(join(tmpdir(), 'image-metadata-'));
-t.teardown(() => rm(folder, { recursive: true }));
-
-/** Returns the cleaned bytes, or the error message if the image is rejected. */
-async function clean(bytes: Buffer, stripMetadata = true): Promise<Buffer | string> {
-  const path = join(folder, 'image');
-  await writeFile(path, bytes);
-  const mediaType = String(detectImageType(bytes)?.mediaType);
-  try {
-    const size = await cleanImage({ path, size: bytes.length, mediaType }, { stripMetadata });
-    const stored = await readFile(path);
-    if (stored.length !== size) throw new Error(`The size is ${stored.length}, not ${size}.`);
-    return stored;
-  } catch (error) {
-    if (error instanceof ImageRefusedError) return error.message;
-    throw error;
-  }
-}
+const clean = await createImageCleaner(t);
 
 async function expectCleaned(t: Test, what: string, before: Buffer, after: Buffer) {
   t.strictSame(await clean(before), after, what);
