@@ -1,179 +1,115 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CommandError } from '../command-error.js';
 import { explain } from '../explain.js';
-import { createProgressDisplay, type ProgressDisplay } from '../progress.js';
-import { servers as serviceServers } from '../services/servers.js';
+import { createProgressDisplay } from '../progress.js';
 import { table } from '../table.js';
 import { renderChart } from './chart.js';
-import { killChildren } from './children.js';
-import { createDataset, type Dataset, FULL_SIZE, type Size, SMALL_SIZE } from './data.js';
-import type { StackName } from './goals.js';
-import { describeMachine } from './machine.js';
-import { updateSpeedSection } from './readme.js';
-import { failuresOf, renderPage, renderReadmeLine, tableRow } from './report.js';
-import { type Outcome, type RunOptions, runMemoryWorkload, runRounds, type Servers, warmUpStores } from './rounds.js';
+import { checkServers } from './check.js';
+import { createDataset } from './dataset.js';
+import { CHECKOUT, interrupt } from './processes.js';
+import { describeCommit, describeMachine, failuresOf, renderResults, replaceResults, tableRow } from './report.js';
+import { GENERATOR, type Outcome, type RunOptions, runRounds } from './rounds.js';
 import { withServers } from './servers.js';
-import { openStack, type Stack } from './stack.js';
-import { selectWorkloads, WORKLOADS, type Workload } from './workloads.js';
+import { removeStores, STACK, storeServers } from './stores.js';
+import { selectWorkloads, WORKLOADS } from './workloads.js';
 
-const USAGE = `npm run bench -- [--stack embedded|services] [--only NAME] [--quick] [--rounds N] [--seconds N] [--minutes N] [--write]
+const USAGE = `npm run bench -- [--only NAME] [--quick] [--against CHECKOUT] [--rounds N] [--seconds N] [--publish]
 
-Measures the service's requests per second relative to minimal baseline servers. A full run, or --write, updates the results
-page, the chart and README.md. --quick uses little data and few requests: it checks responses, but its figures mean nothing.
---minutes sets the duration of --only memory. NAME is one of ${WORKLOADS.map(({ name }) => name).join(', ')}.`;
+Measures the service's requests per second relative to baselines, on embedded stores, or on real servers if started by
+npm run services -- run -- npm run bench. --quick uses little data and few requests: it checks responses, but its figures mean
+nothing. --against also measures the service of another checkout, by turns. --publish writes the results into
+scripts/bench. NAME is one of ${WORKLOADS.map(({ name }) => name).join(', ')}.`;
 
-const RESULTS_FOLDER = join('scripts', 'bench', 'results');
-
-interface Options {
-  stack: StackName;
-  workloads: Workload[];
-  size: Size;
-  run: RunOptions;
-  write: boolean;
+interface Options extends RunOptions {
+  only: string | undefined;
+  quick: boolean;
+  publish: boolean;
+  /** The directory of another checkout. */
+  against: string | undefined;
 }
 
 function readOptions(): Options {
   const { values } = parseArgs({
     options: {
-      stack: { type: 'string', default: 'embedded' },
       only: { type: 'string' },
       quick: { type: 'boolean', default: false },
+      publish: { type: 'boolean', default: false },
+      against: { type: 'string' },
       rounds: { type: 'string' },
       seconds: { type: 'string' },
-      minutes: { type: 'string' },
-      write: { type: 'boolean' },
     },
   });
-  const { stack, only, quick } = values;
-  if (stack !== 'embedded' && stack !== 'services') throw new CommandError(USAGE);
-  const positiveNumber = (name: 'rounds' | 'seconds' | 'minutes', defaultValue: number) => {
-    const value = Number(values[name] ?? defaultValue);
-    if (!(value > 0)) throw new CommandError(`--${name} must be a number above 0`);
-    return value;
-  };
-  const workloads = selectWorkloads(only);
-  if (workloads.length === 0) throw new CommandError(USAGE);
-  return {
-    stack,
-    workloads: quick ? workloads.map((workload) => ({ ...workload, inFlight: QUICK_IN_FLIGHT })) : workloads,
-    size: quick ? SMALL_SIZE : FULL_SIZE,
-    run: {
-      stack,
-      rounds: positiveNumber('rounds', quick ? 1 : 5),
-      seconds: positiveNumber('seconds', quick ? 1 : 5),
-      warmUp: quick ? { storesSeconds: 0, workloadSeconds: 0 } : { storesSeconds: 20, workloadSeconds: 2 },
-      minutes: positiveNumber('minutes', 10),
-    },
-    write: values.write ?? !(quick || only !== undefined),
-  };
+  const { only, quick, publish, against } = values;
+  const [rounds, seconds] = [Number(values.rounds ?? (quick ? 1 : 5)), Number(values.seconds ?? (quick ? 0.5 : 3))];
+  if (!(rounds > 0) || !(seconds > 0) || selectWorkloads(only).length === 0) throw new CommandError(USAGE);
+  const warmUpSeconds = quick ? 0 : 2;
+  return { only, quick, publish, against: against && resolve(against), rounds, seconds, warmUpSeconds };
 }
 
-const QUICK_IN_FLIGHT = [8];
-const MAX_PRINTED_PROBLEMS = 20;
+const QUICK_LEVELS = [8];
 
-interface Results {
-  outcomes: Outcome[];
-  /** Descriptions of wrong responses. If there are any, nothing is measured. */
-  wrongResponses: string[];
-  postgresVersion: string;
-}
-
-async function runAll({ workloads, size, run }: Options, stack: Stack, progress: ProgressDisplay): Promise<Results> {
-  const results: Results = { outcomes: [], wrongResponses: [], postgresVersion: '' };
+async function runAll(options: Options, folder: string, onOutcome: (outcome: Outcome) => void): Promise<void> {
+  const { only, quick, against, rounds } = options;
+  const workloads = selectWorkloads(only).filter(({ goals }) => goals[STACK]);
+  const progress = createProgressDisplay();
   for (const name of new Set(workloads.map(({ dataset }) => dataset))) {
-    const dataset = await createDataset(name, size, await stack.createEmptyStores(), progress.show);
-    results.postgresVersion = dataset.postgresVersion;
-    const selected = workloads.filter((workload) => workload.dataset === name);
-    await withServers(dataset, selected, stack.folder, async (servers, wrongResponses) => {
-      results.wrongResponses.push(...wrongResponses);
-      if (wrongResponses.length > 0) return;
-      progress.show(`${name}: warming up`, 0, 1);
-      await warmUpStores(dataset, servers, run.warmUp.storesSeconds);
+    const selected = workloads.filter(({ dataset }) => dataset === name);
+    const dataset = await createDataset(name, quick ? 'small' : 'full', folder, against ?? CHECKOUT);
+    const needed = new Set(selected.flatMap(({ subject, baseline }) => [subject.server, baseline.server]));
+    await withServers(needed, dataset, folder, against, async (servers) => {
+      await checkServers(servers, dataset);
       for (const workload of selected) {
-        for (const inFlight of workload.inFlight) {
-          results.outcomes.push(await runOne(workload, inFlight, dataset, servers, run, results.outcomes, progress));
+        const { levels, [STACK]: minimums } = workload.goals;
+        for (const [index, inFlight] of (quick ? QUICK_LEVELS : levels).entries()) {
+          const goal = quick ? undefined : minimums?.[index];
+          const onRound = (round: number) => progress.show(`${workload.title}, ${inFlight} in flight`, round, rounds);
+          const results = await runRounds(workload, inFlight, dataset, servers, options, onRound);
+          onOutcome({ workload, inFlight, goal, ...results });
         }
       }
-    });
-    if (results.wrongResponses.length > 0) break;
+    }).finally(progress.end);
   }
-  return results;
 }
 
-async function runOne(
-  workload: Workload,
-  inFlight: number,
-  dataset: Dataset,
-  servers: Servers,
-  options: RunOptions,
-  previous: readonly Outcome[],
-  progress: ProgressDisplay,
-): Promise<Outcome> {
-  const reference = previous.find((each) => each.workload.name === workload.relativeTo && each.inFlight === inFlight);
-  const step = `${workload.name}, ${inFlight} in flight`;
-  const total = 2 * options.rounds;
-  let done = 0;
-  progress.show(step, done, total);
-  const workloadRun = { workload, inFlight, dataset, servers, relativeToRatio: reference?.ratio.median };
-  if (workload.name === 'memory') return runMemoryWorkload(workloadRun, options);
-  return runRounds(workloadRun, options, () => progress.show(step, ++done, total));
-}
-
-function printResults({ outcomes, wrongResponses }: Results, isSmall: boolean): void {
-  const problems = [...wrongResponses.map((problem) => `WRONG: ${problem}`), ...outcomes.flatMap(failuresOf)];
-  if (outcomes.length > 0) console.log(table(outcomes.map(tableRow)));
-  if (isSmall) console.log('\nThese figures mean nothing: --quick uses little data and few requests.');
-  for (const problem of problems.slice(0, MAX_PRINTED_PROBLEMS)) console.error(problem);
-  if (problems.length > MAX_PRINTED_PROBLEMS) console.error(`… and ${problems.length - MAX_PRINTED_PROBLEMS} more`);
-}
-
-/** Writes the results page and the chart, and updates the README. */
-async function writeResults({ stack, run }: Options, { outcomes, postgresVersion }: Results): Promise<void> {
-  const services = `PostgreSQL ${postgresVersion}, Neo4j ${serviceServers.neo4j.version()}, S3 by ${serviceServers.s3.title}`;
-  const machine = describeMachine(stack === 'embedded' ? `PGlite with PostgreSQL ${postgresVersion}` : services);
-  await mkdir(RESULTS_FOLDER, { recursive: true });
-  await writeFile(join(RESULTS_FOLDER, `${stack}.md`), renderPage({ ...run, machine, outcomes }));
-  await writeFile(join(RESULTS_FOLDER, `${stack}.svg`), renderChart(outcomes));
-  const machineLine = `- Measured on ${machine.processor}, Node ${machine.node}, at commit ${machine.commit}: [embedded](scripts/bench/results/embedded.md), [real servers](scripts/bench/results/services.md).`;
-  const readme = await readFile('README.md', 'utf8');
-  await writeFile('README.md', updateSpeedSection(readme, stack, renderReadmeLine(stack, outcomes), machineLine));
-}
-
-/** Makes the next progress report throw after a signal, so that `finally` blocks remove temporary data. */
-function withInterrupts({ show, end }: ProgressDisplay): ProgressDisplay {
-  let interrupted = false;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      interrupted = true;
-      killChildren();
-    });
-  }
-  return {
-    show(...step) {
-      if (interrupted) throw new CommandError('Interrupted');
-      show(...step);
-    },
-    end,
-  };
+async function publish({ against, rounds, seconds }: Options, outcomes: readonly Outcome[]): Promise<void> {
+  const folder = join(CHECKOUT, 'scripts/bench');
+  await mkdir(join(folder, 'results'), { recursive: true });
+  await writeFile(join(folder, 'results', `${STACK}.svg`), renderChart(outcomes));
+  const conditions = [
+    describeMachine(),
+    storeServers()
+      .map(([name, { version }]) => `${name} ${version}`)
+      .join(', ') || 'embedded stores',
+    `commit ${describeCommit(CHECKOUT)}`,
+    ...(against === undefined ? [] : [`the other release is ${describeCommit(against)}`]),
+    `${new Date().toISOString().slice(0, 10)}: ${rounds} rounds of ${seconds} s, load by ${GENERATOR}.`,
+  ];
+  const readme = join(folder, 'README.md');
+  const results = renderResults(STACK, outcomes, conditions.join('; '));
+  await writeFile(readme, replaceResults(await readFile(readme, 'utf8'), STACK, results));
 }
 
 async function main(): Promise<number> {
   const options = readOptions();
-  const progress = withInterrupts(createProgressDisplay());
-  const stack = await openStack(options.stack);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt);
+  if (options.against) execFileSync('npm', ['run', '--silent', 'build'], { cwd: options.against, stdio: 'inherit' });
+  const folder = await mkdtemp(join(tmpdir(), 'bench-'));
+  const outcomes: Outcome[] = [];
   try {
-    const results = await runAll(options, stack, progress);
-    progress.end();
-    printResults(results, options.size === SMALL_SIZE);
-    const hasWrongResponses = results.wrongResponses.length > 0;
-    if (options.write && !hasWrongResponses) await writeResults(options, results);
-    return hasWrongResponses || results.outcomes.some((outcome) => failuresOf(outcome).length > 0) ? 1 : 0;
+    await runAll(options, folder, (outcome) => outcomes.push(outcome));
+    console.log(table(outcomes.map((outcome) => tableRow(outcome, outcomes))));
+    if (options.quick) console.log('\nThese figures mean nothing: --quick uses little data and few requests.');
+    const failures = outcomes.flatMap(failuresOf);
+    for (const failure of failures) console.error(`Failed requests: ${failure}`);
+    if (options.publish && failures.length === 0) await publish(options, outcomes);
+    return failures.length === 0 ? 0 : 1;
   } finally {
-    progress.end();
-    killChildren();
-    await stack.close();
+    await removeStores();
+    await rm(folder, { recursive: true, force: true });
   }
 }
 

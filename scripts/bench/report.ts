@@ -1,7 +1,12 @@
+import { spawnSync } from 'node:child_process';
+import { availableParallelism, cpus, totalmem } from 'node:os';
 import { markdownTable } from '../table.js';
-import { formatGoal, type StackName } from './goals.js';
-import type { Machine } from './machine.js';
-import type { Outcome } from './rounds.js';
+import type { Measurement, Outcome } from './rounds.js';
+import { median, percentile } from './statistics.js';
+import type { StackName } from './stores.js';
+
+/** Above this share of a core, the load generator may limit a figure. */
+const MAX_GENERATOR_CPU = 0.8;
 
 /** Formats a number with three significant digits, or as an integer from 100 on. */
 export function formatFigure(value: number): string {
@@ -9,92 +14,84 @@ export function formatFigure(value: number): string {
   return value >= 100 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(3)));
 }
 
-const MEBIBYTE = 2 ** 20;
+/** Returns the median of the rounds. */
+export const figureOf = (measurements: readonly Measurement[], select: (measurement: Measurement) => number): number =>
+  median(measurements.map(select));
 
-const formatGoalMet = ({ goalMet }: Outcome) => (goalMet === undefined ? '' : goalMet ? 'yes' : 'NO');
+const ratiosTo = (subject: readonly Measurement[], other: readonly Measurement[], divisor = 1) =>
+  subject.map(({ rate }, round) => rate / (other[round]?.rate ?? Number.NaN) / divisor);
 
-/** Returns descriptions of the responses without a 2xx status and the requests without a response. */
-export const failuresOf = ({ workload, inFlight, subject, baseline }: Outcome): string[] =>
-  [subject, baseline].flatMap(({ failures }) =>
-    Object.entries(failures).map(
-      ([failure, count]) => `${workload.name}, ${inFlight} in flight: ${failure} (${count} times)`,
-    ),
+/** Returns the ratio to the baseline in each round, divided by the ratio of the workload in `relativeTo`. */
+export function ratiosOf({ workload, inFlight, subject, baseline }: Outcome, all: readonly Outcome[]): number[] {
+  const reference = all.find((each) => each.workload.name === workload.relativeTo && each.inFlight === inFlight);
+  return ratiosTo(subject, baseline, reference && median(ratiosOf(reference, all)));
+}
+
+const formatRatios = (ratios: readonly number[]) =>
+  `${formatFigure(median(ratios))} (${formatFigure(percentile(ratios, 0))}–${formatFigure(percentile(ratios, 1))})`;
+
+/** Formats the CPU time of the server, followed by that of the stores. */
+const formatCpu = (measurements: readonly Measurement[]) =>
+  Object.keys(measurements[0]?.cpuMs ?? {})
+    .map((name) => [name, formatFigure(figureOf(measurements, ({ cpuMs }) => cpuMs[name] ?? 0))] as const)
+    .map(([name, ms]) => (name === 'server' ? ms : `${name} ${ms}`))
+    .join(', ');
+
+/** @param all the outcomes so far, for workloads with `relativeTo` */
+export function tableRow(outcome: Outcome, all: readonly Outcome[]): Record<string, string> {
+  const { workload, inFlight, goal, subject, baseline, against } = outcome;
+  const ratios = ratiosOf(outcome, all);
+  const generatorCpu = Math.max(
+    figureOf(subject, (each) => each.generatorCpu),
+    figureOf(baseline, (each) => each.generatorCpu),
   );
-
-export function tableRow(outcome: Outcome): Record<string, string> {
-  const { workload, inFlight, goal, ratio, subject, baseline } = outcome;
   return {
     Workload: workload.title,
     'In flight': String(inFlight),
-    Baseline:
-      workload.relativeTo === undefined
-        ? workload.baselineLabel
-        : `${workload.baselineLabel}, relative to ${workload.relativeTo}`,
-    Ratio: formatFigure(ratio.median),
-    'Min–max': `${formatFigure(ratio.min)}–${formatFigure(ratio.max)}`,
-    Goal: formatGoal(goal),
-    Met: formatGoalMet(outcome),
-    'req/s': formatFigure(subject.rate),
-    'Baseline req/s': formatFigure(baseline.rate),
-    'p50 ms': formatFigure(subject.p50),
-    'p99 ms': formatFigure(subject.p99),
-    'CPU ms/request': formatFigure(subject.cpuMs),
-    'RSS MiB': formatFigure(subject.rssBytes / MEBIBYTE),
+    'Ratio (min–max)': formatRatios(ratios),
+    Goal: goal === undefined ? '' : `≥ ${goal}: ${median(ratios) >= goal ? 'yes' : '**no**'}`,
+    ...(against.length > 0 && { 'To the other release': formatRatios(ratiosTo(subject, against)) }),
+    'Requests/s': formatFigure(figureOf(subject, ({ rate }) => rate)),
+    'p50 ms': formatFigure(figureOf(subject, ({ p50 }) => p50)),
+    'p99 ms': formatFigure(figureOf(subject, ({ p99 }) => p99)),
+    'Baseline/s': `${workload.baseline.server} ${formatFigure(figureOf(baseline, ({ rate }) => rate))}`,
+    'CPU ms/request': formatCpu(subject),
+    'Load generator': `${Math.round(100 * generatorCpu)} %${generatorCpu > MAX_GENERATOR_CPU ? ', **too much**' : ''}`,
   };
 }
 
-const TITLES: Record<StackName, string> = {
-  embedded: 'embedded stores',
-  services: 'PostgreSQL, Neo4j and S3',
-};
+/** Describes the responses without a 2xx status and the requests without a response. */
+export const failuresOf = ({ workload, inFlight, subject, baseline, against }: Outcome): string[] =>
+  [subject, baseline, against]
+    .flat()
+    .flatMap(({ failures }) =>
+      Object.entries(failures).map(([name, count]) => `${workload.name}, ${inFlight} in flight: ${count} × ${name}`),
+    );
 
-const NOTES = `Baselines:
+/** Returns the results of one stack in Markdown. */
+export const renderResults = (stack: StackName, outcomes: readonly Outcome[], conditions: string): string =>
+  `${conditions}
 
-- **B0**: a bare Fastify server that sends the same 20 posts from memory with the contract's serializer
-- **B1**: the same, after verifying the token and querying its session
-- **B2**: @node-rs/argon2 alone, with the service's parameters and concurrency
-- **B3**: a bare Fastify server that streams a file of 256 KiB to disk and back
+![Ratios with goals, and latencies](results/${stack}.svg)
 
-A ratio is the service's requests per second divided by the baseline's in the same round; the table shows the median, minimum
-and maximum of the rounds. "Relative to" another workload: divided by the median ratio of that workload. CPU time and memory
-are those of the service's process, without the stores.`;
+${markdownTable(outcomes.map((outcome) => tableRow(outcome, outcomes)))}`;
 
-interface Page {
-  stack: StackName;
-  machine: Machine;
-  outcomes: readonly Outcome[];
-  rounds: number;
-  seconds: number;
+/** Replaces the results of one stack in a document. */
+export function replaceResults(document: string, stack: StackName, results: string): string {
+  const [begin, end] = [`<!-- ${stack}: written by npm run bench -->`, `<!-- end of ${stack} -->`];
+  const [start, stop] = [document.indexOf(begin), document.indexOf(end)];
+  if (start < 0 || stop < start) throw new Error(`Expected ${begin} and ${end}`);
+  return `${document.slice(0, start)}${begin}\n\n${results}\n\n${document.slice(stop)}`;
 }
 
-/** Returns the results page of one stack, in Markdown. */
-export function renderPage({ stack, machine, outcomes, rounds, seconds }: Page): string {
-  const failures = outcomes.flatMap(failuresOf);
-  const generatorCpuShare = Math.max(
-    ...outcomes.flatMap(({ subject, baseline }) => [subject.generatorCpuShare, baseline.generatorCpuShare]),
-  );
-  return `<!-- Written by \`npm run bench -- --stack ${stack}\`. Do not edit. -->
-
-# Speed on ${TITLES[stack]}
-
-${machine.processor}; Node ${machine.node}; ${machine.stores}; commit ${machine.commit}; ${machine.date}. ${rounds} rounds of
-${seconds} s, alternating with the baseline. The load generator ran on the same machine and used up to ${formatFigure(generatorCpuShare)} of one core.
-
-![Ratios and goals](${stack}.svg)
-
-${markdownTable(outcomes.map(tableRow))}
-
-${failures.length > 0 ? `Failed requests: ${failures.join('; ')}.\n\n` : ''}${NOTES}
-`;
+/** Describes the commit of a checkout, without the files that a run writes itself. */
+export function describeCommit(checkout: string): string {
+  const git = (...args: string[]) => spawnSync('git', ['-C', checkout, ...args], { encoding: 'utf8' }).stdout?.trim();
+  const changes = git('status', '--porcelain', '--', '.', ':!scripts/bench/README.md', ':!scripts/bench/results');
+  return `${git('rev-parse', '--short', 'HEAD') || 'unknown'}${changes ? ' with changes' : ''}`;
 }
 
-/** Returns the README's line about one stack. */
-export function renderReadmeLine(stack: StackName, outcomes: readonly Outcome[]): string {
-  const ratios = (name: string) => {
-    const selected = outcomes.filter(({ workload }) => workload.name === name);
-    return selected.map(({ ratio, inFlight }) => `${formatFigure(ratio.median)} at ${inFlight}`).join(', ');
-  };
-  const feed = outcomes.filter(({ workload }) => workload.name === 'feed').at(-1);
-  const rate = feed ? ` (${formatFigure(feed.subject.rate)} requests per second)` : '';
-  return `- On ${TITLES[stack]}, \`GET /posts\` reaches ${ratios('feed')} requests in flight${rate}, \`GET /auth/me\` ${ratios('me')}.`;
+export function describeMachine(): string {
+  const processor = `${availableParallelism()} × ${cpus()[0]?.model.trim() ?? process.arch}`;
+  return `${processor}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`;
 }

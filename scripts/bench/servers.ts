@@ -1,88 +1,60 @@
-import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkBaseline, checkFilesBaseline, checkService } from './check.js';
-import { type Server, startServer } from './children.js';
-import type { BenchUser, Dataset } from './data.js';
-import type { Servers } from './rounds.js';
-import type { ServerName, Workload } from './workloads.js';
+import { fileURLToPath } from 'node:url';
+import type { Dataset } from './dataset.js';
+import { CHECKOUT, type Server, startServer, startService } from './processes.js';
+import { copyStores } from './stores.js';
 
-/** Rate limits that the load never reaches. */
-const UNLIMITED = { RATE_LIMIT_MAX: '1000000000', RATE_LIMIT_STRICT_MAX: '1000000000' };
+/** The service, the service of the checkout to compare with, the service without Redis, and the baselines. */
+export type ServerName = 'service' | 'against' | 'withoutRedis' | 'posts' | 'account' | 'files' | 'argon2';
 
-/**
- * Starts the servers that the workloads need, checks their responses, runs `use`, and stops the servers.
- *
- * @param use receives the servers and descriptions of wrong responses
- */
-export async function withServers<Result>(
-  dataset: Dataset,
-  workloads: readonly Workload[],
+const BASELINE = fileURLToPath(new URL('baseline.js', import.meta.url));
+
+export type Servers = Readonly<Partial<Record<ServerName, Server>>>;
+
+/** Starts the servers, runs `use`, and stops them. */
+export async function withServers(
+  needed: ReadonlySet<ServerName>,
+  { environment, callers }: Dataset,
   folder: string,
-  use: (servers: Servers, wrongResponses: string[]) => Promise<Result>,
-): Promise<Result> {
-  const needed = new Set<ServerName>(['service']);
-  for (const { baseline } of workloads) if (baseline !== 'passwords') needed.add(baseline.target);
+  against: string | undefined,
+  use: (servers: Servers) => Promise<void>,
+): Promise<void> {
   const servers: Partial<Record<ServerName, Server>> = {};
+  const log = (name: string) => join(folder, `${name}.log`);
+  const [PAGES, FILES] = [join(folder, 'pages.json'), join(folder, 'files')];
+  const pages = callers.map(({ token, pages }) => [`Bearer ${token}`, pages[0]]);
+  await writeFile(PAGES, JSON.stringify(Object.fromEntries(pages)));
+  await mkdir(FILES, { recursive: true });
   try {
-    const [viewer] = dataset.checkedUsers;
-    if (!viewer) throw new Error('Expected a dataset with users to check');
-    const posts = await writePosts(dataset, viewer, folder);
-    // Before the service starts: an embedded database is copied, which requires that it is not open.
-    if (needed.has('session')) servers.session = await startSessionBaseline(dataset, posts, folder);
-    for (const name of ['memory', 'files'] as const) {
-      if (needed.has(name))
-        servers[name] = await startBaseline(name, { POSTS: posts, FILES: await createFilesFolder(folder) }, folder);
+    // These copy embedded databases, which no process may use meanwhile.
+    if (against !== undefined) {
+      servers.against = await startService(against, await copyStores(environment, folder), log('against'));
     }
-    const addresses = { HOST: '127.0.0.1', PORT: '0', OPS_HOST: '127.0.0.1', OPS_PORT: '0', LOG_LEVEL: 'info' };
-    const log = join(folder, 'service.log');
-    servers.service = await startServer('../start.js', { ...dataset.environment, ...UNLIMITED, ...addresses }, log);
-    return await use(servers, await checkServers(servers, dataset, viewer));
+    const account = needed.has('account') ? await accountVariables(environment, folder) : {};
+    for (const [name, variables] of Object.entries({ account, posts: { PAGES }, files: { FILES } })) {
+      if (needed.has(name as ServerName)) {
+        servers[name as ServerName] = await startServer([BASELINE, name], variables, log(name));
+      }
+    }
+    servers.argon2 = { url: '', pid: process.pid, stop: async () => undefined };
+    servers.service = await startService(CHECKOUT, environment, log('service'));
+    if (needed.has('withoutRedis')) {
+      servers.withoutRedis = await startService(CHECKOUT, { ...environment, REDIS_URL: '' }, log('withoutRedis'));
+    }
+    await use(servers);
   } finally {
     for (const server of Object.values(servers)) await server.stop();
   }
 }
 
-async function checkServers(servers: Servers, dataset: Dataset, viewer: BenchUser): Promise<string[]> {
-  const page = firstPage(dataset, viewer);
-  const { service, memory, session, files } = servers;
-  return [
-    ...(service ? await checkService(service.url, dataset) : []),
-    ...(memory ? await checkBaseline(memory.url, page) : []),
-    ...(session ? await checkBaseline(session.url, page, viewer) : []),
-    ...(files ? await checkFilesBaseline(files.url) : []),
-  ];
-}
-
-function firstPage({ expected }: Dataset, viewer: BenchUser) {
-  return [...expected.visiblePostIds(viewer.id)].slice(0, 20).map((id) => expected.post(viewer.id, id));
-}
-
-/** Writes the posts that the baselines send: the viewer's first page. Returns the path of the file. */
-async function writePosts(dataset: Dataset, viewer: BenchUser, folder: string): Promise<string> {
-  const path = join(folder, 'posts.json');
-  await writeFile(path, JSON.stringify(firstPage(dataset, viewer)));
-  return path;
-}
-
-async function createFilesFolder(folder: string): Promise<string> {
-  const path = join(folder, 'files');
-  await mkdir(path, { recursive: true });
-  return path;
-}
-
-/** Starts the session baseline on the database of the service, or on a copy of it if it is embedded. */
-async function startSessionBaseline(
-  { environment, tokenSecret }: Dataset,
-  posts: string,
+/** The `account` baseline queries the database of the service, or a copy of it if it is embedded. */
+async function accountVariables(
+  { DATABASE_URL, TOKEN_KEYS, DATA_DIR = '' }: NodeJS.ProcessEnv,
   folder: string,
-): Promise<Server> {
-  const variables = { POSTS: posts, TOKEN_SECRET: tokenSecret };
-  const { DATABASE_URL } = environment;
-  if (DATABASE_URL !== undefined) return startBaseline('session', { ...variables, DATABASE_URL }, folder);
-  const copy = join(folder, 'session');
-  await cp(join(environment.DATA_DIR ?? '', 'postgres'), copy, { recursive: true });
-  return startBaseline('session', { ...variables, POSTGRES_DIRECTORY: copy }, folder);
+): Promise<NodeJS.ProcessEnv> {
+  if (DATABASE_URL !== undefined) return { DATABASE_URL, TOKEN_KEYS };
+  const DATABASE_DIRECTORY = join(folder, 'account');
+  await cp(join(DATA_DIR, 'postgres'), DATABASE_DIRECTORY, { recursive: true });
+  return { DATABASE_DIRECTORY, TOKEN_KEYS: (await readFile(join(DATA_DIR, 'token-keys'), 'utf8')).trim() };
 }
-
-const startBaseline = (name: ServerName, variables: NodeJS.ProcessEnv, folder: string) =>
-  startServer(`./baselines/${name}.js`, variables, join(folder, `${name}.log`));

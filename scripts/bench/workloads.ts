@@ -1,266 +1,161 @@
-import type { BenchUser, Dataset, DatasetName } from './data.js';
-import { uploadForm } from './image.js';
-import type { LoadRequest, RequestSequence } from './load.js';
-
-/** The service or one of the baseline servers. */
-export type ServerName = 'service' | 'memory' | 'session' | 'files';
+import type { Caller } from './callers.js';
+import { createPost } from './check.js';
+import type { Dataset, DatasetName } from './dataset.js';
+import type { Load, Request } from './load.js';
+import type { ServerName } from './servers.js';
+import { rotate } from './statistics.js';
+import type { StackName } from './stores.js';
 
 /** The load that one server receives. */
 export interface LoadSpec {
-  target: ServerName;
-  /** @param url the URL of the target, for requests that prepare the run */
-  sequences(dataset: Dataset, url: string): readonly RequestSequence[] | Promise<readonly RequestSequence[]>;
-  /** Ends a round after this many requests, so that uploads do not fill the disk. */
+  server: ServerName;
+  /** @param url the URL of the server, for requests that prepare the load */
+  connections(inFlight: number, dataset: Dataset, url: string): Load['connections'] | Promise<Load['connections']>;
+  /** Ends a measurement after this many requests, so that uploads do not fill the disk. */
   maxRequests?: number;
-  /** Load that the same server receives at the same time. It is not measured. */
-  background?: LoadSpec;
 }
 
 /** A comparison of the requests per second of a subject with those of a baseline in the same rounds. */
 export interface Workload {
+  dataset: DatasetName;
   /** The value of --only. */
   name: string;
   title: string;
-  dataset: DatasetName;
-  /** The numbers of requests in flight at which it is measured. */
-  inFlight: readonly number[];
   subject: LoadSpec;
-  baseline: LoadSpec | 'passwords';
-  baselineLabel: string;
-  /** The name of another workload. This workload's ratio is divided by the median ratio of that one. */
-  relativeTo?: string;
+  baseline: LoadSpec;
+  /**
+   * The numbers of requests in flight, and for each of them the minimum ratio, if there is a goal. Without an array, the
+   * workload is not measured on that stack.
+   */
+  goals: { levels: readonly number[] } & Record<StackName, readonly (number | undefined)[] | undefined>;
+  /** The name of another workload, by whose ratio this one's is divided. */
+  relativeTo: string | undefined;
 }
 
-const bearer = ({ token }: BenchUser) => ({ Authorization: `Bearer ${token}` });
-
-const get = (user: BenchUser, path: string): LoadRequest => ({ method: 'GET', path, headers: bearer(user) });
-
-/** Returns a function that creates one request sequence per user. */
-const perUser =
-  (createSequence: (user: BenchUser, index: number, dataset: Dataset) => RequestSequence) =>
-  (dataset: Dataset): RequestSequence[] =>
-    dataset.users.map((user, index) => createSequence(user, index, dataset));
-
-export const FEED: LoadSpec = { target: 'service', sequences: perUser((user) => [get(user, '/posts')]) };
-
-const FROM_MEMORY: LoadSpec = { target: 'memory', sequences: () => [[{ method: 'GET', path: '/posts', headers: {} }]] };
-
-const WITH_SESSION: LoadSpec = { target: 'session', sequences: FEED.sequences };
-
-const publicPostOf = ({ publicPostIds }: Dataset, index: number) => publicPostIds[index % publicPostIds.length];
-
-const LIKES: LoadSpec = {
-  target: 'service',
-  sequences: perUser((user, index, dataset) =>
-    (['POST', 'DELETE'] as const).map((method) => ({
-      method,
-      path: `/posts/like?id=${publicPostOf(dataset, index)}`,
-      headers: bearer(user),
-    })),
-  ),
+const get = ({ token }: Caller, path: string): Request => {
+  return { method: 'GET', path, headers: { Authorization: `Bearer ${token}` } };
 };
 
-const LOGINS: LoadSpec = {
-  target: 'service',
-  sequences: perUser(({ email }, _, { password }) => [
-    {
-      method: 'POST',
-      path: '/auth/login',
-      headers: { 'Content-Type': 'application/json' },
-      bodyBase64: Buffer.from(JSON.stringify({ email, password })).toString('base64'),
-    },
-  ]),
-};
-
-const UPLOADS_PER_ROUND = 200;
-
-const { headers: formHeaders, bytes: form } = uploadForm();
-const FORM_BASE64 = form.toString('base64');
-
-function upload(user: BenchUser): LoadRequest {
-  return {
-    method: 'POST',
-    path: '/posts/create',
-    headers: { ...bearer(user), ...formHeaders },
-    bodyBase64: FORM_BASE64,
-  };
-}
-
-/** Uploads an image and returns its path. */
-async function uploadImage({ users }: Dataset, url: string): Promise<string> {
-  const { method, path, headers } = upload(users[0] as BenchUser);
-  const response = await fetch(url + path, { method, headers, body: form });
-  return ((await response.json()) as { image: string }).image;
-}
-
-const pageAt = (offset: (dataset: Dataset) => number): LoadSpec => ({
-  target: 'service',
-  sequences: perUser((user, _, dataset) => [get(user, `/posts?offset=${offset(dataset)}`)]),
+/** Creates a list of requests for each connection. */
+const perConnection = (
+  server: ServerName,
+  requests: (dataset: Dataset, connection: number) => Request[],
+): LoadSpec => ({
+  server,
+  connections: (inFlight, dataset) => Array.from({ length: inFlight }, (_, index) => requests(dataset, index)),
 });
 
-const ALL_LEVELS = [1, 32, 128];
-const HIGHEST_LEVEL = [128];
+/** Each connection sends the requests of all callers in turn, and begins with another one. */
+const perCaller = (server: ServerName, request: (caller: Caller, dataset: Dataset) => Request) =>
+  perConnection(server, (dataset, connection) =>
+    rotate(dataset.callers, connection).map((caller) => request(caller, dataset)),
+  );
 
-const B0 = { baseline: FROM_MEMORY, baselineLabel: 'B0' };
-const B1 = { baseline: WITH_SESSION, baselineLabel: 'B1' };
+const at = <Item>(items: readonly Item[], index: number): Item => items[index % items.length] as Item;
+
+const FEED = perCaller('service', (caller) => get(caller, '/posts'));
+const FEED_WITHOUT_REDIS: LoadSpec = { ...FEED, server: 'withoutRedis' };
+const POSTS: LoadSpec = { ...FEED, server: 'posts' };
+
+const SINGLE_POSTS = perConnection('service', ({ callers, publicPostIds }, connection) =>
+  callers.map((caller, index) => get(caller, `/posts/${at(publicPostIds, connection * callers.length + index)}`)),
+);
+
+/** Each connection likes and unlikes a post of its own. */
+const LIKES = perConnection('service', ({ callers, publicPostIds }, connection) => {
+  const like = get(at(callers, connection), `/posts/like?id=${at(publicPostIds, connection)}`);
+  return [
+    { ...like, method: 'POST' },
+    { ...like, method: 'DELETE' },
+  ];
+});
+
+const ME = perCaller('service', (caller) => get(caller, '/auth/me'));
+const ACCOUNT: LoadSpec = { ...ME, server: 'account' };
+
+const LOGINS = perConnection('service', ({ loginEmails, password }, connection) =>
+  rotate(loginEmails, 4 * connection).map((email) => ({
+    method: 'POST',
+    path: '/auth/login',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ email, password }),
+  })),
+);
+const ARGON2 = perConnection('argon2', () => []);
+
+/** Two for each of 128 connections. */
+const maxRequests = 256;
+const UPLOADS: LoadSpec = {
+  ...perCaller('service', (caller) => ({ ...get(caller, '/posts/create'), method: 'POST', upload: true })),
+  maxRequests,
+};
+const FILE: Request = { method: 'GET', path: '/files/1', headers: { 'Content-Type': 'image/png' } };
+const FILE_DOWNLOADS = perConnection('files', () => [FILE]);
+const FILE_UPLOADS: LoadSpec = {
+  ...perConnection('files', () => [{ ...FILE, method: 'POST', path: '/files', upload: true }]),
+  maxRequests,
+};
+
+const DOWNLOADS: LoadSpec = {
+  server: 'service',
+  async connections(inFlight, dataset, url) {
+    const { image } = await createPost(url, at(dataset.callers, 0));
+    return perCaller('service', (caller) => get(caller, image)).connections(inFlight, dataset, url);
+  },
+};
+
+const DEEP = perCaller('service', (caller, { offsets }) => get(caller, `/posts?offset=${offsets[0]}`));
+const DEEPER = perCaller('service', (caller, { offsets }) => get(caller, `/posts?offset=${offsets[1]}`));
+
+const POPULAR_POST = perCaller('service', (caller, { newestPostId }) => get(caller, `/posts/${newestPostId}`));
+const POPULAR_USER = perConnection('service', ({ callers }) => [get(at(callers, 0), '/posts')]);
+
+type Minimums = readonly (number | undefined)[];
+const NONE = [undefined, undefined, undefined];
+const REAL_FEED = [0.025, 0.3, 0.45];
+const REDIS = [undefined, 0.95, 0.95];
+
+/** Measures with 1, 32 and 128 requests in flight. */
+const goals = (embedded: Minimums | undefined, services = embedded) => ({ levels: [1, 32, 128], embedded, services });
+
+/** Measures with one number of requests in flight, on both stacks. */
+const goalAt = (inFlight: number, goal: number) => ({ levels: [inFlight], embedded: [goal], services: [goal] });
+
+function workload(
+  name: string,
+  title: string,
+  subject: LoadSpec,
+  baseline: LoadSpec,
+  goals: Workload['goals'],
+  dataset: DatasetName = 'base',
+  relativeTo?: string,
+): Workload {
+  const comparison = relativeTo === undefined ? '' : ` vs. \`${relativeTo}\``;
+  return { name, title: title + comparison, subject, baseline, goals, dataset, relativeTo };
+}
 
 /** In order: a workload follows the one in its `relativeTo`, and uploads come last per dataset because they change the feed. */
 export const WORKLOADS: readonly Workload[] = [
-  { name: 'feed', title: 'GET /posts', dataset: 'base', inFlight: ALL_LEVELS, subject: FEED, ...B0 },
-  {
-    name: 'post',
-    title: 'GET /posts/{id}',
-    dataset: 'base',
-    inFlight: ALL_LEVELS,
-    subject: {
-      target: 'service',
-      sequences: perUser((user, index, dataset) => [get(user, `/posts/${publicPostOf(dataset, index)}`)]),
-    },
-    ...B0,
-  },
-  { name: 'like', title: 'POST, DELETE /posts/like', dataset: 'base', inFlight: ALL_LEVELS, subject: LIKES, ...B1 },
-  {
-    name: 'me',
-    title: 'GET /auth/me',
-    dataset: 'base',
-    inFlight: ALL_LEVELS,
-    subject: { target: 'service', sequences: perUser((user) => [get(user, '/auth/me')]) },
-    ...B1,
-  },
-  {
-    name: 'login',
-    title: 'POST /auth/login',
-    dataset: 'base',
-    inFlight: ALL_LEVELS,
-    subject: LOGINS,
-    baseline: 'passwords',
-    baselineLabel: 'B2',
-  },
-  {
-    name: 'flood',
-    title: 'GET /posts during a flood of logins',
-    dataset: 'base',
-    inFlight: HIGHEST_LEVEL,
-    subject: { ...FEED, background: LOGINS },
-    baseline: FEED,
-    baselineLabel: 'no logins',
-  },
-  {
-    name: 'memory',
-    title: 'RSS under GET /posts, second half of the run',
-    dataset: 'base',
-    inFlight: HIGHEST_LEVEL,
-    subject: FEED,
-    baseline: FEED,
-    baselineLabel: 'first half',
-  },
-  {
-    name: 'image-up',
-    title: 'Image upload',
-    dataset: 'base',
-    inFlight: ALL_LEVELS,
-    subject: { target: 'service', sequences: perUser((user) => [upload(user)]), maxRequests: UPLOADS_PER_ROUND },
-    baseline: {
-      target: 'files',
-      sequences: () => [
-        [{ method: 'POST', path: '/files', headers: { 'Content-Type': 'image/png' }, bodyBase64: FORM_BASE64 }],
-      ],
-      maxRequests: UPLOADS_PER_ROUND,
-    },
-    baselineLabel: 'B3',
-  },
-  {
-    name: 'image-down',
-    title: 'Image download',
-    dataset: 'base',
-    inFlight: ALL_LEVELS,
-    subject: {
-      target: 'service',
-      async sequences(dataset, url) {
-        const path = await uploadImage(dataset, url);
-        return dataset.users.map((user) => [get(user, path)]);
-      },
-    },
-    baseline: { target: 'files', sequences: () => [[{ method: 'GET', path: '/files/1', headers: {} }]] },
-    baselineLabel: 'B3',
-  },
-  {
-    name: 'feed-tenfold',
-    title: 'GET /posts, ten times the posts and likes',
-    dataset: 'tenfold',
-    inFlight: HIGHEST_LEVEL,
-    subject: FEED,
-    relativeTo: 'feed',
-    ...B0,
-  },
-  {
-    name: 'offset',
-    title: 'GET /posts from offset 10,000',
-    dataset: 'tenfold',
-    inFlight: [1],
-    subject: pageAt(({ size }) => size.offset),
-    baseline: FEED,
-    baselineLabel: 'offset 0',
-  },
-  {
-    name: 'deep-offset',
-    title: 'GET /posts from offset 100,000',
-    dataset: 'tenfold',
-    inFlight: [1],
-    subject: pageAt(({ size }) => size.deepOffset),
-    baseline: FEED,
-    baselineLabel: 'offset 0',
-  },
-  {
-    name: 'feed-closed',
-    title: 'GET /posts, 99% private accounts',
-    dataset: 'private',
-    inFlight: HIGHEST_LEVEL,
-    subject: FEED,
-    relativeTo: 'feed',
-    ...B0,
-  },
-  {
-    name: 'popular-feed',
-    title: 'GET /posts with a post of 100,000 likes',
-    dataset: 'popular',
-    inFlight: HIGHEST_LEVEL,
-    subject: FEED,
-    relativeTo: 'feed',
-    ...B0,
-  },
-  {
-    name: 'popular-post',
-    title: 'GET /posts/{id} of a post with 100,000 likes',
-    dataset: 'popular',
-    inFlight: HIGHEST_LEVEL,
-    subject: {
-      target: 'service',
-      sequences: perUser((user, _, dataset) => [get(user, `/posts/${dataset.popularPostId}`)]),
-    },
-    relativeTo: 'post',
-    ...B0,
-  },
-  {
-    name: 'popular-person',
-    title: 'GET /posts by a user with 5,000 friends',
-    dataset: 'popular',
-    inFlight: HIGHEST_LEVEL,
-    subject: { target: 'service', sequences: ({ popularUser }) => [[get(popularUser, '/posts')]] },
-    relativeTo: 'feed',
-    ...B0,
-  },
+  workload('feed', 'GET /posts', FEED, POSTS, goals([0.05, 0.35, 0.5], REAL_FEED)),
+  workload('feed-without-redis', 'GET /posts, without Redis', FEED_WITHOUT_REDIS, POSTS, goals(undefined, REAL_FEED)),
+  workload('redis', 'GET /posts, with Redis vs. without', FEED, FEED_WITHOUT_REDIS, goals(undefined, REDIS)),
+  workload('post', 'GET /posts/{id}', SINGLE_POSTS, POSTS, goals(NONE, [0.03, 0.2, 0.35])),
+  workload('like', 'POST, DELETE /posts/like', LIKES, ACCOUNT, goals(NONE, [0.02, 0.15, 0.25])),
+  workload('me', 'GET /auth/me', ME, ACCOUNT, goals([0.7, 0.8, 0.8])),
+  workload('login', 'POST /auth/login', LOGINS, ARGON2, goals([0.85, 0.9, 0.9])),
+  workload('upload', 'Image upload', UPLOADS, FILE_UPLOADS, goals([undefined, 0.3, 0.4])),
+  workload('download', 'Image download', DOWNLOADS, FILE_DOWNLOADS, goals([0.6, 0.6, 0.6])),
+  workload('tenfold', 'GET /posts, ten times the posts', FEED, POSTS, goalAt(128, 0.9), 'tenfold', 'feed'),
+  workload('offset', 'GET /posts, offset 10,000 vs. 0', DEEP, FEED, goalAt(1, 0.5), 'tenfold'),
+  workload('deep-offset', 'GET /posts, offset 100,000 vs. 0', DEEPER, FEED, goalAt(1, 0.2), 'tenfold'),
+  workload('private', 'GET /posts, 99 % private accounts', FEED, POSTS, goalAt(128, 0.5), 'private', 'feed'),
+  workload('popular-feed', 'GET /posts, a post of 100,000 likes', FEED, POSTS, goalAt(128, 0.5), 'popular', 'feed'),
+  workload('popular-post', 'GET /posts/{id} of that post', POPULAR_POST, POSTS, goalAt(128, 0.5), 'popular', 'post'),
+  workload('popular-user', 'GET /posts, 5,000 friends', POPULAR_USER, POSTS, goalAt(128, 0.5), 'popular', 'feed'),
 ];
 
-/**
- * Returns the named workload, preceded by the one in its `relativeTo`, or nothing if the name is unknown. Without a name,
- * returns all workloads except `memory`, which takes minutes.
- */
+/** Returns all workloads, or the named one after the one in its `relativeTo`; none if the name is unknown. */
 export function selectWorkloads(only: string | undefined): Workload[] {
-  if (only === undefined) return WORKLOADS.filter(({ name }) => name !== 'memory');
   const selected = WORKLOADS.find(({ name }) => name === only);
-  if (!selected) return [];
-  const reference = WORKLOADS.find(({ name }) => name === selected.relativeTo);
-  if (!reference) return [selected];
-  return [{ ...reference, inFlight: selected.inFlight }, selected];
+  return WORKLOADS.filter(({ name }) => only === undefined || name === only || name === selected?.relativeTo);
 }

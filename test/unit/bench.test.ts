@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
+import type { Caller } from '../../scripts/bench/callers.js';
 import { renderChart } from '../../scripts/bench/chart.js';
-import { findDifference } from '../../scripts/bench/check.js';
-import { formatGoal, goalOf, isGoalMet } from '../../scripts/bench/goals.js';
-import { updateSpeedSection } from '../../scripts/bench/readme.js';
-import { failuresOf, formatFigure, renderPage, renderReadmeLine, tableRow } from '../../scripts/bench/report.js';
-import type { Outcome } from '../../scripts/bench/rounds.js';
-import { median, percentile, rotate, spreadOf } from '../../scripts/bench/statistics.js';
+import { expectEqual } from '../../scripts/bench/check.js';
+import type { Dataset } from '../../scripts/bench/dataset.js';
+import { failuresOf, formatFigure, ratiosOf, replaceResults, tableRow } from '../../scripts/bench/report.js';
+import type { Measurement, Outcome } from '../../scripts/bench/rounds.js';
+import { median, percentile, rotate } from '../../scripts/bench/statistics.js';
 import { selectWorkloads, WORKLOADS, type Workload } from '../../scripts/bench/workloads.js';
+import { wrkScript } from '../../scripts/bench/wrk.js';
 
 t.test('computes statistics', async (t) => {
   t.equal(median([3, 1, 2]), 2);
@@ -15,7 +16,6 @@ t.test('computes statistics', async (t) => {
   t.equal(percentile([1, 2, 3, 4, 5], 0.99), 4.96);
   t.equal(percentile([7], 0.99), 7);
   t.ok(Number.isNaN(median([])));
-  t.same(spreadOf([10, 9, 100]), { median: 10, min: 9, max: 100 });
   t.same(
     [0, 1, 2].map((round) => rotate(['a', 'b'], round)),
     [
@@ -26,137 +26,120 @@ t.test('computes statistics', async (t) => {
   );
 });
 
-t.test('has the documented goals', async (t) => {
-  const table = ['feed', 'post', 'like', 'me', 'login', 'image-up', 'image-down'].map((work) => [
-    work,
-    ...[1, 32, 128].map((inFlight) => goalOf('services', work, inFlight)?.min),
-  ]);
-  t.same(table, [
-    ['feed', 0.03, 0.2, 0.4],
-    ['post', 0.03, 0.2, 0.35],
-    ['like', 0.02, 0.15, 0.25],
-    ['me', 0.6, 0.8, 0.8],
-    ['login', 0.85, 0.9, 0.9],
-    ['image-up', 0.6, 0.6, 0.6],
-    ['image-down', 0.6, 0.6, 0.6],
-  ]);
-  t.equal(goalOf('services', 'feed', 128)?.stretch, 0.6);
-  t.equal(goalOf('embedded', 'feed', 1), undefined);
-  for (const inFlight of [32, 128]) t.same(goalOf('embedded', 'feed', inFlight), { min: 0.25, maxTailRatio: 4 });
-  for (const stack of ['embedded', 'services'] as const) {
-    for (const { name, inFlight } of WORKLOADS.filter(
-      ({ dataset, baselineLabel }) => dataset !== 'base' || !baselineLabel.startsWith('B'),
-    )) {
-      for (const each of inFlight) t.ok(goalOf(stack, name, each), `${name} has a goal on ${stack}`);
+const workloadNamed = (name: string) => WORKLOADS.find((workload) => workload.name === name) as Workload;
+
+t.test('has a goal for each number of requests in flight', async (t) => {
+  t.same(workloadNamed('feed').goals, {
+    levels: [1, 32, 128],
+    embedded: [0.05, 0.35, 0.5],
+    services: [0.025, 0.3, 0.45],
+  });
+  t.same(workloadNamed('redis').goals.services, [undefined, 0.95, 0.95]);
+  t.equal(workloadNamed('redis').goals.embedded, undefined, 'embedded stores have no Redis');
+  for (const { name, goals } of WORKLOADS) {
+    for (const minimums of [goals.embedded, goals.services]) {
+      if (minimums) t.equal(minimums.length, goals.levels.length, name);
     }
   }
 });
 
-t.test('compares goals with the median, and with the tail if required', async (t) => {
-  const spread = (median: number) => ({ median, min: 0, max: 10 });
-  const latency = { p50: 2, p99: 8 };
-  t.equal(isGoalMet({ min: 0.5 }, spread(0.5), latency), true);
-  t.equal(isGoalMet({ min: 0.5 }, spread(0.49), latency), false);
-  t.equal(isGoalMet({ max: 1.1 }, spread(1.2), latency), false);
-  t.equal(isGoalMet({ min: 0.5, maxTailRatio: 4 }, spread(0.5), latency), true);
-  t.equal(isGoalMet({ min: 0.5, maxTailRatio: 4 }, spread(0.5), { p50: 2, p99: 8.1 }), false);
-  t.equal(isGoalMet(undefined, spread(1), latency), undefined);
-  t.equal(formatGoal({ min: 0.4, stretch: 0.6 }), '≥ 0.4 (stretch: 0.6)');
-  t.equal(formatGoal({ min: 0.25, maxTailRatio: 4 }), '≥ 0.25 and p99 ≤ 4 × p50');
-  t.equal(formatGoal(undefined), '–');
-});
-
-t.test('selects workloads by name, with the baselines that they need', async (t) => {
-  t.equal(new Set(WORKLOADS.map(({ name }) => name)).size, WORKLOADS.length);
-  t.notOk(
-    selectWorkloads(undefined).some(({ name }) => name === 'memory'),
-    'the long one only if selected',
-  );
-  t.equal(selectWorkloads(undefined).length, WORKLOADS.length - 1);
+t.test('selects a workload with the one that it is relative to', async (t) => {
+  t.same(selectWorkloads(undefined), WORKLOADS);
   t.same(
-    selectWorkloads('popular-post').map(({ name, inFlight }) => [name, inFlight]),
-    [
-      ['post', [128]],
-      ['popular-post', [128]],
-    ],
+    selectWorkloads('popular-post').map(({ name }) => name),
+    ['post', 'popular-post'],
   );
   t.same(selectWorkloads('nothing'), []);
+  const names = WORKLOADS.map(({ name }) => name);
+  t.equal(new Set(names).size, names.length);
   for (const { name, relativeTo } of WORKLOADS) {
-    if (relativeTo === undefined) continue;
-    const names = WORKLOADS.map((work) => work.name);
-    t.ok(
-      names.indexOf(relativeTo) >= 0 && names.indexOf(relativeTo) < names.indexOf(name),
-      `${name} comes after ${relativeTo}`,
-    );
+    if (relativeTo !== undefined) t.ok(names.slice(0, names.indexOf(name)).includes(relativeTo), name);
   }
 });
 
-t.test('reports where a response differs', async (t) => {
-  const right = [
-    { id: 1, like_count: 3 },
-    { id: 2, like_count: 0 },
-  ];
-  t.equal(findDifference(structuredClone(right), right), undefined);
-  t.equal(findDifference([right[0], { id: 2, like_count: 1 }], right), 'body.1.like_count is 1, expected 0');
-  t.equal(findDifference([right[1], right[0]], right), 'body.0.id is 2, expected 1');
-  t.equal(findDifference([right[0]], right), 'body.1 is undefined, expected {"id":2,"like_count":0}');
-  t.equal(findDifference([...right, 3], right), 'body.2 is 3, expected undefined');
-  t.equal(findDifference([{ ...right[0], text: 'x' }, right[1]], right), 'body.0.text is "x", expected undefined');
+t.test('documents every workload', async (t) => {
+  const readme = readFileSync('scripts/bench/README.md', 'utf8');
+  for (const { name } of WORKLOADS) t.ok(readme.includes(`\`${name}\``), name);
 });
 
-const measured = {
-  rate: 1234.5,
-  p50: 1.25,
-  p99: 4.5,
-  cpuMs: 0.21,
-  rssBytes: 2 ** 20 * 200,
-  generatorCpuShare: 0.5,
-  failures: {},
+t.test('sends the requests of all callers on every connection', async (t) => {
+  const callers = ['a', 'b', 'c'].map((token) => ({ token }) as Caller);
+  const dataset = { callers, publicPostIds: [1, 2, 3, 4] } as Dataset;
+  const tokensOf = (requests: readonly { headers: Record<string, string> }[]) =>
+    requests.map(({ headers }) => headers.Authorization);
+  const feed = await workloadNamed('feed').subject.connections(2, dataset, '');
+  t.same(feed.map(tokensOf), [
+    ['Bearer a', 'Bearer b', 'Bearer c'],
+    ['Bearer b', 'Bearer c', 'Bearer a'],
+  ]);
+  const likes = await workloadNamed('like').subject.connections(4, dataset, '');
+  t.equal(new Set(likes.flat().map(({ path }) => path)).size, 4, 'each connection likes a post of its own');
+});
+
+t.test('writes a wrk script with the requests of the connections in turn', async (t) => {
+  const request = (path: string) => ({ method: 'POST', path, headers: { A: 'b' }, body: '{"c":1}' }) as const;
+  const script = wrkScript([[request('/1'), request('/2')], [request('/3')]]);
+  t.same(
+    [...script.matchAll(/wrk\.format\((.*)\)/g)].map(([, args]) => args),
+    ['/1', '/3', '/2'].map((path) => `"POST", "${path}", { ["A"] = "b" }, "{\\"c\\":1}"`),
+  );
+});
+
+t.test('reports where a response differs', async (t) => {
+  const expected = [{ id: 1, like_count: 3 }, { id: 2 }];
+  expectEqual('GET /posts', structuredClone(expected), expected);
+  const wrong = { code: 'command_error', message: /Wrong response to GET \/posts: [\s\S]*\+ +like_count: 4/ };
+  t.throws(() => expectEqual('GET /posts', [{ id: 1, like_count: 4 }, { id: 2 }], expected), wrong);
+  t.throws(() => expectEqual('GET /posts', [...expected, { id: 3 }], expected), { code: 'command_error' });
+});
+
+const measurement: Measurement = {
+  ...{ succeeded: 1, rate: 100, p50: 1.25, p99: 4.5, failures: {}, generatorCpu: 0.5 },
+  cpuMs: { server: 0.21, postgres: 0.1 },
 };
-const feed = WORKLOADS.find(({ name }) => name === 'feed') as Workload;
+const rounds = (...rates: number[]) => rates.map((rate) => ({ ...measurement, rate }));
 const outcome: Outcome = {
-  workload: feed,
-  inFlight: 128,
-  goal: goalOf('services', 'feed', 128),
-  ratio: { median: 0.45, min: 0.4, max: 0.5 },
-  subject: measured,
-  baseline: { ...measured, rate: 2743, failures: { 503: 2 } },
-  goalMet: true,
+  ...{ workload: workloadNamed('feed'), inFlight: 128, goal: 0.45 },
+  ...{ subject: rounds(900, 1000, 1100), baseline: rounds(2000, 2000, 2000), against: [] },
 };
+
+t.test('divides by the baseline in the same round, and by the ratio of another workload', async (t) => {
+  t.same(ratiosOf(outcome, [outcome]), [0.45, 0.5, 0.55]);
+  const relative: Outcome = { ...outcome, workload: workloadNamed('private'), subject: rounds(500, 500, 500) };
+  t.same(ratiosOf(relative, [outcome, relative]), [0.5, 0.5, 0.5]);
+});
 
 t.test('prints every figure with its goal', async (t) => {
-  t.match(tableRow(outcome), { Ratio: '0.45', 'Min–max': '0.4–0.5', Goal: '≥ 0.4 (stretch: 0.6)', Met: 'yes' });
-  t.match(tableRow(outcome), { 'req/s': '1,235', 'p50 ms': '1.25', 'p99 ms': '4.5', 'RSS MiB': '200' });
-  t.equal(tableRow({ ...outcome, goalMet: false }).Met, 'NO');
-  t.same(failuresOf(outcome), ['feed, 128 in flight: 503 (2 times)']);
-  t.same(
-    [formatFigure(0.0123), formatFigure(99.6), formatFigure(12_345), formatFigure(Number.NaN)],
-    ['0.0123', '99.6', '12,345', '–'],
-  );
-
-  const machine = { processor: '2 × X', node: 'v20', stores: 'PostgreSQL 18', commit: 'abc', date: '2026-01-01' };
-  const page = renderPage({ stack: 'services', machine, outcomes: [outcome], rounds: 5, seconds: 5 });
-  t.match(page, '2 × X; Node v20; PostgreSQL 18; commit abc; 2026-01-01. 5 rounds');
-  t.match(page, /^\| GET \/posts \| 128 \| B0 \| 0\.45 \| 0\.4–0\.5 \| ≥ 0\.4 \(stretch: 0\.6\) \| yes \|/m);
-  t.match(page, 'Failed requests: feed, 128 in flight: 503 (2 times).');
-  const chart = renderChart([outcome, { ...outcome, workload: { ...feed, title: 'a < b & c' }, goalMet: false }]);
-  t.match(chart, /class="bar"[\s\S]*class="goal"[\s\S]*class="short"/);
-  t.match(chart, 'a &#60; b &#38; c');
+  const row = tableRow(outcome, [outcome]);
+  t.match(row, { 'Ratio (min–max)': '0.5 (0.45–0.55)', Goal: '≥ 0.45: yes', 'Requests/s': '1,000', 'p99 ms': '4.5' });
+  t.match(row, { 'Baseline/s': 'posts 2,000', 'CPU ms/request': '0.21, postgres 0.1', 'Load generator': '50 %' });
+  t.equal(tableRow({ ...outcome, goal: 0.51 }, []).Goal, '≥ 0.51: **no**');
+  t.equal(tableRow({ ...outcome, goal: undefined }, []).Goal, '');
+  const compared = tableRow({ ...outcome, against: rounds(1000, 1000, 1000) }, []);
+  t.equal(compared['To the other release'], '1 (0.9–1.1)');
+  const busy = { ...outcome, baseline: outcome.baseline.map((each) => ({ ...each, generatorCpu: 0.81 })) };
+  t.equal(tableRow(busy, [])['Load generator'], '81 %, **too much**');
+  t.same([0.0123, 99.6, 12_345, Number.NaN].map(formatFigure), ['0.0123', '99.6', '12,345', '–']);
+  const failing = { ...outcome, against: [{ ...measurement, failures: { 503: 2 } }] };
+  t.same(failuresOf(failing), ['feed, 128 in flight: 2 × 503']);
 });
 
-t.test('updates the README figures of one stack and keeps those of the other', async (t) => {
-  const readme = readFileSync('README.md', 'utf8');
-  const line = renderReadmeLine('services', [outcome]);
-  t.match(
-    line,
-    /^- On PostgreSQL, Neo4j and S3, `GET \/posts` reaches 0\.45 at 128 requests in flight \(1,235 requests per second\)/,
-  );
-  const once = updateSpeedSection(readme, 'services', line, '- here');
-  const lines = once.split('\n');
-  const at = lines.indexOf(line);
-  t.equal(lines[at - 1], readme.split('\n')[at - 1], 'the line of the other stack is unchanged');
-  t.equal(lines[at + 1], '- here');
-  t.equal(lines.length, readme.split('\n').length);
-  t.equal(updateSpeedSection(once, 'services', line, '- here'), once);
-  t.throws(() => updateSpeedSection('# Something else', 'embedded', line, '- here'), /Expected <!--/);
+t.test('draws ratios with goals, and latencies by requests in flight', async (t) => {
+  const single = { ...outcome, inFlight: 1, goal: 0.6, workload: { ...outcome.workload, title: 'a < b & c' } };
+  const chart = renderChart([single, outcome]);
+  t.match(chart, /class="missed"\/><path [^>]*class="goal"[\s\S]*class="met"\/><path [^>]*class="goal"/);
+  t.match(chart, 'a &#60; b &#38; c');
+  t.match(chart, /<polyline class="p50" points="[\d.]+,[\d.]+ [\d.]+,[\d.]+"/);
+  t.match(chart, /<polyline class="p99"/);
+  t.notMatch(chart, /NaN|Infinity/);
+  t.notMatch(renderChart([outcome]), /polyline|NaN|Infinity/);
+});
+
+t.test('replaces the published results of one stack', async (t) => {
+  const readme = readFileSync('scripts/bench/README.md', 'utf8');
+  const once = replaceResults(readme, 'embedded', 'measured');
+  t.match(once, '-->\n\nmeasured\n\n<!-- end of embedded -->');
+  t.equal(once.split('## On real servers')[1], readme.split('## On real servers')[1]);
+  t.equal(replaceResults(once, 'embedded', 'measured'), once);
+  t.throws(() => replaceResults('# Something else', 'embedded', ''), /Expected <!--/);
 });

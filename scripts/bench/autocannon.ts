@@ -1,0 +1,49 @@
+/** The load generator on autocannon. It reads a `Load` from standard input, and prints a `LoadResult`. */
+import { json } from 'node:stream/consumers';
+import autocannon from 'autocannon';
+import { uploadForm } from './image.js';
+import { type Load, loadResult, type Request } from './load.js';
+
+const { url, connections, seconds, maxRequests } = (await json(process.stdin)) as Load;
+const form = await uploadForm();
+
+const toAutocannon = ({ method, path, headers, body, upload }: Request): autocannon.Request =>
+  upload
+    ? { method, path, headers: { 'Content-Type': form.type, ...headers }, body: form.bytes }
+    : { method, path, headers, ...(body !== undefined && { body }) };
+
+const latencies: number[] = [];
+const failures: Record<string, number> = {};
+const countFailure = (outcome: string) => {
+  failures[outcome] = (failures[outcome] ?? 0) + 1;
+};
+
+let connectionCount = 0;
+const options: autocannon.Options = {
+  url,
+  connections: connections.length,
+  ...(maxRequests === undefined ? { duration: seconds } : { amount: Math.max(maxRequests, connections.length) }),
+  timeout: 30,
+  // The interval, in milliseconds, at which autocannon checks whether the duration has passed.
+  sampleInt: 100,
+  setupClient(client) {
+    client.setRequests((connections[connectionCount] ?? []).map(toAutocannon));
+    connectionCount += 1;
+  },
+};
+
+const cpu = process.resourceUsage();
+const startedAt = performance.now();
+let endedAt = startedAt;
+await new Promise<void>((resolve, reject) => {
+  const run = autocannon(options, (error) => (error ? reject(error) : resolve()));
+  run.on('response', (_client, status, _bytes, milliseconds) => {
+    endedAt = performance.now();
+    if (status >= 200 && status < 300) latencies.push(milliseconds);
+    else countFailure(String(status));
+  });
+  run.on('reqError', (error) => countFailure(error.message));
+});
+const { userCPUTime, systemCPUTime } = process.resourceUsage();
+const cpuSeconds = (userCPUTime + systemCPUTime - cpu.userCPUTime - cpu.systemCPUTime) / 1e6;
+console.log(JSON.stringify(loadResult(latencies, (endedAt - startedAt) / 1000, failures, cpuSeconds)));

@@ -1,0 +1,96 @@
+import { type ChildProcess, execFile, type StdioOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import pidusage from 'pidusage';
+import { CommandError } from '../command-error.js';
+
+/** A server under test, in its own process. */
+export interface Server {
+  url: string;
+  pid: number;
+  stop(): Promise<void>;
+}
+
+/** The directory of this checkout. */
+export const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
+
+const START_TIMEOUT_MS = 120_000;
+const POLL_INTERVAL_MS = 50;
+
+const running = new Set<ChildProcess>();
+let interrupted = false;
+
+/** Kills all child processes and prevents new ones, so that the run fails and its `finally` blocks remove temporary data. */
+export function interrupt(): void {
+  interrupted = true;
+  for (const child of running) child.kill('SIGKILL');
+}
+
+/** Starts Node with the flags of this process, which are those of `npm start`, so that all servers run with the same flags. */
+function spawnNode(args: readonly string[], variables: NodeJS.ProcessEnv, stdio: StdioOptions): ChildProcess {
+  if (interrupted) throw new CommandError('Interrupted');
+  const env = { PATH: process.env.PATH, NODE_ENV: 'production', ...variables };
+  const child = spawn(process.execPath, [...process.execArgv, ...args], { env, stdio });
+  running.add(child);
+  child.once('close', () => running.delete(child));
+  return child;
+}
+
+/** Starts a server that logs to a file, and waits until the log contains the URL of its API. */
+export async function startServer(args: string[], variables: NodeJS.ProcessEnv, logPath: string): Promise<Server> {
+  const log = openSync(logPath, 'w');
+  const child = spawnNode(args, variables, ['ignore', log, log]);
+  closeSync(log);
+  const closed = once(child, 'close');
+  for (const deadline = Date.now() + START_TIMEOUT_MS; ; await sleep(POLL_INTERVAL_MS)) {
+    const output = await readFile(logPath, 'utf8');
+    const [, url] = /^ +API +(\S+)$/m.exec(output) ?? [];
+    if (url !== undefined) {
+      const stop = async () => void (child.kill('SIGTERM') && (await closed));
+      return { url, pid: child.pid ?? 0, stop };
+    }
+    if (child.exitCode !== null || child.signalCode !== null || Date.now() > deadline) {
+      child.kill('SIGKILL');
+      throw new CommandError(`${args.join(' ')} did not start:\n${output}`);
+    }
+  }
+}
+
+/** Starts the built service of a checkout, on free ports and with rate limits that the load never reaches. */
+export function startService(checkout: string, environment: NodeJS.ProcessEnv, logPath: string): Promise<Server> {
+  const addresses = { HOST: '127.0.0.1', PORT: '0', OPS_HOST: '127.0.0.1', OPS_PORT: '0' };
+  const limits = { RATE_LIMIT_MAX: '1000000000', RATE_LIMIT_STRICT_MAX: '1000000000' };
+  return startServer([join(checkout, '.build/scripts/start.js')], { ...environment, ...addresses, ...limits }, logPath);
+}
+
+/** Runs a script and returns what it prints. */
+export async function runScript(args: readonly string[], variables: NodeJS.ProcessEnv, input = ''): Promise<string> {
+  const child = spawnNode(args, variables, ['pipe', 'pipe', 'inherit']);
+  const closed = once(child, 'close');
+  child.stdin?.end(input);
+  const output = child.stdout ? await text(child.stdout) : '';
+  const [code, signal] = await closed;
+  if (code !== 0) throw new CommandError(`${args[0]} ended with ${code ?? signal}`);
+  return output;
+}
+
+/** Returns the CPU time of a process and its descendants since their start, in milliseconds. */
+export async function cpuMsOf(pid: number): Promise<number> {
+  // Without `ps`, as in some containers, only the process itself counts.
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=']).catch(() => ({ stdout: '' }));
+  const pairs = stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
+  const tree = new Set([pid]);
+  for (let size = 0; size < tree.size; ) {
+    size = tree.size;
+    for (const [child = 0, parent = 0] of pairs) if (tree.has(parent)) tree.add(child);
+  }
+  // A process may have exited meanwhile.
+  const usages = Object.values(await pidusage([...tree])).filter((usage) => usage !== null);
+  return usages.reduce((sum, { ctime }) => sum + ctime, 0);
+}
