@@ -24,10 +24,18 @@ export interface StaticContent {
   bytes: Buffer;
   /** False for formats that are already compressed, such as images. */
   compressible?: boolean;
+  /** The present version. URLs with the parameter `version` and this value may be cached forever. */
+  version?: string;
 }
 
+/** For URLs whose content never changes: a year, the longest time that caches are expected to support. */
+const IMMUTABLE = 'public, max-age=31536000, immutable';
+
 /** Creates a route handler that serves constant bytes. Each encoding is computed once, on first use. */
-export function createStaticHandler({ type, bytes, compressible = true }: StaticContent, budget: ResponseBudget) {
+export function createStaticHandler(
+  { type, bytes, compressible = true, version }: StaticContent,
+  budget: ResponseBudget,
+) {
   const variants = new Map<Encoding | undefined, Promise<Variant>>();
 
   async function encode(encoding: Encoding | undefined): Promise<Variant> {
@@ -41,7 +49,10 @@ export function createStaticHandler({ type, bytes, compressible = true }: Static
     const pending = variants.get(encoding) ?? encode(encoding);
     variants.set(encoding, pending);
     const variant = await pending;
-    reply.headers({ ETag: variant.etag, 'Cache-Control': 'no-cache' });
+    // During an update, a page of another version may be served by this process. Its URLs must not keep these bytes.
+    const { version: requested } = request.params as { version?: string };
+    const immutable = version !== undefined && requested === version;
+    reply.headers({ ETag: variant.etag, 'Cache-Control': immutable ? IMMUTABLE : 'no-cache' });
     // CORS may already have set `Vary: Origin`.
     if (compressible) reply.header('Vary', [reply.getHeader('Vary') ?? [], 'Accept-Encoding'].flat().join(', '));
     if (matchesEtag(ifNoneMatch, variant.etag)) return reply.code(304).send();

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import axe, { type AxeResults } from 'axe-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import type { Test } from 'tap';
 
 const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -24,4 +25,15 @@ export async function launchBrowser(t: Test): Promise<Browser> {
   const browser = await chromium.launch({ executablePath: installed, args: ARGUMENTS });
   t.teardown(() => browser.close());
   return browser;
+}
+
+/** Returns the rules that axe reports as critical or serious for a page, each with the elements that break it. */
+export async function findAccessibilityProblems(page: Page): Promise<string[]> {
+  // During a transition, colors are not what they will be.
+  await page.evaluate('Promise.allSettled(document.getAnimations().map(({ finished }) => finished))');
+  await page.evaluate(axe.source);
+  const { violations } = (await page.evaluate("axe.run({ resultTypes: ['violations'] })")) as AxeResults;
+  return violations
+    .filter(({ impact }) => impact === 'critical' || impact === 'serious')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
 }

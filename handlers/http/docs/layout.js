@@ -1,0 +1,117 @@
+/** A plugin of Swagger UI: a bar that stays in view, the description, the operations and the schemas. */
+export const layout = ({ React }) => {
+  const h = React.createElement;
+
+  const Bar = ({ getComponent, layoutActions, layoutSelectors, sessionActions, sessionSelectors, specSelectors }) => {
+    const username = sessionSelectors.username();
+    return h(
+      'header',
+      { className: 'bar' },
+      h(
+        'nav',
+        { 'aria-label': 'Operations' },
+        ...specSelectors
+          .taggedOperations()
+          .keySeq()
+          .map((tag) => h('a', { key: tag, href: `#operations-tag-${tag}` }, tag)),
+        h('a', { href: '#schemas' }, 'schemas'),
+      ),
+      h('input', {
+        type: 'search',
+        className: 'filter',
+        'aria-label': 'Filter operations',
+        placeholder: 'Filter',
+        value: layoutSelectors.currentFilter() || '',
+        onChange: ({ target }) => layoutActions.updateFilter(target.value),
+      }),
+      username && h('span', { className: 'user' }, h('span', null, 'Logged in as '), h('strong', null, username)),
+      username && h('button', { type: 'button', className: 'btn', onClick: () => sessionActions.logOut() }, 'Log out'),
+      h(getComponent('AuthorizeBtnContainer', true)),
+    );
+  };
+
+  const Introduction = ({ getComponent, specSelectors }) => {
+    const info = specSelectors.info();
+    return h(
+      'section',
+      { className: 'introduction' },
+      h('h1', null, info.get('title'), ' ', h('small', null, info.get('version'))),
+      h(
+        'p',
+        null,
+        info.get('summary'),
+        ' The contract: ',
+        h('a', { href: '/openapi.yaml' }, 'YAML'),
+        ', ',
+        h('a', { href: '/openapi.json' }, 'JSON'),
+        '.',
+      ),
+      h(
+        'details',
+        null,
+        h('summary', null, 'About this API'),
+        h(getComponent('Markdown', true), { source: info.get('description') }),
+      ),
+    );
+  };
+
+  const Explorer = ({ getComponent, layoutSelectors, specSelectors }) => {
+    if (!specSelectors.specStr()) {
+      const failed = specSelectors.loadingStatus() === 'failed';
+      return h('p', { className: 'notice' }, failed ? 'The contract cannot be loaded.' : 'Loading the explorer…');
+    }
+    const filtered = specSelectors.taggedOperations().size === 0;
+    return h(
+      'div',
+      { className: 'swagger-ui' },
+      h(getComponent('ExplorerBar', true)),
+      h(
+        'main',
+        { className: 'wrapper' },
+        h(getComponent('ExplorerIntroduction', true)),
+        h(getComponent('errors', true)),
+        filtered
+          ? h('p', { className: 'notice' }, `No operation matches “${layoutSelectors.currentFilter()}”.`)
+          : h(getComponent('operations', true)),
+        h('div', { id: 'schemas' }, h(getComponent('Models', true))),
+      ),
+    );
+  };
+
+  return {
+    components: { Explorer, ExplorerBar: Bar, ExplorerIntroduction: Introduction },
+    fn: { opsFilter: filterOperations },
+    wrapComponents: {
+      // Swagger UI names the buttons of its dialog differently from their texts, and one not at all.
+      Button:
+        (Button) =>
+        ({ 'aria-label': _, ...props }) =>
+          h(Button, props),
+      CloseIcon: (Icon) => (props) =>
+        h(React.Fragment, null, h('span', { className: 'visually-hidden' }, 'Close'), h(Icon, props)),
+      // The path is part of a button, in which a link is not allowed.
+      OperationSummaryPath: (Path) => (props) =>
+        h(Path, { ...props, operationProps: props.operationProps.set('isDeepLinkingEnabled', false) }),
+    },
+    statePlugins: {
+      // Swagger UI would scroll a linked operation below the bar. The browser respects the style sheet's scroll-padding.
+      layout: { wrapActions: { scrollToElement: () => (element) => element.scrollIntoView() } },
+    },
+  };
+};
+
+/** Keeps the operations whose tag, method, path, id or summary contains a text. Swagger UI itself filters tags only. */
+function filterOperations(tags, text) {
+  const wanted = text.trim().toLowerCase();
+  return tags
+    .map((group, tag) =>
+      group.update('operations', (operations) =>
+        operations.filter((entry) => {
+          const { operationId, summary } = entry.get('operation').toObject();
+          const texts = [tag, `${entry.get('method')} ${entry.get('path')}`, operationId, summary];
+          return texts.some((each) => each?.toLowerCase().includes(wanted));
+        }),
+      ),
+    )
+    .filter((group) => group.get('operations').size > 0);
+}

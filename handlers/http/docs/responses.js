@@ -1,0 +1,35 @@
+/** A plugin of Swagger UI: the documented responses. */
+export const responses = ({ React }) => {
+  const h = React.createElement;
+
+  /** A row that unfolds the response of an error. */
+  const FoldedResponse = ({ Response, ...props }) => {
+    const [open, setOpen] = React.useState(false);
+    const { code, response } = props;
+    const toggle = { type: 'button', 'aria-expanded': open, onClick: () => setOpen(!open) };
+    const description = response.get('description').replaceAll('`', '');
+    return h(
+      React.Fragment,
+      null,
+      h(
+        'tr',
+        { className: 'response folded' },
+        h('td', { className: 'response-col_status' }, code),
+        h('td', { className: 'response-col_description' }, h('button', toggle, description)),
+      ),
+      open && h(Response, props),
+    );
+  };
+
+  return {
+    wrapComponents: {
+      response: (Response) => (props) =>
+        /^[45]/.test(props.code) ? h(FoldedResponse, { Response, ...props }) : h(Response, props),
+      // The keyboard can scroll it.
+      SyntaxHighlighter: (Code) => (props) => h('div', { className: 'code', tabIndex: 0 }, h(Code, props)),
+      // Folded, since every response has the same headers.
+      headers: (Headers) => (props) =>
+        h('details', { className: 'headers-fold' }, h('summary', null, 'Headers'), h(Headers, props)),
+    },
+  };
+};
