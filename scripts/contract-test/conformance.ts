@@ -9,7 +9,7 @@ export interface ResponseData {
 }
 
 /** Headers that make a client act. A response may have them only if the contract declares them. */
-const DIRECTIVE_HEADERS = ['Set-Cookie', 'WWW-Authenticate', 'Retry-After', 'Link'];
+const DIRECTIVE_HEADERS = ['Set-Cookie', 'WWW-Authenticate', 'Retry-After', 'Link', 'Location'];
 
 /** Returns the violations of the contract in the status, headers and body of a response. */
 export function violations(operation: ContractOperation, response: ResponseData): string[] {

@@ -41,15 +41,37 @@ export function expectStatus(response: CheckedResponse, expected: number | numbe
   );
 }
 
+interface FieldProblem {
+  in: string;
+  field: string;
+  code: string;
+}
+
 /** Throws an ExpectationError unless the response is a 400 that names exactly these fields (`in.field`), in any order. */
 export function expectProblems(response: CheckedResponse, ...expected: string[]): CheckedResponse {
-  const { errors = [] } = expectStatus(response, 400).body as { errors?: { in: string; field: string }[] };
+  const { errors = [] } = expectStatus(response, 400).body as { errors?: FieldProblem[] };
   const named = [...new Set(errors.map((error) => `${error.in}.${error.field}`))].sort();
   expectEqual(response, 'the fields that the 400 names', named, [...expected].sort());
+  expectThat(new Set(errors.map(keyOf)).size === errors.length, 'each problem listed once', response);
   return response;
 }
 
-/** Throws an ExpectationError unless the body has the shape of an error: JSON with `message` and, optionally, `errors`. */
+const keyOf = (problem: FieldProblem) => `${problem.in}.${problem.field} ${problem.code}`;
+
+/** Throws an ExpectationError unless the response is a 400 with exactly these problems (`in.field code`), in any order. */
+export function expectProblemCodes(response: CheckedResponse, ...expected: string[]): CheckedResponse {
+  expectCode(expectStatus(response, 400), 'invalid_request');
+  expectEqual(response, 'the problems', (response.body.errors ?? []).map(keyOf).sort(), [...expected].sort());
+  return response;
+}
+
+/** Throws an ExpectationError unless the response is an error with this code. */
+export function expectCode(response: CheckedResponse, code: string): CheckedResponse {
+  expectEqual(response, 'the code', response.body?.code, code);
+  return response;
+}
+
+/** Throws an ExpectationError unless the body has the shape of an error: JSON with `code`, `message` and, optionally, `errors`. */
 export function expectErrorShape(response: CheckedResponse): CheckedResponse {
   const { body, headers } = response;
   expectThat(headers.get('content-type')?.startsWith('application/json'), 'an error as application/json', response);
@@ -57,9 +79,12 @@ export function expectErrorShape(response: CheckedResponse): CheckedResponse {
   expectEqual(
     response,
     'the fields of an error',
-    Object.keys(body).filter((name) => name !== 'errors'),
-    ['message'],
+    Object.keys(body)
+      .filter((name) => name !== 'errors')
+      .sort(),
+    ['code', 'message'],
   );
+  expectThat(/^[a-z]+(_[a-z0-9]+)*$/.test(body.code), 'a code in snake case', response);
   return response;
 }
 
@@ -70,6 +95,31 @@ export const expectClearedCookie = (response: CheckedResponse) =>
 /** Throws an ExpectationError unless a value of the response is an RFC 3339 time in UTC, with milliseconds. */
 export const expectTimestamp = (response: CheckedResponse, field: string, value: string) =>
   expectThat(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value), `${field} in UTC, with milliseconds`, response);
+
+const RATE_LIMIT_HEADERS = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'RateLimit',
+  'RateLimit-Policy',
+];
+
+/** Throws an ExpectationError if the response has a rate limit header. */
+export const expectNoRateLimit = (response: CheckedResponse) =>
+  expectThat(!RATE_LIMIT_HEADERS.some((name) => response.headers.has(name)), 'no rate limit headers', response);
+
+/** The allowed difference between the clocks of the service and of this machine. */
+const CLOCK_TOLERANCE_MS = 5 * 60_000;
+
+/** Throws an ExpectationError unless a value of the response is a timestamp of about now. */
+export function expectCurrentTime(response: CheckedResponse, field: string, time: string): void {
+  expectTimestamp(response, field, time);
+  expectThat(
+    Math.abs(Date.parse(time) - Date.now()) < CLOCK_TOLERANCE_MS,
+    `${field} within five minutes of now, not ${time}`,
+    response,
+  );
+}
 
 /** Returns the sorted names of the fields of an object, separated by spaces. */
 export const fieldsOf = (value: object | null | undefined): string =>

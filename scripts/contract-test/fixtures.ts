@@ -156,6 +156,8 @@ export const idsOf = <Id = number>(entries: readonly { id: Id }[]): Id[] => entr
 /** The fields of a profile, as `fieldsOf` returns them, for users who may see all of it and for others. */
 export const FULL_PROFILE_FIELDS = 'id name private profile_link username';
 export const BRIEF_PROFILE_FIELDS = 'id name username';
+/** The fields of a post in a list, as `fieldsOf` returns them. */
+export const POST_FIELDS = 'author_id author_username created_at id image like_count liked_by_me text title';
 
 /** A valid password that no user has. */
 export const WRONG_PASSWORD = 'Wrong-Harbour_58';

@@ -1,4 +1,4 @@
-import { expectEqual, expectProblems, expectThat } from '../expect.js';
+import { expectCode, expectEqual, expectProblems, expectThat } from '../expect.js';
 import { rule, type Subject } from '../rule.js';
 
 /** Invalid registrations have several invalid fields each, because the strict rate limit allows few of them. */
@@ -23,6 +23,16 @@ export const accounts: Subject = {
       },
     ),
 
+    rule('accounts.register.location', 'The 201 of a registration has the Location of the profile.', async (users) => {
+      const newUser = users.newUser();
+      const response = await users.anonymous.send(201, 'POST /auth/register', { json: newUser });
+      const location = response.headers.get('location');
+      expectEqual(response, 'Location', location, `/profiles/${response.body.id}`);
+      const { send } = await users.sharedUser('ada');
+      const profile = await send(200, `GET ${location}`);
+      expectEqual(profile, 'the username', profile.body.username, newUser.username);
+    }),
+
     rule(
       'auth.me.fields',
       'GET /auth/me returns 200 {id, name, username, email} of the authenticated user.',
@@ -45,11 +55,11 @@ export const accounts: Subject = {
 
     rule(
       'accounts.register.username-taken',
-      'POST /auth/register returns 409 if the username is taken.',
+      'POST /auth/register returns 409 username_taken if the username is taken.',
       async (users) => {
         const { username } = await users.sharedUser('ada');
         const json = { ...users.newUser(), username };
-        await users.anonymous.send(409, 'POST /auth/register', { json });
+        expectCode(await users.anonymous.send(409, 'POST /auth/register', { json }), 'username_taken');
       },
     ),
 
@@ -63,10 +73,15 @@ export const accounts: Subject = {
       },
     ),
 
-    rule('accounts.register.email-taken', 'POST /auth/register returns 409 if the email is taken.', async (users) => {
-      const { email } = await users.sharedUser('ada');
-      await users.anonymous.send(409, 'POST /auth/register', { json: { ...users.newUser(), email } });
-    }),
+    rule(
+      'accounts.register.email-taken',
+      'POST /auth/register returns 409 email_taken if the email is taken.',
+      async (users) => {
+        const { email } = await users.sharedUser('ada');
+        const json = { ...users.newUser(), email };
+        expectCode(await users.anonymous.send(409, 'POST /auth/register', { json }), 'email_taken');
+      },
+    ),
 
     rule(
       'accounts.register.email-is-normalized',

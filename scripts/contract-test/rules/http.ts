@@ -1,6 +1,6 @@
 import { contract } from '../document.js';
 import type { CheckedResponse } from '../exchange.js';
-import { expectEqual, expectErrorShape, expectProblems, expectThat } from '../expect.js';
+import { expectEqual, expectErrorShape, expectNoRateLimit, expectProblems, expectThat } from '../expect.js';
 import { CROSS_SITE, OTHER_ORIGIN, publicProfile, UNUSED_ID, withCookie } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 
@@ -17,6 +17,8 @@ const paths = [...new Set(contract.map(({ path }) => path)), ...DOCUMENT_PATHS].
     allowed: [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].sort(),
   };
 });
+
+const REDIRECTS = [301, 302, 303, 307, 308];
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'TRACE', 'PROPFIND'];
 
@@ -81,7 +83,6 @@ export const http: Subject = {
       'An unknown path returns 404 for every method, with a JSON error body and the common headers.',
       async (users) => {
         const unknownPaths = [
-          '/',
           '/none',
           '/posts/7/none',
           '/auth',
@@ -178,7 +179,7 @@ export const http: Subject = {
         ] as const) {
           const response = await users.anonymous.send(200, `GET ${path}`);
           expectThat(type.test(response.headers.get('content-type') ?? ''), `the type ${type.source}`, response);
-          expectThat(!response.headers.has('x-ratelimit-limit'), 'no rate limit', response);
+          expectNoRateLimit(response);
         }
         const headers = { Origin: OTHER_ORIGIN };
         for (const path of ['/openapi.yaml', '/openapi.json']) {
@@ -200,6 +201,25 @@ export const http: Subject = {
               response,
             );
           }
+        }
+      },
+    ),
+
+    rule(
+      'http.docs.redirects',
+      'GET and HEAD of /, /docs/ and /docs/index.html redirect to /docs, without credentials or a rate limit. Other methods return 405.',
+      async (users) => {
+        for (const path of ['/', '/docs/', '/docs/index.html']) {
+          for (const method of ['GET', 'HEAD']) {
+            const response = await users.anonymous.send(REDIRECTS, `${method} ${path}`);
+            const { url } = response.exchange;
+            const explorer = new URL(url);
+            explorer.pathname = explorer.pathname.slice(0, -path.length).concat('/docs');
+            const location = response.headers.get('location') ?? '';
+            expectEqual(response, 'Location', new URL(location, url).href, explorer.href);
+            expectNoRateLimit(response);
+          }
+          expectErrorShape(await users.anonymous.send(405, `POST ${path}`));
         }
       },
     ),

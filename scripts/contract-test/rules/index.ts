@@ -1,23 +1,23 @@
 import type { Subject } from '../rule.js';
 import { accounts } from './accounts.js';
-import { bodies } from './bodies.js';
-import { concurrency } from './concurrency.js';
-import { fields } from './fields.js';
-import { friends } from './friends.js';
+import { bodies } from './bodies/index.js';
+import { concurrency } from './concurrency/index.js';
+import { fields } from './fields/index.js';
+import { friends } from './friends/index.js';
 import { http } from './http.js';
 import { images } from './images.js';
 import { likes } from './likes.js';
 import { limits } from './limits.js';
-import { lists } from './lists.js';
+import { lists } from './lists/index.js';
 import { operations } from './operations.js';
 import { passwords } from './passwords.js';
-import { posts } from './posts.js';
-import { profiles } from './profiles.js';
-import { refusals } from './refusals.js';
-import { sessions } from './sessions.js';
+import { posts } from './posts/index.js';
+import { profiles } from './profiles/index.js';
+import { refusals } from './refusals/index.js';
+import { sessions } from './sessions/index.js';
 import { slow } from './slow.js';
 import { updates } from './updates.js';
-import { uploads } from './uploads.js';
+import { uploads } from './uploads/index.js';
 import { viewers } from './viewers.js';
 
 /** All subjects. Those of a group run concurrently; the next group starts when all of them have finished. */

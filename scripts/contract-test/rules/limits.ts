@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ContractOperation, contract, methodAndPath } from '../document.js';
 import type { CheckedResponse, RequestOptions } from '../exchange.js';
-import { expectEqual, expectErrorShape, expectThat, SkippedError } from '../expect.js';
+import { expectCode, expectEqual, expectErrorShape, expectNoRateLimit, expectThat, SkippedError } from '../expect.js';
 import { OTHER_ORIGIN } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 import type { TestUsers } from '../users.js';
@@ -31,6 +31,18 @@ function rateLimitOf(response: CheckedResponse): RateLimitState {
     response,
   );
   return { limit, remaining, resetSeconds };
+}
+
+/** Returns the policy of a response. Its standard fields must state the same numbers as the `X-RateLimit` headers. */
+function policyOf(response: CheckedResponse): string {
+  const { limit, remaining, resetSeconds } = rateLimitOf(response);
+  const policy = response.headers.get('ratelimit-policy') ?? '';
+  const [, name, quota, windowSeconds] = /^"(.+)";q=(\d+);w=(\d+)$/.exec(policy) ?? [];
+  expectEqual(response, 'the quota in RateLimit-Policy', Number(quota), limit);
+  expectThat(Number(windowSeconds) >= resetSeconds, 'a window in RateLimit-Policy that has not ended', response);
+  const expected = `"${name}";r=${remaining};t=${resetSeconds}`;
+  expectEqual(response, 'RateLimit', response.headers.get('ratelimit'), expected);
+  return policy;
 }
 
 /** Sends a request that is rejected without changing anything, but counts against the rate limit. */
@@ -87,7 +99,7 @@ const UNLIMITED: [wanted: number, request: string, headers: Record<string, strin
 const exceededRule = (bucket: 'strict' | 'general', probe: string) =>
   rule(
     `limits.exceeded.${bucket}`,
-    `X-RateLimit-Limit is the number of requests in the ${bucket} bucket that pass in a window. Further requests of any operation in the bucket return 429 with Retry-After; the other bucket is not affected.`,
+    `X-RateLimit-Limit is the number of requests in the ${bucket} bucket that pass in a window. Further requests of any operation in the bucket return 429 rate_limit_exceeded with Retry-After; the other bucket is not affected.`,
     async (users) => {
       const send = () => sendRejected(users, operationById(probe), { allow429: true });
       const { limit, resetSeconds } = rateLimitOf(await send());
@@ -109,14 +121,15 @@ const exceededRule = (bucket: 'strict' | 'general', probe: string) =>
         }
         for (const [wanted, request, headers] of UNLIMITED) {
           const unlimited = await users.anonymous.send(wanted, request, { headers, allow429: true });
-          expectThat(!unlimited.headers.has('x-ratelimit-limit'), 'no rate limit', unlimited);
+          expectNoRateLimit(unlimited);
         }
       }
       for (const response of responses) {
         // A new window may have started meanwhile.
         if (response.status !== 429 && rateLimitOf(response).remaining > 0) continue;
         expectThat(response.status === 429, '429', response);
-        expectErrorShape(response);
+        policyOf(response);
+        expectCode(expectErrorShape(response), 'rate_limit_exceeded');
         const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
         expectThat(
           Number.isInteger(seconds) && seconds > 0 && seconds <= resetSeconds + 900,
@@ -198,6 +211,21 @@ export const limits: Subject = {
   name: 'Rate limits',
   rules: [
     ...countRules,
+
+    rule(
+      'limits.fields',
+      'RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers) state the numbers of X-RateLimit-Limit, -Remaining and -Reset. Each bucket has one policy.',
+      async (users) => {
+        const policies: { strict?: string; general?: string } = {};
+        for (const [, , bucket, send] of COUNTED) {
+          const response = await send(users);
+          const policy = policyOf(response);
+          policies[bucket] ??= policy;
+          expectEqual(response, `the policy of the ${bucket} bucket`, policy, policies[bucket]);
+          expectThat(policies.strict !== policies.general, 'different policies for the two buckets', response);
+        }
+      },
+    ),
 
     rule(
       'limits.reset',

@@ -1,0 +1,30 @@
+import { type ContractOperation, contract } from '../../document.js';
+import type { RequestOptions } from '../../exchange.js';
+import { CHUNKED, contentType, rawForm } from '../../fixtures.js';
+import type { TestUsers, User } from '../../users.js';
+
+export const getUser = (users: TestUsers) => users.sharedUser('bodies');
+
+/** Returns the user who sends the request. `logout` gets its own user, whose session may end. */
+export const getSender = async (
+  users: TestUsers,
+  { id, secured }: ContractOperation,
+  rules = 'bodies',
+): Promise<Pick<User, 'send'>> => {
+  if (!secured) return users.anonymous;
+  return id === 'logout' ? users.sharedUser(`${rules} of logout`) : getUser(users);
+};
+
+/** A form with an undocumented field only, so that a form that is wrongly accepted changes nothing. */
+export const FORM = rawForm({ name: 'extra', content: '1' });
+
+/** Bodies without a byte, of several types and framings. */
+export const EMPTY_BODIES: RequestOptions[] = [
+  { body: '', headers: contentType('application/json') },
+  { body: '', headers: contentType('multipart/form-data') },
+  { body: '', headers: CHUNKED },
+  { body: '', headers: { ...contentType(';;'), ...CHUNKED } },
+];
+
+export const withBody = contract.filter(({ requestBody }) => requestBody);
+export const isJson = ({ requestBody }: ContractOperation) => requestBody?.mediaType === 'application/json';

@@ -1,0 +1,132 @@
+import type { CheckedResponse } from '../../exchange.js';
+import { expectEqual, expectThat } from '../../expect.js';
+import { claimsOf, textForm } from '../../fixtures.js';
+import { type Rule, rule } from '../../rule.js';
+import { expectOneSuccess, getPair, type Request, race, sortedStatuses, successCount } from './races.js';
+
+export const accountRaces: Rule[] = [
+  rule('concurrency.profile', 'Concurrent updates of different fields of a profile all take effect.', async (users) => {
+    const user = await users.register();
+    const { username } = users.newUser();
+    await Promise.all([
+      user.send(200, 'PUT /profiles/me', textForm({ name: 'Name by one' })),
+      user.send(200, 'PUT /profiles/me', textForm({ username })),
+      user.send(200, 'PUT /profiles/me', textForm({ private: 'true' })),
+    ]);
+    const response = await user.send(200, 'GET /profiles/me');
+    const { name, private: isPrivate } = response.body;
+    expectEqual(response, 'the fields', [name, response.body.username, isPrivate], ['Name by one', username, true]);
+  }),
+
+  ...(['username', 'email'] as const).map((field) =>
+    rule(
+      `concurrency.register.${field}`,
+      `If registrations with the same ${field} are sent at the same time, one succeeds and the others return 409.`,
+      async (users) => {
+        const registrations = Array.from({ length: 3 }, () => users.newUser());
+        const value = registrations[0]?.[field];
+        const responses = await Promise.all(
+          registrations.map((registration) =>
+            users.anonymous.send([201, 409], 'POST /auth/register', { json: { ...registration, [field]: value } }),
+          ),
+        );
+        expectEqual(responses[0] as CheckedResponse, 'the statuses', sortedStatuses(responses), [201, 409, 409]);
+      },
+    ),
+  ),
+
+  ...(['username', 'email'] as const).map((field) =>
+    rule(
+      `concurrency.update.${field}`,
+      `If two users change to the same ${field} at the same time, one succeeds and the other returns 409.`,
+      async (users) => {
+        const { one, other } = await getPair(users);
+        const form = { [field]: users.newUser()[field] };
+        const responses = await Promise.all(
+          [one, other].map(({ send }) => send([200, 409], 'PUT /profiles/me', { form })),
+        );
+        expectEqual(responses[0] as CheckedResponse, 'the statuses', sortedStatuses(responses), [200, 409]);
+        const accounts = await Promise.all([one, other].map(({ send }) => send(200, 'GET /auth/me')));
+        expectEqual(
+          accounts[0] as CheckedResponse,
+          `the number of accounts with the ${field}`,
+          accounts.filter(({ body }) => body[field] === form[field]).length,
+          1,
+        );
+      },
+    ),
+  ),
+
+  rule(
+    'concurrency.password-twice',
+    'If two password changes with the same current password are sent at the same time, one succeeds and the other returns 401. Only the password of the successful change is valid.',
+    async (users) => {
+      const user = await users.register();
+      const passwords = [users.newUser().password, users.newUser().password];
+      const responses = await Promise.all(
+        passwords.map((password) =>
+          user.send([200, 401], 'PUT /profiles/me', { form: { password, current_password: user.password } }),
+        ),
+      );
+      expectOneSuccess(responses, 'the password change');
+      for (const [index, password] of [...passwords, user.password].entries()) {
+        const wanted = responses[index]?.status ?? 401;
+        await users.anonymous.send(wanted, 'POST /auth/login', { json: { email: user.email, password } });
+      }
+    },
+  ),
+
+  rule(
+    'concurrency.password-login',
+    'A login with the old password during a password change leaves no valid session after the change.',
+    async (users) => {
+      const user = await users.register();
+      const { email, password: current_password } = user;
+      const json = { email, password: current_password };
+      const { password } = users.newUser();
+      const [, ...logins] = await Promise.all([
+        user.send(200, 'PUT /profiles/me', { form: { password, current_password } }),
+        ...Array.from({ length: 4 }, () => users.anonymous.send([200, 401], 'POST /auth/login', { json })),
+      ]);
+      for (const { body } of logins) await users.anonymous.send(401, 'GET /auth/me', { token: body.token });
+      const { token } = (await users.login({ email, password })).body;
+      const response = await users.anonymous.send(200, 'GET /auth/sessions', { token });
+      expectEqual(response, 'the number of sessions', response.body.length, 1);
+    },
+  ),
+
+  rule(
+    'concurrency.sessions',
+    'If a session is deleted several times at the same time, one deletion succeeds and the others return 404. Concurrent logouts of a session each return 200 or 401.',
+    async (users) => {
+      const user = await users.register();
+      const token: string = (await users.login(user)).body.token;
+      const session = claimsOf(token).jti;
+      const request: Request = [user, `DELETE /auth/sessions/${session}`];
+      expectOneSuccess(await race([200, 404], request, request, request), 'the deletion');
+      await users.anonymous.send(401, 'GET /auth/me', { token });
+      const logout: Request = [user, 'POST /auth/logout'];
+      const responses = await race([200, 401], logout, logout);
+      expectThat(successCount(responses) >= 1, 'a logout that succeeds', responses[0]);
+      await user.send(401, 'GET /auth/me');
+    },
+  ),
+
+  rule(
+    'concurrency.account',
+    'If an account is deleted several times at the same time, one deletion succeeds and the others return 401. Posts and sessions created meanwhile are deleted with the account.',
+    async (users) => {
+      const user = await users.register();
+      const reader = await users.sharedUser('ada');
+      const { email, password } = user;
+      const remove = () => user.send([200, 401], 'DELETE /profiles/me', { json: { password } });
+      const create = () => user.send([201, 401], 'POST /posts/create', textForm({ title: 'A title', text: 'A text' }));
+      const login = () => users.anonymous.send([200, 401], 'POST /auth/login', { json: { email, password } });
+      const [first, second, post, session] = await Promise.all([remove(), remove(), create(), login()]);
+      expectEqual(first, 'the statuses', sortedStatuses([first, second]), [200, 401]);
+      if (post.status === 201) await reader.send(404, `GET /posts/${post.body.id}`);
+      await users.anonymous.send(401, 'GET /auth/me', { token: session.body.token });
+      await reader.send(404, `GET /profiles/${user.id}`);
+    },
+  ),
+];

@@ -1,0 +1,10 @@
+import type { Subject } from '../../rule.js';
+import { accountRaces } from './accounts.js';
+import { manyUsersRace, relationRaces } from './friends.js';
+import { likeRaces } from './likes.js';
+import { postRaces } from './posts.js';
+
+export const concurrency: Subject = {
+  name: 'Concurrency',
+  rules: [...relationRaces, manyUsersRace, ...likeRaces, ...postRaces, ...accountRaces],
+};

@@ -1,0 +1,51 @@
+import { expectProblems } from '../../expect.js';
+import { type Rule, rule } from '../../rule.js';
+import { exactPasswordUser } from './users.js';
+
+export const loginFieldRules: Rule[] = [
+  rule(
+    'login.email.normalized',
+    'POST /auth/login trims and lowercases the email and changes nothing else: an address that differs in any other way returns 401.',
+    async (users) => {
+      const { email, password } = await exactPasswordUser(users);
+      const login = (wanted: number, changed: string) =>
+        users.anonymous.send(wanted, 'POST /auth/login', { json: { email: changed, password } });
+      for (const same of [email.toUpperCase(), ` ${email}`, `${email}\n`, `\t ${email} \u00a0`]) await login(200, same);
+      for (const other of [
+        email.replace('@', ' @'),
+        `${email}.`,
+        `${email}x`,
+        email.replace('@', '+x@'),
+        'plain',
+        '',
+      ]) {
+        await login(401, other);
+      }
+      expectProblems(await login(400, `${email}\0`), 'body.email');
+    },
+  ),
+
+  rule(
+    'login.fields',
+    'POST /auth/login requires the strings email and password. Other fields and other types return 400 and are named.',
+    async (users) => {
+      const { email, password } = await exactPasswordUser(users);
+      for (const [json, ...wrong] of [
+        [{ email }, 'password'],
+        [{ password }, 'email'],
+        [{}, 'email', 'password'],
+        [{ email, password, username: 'x' }, 'username'],
+        [{ email, password, Password: 'x' }, 'Password'],
+        [{ email: [email], password }, 'email'],
+        [{ email, password: { $ne: '' } }, 'password'],
+        [{ email: null, password: 12 }, 'email', 'password'],
+        [{ email: true, password: null }, 'email', 'password'],
+        [{ email: `${email}\0`, password: `${password}\udc00` }, 'email', 'password'],
+        [{ email: `${email}\ud800`, password }, 'email'],
+      ] as [object, ...string[]][]) {
+        const response = await users.anonymous.send(400, 'POST /auth/login', { json });
+        expectProblems(response, ...wrong.map((field) => `body.${field}`));
+      }
+    },
+  ),
+];

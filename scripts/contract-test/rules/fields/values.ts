@@ -1,0 +1,160 @@
+import { insertDashes } from '../../../insert-dashes.js';
+
+export const FISH = '🐟';
+/** Characters that JavaScript or the patterns of openapi.yaml treat as white space. */
+const WHITE_SPACE = [...'\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2003\u200a\u2028\u2029\u202f\u205f\u3000\ufeff'];
+const CONTROL = [...'\x07\x1b\x7f\u0080\u009f'];
+const FORMAT = [...'\u00ad\u061c\u200b\u200d\u200e\u202e\u2060\ufeff\u{e0001}'];
+const IGNORABLE_OR_BLANK = [...'\u034f\u115f\u17b4\u180e\u2800\u3164\ufe0f\uffa0\u{e0100}'];
+/** Values that NFC, NFKC, trimming or HTML escaping would change. */
+const VERBATIM = [
+  '  padded <b>&amp; "quoted" \'it\' \\ %41 +\u00a0',
+  `\ufeff\u3000e\u0301 \u212b \ufb01 zero\u200bwidth \u202e${FISH} İstanbul ß `,
+];
+/** A value with every kind of line break, which must not be normalized. */
+const LINE_BREAKS = ['\tone\ntwo\r\nthree\rfour\n'];
+
+interface Values {
+  /** Accepted values. A pair is the value sent and the value stored; `''` stands for the trimmed value. */
+  valid: (unique: () => string) => (string | [sent: string, stored: string])[];
+  invalid: string[];
+}
+
+const textValues = (maximum: number, additional: string[] = []): Values => ({
+  valid: () => ['0', 'x'.repeat(maximum), FISH.repeat(maximum), ...VERBATIM, ...additional],
+  invalid: [
+    '',
+    'x'.repeat(maximum + 1),
+    FISH.repeat(maximum + 1),
+    `${'x'.repeat(maximum)} `,
+    'a\0b',
+    '\0',
+    ...WHITE_SPACE,
+    '\u0085',
+    WHITE_SPACE.join(''),
+  ],
+});
+
+const domainLabel = (length: number) => 'd'.repeat(length);
+
+/** The fields of an account and of a post, with values at and outside every limit. */
+export const FIELDS = {
+  name: textValues(100, LINE_BREAKS),
+  title: textValues(200, LINE_BREAKS),
+  text: textValues(10_000, LINE_BREAKS),
+  username: {
+    valid: (unique) => [
+      // One character: chosen from the hash so that it is unlikely to be taken.
+      String.fromCodePoint(0x20000 + (Number.parseInt(unique().slice(0, 8), 16) % 40_000)),
+      unique().padEnd(50, 'u'),
+      unique() + FISH.repeat(50 - unique().length),
+      `MiXeD.${unique()}`,
+      `<b>&"'\\%41+${unique()}`,
+      `e\u0301\u00df${unique()}`,
+    ],
+    invalid: [
+      '',
+      'u'.repeat(51),
+      FISH.repeat(51),
+      'nul\0',
+      ...[...WHITE_SPACE, ...CONTROL, ...FORMAT, ...IGNORABLE_OR_BLANK].map((character) => `user${character}name`),
+      ' user',
+      'user ',
+      '\u2800',
+    ],
+  },
+  email: {
+    valid: (unique) => [
+      `${unique().padEnd(64, 'l')}@${domainLabel(63)}.${domainLabel(63)}.${domainLabel(57)}.org`,
+      [` ${unique()}@example.org\t\n`, `${unique()}@example.org`],
+      [`A.${unique()}.Z@Example.ORG`, `a.${unique()}.z@example.org`],
+      `o'hara+tag=1/2_x-y!#$%&*?^\`{|}~${unique()}@example.org`,
+      `${unique()}@a-b.c3.example.co.uk`,
+      [`\u00a0${unique().padEnd(64, 'm')}@${domainLabel(63)}.${domainLabel(63)}.${domainLabel(57)}.org\u3000`, ''],
+    ],
+    invalid: [
+      '',
+      ' ',
+      'plain',
+      '@example.org',
+      'kit@',
+      'kit@localhost',
+      'kit@@example.org',
+      'a@b@example.org',
+      '"kit"@example.org',
+      'kit@[127.0.0.1]',
+      'kit@127.0.0.1',
+      'kit @example.org',
+      'kit@exam ple.org',
+      'kit@example.org\tx',
+      'kit\u00a0x@example.org',
+      'kit@example..org',
+      '.kit@example.org',
+      'kit.@example.org',
+      'k..t@example.org',
+      'kit@.example.org',
+      'kit@example.org.',
+      'kit@-example.org',
+      'kit@example-.org',
+      'kit@exam_ple.org',
+      'kit@example.org,b@example.org',
+      'Kit <kit@example.org>',
+      'münchen@example.org',
+      'kit@münchen.example',
+      'kit\0@example.org',
+      'kit@example.org\0',
+      `${'l'.repeat(64)}@${domainLabel(63)}.${domainLabel(63)}.${domainLabel(58)}.org`,
+      `kit@${domainLabel(64)}.org`,
+      'kit@mailinator.com',
+      'KIT@MailInator.COM',
+      ' kit@yopmail.com ',
+      'kit@mail.mailinator.com',
+    ],
+  },
+  password: {
+    valid: (unique) => {
+      const core = `Kit.7${insertDashes(unique())}`;
+      return [
+        padded(`Qu.7${insertDashes(unique())}`, 12, ' z'),
+        padded(core, 128, ' z'),
+        padded(core, 128, `${FISH}z`),
+        `  ${core}  `,
+        `${core}\t\u00a0`,
+        `e\u0301\u212b${core}`,
+        'ßÄÖ-quiet-٣-Ünde',
+        'TestHarbour!77',
+        'Liberty-Lamp_58',
+        `Teal Lantern ${FISH} 58`,
+      ];
+    },
+    invalid: [
+      '',
+      'Teal-Lan_58',
+      padded('Teal-Lantern_58', 129, ' z'),
+      padded('Teal-Lantern_58', 129, `${FISH}z`),
+      `${FISH.repeat(2)}Aa-1${'b4'}`,
+      'TEAL-LANTERN_58',
+      'teal-lantern_58',
+      'Teal-Lantern_xy',
+      'TealLantern58xy',
+      'Teal-Lantern\0_58',
+      'Password123!',
+      'P4ssw0rd!!20!',
+      'Teal-Lannntern_58',
+      'Teal-   Lantern_58',
+      'Teal-Lantern_58-wxyz',
+      'Teal-Lantern_58-DcBa',
+      'Teal-Lantern_4321',
+      'Teal-Lantern_58-QweR',
+      'Teal-Lantern_58-sdfgh',
+      'Teal-Lantern_58-vbnm',
+    ],
+  },
+} as const satisfies Record<string, Values>;
+
+export type Field = keyof typeof FIELDS;
+
+/** Returns the text padded or cut to this number of code points. */
+export function padded(text: string, length: number, filler: string): string {
+  return [...(text + filler.repeat(length))].slice(0, length).join('');
+}

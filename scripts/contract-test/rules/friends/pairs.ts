@@ -1,0 +1,40 @@
+import type { CheckedResponse } from '../../exchange.js';
+import { expectEqual } from '../../expect.js';
+import { clearRelation, idsOf } from '../../fixtures.js';
+import { rule } from '../../rule.js';
+import type { Requester, TestUsers, User } from '../../users.js';
+
+interface Pair {
+  one: User;
+  other: User;
+}
+
+/**
+ * Creates a rule about two users without a relation. It is checked with both orders of their ids, because a service may
+ * store a pair in that order.
+ */
+export const pairRule = (id: string, sentence: string, check: (pair: Pair, users: TestUsers) => Promise<void>) =>
+  rule(id, sentence, async (users) => {
+    const [flo, gus] = [await users.sharedUser('flo'), await users.sharedUser('gus')];
+    for (const pair of [
+      { one: flo, other: gus },
+      { one: gus, other: flo },
+    ]) {
+      await clearRelation(flo, gus);
+      await check(pair, users);
+    }
+  });
+
+export const includesId = ({ body }: CheckedResponse, id: number) => idsOf(body).includes(id);
+
+/** Returns whether another user is in a user's lists of friends and incoming requests: in one, both or none. */
+async function relationSeenBy({ send }: Requester, other: number): Promise<string> {
+  const friends = includesId(await send(200, 'GET /friends'), other);
+  const requested = includesId(await send(200, 'GET /friends/requests'), other);
+  return friends ? (requested ? 'both' : 'friends') : requested ? 'requested' : 'nothing';
+}
+
+export async function expectRelation({ one, other }: Pair, ...wanted: [string, string]) {
+  const found = [await relationSeenBy(one, other.id), await relationSeenBy(other, one.id)];
+  expectEqual(await one.send(200, 'GET /friends'), 'the relation as each user sees it', found, wanted);
+}

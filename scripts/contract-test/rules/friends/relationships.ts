@@ -1,0 +1,67 @@
+import { expectCode, expectEqual, expectProblems } from '../../expect.js';
+import { UNUSED_ID } from '../../fixtures.js';
+import { type Rule, rule } from '../../rule.js';
+import { expectRelation, pairRule } from './pairs.js';
+
+export const relationshipRules: Rule[] = [
+  pairRule(
+    'relationships.create.is-a-request',
+    'POST /create_relationship sends a friend request, as POST /friends/request does; it never makes two users friends without the other’s consent.',
+    async (pair) => {
+      await pair.one.send(200, `POST /create_relationship?me=${pair.one.id}&them=${pair.other.id}`);
+      await expectRelation(pair, 'nothing', 'requested');
+      const crossed = `POST /create_relationship?me=${pair.other.id}&them=${pair.one.id}`;
+      expectCode(await pair.other.send(409, crossed), 'request_already_received');
+      await expectRelation(pair, 'nothing', 'requested');
+      await pair.other.send(200, `POST /friends/accept?from=${pair.one.id}`);
+      await expectRelation(pair, 'friends', 'friends');
+    },
+  ),
+
+  pairRule(
+    'relationships.create.conditions',
+    'POST /create_relationship returns 409 for friends and for an existing request, and 404 for an unknown user.',
+    async ({ one, other }) => {
+      const path = `POST /create_relationship?me=${one.id}&them=`;
+      await one.send(404, `${path}${UNUSED_ID}`);
+      await one.send(200, `POST /friends/request?to=${other.id}`);
+      expectCode(await one.send(409, `${path}${other.id}`), 'request_already_sent');
+      await other.send(200, `POST /friends/accept?from=${one.id}`);
+      expectCode(await one.send(409, `${path}${other.id}`), 'already_friends');
+    },
+  ),
+
+  pairRule(
+    'relationships.create.me',
+    'POST /create_relationship returns 403 if the parameter me is not the authenticated user. The ids are validated before this check and looked up after it, so the body of the 403 is the same for missing and existing users.',
+    async ({ one, other }) => {
+      const path = 'POST /create_relationship?';
+      const rejected = [];
+      for (const [me, them] of [
+        [other.id, UNUSED_ID],
+        [other.id, one.id],
+        [other.id, other.id],
+        [UNUSED_ID, other.id],
+      ])
+        rejected.push(await one.send(403, `${path}me=${me}&them=${them}`));
+      for (const response of rejected) expectEqual(response, 'the body', response.body, rejected[0]?.body);
+      expectProblems(await one.send(400, `${path}me=${other.id}&them=0`), 'query.them');
+      expectProblems(await one.send(400, `${path}me=${other.id}&them=${one.id}&kind=x`), 'query.kind');
+      await one.send(400, `${path}me=${other.id}&them=${one.id}`, { json: { them: one.id } });
+      await expectRelation({ one, other }, 'nothing', 'nothing');
+    },
+  ),
+
+  rule(
+    'relationships.create.query',
+    'POST /create_relationship requires the parameters me and them; a request to oneself returns 400.',
+    async (users) => {
+      const { id, send } = await users.sharedUser('flo');
+      const path = 'POST /create_relationship';
+      expectProblems(await send(400, path), 'query.me', 'query.them');
+      expectProblems(await send(400, `${path}?me=${id}`), 'query.them');
+      expectProblems(await send(400, `${path}?them=${UNUSED_ID}`), 'query.me');
+      expectProblems(await send(400, `${path}?me=${id}&them=${id}`), 'query.them');
+    },
+  ),
+];

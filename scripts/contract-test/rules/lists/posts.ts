@@ -1,0 +1,118 @@
+import type { CheckedResponse } from '../../exchange.js';
+import { expectCurrentTime, expectEqual, expectThat } from '../../expect.js';
+import { idsOf, type Post, publish } from '../../fixtures.js';
+import { type Rule, rule } from '../../rule.js';
+import type { User } from '../../users.js';
+import { checkList, nextPagePath } from './pages.js';
+import { POST_COUNT, timeline } from './timeline.js';
+
+/** Checks that a list entry equals GET of the post by the same user, except for the comments. */
+async function expectSameAsSingle({ send }: User, response: CheckedResponse, entry: Post): Promise<void> {
+  const single = await send(200, `GET /posts/${entry.id}`);
+  expectEqual(response, 'the entry with comments, as the single post', { ...entry, comments: [] }, single.body);
+}
+
+export const postListRules: Rule[] = [
+  rule('posts.list.entry.own', 'An entry of GET /posts/me equals GET /posts/{id} without comments.', async (users) => {
+    const { author, ownPosts } = await timeline(users);
+    const response = await author.send(200, 'GET /posts/me?limit=100');
+    expectEqual(response, 'the entries, as created', response.body, ownPosts.slice(0, 100));
+    await Promise.all(response.body.slice(0, 8).map((entry: Post) => expectSameAsSingle(author, response, entry)));
+  }),
+
+  rule(
+    'posts.list.entry.feed',
+    'An entry of GET /posts equals GET /posts/{id} without comments: full text, author, image, likes.',
+    async (users) => {
+      const { reader, author, ownPosts, likedByReader, privateAuthor, privatePosts, friend } = await timeline(users);
+      for (const [user, posts] of [
+        [reader, ownPosts.map((post) => ({ ...post, liked_by_me: likedByReader.has(post.id) }))],
+        [author, ownPosts],
+        [friend, privatePosts],
+        [privateAuthor, privatePosts],
+      ] as const) {
+        const response = await user.send(200, 'GET /posts?limit=60');
+        const known = new Map(posts.map((post) => [post.id, post]));
+        const entries: Post[] = response.body.filter(({ id }: Post) => known.has(id));
+        expectThat(entries.length >= 10, 'the posts just published', response);
+        for (const entry of entries) expectEqual(response, 'the entry', entry, known.get(entry.id));
+        await Promise.all(entries.slice(0, 8).map((entry) => expectSameAsSingle(user, response, entry)));
+      }
+    },
+  ),
+
+  rule(
+    'posts.list.own.only',
+    'GET /posts/me returns only posts of the authenticated user, including those of a private account.',
+    async (users) => {
+      const { privateAuthor, privatePosts, reader } = await timeline(users);
+      const response = await privateAuthor.send(200, 'GET /posts/me?limit=100');
+      expectEqual(response, 'the posts', response.body, privatePosts);
+      const empty = await reader.send(200, 'GET /posts/me');
+      expectEqual(empty, 'the posts', empty.body, []);
+    },
+  ),
+
+  rule('posts.list.last-page', 'The last page of GET /posts/me has no Link, even if it is full.', async (users) => {
+    const { author, ownPosts } = await timeline(users);
+    for (const [limit, offset] of [
+      [35, 70],
+      [100, 5],
+      [1, POST_COUNT - 1],
+      [50, 80],
+    ] as const) {
+      const response = await author.send(200, `GET /posts/me?limit=${limit}&offset=${offset}`);
+      expectEqual(response, 'the ids', idsOf(response.body), idsOf(ownPosts.slice(offset)));
+      expectThat(!response.headers.has('link'), 'no Link on the last page', response);
+    }
+    const before = await author.send(200, `GET /posts/me?limit=35&offset=69`);
+    const last = await author.send(200, `GET ${nextPagePath(before)}`);
+    expectEqual(last, 'the number of posts on the last page', last.body.length, 1);
+  }),
+
+  rule(
+    'posts.list.filtered',
+    'GET /posts omits posts that the user may not see, and its pages are still full.',
+    (users) =>
+      checkList(users, '/posts', async (list) => {
+        const { privateAuthor, privatePosts, friend } = await timeline(users);
+        for (const query of ['', '?limit=5', '?limit=50', '?limit=100', '?limit=20&offset=20']) {
+          const response = await list.user.send(200, `GET /posts${query}`);
+          expectEqual(
+            response,
+            'the number of posts',
+            response.body.length,
+            Number(/limit=(\d+)/.exec(query)?.[1] ?? 20),
+          );
+          expectThat(
+            !response.body.some(({ author_id }: Post) => author_id === privateAuthor.id),
+            'no post of the private account',
+            response,
+          );
+        }
+        const seen = await friend.send(200, 'GET /posts?limit=100');
+        const ids = idsOf(seen.body.filter(({ author_id }: Post) => author_id === privateAuthor.id));
+        expectEqual(seen, 'the posts of a friend', ids, idsOf(privatePosts));
+      }),
+  ),
+
+  rule(
+    'posts.created-at',
+    'created_at is the time of creation, and equal in the response, the single post and both lists.',
+    async (users) => {
+      const { reader } = await timeline(users);
+      const post = await publish(reader);
+      const response = await reader.send(200, `GET /posts/${post.id}`);
+      expectCurrentTime(response, 'created_at', post.created_at);
+      expectEqual(response, 'created_at', response.body.created_at, post.created_at);
+      for (const path of ['/posts/me', '/posts?limit=100']) {
+        const list = await reader.send(200, `GET ${path}`);
+        const entry = list.body.find(({ id }: Post) => id === post.id);
+        expectEqual(list, 'created_at in the list', entry?.created_at, post.created_at);
+      }
+      const later = await publish(reader);
+      expectThat(later.created_at >= post.created_at && later.id > post.id, 'a later time and a higher id', response);
+      for (const { id } of [post, later]) await reader.send(200, `DELETE /posts/delete?id=${id}`);
+    },
+  ),
+];

@@ -1,0 +1,64 @@
+import { expectEqual, expectProblems, expectTimestamp, fieldsOf } from '../../expect.js';
+import { POST_FIELDS } from '../../fixtures.js';
+import { type Rule, rule } from '../../rule.js';
+
+export const createRules: Rule[] = [
+  rule(
+    'posts.create.fields',
+    'POST /posts/create returns 201 and the post with all its fields; title and text are stored verbatim.',
+    async (users) => {
+      const ada = await users.sharedUser('ada');
+      const form = { title: ' A <b>title</b> 🐟', text: 'Line\r\nline\u00a0' };
+      const response = await ada.send(201, 'POST /posts/create', { form });
+      expectEqual(response, 'the fields', fieldsOf(response.body), POST_FIELDS);
+      const { title, text, image, author_id, author_username, like_count, liked_by_me } = response.body;
+      expectEqual(response, 'title and text, stored as sent', { title, text }, form);
+      expectEqual(response, 'author', [author_id, author_username], [ada.id, ada.username]);
+      expectEqual(response, 'image and likes', [image, like_count, liked_by_me], [null, 0, false]);
+    },
+  ),
+
+  rule('posts.create.location', 'The 201 of a new post has the Location of the post.', async (users) => {
+    const { send } = await users.sharedUser('ada');
+    const response = await send(201, 'POST /posts/create', { form: { title: 'A title', text: 'A text' } });
+    const location = response.headers.get('location');
+    expectEqual(response, 'Location', location, `/posts/${response.body.id}`);
+    const post = await send(200, `GET ${location}`);
+    expectEqual(post, 'the post', post.body, { ...response.body, comments: [] });
+  }),
+
+  rule(
+    'posts.create.author-id',
+    'The author of a new post is the authenticated user; a request that sends author_id returns 400.',
+    async (users) => {
+      const ada = await users.sharedUser('ada');
+      const form = { title: 'A title', text: 'A text', author_id: String(ada.id) };
+      expectProblems(await ada.send(400, 'POST /posts/create', { form }), 'body.author_id');
+    },
+  ),
+
+  rule(
+    'posts.create.created-at',
+    'created_at of a post is in RFC 3339 format, in UTC with milliseconds.',
+    async (users) => {
+      const { send } = await users.sharedUser('ada');
+      const response = await send(201, 'POST /posts/create', { form: { title: 'A title', text: 'A text' } });
+      expectTimestamp(response, 'created_at', response.body.created_at);
+    },
+  ),
+
+  rule('posts.create.blank', 'A post with a blank title or a blank text returns 400.', async (users) => {
+    const { send } = await users.sharedUser('ada');
+    expectProblems(
+      await send(400, 'POST /posts/create', { form: { title: ' \u3000', text: '\n\t' } }),
+      'body.text',
+      'body.title',
+    );
+  }),
+
+  rule('posts.create.required-fields', 'Title and text are required to create a post.', async (users) => {
+    const { send } = await users.sharedUser('ada');
+    expectProblems(await send(400, 'POST /posts/create'), 'body.text', 'body.title');
+    expectProblems(await send(400, 'POST /posts/create', { form: { title: 'A title' } }), 'body.text');
+  }),
+];

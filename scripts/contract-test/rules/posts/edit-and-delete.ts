@@ -1,0 +1,90 @@
+import { expectEqual, expectProblems, expectThat } from '../../expect.js';
+import { idsOf, png, privateProfile, publicProfile, publish, UNUSED_ID } from '../../fixtures.js';
+import { type Rule, rule } from '../../rule.js';
+
+export const editAndDeleteRules: Rule[] = [
+  rule(
+    'posts.edit.changes-sent-fields',
+    'PUT /posts/edit returns 200 and the updated post. It changes the fields that are sent and leaves the others unchanged.',
+    async (users) => {
+      const ada = await users.sharedUser('ada');
+      const post = await publish(ada);
+      const response = await ada.send(200, `PUT /posts/edit?id=${post.id}`, { form: { title: 'Another' } });
+      expectEqual(response, 'the post', response.body, { ...post, title: 'Another' });
+      const read = await ada.send(200, `GET /posts/${post.id}`);
+      expectEqual(read, 'the post as read', read.body, { ...post, title: 'Another', comments: [] });
+    },
+  ),
+
+  rule(
+    'posts.edit.nothing-to-change',
+    'PUT /posts/edit returns 400 if no field is sent, or only remove_image=false.',
+    async (users) => {
+      const ada = await users.sharedUser('ada');
+      const { id } = await publish(ada);
+      expectProblems(await ada.send(400, `PUT /posts/edit?id=${id}`, { form: { remove_image: 'false' } }), 'body.');
+      await ada.send(400, `PUT /posts/edit?id=${id}`);
+      await ada.send(200, `PUT /posts/edit?id=${id}`, { form: { title: 'A title' } });
+    },
+  ),
+
+  rule(
+    'posts.edit.author-only',
+    'PUT /posts/edit returns 404 if the authenticated user is not the author.',
+    async (users) => {
+      const { owner, visitor, post } = await publicProfile(users);
+      await visitor.send(404, `PUT /posts/edit?id=${post.id}`, { form: { title: 'Mine now' } });
+      const response = await owner.send(200, `GET /posts/${post.id}`);
+      expectEqual(response, 'the title', response.body.title, post.title);
+    },
+  ),
+
+  rule(
+    'posts.delete.author-only',
+    'DELETE /posts/delete returns 404 if the authenticated user is not the author.',
+    async (users) => {
+      const { owner, visitor, post } = await publicProfile(users);
+      await visitor.send(404, `DELETE /posts/delete?id=${post.id}`);
+      await owner.send(200, `GET /posts/${post.id}`);
+    },
+  ),
+
+  rule(
+    'posts.edit.refusals-are-alike',
+    'Editing or deleting a post that is missing, hidden or another user’s returns 404, always with the same body.',
+    async (users) => {
+      const { visitor, post } = await publicProfile(users);
+      const hidden = (await privateProfile(users)).post;
+      const bodies = [];
+      for (const id of [UNUSED_ID, hidden.id, post.id]) {
+        bodies.push((await visitor.send(404, `PUT /posts/edit?id=${id}`, { form: { title: 'Mine now' } })).body);
+        bodies.push((await visitor.send(404, `DELETE /posts/delete?id=${id}`)).body);
+      }
+      const response = await visitor.send(404, `GET /posts/${UNUSED_ID}`);
+      for (const body of bodies) expectEqual(response, 'the body', body, bodies[0]);
+    },
+  ),
+
+  rule(
+    'posts.delete.success',
+    'DELETE /posts/delete returns 200 and removes the post for all users.',
+    async (users) => {
+      const [ada, ben] = [await users.sharedUser('ada'), await users.sharedUser('ben')];
+      const { id } = await publish(ada);
+      await ada.send(200, `DELETE /posts/delete?id=${id}`);
+      for (const { send } of [ada, ben]) await send(404, `GET /posts/${id}`);
+      const feed = await ben.send(200, 'GET /posts?limit=100');
+      expectThat(!idsOf(feed.body).includes(id), 'a feed without the deleted post', feed);
+      await ada.send(404, `DELETE /posts/delete?id=${id}`);
+      for (const method of ['POST', 'DELETE']) await ben.send(404, `${method} /posts/like?id=${id}`);
+    },
+  ),
+
+  rule('posts.delete.image', 'Deleting a post removes its stored image.', async (users) => {
+    const ada = await users.sharedUser('ada');
+    const { id, image } = await publish(ada, { image: png() });
+    await ada.send(200, `GET ${image}`);
+    await ada.send(200, `DELETE /posts/delete?id=${id}`);
+    await ada.send(404, `GET ${image}`);
+  }),
+];

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { expectCode, expectEqual, expectProblems, expectThat } from '../../expect.js';
+import { idsOf, type Post, png } from '../../fixtures.js';
+import { samples } from '../../images.js';
+import { type Rule, rule } from '../../rule.js';
+
+/** Returns the options of a request to create a post with an Idempotency-Key. */
+const withKey = (key: string, form: Record<string, string | File> = { title: 'A title', text: 'A text' }) => ({
+  form,
+  headers: { 'Idempotency-Key': key },
+});
+
+export const idempotencyKeyRules: Rule[] = [
+  rule(
+    'posts.idempotency-key.same-form',
+    'The same Idempotency-Key with the same form returns the first response again, with its Location, even after the post was edited or deleted.',
+    async (users) => {
+      const ada = await users.sharedUser('ada');
+      const sent = withKey(randomUUID(), { title: 'A title', text: 'A text', image: png() });
+      const first = await ada.send(201, 'POST /posts/create', sent);
+      const retry = await ada.send(201, 'POST /posts/create', sent);
+      expectEqual(retry, 'the response', retry.body, first.body);
+      const edit = { form: { title: 'Edited', remove_image: 'true' } };
+      await ada.send(200, `PUT /posts/edit?id=${first.body.id}`, edit);
+      expectEqual(retry, 'the response', (await ada.send(201, 'POST /posts/create', sent)).body, first.body);
+      await ada.send(200, `DELETE /posts/delete?id=${first.body.id}`);
+      const late = await ada.send(201, 'POST /posts/create', sent);
+      expectEqual(late, 'the response', late.body, first.body);
+      const locations = [retry, late].map(({ headers }) => headers.get('location'));
+      expectEqual(late, 'Location, twice', locations, Array(2).fill(first.headers.get('location')));
+      await ada.send(404, `GET /posts/${first.body.id}`);
+    },
+  ),
+
+  rule(
+    'posts.idempotency-key.other-form',
+    'The same Idempotency-Key with a different form returns 422 idempotency_key_reused. Neither this nor a retry creates another post.',
+    async (users) => {
+      const ada = await users.sharedUser('ada');
+      const key = randomUUID();
+      // Other rules create posts of the same user at the same time.
+      const title = `A title ${key}`;
+      const form = { title, text: 'A text', image: png() };
+      const { body } = await ada.send(201, 'POST /posts/create', withKey(key, form));
+      await ada.send(201, 'POST /posts/create', withKey(key, form));
+      for (const other of [
+        { ...form, title: `${title}, another` },
+        { ...form, text: 'Another text' },
+        { title, text: 'A text' },
+        { ...form, image: new File([samples.png.subarray(0, -1)], form.image.name, { type: form.image.type }) },
+      ]) {
+        expectCode(await ada.send(422, 'POST /posts/create', withKey(key, other)), 'idempotency_key_reused');
+      }
+      const response = await ada.send(200, 'GET /posts/me?limit=100');
+      const posts: Post[] = response.body.filter((post: Post) => post.title.startsWith(title));
+      expectEqual(response, 'the posts with this title', idsOf(posts), [body.id]);
+    },
+  ),
+
+  rule(
+    'posts.idempotency-key.concurrent',
+    'Concurrent requests with the same Idempotency-Key create one post: each returns the first response, or 409 idempotency_key_in_progress.',
+    async (users) => {
+      const ada = await users.sharedUser('ada');
+      const title = `A title ${randomUUID()}`;
+      const sent = withKey(randomUUID(), { title, text: 'A text', image: png() });
+      const responses = await Promise.all(
+        Array.from({ length: 4 }, () => ada.send([201, 409], 'POST /posts/create', sent)),
+      );
+      const { body } = await ada.send(201, 'POST /posts/create', sent);
+      for (const response of responses) {
+        if (response.status === 201) expectEqual(response, 'id', response.body.id, body.id);
+        else expectCode(response, 'idempotency_key_in_progress');
+      }
+      const list = await ada.send(200, 'GET /posts/me?limit=100');
+      expectEqual(list, 'the posts with this title', idsOf(list.body.filter((post: Post) => post.title === title)), [
+        body.id,
+      ]);
+    },
+  ),
+
+  rule(
+    'posts.idempotency-key.per-account',
+    'An Idempotency-Key belongs to the account that sent it: the same key of another account creates another post.',
+    async (users) => {
+      const [ada, ben] = [await users.sharedUser('ada'), await users.sharedUser('ben')];
+      const key = randomUUID();
+      const first = await ada.send(201, 'POST /posts/create', withKey(key));
+      const other = await ben.send(201, 'POST /posts/create', withKey(key));
+      expectThat(other.body.id !== first.body.id, 'another post', other);
+    },
+  ),
+
+  rule(
+    'posts.idempotency-key.syntax',
+    'An Idempotency-Key has 1 to 255 visible ASCII characters and is sent at most once; otherwise the request returns 400.',
+    async (users) => {
+      const { send } = await users.sharedUser('ada');
+      for (const key of ['', 'k'.repeat(256), 'a b', 'a\tb', '\u00e4', 'k, k']) {
+        expectProblems(await send(400, 'POST /posts/create', withKey(key)), 'header.Idempotency-Key');
+      }
+      const sent = withKey('a b', { title: ' ', text: 'A text' });
+      const wanted = ['body.title', 'header.Idempotency-Key', 'query.page'];
+      expectProblems(await send(400, 'POST /posts/create?page=1', sent), ...wanted);
+      await send(201, 'POST /posts/create', withKey(randomUUID().padEnd(255, '!"~')));
+    },
+  ),
+
+  rule(
+    'posts.idempotency-key.refused-form',
+    'A request that returned 400 does not use up its Idempotency-Key.',
+    async (users) => {
+      const { send } = await users.sharedUser('ada');
+      const key = randomUUID();
+      await send(400, 'POST /posts/create', withKey(key, { title: ' ', text: 'A text' }));
+      await send(201, 'POST /posts/create', withKey(key));
+    },
+  ),
+];

@@ -1,0 +1,142 @@
+import { expectClearedCookie, expectCode, expectEqual, expectProblems, expectThat } from '../../expect.js';
+import { idsOf, makeFriends, png, publish, WRONG_PASSWORD } from '../../fixtures.js';
+import { type Rule, rule } from '../../rule.js';
+import type { TestUsers, User } from '../../users.js';
+
+interface DeletedAccount {
+  deleted: User;
+  friend: User;
+  requester: User;
+  requested: User;
+  image: string;
+  picture: string;
+  postId: number;
+  likedPostId: number;
+}
+
+/** Deletes a new account that has a picture, a post, a like, a friend and friend requests in both directions. */
+async function createDeletedAccount(users: TestUsers): Promise<DeletedAccount> {
+  const deleted = await users.register();
+  const friend = await users.sharedUser('ben');
+  const [requester, requested] = [await users.sharedUser('ada'), await users.sharedUser('cleo')];
+  const picture = (await deleted.send(200, 'PUT /profiles/me', { form: { image: png() } })).body.profile_link;
+  const post = await publish(deleted, { image: png() });
+  const liked = await publish(friend);
+  await deleted.send(200, `POST /posts/like?id=${liked.id}`);
+  await makeFriends(deleted, friend);
+  await requester.send(200, `POST /friends/request?to=${deleted.id}`);
+  await deleted.send(200, `POST /friends/request?to=${requested.id}`);
+  await deleted.send(200, 'DELETE /profiles/me', { json: { password: deleted.password } });
+  return {
+    deleted,
+    friend,
+    requester,
+    requested,
+    image: post.image ?? '',
+    picture,
+    postId: post.id,
+    likedPostId: liked.id,
+  };
+}
+
+const deletedAccount = (users: TestUsers) => users.shared('deleted account', () => createDeletedAccount(users));
+
+export const accountDeletionRules: Rule[] = [
+  rule(
+    'accounts.delete.wrong-password',
+    'DELETE /profiles/me returns 401 invalid_password with the message “Invalid password” if the password is wrong; white space is significant.',
+    async (users) => {
+      const { send, password } = await users.sharedUser('pia');
+      for (const wrong of [WRONG_PASSWORD, ` ${password}`]) {
+        const response = await send(401, 'DELETE /profiles/me', { json: { password: wrong } });
+        expectCode(response, 'invalid_password');
+        expectEqual(response, 'the message', response.body.message, 'Invalid password');
+        expectEqual(response, 'WWW-Authenticate', response.headers.get('www-authenticate'), 'Bearer');
+      }
+      await send(200, 'GET /auth/me');
+    },
+  ),
+
+  rule('accounts.delete.fields', 'DELETE /profiles/me requires password and accepts no other field.', async (users) => {
+    const { send } = await users.sharedUser('pia');
+    const json = { password: WRONG_PASSWORD, reason: 'none' };
+    expectProblems(await send(400, 'DELETE /profiles/me', { json }), 'body.reason');
+    expectProblems(await send(400, 'DELETE /profiles/me'), 'body.password');
+    for (const password of [null, ['x']]) {
+      expectProblems(await send(400, 'DELETE /profiles/me', { json: { password } }), 'body.password');
+    }
+  }),
+
+  rule(
+    'accounts.delete.cookie',
+    'DELETE /profiles/me returns 200 {message} and clears the session cookie.',
+    async (users) => {
+      const { send, password } = await users.register();
+      const response = await send(200, 'DELETE /profiles/me', { json: { password } });
+      expectClearedCookie(response);
+    },
+  ),
+
+  rule(
+    'accounts.delete.account',
+    'Account deletion removes the account: its token, its login and its profile.',
+    async (users) => {
+      const { deleted, friend } = await deletedAccount(users);
+      await deleted.send(401, 'GET /auth/me');
+      const { email, password } = deleted;
+      await users.anonymous.send(401, 'POST /auth/login', { json: { email, password } });
+      await friend.send(404, `GET /profiles/${deleted.id}`);
+    },
+  ),
+
+  rule('accounts.delete.posts', 'Account deletion removes the posts of the account.', async (users) => {
+    const { deleted, friend, postId } = await deletedAccount(users);
+    await friend.send(404, `GET /posts/${postId}`);
+    await friend.send(404, `POST /posts/like?id=${postId}`);
+    const response = await friend.send(200, 'GET /posts?limit=100');
+    const authors = response.body.map(({ author_id }: { author_id: number }) => author_id);
+    expectThat(!authors.includes(deleted.id), 'no post of a deleted account in the feed', response);
+  }),
+
+  rule(
+    'accounts.delete.images',
+    'Account deletion removes the images and the profile picture of the account.',
+    async (users) => {
+      const { friend, image, picture } = await deletedAccount(users);
+      await friend.send(404, `GET ${image}`);
+      await friend.send(404, `GET ${picture}`);
+    },
+  ),
+
+  rule('accounts.delete.likes', 'Account deletion removes the likes of the account.', async (users) => {
+    const { friend, likedPostId } = await deletedAccount(users);
+    const response = await friend.send(200, `GET /posts/${likedPostId}`);
+    expectEqual(response, 'like_count', response.body.like_count, 0);
+  }),
+
+  rule(
+    'accounts.delete.friendships',
+    'Account deletion removes the friendships and the friend requests of the account. Friend operations with its id return 404.',
+    async (users) => {
+      const { deleted, friend, requester, requested } = await deletedAccount(users);
+      for (const { send } of [friend, requester, requested]) {
+        for (const path of ['/friends', '/friends/requests']) {
+          const response = await send(200, `GET ${path}`);
+          expectThat(!idsOf(response.body).includes(deleted.id), 'no deleted account', response);
+        }
+        for (const path of ['request?to', 'accept?from', 'decline?from', 'cancel?to']) {
+          await send(404, `POST /friends/${path}=${deleted.id}`);
+        }
+        await send(404, `DELETE /friends/remove?id=${deleted.id}`);
+      }
+    },
+  ),
+
+  rule('accounts.delete.frees-names', 'Account deletion frees the username and the email.', async (users) => {
+    const { deleted } = await deletedAccount(users);
+    const { name, username, email, password } = deleted;
+    const json = { name, username, email, password };
+    const response = await users.anonymous.send(201, 'POST /auth/register', { json });
+    expectThat(response.body.id !== deleted.id, 'a new id', response);
+  }),
+];

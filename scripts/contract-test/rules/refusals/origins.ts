@@ -1,0 +1,84 @@
+import { contract, methodAndPath } from '../../document.js';
+import { CROSS_SITE, OTHER_ORIGIN, withCookie } from '../../fixtures.js';
+import { rule } from '../../rule.js';
+import type { TestUsers } from '../../users.js';
+import { validRequest } from '.././operations.js';
+import { exampleBody } from '../operations.js';
+import { getUser, isSafe, UNKNOWN_QUERY } from './requests.js';
+
+const unsafe = contract.filter((operation) => !isSafe(operation));
+
+/** Headers of requests from the service's own origin, or from clients other than browsers. */
+const SAME_ORIGIN: [description: string, headers: (users: TestUsers) => Record<string, string>][] = [
+  ['an Origin of the host that the request is for', ({ origin }) => ({ Origin: origin })],
+  ['Sec-Fetch-Site: same-origin', ({ origin }) => ({ Origin: origin, 'Sec-Fetch-Site': 'same-origin' })],
+  ['Sec-Fetch-Site: none', () => ({ 'Sec-Fetch-Site': 'none' })],
+  ['neither header', () => ({})],
+];
+const CROSS_ORIGIN: [description: string, headers: (users: TestUsers) => Record<string, string>][] = [
+  ['an Origin of another host', () => ({ Origin: OTHER_ORIGIN })],
+  ['the Origin null', () => ({ Origin: 'null' })],
+  ['an Origin that only begins like the host', ({ origin }) => ({ Origin: `${origin}.elsewhere.example` })],
+  ['Sec-Fetch-Site: cross-site', () => ({ 'Sec-Fetch-Site': 'cross-site' })],
+  ['Sec-Fetch-Site: same-site', () => ({ 'Sec-Fetch-Site': 'same-site' })],
+];
+
+export const unsafeOriginRules = unsafe.map((operation) =>
+  rule(
+    `sites.${operation.id}`,
+    `${methodAndPath(operation)} without an Authorization header returns 403 if the request is cross-origin, and is allowed from the service’s own origin and from clients other than browsers. With the header it is allowed from every origin.`,
+    async (users) => {
+      const credentials = operation.secured ? withCookie((await getUser(users)).token).headers : {};
+      // A 400 for the unknown query parameter shows that the origin is allowed.
+      const request = validRequest(operation, UNKNOWN_QUERY);
+      const send = (status: number, headers: Record<string, string>, token?: string) =>
+        users.anonymous.send(status, request, { ...exampleBody(operation), token, headers });
+      await Promise.all([
+        ...SAME_ORIGIN.map(([, headers]) => send(400, { ...credentials, ...headers(users) })),
+        ...CROSS_ORIGIN.map(([, headers]) => send(403, { ...credentials, ...headers(users) })),
+      ]);
+      if (!operation.secured) return;
+      const { token } = await getUser(users);
+      await send(400, CROSS_SITE, token);
+    },
+  ),
+);
+
+export const safeOriginRules = contract
+  .filter((operation) => operation.secured && isSafe(operation))
+  .map((operation) =>
+    rule(
+      `sites.${operation.id}`,
+      `${methodAndPath(operation)} changes nothing, so it is allowed from every origin, even with the cookie.`,
+      async (users) => {
+        const { token } = await getUser(users);
+        await users.anonymous.send([200, 404], validRequest(operation), withCookie(token, CROSS_SITE));
+      },
+    ),
+  );
+
+/** A 400 for the unknown query parameter shows that the origin is allowed. One operation is enough. */
+export const originHeaderRule = rule(
+  'sites.headers',
+  'Sec-Fetch-Site takes precedence over Origin: same-origin and none are allowed. Without it, an Origin with the host and port of Host is allowed, with any scheme. HEAD and OPTIONS are always allowed.',
+  async (users) => {
+    const { token } = await getUser(users);
+    const { host, hostname, protocol } = new URL(users.origin);
+    const otherScheme = protocol === 'http:' ? 'https:' : 'http:';
+    const send = (status: number, headers: Record<string, string>) =>
+      users.anonymous.send(status, 'DELETE /auth/sessions?page=1', withCookie(token, headers));
+    await Promise.all([
+      send(400, { 'Sec-Fetch-Site': 'same-origin', Origin: OTHER_ORIGIN }),
+      send(403, { 'Sec-Fetch-Site': 'cross-site', Origin: `${otherScheme}//${host}` }),
+      send(400, { Origin: `${otherScheme}//${host}` }),
+      send(403, { 'Sec-Fetch-Site': 'friendly' }),
+      send(403, { 'Sec-Fetch-Site': '' }),
+      send(403, { Origin: `${protocol}//${hostname}:1` }),
+      send(403, { Origin: host }),
+      send(403, { Origin: `${users.origin}, ${OTHER_ORIGIN}` }),
+      send(401, { ...CROSS_SITE, Authorization: '' }),
+      users.anonymous.send(200, 'HEAD /posts', withCookie(token, CROSS_SITE)),
+      users.anonymous.send(204, 'OPTIONS /posts/create', withCookie(token, CROSS_SITE)),
+    ]);
+  },
+);

@@ -1,0 +1,129 @@
+import { expectEqual, expectProblems, expectThat, expectTimestamp } from '../../expect.js';
+import { claimsOf, idsOf, withCookie } from '../../fixtures.js';
+import { type Rule, rule } from '../../rule.js';
+import type { TestUsers } from '../../users.js';
+
+/** Returns the response to one login, shared by the rules that only read it. */
+const sharedLogin = (users: TestUsers) =>
+  users.shared('shared login', async () => users.login(await users.sharedUser('sam')));
+
+export const loginRules: Rule[] = [
+  rule(
+    'auth.login.success',
+    'POST /auth/login returns 200 {id, token, expires_at} and sets the cookie; both authenticate requests.',
+    async (users) => {
+      const sam = await users.sharedUser('sam');
+      const response = await sharedLogin(users);
+      expectEqual(response, 'the fields', Object.keys(response.body).sort(), ['expires_at', 'id', 'token']);
+      expectEqual(response, 'the id', response.body.id, sam.id);
+      await users.anonymous.send(200, 'GET /auth/me', { token: response.body.token });
+      await users.anonymous.send(200, 'GET /auth/me', withCookie(response.body.token));
+    },
+  ),
+
+  rule(
+    'auth.cookie.attributes',
+    'The cookie fc_session_token has the attributes HttpOnly, SameSite=Lax and Path=/.',
+    async (users) => {
+      const response = await sharedLogin(users);
+      const [pair, ...attributes] = (response.headers.get('set-cookie') ?? '').split(/; */);
+      expectEqual(response, 'the cookie', pair, `fc_session_token=${response.body.token}`);
+      const found = attributes.map((attribute) => attribute.toLowerCase());
+      for (const attribute of ['httponly', 'samesite=lax', 'path=/']) {
+        expectThat(found.includes(attribute), `the attribute ${attribute}`, response);
+      }
+      // The client must not be able to change the Secure attribute.
+      const forged = await users.login(await users.sharedUser('sam'), { 'X-Forwarded-Proto': 'https' });
+      const isSecure = /; *secure\b/i.test(forged.headers.get('set-cookie') ?? '');
+      expectEqual(forged, 'Secure, as without X-Forwarded-Proto', isSecure, found.includes('secure'));
+    },
+  ),
+
+  rule('auth.cookie.expires', 'The cookie and the token expire at expires_at.', async (users) => {
+    const response = await sharedLogin(users);
+    const expires = Date.parse(/expires=([^;]+)/i.exec(response.headers.get('set-cookie') ?? '')?.[1] ?? '');
+    const { exp, iat } = claimsOf(response.body.token);
+    expectEqual(response, 'expires_at', Date.parse(response.body.expires_at), exp * 1000);
+    expectEqual(response, 'Expires of the cookie', expires, exp * 1000);
+    expectThat(exp > iat, 'an exp after iat', response);
+  }),
+
+  rule(
+    'auth.token.claims',
+    'The token is a signed JWT with the claims sub, jti, tvr, iat, exp, iss and aud.',
+    async (users) => {
+      const response = await sharedLogin(users);
+      const claims = claimsOf(response.body.token);
+      expectEqual(response, 'the claims', Object.keys(claims).sort(), [
+        'aud',
+        'exp',
+        'iat',
+        'iss',
+        'jti',
+        'sub',
+        'tvr',
+      ]);
+    },
+  ),
+
+  rule(
+    'auth.login.expires-at',
+    'expires_at of a login is in RFC 3339 format, in UTC with milliseconds.',
+    async (users) => {
+      const response = await sharedLogin(users);
+      expectTimestamp(response, 'expires_at', response.body.expires_at);
+    },
+  ),
+
+  rule('auth.login.separate-sessions', 'Each login creates a separate session with its own token.', async (users) => {
+    const sam = await users.sharedUser('sam');
+    const [one, two] = [(await users.login(sam)).body.token, (await users.login(sam)).body.token];
+    const response = await users.anonymous.send(200, 'GET /auth/sessions', { token: two });
+    expectThat(one !== two && claimsOf(one).jti !== claimsOf(two).jti, 'two tokens for two sessions', response);
+    const ids = idsOf<string>(response.body);
+    for (const token of [one, two])
+      expectThat(ids.includes(claimsOf(token).jti), 'both sessions in the list', response);
+  }),
+
+  rule(
+    'auth.login.generic-refusal',
+    'A failed login returns the same 401 for a wrong email as for a wrong password.',
+    async (users) => {
+      const { email, password } = await users.sharedUser('sam');
+      const failedLogin = async (json: object) => users.anonymous.send(401, 'POST /auth/login', { json });
+      const expected = await failedLogin({ email, password: `${password}x` });
+      expectEqual(expected, 'WWW-Authenticate', expected.headers.get('www-authenticate'), 'Bearer');
+      const unknown = [users.newUser().email, 'no address', 'kit@mailinator.com', '@', '', `${'x'.repeat(300)}@b.org`];
+      for (const json of [
+        ...unknown.map((address) => ({ email: address, password })),
+        ...['', ' ', 'x'.repeat(128)].map((other) => ({ email, password: other })),
+      ]) {
+        const response = await failedLogin(json);
+        expectEqual(response, 'the body', response.body, expected.body);
+        expectEqual(response, 'the names of the headers', [...response.headers.keys()], [...expected.headers.keys()]);
+        expectEqual(response, 'WWW-Authenticate', response.headers.get('www-authenticate'), 'Bearer');
+      }
+    },
+  ),
+
+  rule('auth.login.email-is-normalized', 'Login trims and lowercases the email.', async (users) => {
+    const { email, password } = await users.sharedUser('sam');
+    await users.login({ email: `  ${email.toUpperCase()} `, password });
+  }),
+
+  rule('auth.login.fields', 'POST /auth/login accepts only email and password.', async (users) => {
+    const { email, password } = await users.sharedUser('sam');
+    const json = { email, password, remember: true };
+    expectProblems(await users.anonymous.send(400, 'POST /auth/login', { json }), 'body.remember');
+  }),
+
+  rule(
+    'auth.login.shape',
+    'POST /auth/login requires email and password to be strings, and the password to have at most 128 characters.',
+    async (users) => {
+      const json = { email: 7, password: 'x'.repeat(129) };
+      expectProblems(await users.anonymous.send(400, 'POST /auth/login', { json }), 'body.email', 'body.password');
+      expectProblems(await users.anonymous.send(400, 'POST /auth/login', { json: {} }), 'body.email', 'body.password');
+    },
+  ),
+];

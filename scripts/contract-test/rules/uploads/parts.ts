@@ -1,0 +1,64 @@
+import type { CheckedResponse } from '../../exchange.js';
+import { expectEqual, expectProblems, expectThat } from '../../expect.js';
+import { samples } from '../../images.js';
+import { rule } from '../../rule.js';
+import { EMPTY_FILE_INPUT, FORMS, imagePart, otherField, textPart } from './forms.js';
+
+export const partRules = FORMS.flatMap((form) => [
+  rule(
+    `uploads.empty-input.${form.id}`,
+    `${form.title} treats an empty file input (filename="", no bytes) as no file.`,
+    async (users) => {
+      const before = await form.readImage(users);
+      const fields = form.id === 'create' ? [] : [otherField(form)];
+      for (const emptyInput of [
+        EMPTY_FILE_INPUT,
+        { ...EMPTY_FILE_INPUT, type: 'image/png' },
+        imagePart(Buffer.alloc(0), undefined, ''),
+      ]) {
+        const response = await form.send(users, form.successStatus, emptyInput, ...fields);
+        expectEqual(response, 'the image', response.body[form.field], before);
+      }
+      if (form.id !== 'create') await form.send(users, 400, EMPTY_FILE_INPUT);
+    },
+  ),
+
+  rule(
+    `uploads.names.${form.id}`,
+    `${form.title} gives each image a random file name that is not sequential and does not contain the uploaded name.`,
+    async (users) => {
+      const names: string[] = [];
+      let last: CheckedResponse | undefined;
+      for (let count = 0; count < 8; count++) {
+        last = await form.send(users, form.successStatus, imagePart(samples.png, 'image/png', 'harbour.png'));
+        const path: string = last.body[form.field];
+        expectThat(/^\/(posts|profiles)\/image\/[^/]{22,}$/.test(path), 'a name of 128 random bits or more', last);
+        expectThat(!/harbour/i.test(path), 'a name without the uploaded name', last);
+        names.push(path.split('/').at(-1) ?? '');
+      }
+      if (!last) return;
+      const sorted = [...names].sort();
+      const hasCommonPrefix = sorted.some(
+        (name, index) => index > 0 && name.slice(0, 8) === sorted[index - 1]?.slice(0, 8),
+      );
+      expectThat(!hasCommonPrefix, `names without a common prefix, not ${names.join(', ')}`, last);
+      const ordered = [sorted, [...sorted].reverse()].some((order) => order.join() === names.join());
+      expectThat(!ordered, `unordered names, not ${names.join(', ')}`, last);
+    },
+  ),
+
+  rule(
+    `uploads.parts.${form.id}`,
+    `${form.title} returns 400 for an image field that is repeated, misnamed or not a file, and for a text field that is a file.`,
+    async (users) => {
+      const image = imagePart(samples.png, 'image/png');
+      expectProblems(await form.send(users, 400, image, image), 'body.image');
+      expectProblems(await form.send(users, 400, { ...image, name: 'picture' }), 'body.picture');
+      expectProblems(await form.send(users, 400, { ...image, name: 'image[]' }), 'body.image[]');
+      expectProblems(await form.send(users, 400, textPart('image', 'x')), 'body.image');
+      const { name } = otherField(form);
+      const response = await form.send(users, 400, image, { ...image, name });
+      expectProblems(response, `body.${name}`);
+    },
+  ),
+]);
