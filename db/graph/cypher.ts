@@ -55,13 +55,9 @@ export const LIKE = `
   MERGE (person:Person {id: like.person})
   MERGE (person)-[:LIKES]->(post)`;
 
-/** `$keep` is the number of duplicates that remain. They are sorted, so that concurrent repairs keep the same one. */
 export const UNLIKE = `
   UNWIND $likes AS like
-  MATCH (person:Person {id: like.person})-[edge:LIKES]->(post:Post {id: like.post})
-  WITH DISTINCT person, post, edge ORDER BY elementId(edge)
-  WITH person, post, collect(edge) AS edges
-  UNWIND edges[$keep..] AS edge
+  MATCH (:Person {id: like.person})-[edge:LIKES]->(:Post {id: like.post})
   DELETE edge`;
 
 /** Locks nodes until the transaction ends: setting a property takes the lock, even if the value does not change. */
@@ -77,11 +73,15 @@ export const DELETE_ATTEMPTS = `
   WHERE attempt.id = $attempt OR attempt.at < timestamp() - $age
   DELETE attempt`;
 
-/** Returns `friends`, or else `pending` for a request in either direction. */
+/** Returns `friends`, or else the direction of a request. */
 export const EXISTING_RELATION = `
-  MATCH (:Person {id: $from})-[edge:FRIENDS_WITH|REQUESTED]-(:Person {id: $to})
-  WITH CASE type(edge) WHEN 'FRIENDS_WITH' THEN 'friends' ELSE 'pending' END AS outcome
-  RETURN outcome ORDER BY outcome LIMIT 1`;
+  MATCH (from:Person {id: $from})-[edge:FRIENDS_WITH|REQUESTED]-(:Person {id: $to})
+  WITH CASE
+    WHEN type(edge) = 'FRIENDS_WITH' THEN 'friends'
+    WHEN startNode(edge) = from THEN 'alreadySent'
+    ELSE 'alreadyReceived'
+  END AS outcome
+  RETURN outcome ORDER BY outcome DESC LIMIT 1`;
 
 export const REQUEST = `
   UNWIND $requests AS request
@@ -131,14 +131,11 @@ export const ADD_FRIENDSHIPS = `
   MERGE (friend:Person {id: friendship.friend})
   MERGE (person)-[:FRIENDS_WITH]->(friend)`;
 
-/** Removes friendships and requests. `$keep` is as in `UNLIKE`. */
+/** Removes friendships and requests. */
 export const REMOVE_FRIEND_EDGES = `
   UNWIND $edges AS given
-  MATCH (from:Person {id: given.from})-[edge:FRIENDS_WITH|REQUESTED]->(to:Person {id: given.to})
+  MATCH (:Person {id: given.from})-[edge:FRIENDS_WITH|REQUESTED]->(:Person {id: given.to})
   WHERE type(edge) = given.type
-  WITH DISTINCT from, to, given.type AS type, edge ORDER BY elementId(edge)
-  WITH from, to, type, collect(edge) AS edges
-  UNWIND edges[$keep..] AS edge
   DELETE edge`;
 
 export const READ_CLAIM = 'MATCH (i:Installation) RETURN i.id AS id LIMIT 1';

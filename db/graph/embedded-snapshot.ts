@@ -55,9 +55,7 @@ export function embeddedSnapshot(db: Kysely<Tables>): GraphSnapshot {
         on conflict do nothing`.execute(db);
     },
 
-    async removeEdges({ friendships, requests, likes }, keep = 0) {
-      // Only duplicates are to be removed, and there are none.
-      if (keep > 0) return;
+    async removeEdges({ friendships, requests, likes }) {
       const { lo, hi, requester } = pairColumns(friendships, requests);
       await sql`
         delete from graph_friendships f

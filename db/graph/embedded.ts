@@ -28,6 +28,7 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
 
   return {
     kind: 'embedded',
+    hasNodes: false,
     maxCommitDelayMs: 0,
     within: (trx) => embeddedGraph(trx),
 
@@ -105,8 +106,15 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
         .onConflict((conflict) => conflict.columns(['lo', 'hi']).doNothing())
         .executeTakeFirstOrThrow();
       if (numInsertedOrUpdatedRows) return 'sent';
-      const { friendships } = await this.relationsBetween([from], [to], []);
-      return friendships.length > 0 ? 'friends' : 'pending';
+      const existing = await db
+        .selectFrom('graph_friendships')
+        .select('requester')
+        .where(isPair(from, to))
+        .executeTakeFirst();
+      // The existing relation has just ended.
+      if (!existing) return this.request(from, to);
+      if (existing.requester === null) return 'friends';
+      return existing.requester === from ? 'alreadySent' : 'alreadyReceived';
     },
 
     async accept(by, from) {

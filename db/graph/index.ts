@@ -41,7 +41,7 @@ export interface Edges {
   likes: Like[];
 }
 
-/** Reads and repairs the whole graph, for verification and moves. Pages of ids are in ascending order and start after `after`. */
+/** Reads and changes the whole graph, for verification and moves. Pages of ids are in ascending order and start after `after`. */
 export interface GraphSnapshot {
   personIds(after: number, limit: number): Promise<number[]>;
   postIds(after: number, limit: number): Promise<number[]>;
@@ -51,12 +51,11 @@ export interface GraphSnapshot {
   ensureNodes(nodes: Nodes): Promise<void>;
   /** Creates the edges that do not exist, and their endpoints. */
   addEdges(edges: Edges): Promise<void>;
-  /** Removes these edges. If `keep` is 1, removes only their duplicates. */
-  removeEdges(edges: Edges, keep?: 0 | 1): Promise<void>;
+  removeEdges(edges: Edges): Promise<void>;
 }
 
 /** `sent`, or the existing relation that prevents the request. */
-export type RequestOutcome = 'sent' | 'friends' | 'pending';
+export type RequestOutcome = 'sent' | 'friends' | 'alreadySent' | 'alreadyReceived';
 
 /**
  * Likes, friend requests and friendships. The graph is their only source: `like_count` is not stored with the post.
@@ -66,6 +65,8 @@ export type RequestOutcome = 'sent' | 'friends' | 'pending';
 export interface SocialGraph {
   /** Recorded in the `installation` table. */
   readonly kind: 'embedded' | 'neo4j';
+  /** Whether users and posts need nodes. If not, their creation needs no delivery. */
+  readonly hasNodes: boolean;
   /** How long the server may still commit a write after the client gave it up, in milliseconds; 0 if it cannot. */
   readonly maxCommitDelayMs: number;
 

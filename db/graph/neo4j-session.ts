@@ -145,6 +145,13 @@ export function connectNeo4j(
   const call = <Result>(use: (session: Session, signal: AbortSignal) => Promise<Result>) =>
     breaker.run(({ signal }) => withRetries(signal, () => withSession(signal, (session) => use(session, signal))));
 
+  // A transaction that was given up commits last if its BEGIN was sent just before the call timed out. The connection still
+  // delivers messages until its session is closed within `timeoutMs`, or else its driver after `callTimeoutMs`; the network
+  // may then hold them for about as long again, which is an assumption. The server ends the transaction after the timeout
+  // that BEGIN contains, at the next check.
+  const messageDelayMs = 2 * (timeoutMs + callTimeoutMs);
+  const transactionMs = callTimeoutMs + MONITOR_INTERVAL_MS;
+
   return {
     read: (cypher, parameters) =>
       call(async (session) => toRows(await session.run(cypher, toIntegers(parameters), { timeout: callTimeoutMs }))),
@@ -169,8 +176,7 @@ export function connectNeo4j(
         await transaction.rollback();
       }),
 
-    // The last attempt may begin just before the call times out, and then has a server-side timeout of its own.
-    maxCommitDelayMs: 5 * callTimeoutMs + MONITOR_INTERVAL_MS,
+    maxCommitDelayMs: messageDelayMs + transactionMs,
 
     async close() {
       breaker.close();

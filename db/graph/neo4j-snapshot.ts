@@ -28,14 +28,14 @@ export function neo4jSnapshot({ read, write }: Neo4jConnection): GraphSnapshot {
         await run(cypher.LIKE, { likes: inLockOrder(likes) });
       }),
 
-    removeEdges: ({ friendships, requests, likes }, keep = 0) =>
+    removeEdges: ({ friendships, requests, likes }) =>
       write(async (run) => {
         const edges = [
           ...friendships.map(({ person, friend }) => ({ type: 'FRIENDS_WITH', from: person, to: friend })),
           ...requests.map((request) => ({ type: 'REQUESTED', ...request })),
         ];
-        await run(cypher.REMOVE_FRIEND_EDGES, { edges, keep });
-        await run(cypher.UNLIKE, { likes: inLockOrder(likes), keep });
+        await run(cypher.REMOVE_FRIEND_EDGES, { edges });
+        await run(cypher.UNLIKE, { likes: inLockOrder(likes) });
       }),
   };
 }

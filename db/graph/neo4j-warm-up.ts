@@ -43,7 +43,7 @@ function statementsWithLists(id: number, size: number): Statement[] {
     [cypher.LIKERS_AMONG, { people: ids, posts: [id] }],
     [cypher.FRIENDS_OF_EACH, { people: ids }],
     [cypher.LIKE, { likes }],
-    [cypher.UNLIKE, { likes, keep: 0 }],
+    [cypher.UNLIKE, { likes }],
     [cypher.ENSURE_PEOPLE, { people: ids }],
     [cypher.ENSURE_POSTS, { posts: ids }],
   ];

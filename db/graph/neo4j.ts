@@ -73,6 +73,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
 
   const graph: SocialGraph = {
     kind: 'neo4j',
+    hasNodes: true,
     maxCommitDelayMs,
     within: () => graph,
 
@@ -110,7 +111,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
       if (likes.length > 0) await change(cypher.LIKE, { likes: inLockOrder(likes) });
     },
     async unlike(likes) {
-      if (likes.length > 0) await change(cypher.UNLIKE, { likes: inLockOrder(likes), keep: 0 });
+      if (likes.length > 0) await change(cypher.UNLIKE, { likes: inLockOrder(likes) });
     },
 
     request: (from, to) =>

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/postgres/index.js';
 import { raiseSequence, sequenceOf, type TableWithIds } from '../../db/postgres/sequences.js';
-import type { CheckContext } from './context.js';
+import type { CheckContext } from './rules.js';
 
 /**
  * Checks that each sequence is ahead of all ids in use. A reused id would inherit the likes and friendships of the old one.

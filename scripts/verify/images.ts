@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import pLimit from 'p-limit';
 import type { ImageStore } from '../../db/images/index.js';
 import type { Database } from '../../db/postgres/index.js';
-import type { CheckContext } from './context.js';
 import { chunks, paginate } from './pages.js';
+import type { CheckContext } from './rules.js';
 
 /** The names that `withPendingImage` assigns. Files with other names are never removed. */
 const IMAGE_NAME = /^[0-9a-f]{32}\.[a-z0-9]+$/;
@@ -61,8 +61,6 @@ async function filterMissing(images: ImageStore, names: readonly string[]): Prom
 interface ImageRow {
   id: number;
   image: string;
-  /** Whether a row of the other table references the same image. */
-  shared: boolean;
 }
 
 /** Access to the rows of one table that reference an image. */
@@ -73,27 +71,22 @@ interface ImageRows {
   filterUnchanged(db: Database, rows: readonly ImageRow[]): Promise<number[]>;
 }
 
-export const PICTURES: ImageRows = createImageRows('account', 'accounts', 'picture', 'posts', 'image');
-export const POST_IMAGES: ImageRows = createImageRows('post', 'posts', 'image', 'accounts', 'picture');
+export const PICTURES: ImageRows = createImageRows('account', 'accounts', 'picture');
+export const POST_IMAGES: ImageRows = createImageRows('post', 'posts', 'image');
 
 /**
  * Finds rows whose image is missing. An image is stored before a row references it, and removed after the row no longer does.
  * So if a row references the same image before and after a failed read, the image is lost. Names are never reused.
  */
 export async function checkReferencedImages(
-  context: CheckContext,
+  { stores, findings, progress, pageSize }: CheckContext,
   { kind, read, filterUnchanged }: ImageRows,
 ): Promise<void> {
-  const { stores, findings, progress, pageSize } = context;
   const { maintenanceDb, images } = stores;
   const readPage = (after: number, limit: number) => read(maintenanceDb, after, limit);
   for await (const rows of paginate(readPage, pageSize, ({ id }) => id)) {
-    const missing = new Set(
-      await filterMissing(
-        images,
-        rows.map(({ image }) => image),
-      ),
-    );
+    const names = rows.map(({ image }) => image);
+    const missing = new Set(await filterMissing(images, names));
     const suspects = rows.filter(({ image }) => missing.has(image));
     const unchanged = new Set(await filterUnchanged(maintenanceDb, suspects));
     const lost = suspects.filter(({ id }) => unchanged.has(id));
@@ -101,43 +94,28 @@ export async function checkReferencedImages(
       'rowHasImage',
       lost.map(({ id, image }) => `${kind} ${id}: ${image}`),
     );
-    // Names are unique within a table. An image that both tables reference is reported only for the post.
-    const shared = kind === 'post' ? rows.filter((row) => row.shared) : [];
-    findings.add(
-      'imageHasOneRow',
-      shared.map(({ id, image }) => `${kind} ${id}: ${image}`),
-    );
     progress.advance(rows.length);
   }
 }
 
-function createImageRows(
-  kind: ImageRows['kind'],
-  table: 'accounts' | 'posts',
-  column: 'picture' | 'image',
-  otherTable: 'accounts' | 'posts',
-  otherColumn: 'picture' | 'image',
-): ImageRows {
-  const [ownTable, image] = [sql.table(table), sql.ref(column)];
+function createImageRows(kind: ImageRows['kind'], tableName: string, columnName: string): ImageRows {
+  const [table, image] = [sql.table(tableName), sql.ref(columnName)];
   return {
     kind,
     async read(db, after, limit) {
-      const result = await sql<ImageRow>`
-        select id, ${image} as image,
-          exists (select from ${sql.table(otherTable)} as other
-                  where other.${sql.ref(otherColumn)} = own.${image}) as shared
-        from ${ownTable} as own
+      const { rows } = await sql<ImageRow>`
+        select id, ${image} as image from ${table}
         where ${image} is not null and id > ${after}
         order by id limit ${limit}`.execute(db);
-      return result.rows;
+      return rows;
     },
-    async filterUnchanged(db, rows) {
-      if (rows.length === 0) return [];
-      const result = await sql<{ id: number }>`
-        select own.id from ${ownTable} as own
-        join unnest(${rows.map(({ id }) => id)}::int8[], ${rows.map(({ image }) => image)}::text[])
+    async filterUnchanged(db, suspects) {
+      if (suspects.length === 0) return [];
+      const { rows } = await sql<{ id: number }>`
+        select own.id from ${table} as own
+        join unnest(${suspects.map(({ id }) => id)}::int8[], ${suspects.map((row) => row.image)}::text[])
           as before (id, name) on before.id = own.id and before.name = own.${image}`.execute(db);
-      return result.rows.map(({ id }) => id);
+      return rows.map(({ id }) => id);
     },
   };
 }

@@ -87,7 +87,7 @@ async function run(): Promise<number> {
   const { values } = parseArgs({ options: { repair: { type: 'boolean', default: false } } });
   const config = readConfig(process.env);
   // Logs go to standard error, standard output is for the tables.
-  const log = createLogger(config.logLevel, process.stderr);
+  const log = createLogger(config, process.stderr);
   const stores = await openBareStores(config.stores, log);
   try {
     const result = await verify(stores, { repair: values.repair, log, progress: createCheckProgress() });

@@ -2,7 +2,7 @@ import type { SocialGraph } from '../../db/graph/index.js';
 import type { ImageStore } from '../../db/images/index.js';
 import { StoresDisagreeError } from '../../db/installation.js';
 import type { Database } from '../../db/postgres/index.js';
-import type { CheckContext } from './context.js';
+import type { CheckContext } from './rules.js';
 
 /**
  * Checks that the stores belong to the same installation, without changing anything. A repair with the graph of another

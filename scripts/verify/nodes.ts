@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/postgres/index.js';
-import type { CheckContext } from './context.js';
 import { paginate } from './pages.js';
-import type { RuleName } from './rules.js';
+import type { CheckContext, RuleName } from './rules.js';
 
 /** Describes how a kind of entity is represented in the graph and in PostgreSQL. */
 interface EntityMapping {

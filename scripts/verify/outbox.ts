@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { NOW } from '../../db/postgres/clock.js';
 import type { Database } from '../../db/postgres/index.js';
 import type { OutboxTable } from '../../db/schema.js';
-import type { CheckContext } from './context.js';
 import { paginate } from './pages.js';
+import type { CheckContext } from './rules.js';
 
 /**
  * The pending outbox entries of one kind that wait for the same thing, including overdue ones. Most belong to a delivery or

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/postgres/index.js';
 import { lockExclusive } from '../../db/postgres/locks.js';
-import type { CheckContext } from './context.js';
 import { paginate } from './pages.js';
+import type { CheckContext } from './rules.js';
 
 const ACTUAL_BYTES = sql`picture_bytes + coalesce((select sum(image_bytes) from posts where author_id = accounts.id), 0)::int8`;
 

@@ -1,10 +1,18 @@
+import { sql } from 'kysely';
 import type { Test } from 'tap';
+import type { Edges } from '../../db/graph/index.js';
 import type { Stores } from '../../db/stores.js';
+import { paginate } from '../../scripts/verify/pages.js';
 import { verify } from '../../scripts/verify/verify.js';
 import { drainOutbox } from './contents.js';
 import { silentLog } from './stores.js';
 
-/** Drains the outbox, then fails the test if any rule of `npm run verify` is violated. */
+const PEOPLE_PER_PAGE = 200;
+
+/**
+ * Drains the outbox, then fails the test if any rule of `npm run verify` is violated, or if a store holds what its constraints,
+ * locks and transactions have to exclude.
+ */
 export async function expectConsistentStores(t: Test, stores: Stores): Promise<void> {
   await drainOutbox(stores);
   const { findings } = await verify(stores, { repair: false, log: silentLog });
@@ -14,4 +22,56 @@ export async function expectConsistentStores(t: Test, stores: Stores): Promise<v
     [],
     'the stores are consistent',
   );
+  t.same(await findRowProblems(stores), [], 'every post has its author, and every image one row');
+  t.same(await findGraphProblems(stores), [], 'no edges contradict each other');
+}
+
+async function findRowProblems({ db }: Stores): Promise<unknown[]> {
+  const { rows } = await sql`
+    select id, 'no author' as problem from posts
+    where not exists (select from accounts where accounts.id = author_id)
+    union all
+    select id, 'shared image' from posts where exists (select from accounts where picture = image)`.execute(db);
+  return rows;
+}
+
+async function findGraphProblems({ graph }: Stores): Promise<string[]> {
+  const problems = new Set<string>();
+  for await (const people of paginate(graph.snapshot.personIds, PEOPLE_PER_PAGE, (id) => id)) {
+    for (const problem of findEdgeProblems(await graph.snapshot.edgesOf(people))) problems.add(problem);
+  }
+  return [...problems];
+}
+
+/** Returns the edges that contradict others. `edges` must contain all edges between any two of its people. */
+export function findEdgeProblems({ friendships, requests, likes }: Edges): string[] {
+  const friends = friendships.map(({ person, friend }) => `${person} ${friend}`);
+  const requested = requests.map(({ from, to }) => `${from} ${to}`);
+  const liked = likes.map(({ person, post }) => `${person} ${post}`);
+  const reverse = (pair: string) => pair.split(' ').reverse().join(' ');
+  const report = (problem: string, pairs: string[]) => pairs.map((pair) => `${problem}: ${pair}`);
+  return [
+    ...report(
+      'related to oneself',
+      [...friends, ...requested].filter((pair) => pair === reverse(pair)),
+    ),
+    ...[friends, requested, liked].flatMap((pairs) =>
+      report(
+        'duplicate',
+        pairs.filter((pair, index) => pairs.indexOf(pair) < index),
+      ),
+    ),
+    ...report(
+      'one-sided friendship',
+      friends.filter((pair) => !friends.includes(reverse(pair))),
+    ),
+    ...report(
+      'request between friends',
+      requested.filter((pair) => friends.includes(pair) || friends.includes(reverse(pair))),
+    ),
+    ...report(
+      'mutual requests',
+      requested.filter((pair) => requested.includes(reverse(pair))),
+    ),
+  ];
 }

@@ -3,7 +3,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { createAccount, deleteAccount, findCredentials } from '../../db/accounts.js';
-import type { Edges } from '../../db/graph/index.js';
 import { type EntityReference, enqueue } from '../../db/outbox/index.js';
 import { withPendingImage } from '../../db/outbox/pending-images.js';
 import { createPost } from '../../db/posts.js';
@@ -51,14 +50,15 @@ export function createFixtures(stores: Stores) {
     async account(): Promise<number> {
       accountCount += 1;
       const name = `user${accountCount}`;
-      const created = await createAccount(db, {
+      const created = await createAccount(stores, {
         name,
         username: name,
         email: `${name}@x.example`,
         passwordHash: 'hash',
       });
-      await outbox.deliver(created?.entries ?? []);
-      return created?.id ?? 0;
+      if (created.outcome !== 'created') throw new Error('no account was created');
+      await outbox.deliver(created.entries);
+      return created.id;
     },
     async post(author: number): Promise<number> {
       const created = await createPost(stores, author, { title: 'A title', text: 'A text' });
@@ -94,8 +94,5 @@ export async function repeat<Item>(count: number, make: () => Promise<Item>): Pr
   return items;
 }
 
-/** Test options that skip a test whose data the embedded graph cannot hold. */
-export const needsInconsistentEdges = onServices ? {} : { skip: 'the embedded graph cannot hold such an edge' };
+/** Test options that skip a test which needs nodes. */
 export const needsNodes = onServices ? {} : { skip: 'the embedded graph has no nodes' };
-
-export const NO_EDGES: Edges = { friendships: [], requests: [], likes: [] };
