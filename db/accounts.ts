@@ -1,4 +1,6 @@
 import { sql } from 'kysely';
+import pg from 'pg';
+import type { SocialGraph } from './graph/index.js';
 import { enqueue, imageReferences } from './outbox/index.js';
 import { claimImage, type PendingImage } from './outbox/pending-images.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
@@ -36,21 +38,41 @@ export interface Registration {
   passwordHash: string;
 }
 
-/** Creates an account. Returns its id and the outbox entries to deliver, or undefined if the username or email is taken. */
+/** The fields that are unique among accounts, by the names of their constraints. */
+const UNIQUE_FIELDS = new Map([
+  ['accounts_username_key', 'username'],
+  ['accounts_email', 'email'],
+] as const);
+
+/** The outcome of a write whose username or email another account has. */
+export interface Taken {
+  outcome: 'taken';
+  field: 'username' | 'email';
+}
+
+/** Returns the outcome for the error of a write, and throws any other error again. */
+function takenOrThrow(error: unknown): Taken {
+  const constraint = error instanceof pg.DatabaseError ? error.constraint : undefined;
+  const field = UNIQUE_FIELDS.get(constraint as never);
+  if (!field) throw error;
+  return { outcome: 'taken', field };
+}
+
+/** Creates an account. Returns its id and the outbox entries to deliver, unless the username or email is taken. */
 export async function createAccount(
-  db: Database,
+  { db, graph }: { db: Database; graph: Pick<SocialGraph, 'hasNodes'> },
   { name, username, email, passwordHash }: Registration,
-): Promise<{ id: number; entries: number[] } | undefined> {
-  return db.transaction().execute(async (trx) => {
-    const account = await trx
+): Promise<{ outcome: 'created'; id: number; entries: number[] } | Taken> {
+  const creation = db.transaction().execute(async (trx) => {
+    const { id } = await trx
       .insertInto('accounts')
       .values({ name, username, username_key: usernameKey(username), email, password_hash: passwordHash })
-      .onConflict((conflict) => conflict.doNothing())
       .returning('id')
-      .executeTakeFirst();
-    if (!account) return undefined;
-    return { id: account.id, entries: await enqueue(trx, [{ kind: 'person', key: account.id }]) };
+      .executeTakeFirstOrThrow();
+    const entries = graph.hasNodes ? await enqueue(trx, [{ kind: 'person', key: id }]) : [];
+    return { outcome: 'created', id, entries } as const;
   });
+  return creation.catch(takenOrThrow);
 }
 
 /** Returns one account or undefined for each id, in the order of the ids. */
@@ -112,8 +134,9 @@ export interface AccountChange {
 
 export type AccountUpdate =
   | { outcome: 'updated'; account: Account; entries: number[] }
-  /** `taken`: the username or email is in use. `stale`: the password has changed since it was checked. */
-  | { outcome: 'taken' | 'stale' | 'accountDeleted' };
+  | Taken
+  /** `stale`: the password has changed since it was checked. */
+  | { outcome: 'stale' | 'accountDeleted' };
 
 /**
  * Updates an account. A new password deletes all its sessions.
@@ -125,11 +148,10 @@ export async function updateAccount(db: Database, id: number, change: AccountCha
   try {
     return await db.transaction().execute((trx) => updateInTransaction(trx, id, change));
   } catch (error) {
-    if (hasSqlState(error, '23505')) return { outcome: 'taken' };
     // Deadlock: two accounts swap usernames. PostgreSQL has aborted this transaction, so the other one continues.
     if (error instanceof StoreUnavailableError && hasSqlState(error.cause, '40P01'))
       return updateAccount(db, id, change);
-    throw error;
+    return takenOrThrow(error);
   }
 }
 

@@ -1,7 +1,7 @@
 import { secondsFromNow } from './postgres/clock.js';
-import type { Database, DatabaseTransaction, Postgres } from './postgres/index.js';
+import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { tryLock } from './postgres/locks.js';
-import { createPost, type PostContent, type PostRow } from './posts.js';
+import { createPost, type PostContent, type PostRow, type PostStores } from './posts.js';
 
 /*
  * Idempotency keys: a client that repeats a request with the same key gets the first response again.
@@ -60,16 +60,16 @@ export async function findEarlierCreation(
  * @throws StoreUnavailableError if the image can no longer be claimed: see `claimImage`
  */
 export async function createPostOnce(
-  { db, statementTimeoutMs }: Pick<Postgres, 'db' | 'statementTimeoutMs'>,
+  stores: PostStores,
   request: KeyedRequest,
   content: PostContent,
 ): Promise<PostCreation> {
-  return db.transaction().execute(async (trx) => {
+  return stores.db.transaction().execute(async (trx) => {
     if (!(await tryLock(trx, `${request.account} ${request.key}`))) return { outcome: 'inProgress' };
     // A separate statement: the snapshot of the locking statement is older than its lock.
     const earlier = await findEarlierCreation(trx, request, content);
     if (earlier) return earlier;
-    const created = await createPost({ db: trx, statementTimeoutMs }, request.account, content);
+    const created = await createPost({ ...stores, db: trx }, request.account, content);
     if (!created) return { outcome: 'accountDeleted' };
     await insertKey(trx, request, created.post);
     return { outcome: 'created', ...created };

@@ -1,4 +1,5 @@
 import { type SqlBool, sql } from 'kysely';
+import type { SocialGraph } from './graph/index.js';
 import { enqueue, imageReferences, insertEntries } from './outbox/index.js';
 import { claimImage, claimImageIf, type PendingImage } from './outbox/pending-images.js';
 import type { Database, DatabaseTransaction, Postgres } from './postgres/index.js';
@@ -136,10 +137,16 @@ export interface PostContent {
   image?: PendingImage | undefined;
 }
 
+/** The stores that the creation of a post needs. */
+export interface PostStores extends Pick<Postgres, 'db' | 'statementTimeoutMs'> {
+  graph: Pick<SocialGraph, 'hasNodes'>;
+}
+
 /** If the image does not fit or cannot be claimed, `id` and all other columns of the post and its entry are null. */
 interface CreatedRow extends Omit<PostRow, 'id'> {
   id: number | null;
-  entry: number;
+  /** Null if the graph needs no node. */
+  entry: number | null;
   fits: boolean;
 }
 
@@ -154,7 +161,7 @@ interface CreatedRow extends Omit<PostRow, 'id'> {
  * @throws StoreUnavailableError if the image can no longer be claimed: see `claimImage`
  */
 export async function createPost(
-  { db, statementTimeoutMs }: Pick<Postgres, 'db' | 'statementTimeoutMs'>,
+  { db, statementTimeoutMs, graph }: PostStores,
   author: number,
   { title, text, image }: PostContent,
 ): Promise<{ post: PostRow; entries: number[] } | undefined> {
@@ -177,7 +184,7 @@ export async function createPost(
       select account.id, ${title}::text, ${text}::text, ${image?.name ?? null}::text, ${image ? sql`${image.bytes}::int8` : sql`0`}
       from account, claimed
       returning id, title, text, image, author_id, created_at),
-    entry as (${insertEntries(sql`select 'post', id::text from post`)})
+    entry as (${graph.hasNodes ? insertEntries(sql`select 'post', id::text from post`) : sql`select null::int8 as id`})
     select post.id, title, text, image, author_id, created_at, author_username, author_private, fits,
       entry.id as entry
     from account left join (post cross join entry) on true`.execute(db);
@@ -186,7 +193,7 @@ export async function createPost(
   const { entry, id, fits, ...rest } = created;
   if (!fits) throw new StorageQuotaExceededError();
   if (id === null) throw new StoreUnavailableError('images');
-  return { post: { ...rest, id }, entries: [entry] };
+  return { post: { ...rest, id }, entries: entry === null ? [] : [entry] };
 }
 
 export interface PostChange {

@@ -21,8 +21,13 @@ let accountCount = 0;
 async function account(): Promise<number> {
   accountCount += 1;
   const name = `user${accountCount}`;
-  const created = await createAccount(db, { name, username: name, email: `${name}@x.example`, passwordHash: 'hash' });
-  return created?.id ?? 0;
+  const created = await createAccount(stores, {
+    name,
+    username: name,
+    email: `${name}@x.example`,
+    passwordHash: 'hash',
+  });
+  return created.outcome === 'created' ? created.id : 0;
 }
 
 async function post(author: number): Promise<number> {
@@ -64,6 +69,15 @@ t.test('delivery is idempotent: it keeps entities with a row and removes the oth
   await outbox.deliver(entries);
   t.same(await countLikes(graph, [existing, missing]), [1, 0]);
   t.same(await waiting(missing), [], 'the entries are delivered');
+});
+
+t.test('a new account and a new post have entries only if the graph has nodes', async (t) => {
+  const expected = graph.hasNodes ? 1 : 0;
+  const name = 'newcomer';
+  const created = await createAccount(stores, { name, username: name, email: 'n@x.example', passwordHash: 'hash' });
+  t.match(created, { outcome: 'created', entries: { length: expected } });
+  const creation = await createPost(stores, await account(), { title: 'A title', text: 'A text' });
+  t.equal(creation?.entries.length, expected);
 });
 
 t.test('concurrent deliveries process each entry once', async (t) => {

@@ -38,5 +38,5 @@ export async function warmUpDatabase(db: Database): Promise<void> {
   await newestPosts(db, 1);
   await newestIds(db, 1);
   await postsByAuthor(db, id, { limit: 1, offset: 0 });
-  await createPost({ db, statementTimeoutMs: LOCK_TIMEOUT_MS }, id, { title: '', text: '' });
+  await createPost({ db, statementTimeoutMs: LOCK_TIMEOUT_MS, graph: { hasNodes: true } }, id, { title: '', text: '' });
 }

@@ -1,10 +1,13 @@
+import { isIP } from 'node:net';
+import rateLimit, { type FastifyRateLimitStore, normalizeIP, type RateLimitPluginOptions } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { RedisConnection } from '../../db/redis.js';
+import { createWindowCounters } from '../../db/window-counters.js';
 import type { Config } from '../config/index.js';
+import type { Operation } from '../operation.js';
 import { logSecurityEvent } from '../security/events.js';
-import { type Bucket, createMemoryCounters, createRedisCounters, type RateLimitStatus } from './counters.js';
-import { tooManyRequests } from './errors.js';
+import { rateLimitExceeded } from './errors.js';
 import { delayClose } from './pipelining.js';
 import { delayThrottledAddresses } from './throttled-connections.js';
 
@@ -23,33 +26,47 @@ declare module 'fastify' {
   }
 }
 
+/** `cross-site` counts requests from pages of untrusted origins, so that they cannot use up their visitors' limits. */
+type Bucket = Operation['rateLimit'] | 'cross-site';
+
+/** Counts a request and sets the rate limit headers. Throws HttpError 429 beyond the limit. */
+type RateLimiter = (request: FastifyRequest, reply: FastifyReply, bucket: Bucket) => Promise<void>;
+
 /** How many counters are remembered as logged. Beyond that, one may be logged twice in a window. */
 const MAX_LOGGED_COUNTERS = 10_000;
 
-/** Counts a request and sets the `X-RateLimit` headers. Throws HttpError 429 beyond the limit. */
-export type RateLimiter = (request: FastifyRequest, reply: FastifyReply, bucket: Bucket) => Promise<void>;
+/** Per bucket. So many that a client cannot evict its own counter by sending from a few other addresses. */
+const MAX_ADDRESSES_IN_MEMORY = 100_000;
 
 /** Creates the rate limiter of a server. */
 export async function createRateLimiter(
   server: FastifyInstance,
-  { rateLimit: limits }: Config,
+  { rateLimit: { general, strict, windowSeconds } }: Config,
   redis: RedisConnection | undefined,
 ): Promise<RateLimiter> {
   server.decorateRequest('throttled', false);
   /** The bucket and address of each counter whose first refusal in the current window has been logged. */
   const logged = new LRUCache<string, true>({ max: MAX_LOGGED_COUNTERS });
   const countRefused = delayThrottledAddresses(server.server);
-  const local = await createMemoryCounters(server, limits);
-  const shared = redis && (await createRedisCounters(server, limits, redis));
-
-  const count = (request: FastifyRequest, bucket: Bucket): Promise<RateLimitStatus> =>
-    shared ? shared[bucket](request).catch(() => local[bucket](request)) : local[bucket](request);
+  const createBucket = async (bucket: Bucket, max: number) => ({
+    count: await createCounter(server, bucket, { max, windowSeconds }, redis),
+    policy: `"${bucket}";q=${max};w=${windowSeconds}`,
+  });
+  const buckets = {
+    general: await createBucket('general', general),
+    strict: await createBucket('strict', strict),
+    'cross-site': await createBucket('cross-site', general),
+  };
 
   return async (request, reply, bucket) => {
-    const status = await count(request, bucket);
+    const { count, policy } = buckets[bucket];
+    const status = await count(request);
     // Only addresses on the plugin's allow list, which is empty.
     if (status.isAllowed) return;
     reply.headers({
+      // The fields of draft-ietf-httpapi-ratelimit-headers-10, and their predecessors, which more clients know.
+      'RateLimit-Policy': policy,
+      RateLimit: `"${bucket}";r=${status.remaining};t=${status.ttlInSeconds}`,
       'X-RateLimit-Limit': status.max,
       'X-RateLimit-Remaining': status.remaining,
       'X-RateLimit-Reset': status.ttlInSeconds,
@@ -65,6 +82,58 @@ export async function createRateLimiter(
     if (!complete) delayClose(socket);
     // Behind a proxy, other clients share the connection's address.
     if (bucket === 'general' && request.ip === socket.remoteAddress) countRefused(request.ip, status.ttl);
-    throw tooManyRequests(status.ttlInSeconds);
+    throw rateLimitExceeded(status.ttlInSeconds);
   };
+}
+
+/** Counts a request for its address. Returns the state of the address's counter. */
+type Counter = ReturnType<FastifyInstance['createRateLimit']>;
+
+/** Creates the counter of a bucket. It counts in Redis, and in memory without Redis or while it is unavailable. */
+async function createCounter(
+  server: FastifyInstance,
+  bucket: Bucket,
+  { max, windowSeconds }: { max: number; windowSeconds: number },
+  redis: RedisConnection | undefined,
+): Promise<Counter> {
+  const limit = { max, timeWindow: windowSeconds * 1000 };
+  const countInMemory = await registerCounter(server, { ...limit, cache: MAX_ADDRESSES_IN_MEMORY });
+  if (!redis) return countInMemory;
+
+  const counters = createWindowCounters(redis);
+  class RedisStore {
+    incr(address: string, done: StoreCallback, windowMs: number) {
+      counters.increment(`limits:${bucket}:${address}`, windowMs).then(
+        ({ count, ttlMs }) => done(null, { current: count, ttl: ttlMs }),
+        (error) => done(error),
+      );
+    }
+    // Only called for routes with options of their own.
+    child() {
+      return this;
+    }
+  }
+  const countInRedis = await registerCounter(server, { ...limit, store: RedisStore });
+  return (request) => countInRedis(request).catch(() => countInMemory(request));
+}
+
+type StoreCallback = Parameters<FastifyRateLimitStore['incr']>[1];
+
+/** Registers a counter in a Fastify scope of its own: the plugin has one store per scope. */
+async function registerCounter(server: FastifyInstance, options: RateLimitPluginOptions): Promise<Counter> {
+  let counter: Counter | undefined;
+  await server.register(async (scope) => {
+    await scope.register(rateLimit, { ...options, global: false, keyGenerator });
+    counter = scope.createRateLimit();
+  });
+  return counter as Counter;
+}
+
+/** Returns the address to count. Fastify's type omits that `ip` is undefined once the client has reset its connection. */
+const keyGenerator = ({ ip }: { ip: string | undefined }) => normalizeIP(withoutPort(ip ?? ''));
+
+/** Removes the port that some proxies include. With it, each connection would have its own counter. */
+function withoutPort(address: string): string {
+  if (isIP(address)) return address;
+  return /^\[(.+)\](:\d+)?$/.exec(address)?.[1] ?? address.replace(/:\d+$/, '');
 }

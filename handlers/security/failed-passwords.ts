@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { KEY_PREFIX, type RedisConnection } from '../../db/redis.js';
-import { tooManyRequests } from '../http/errors.js';
+import { createWindowCounters } from '../../db/window-counters.js';
+import { tooManyFailedPasswords } from '../http/errors.js';
 
 /*
  * Limits failed passwords per subject (an account, or an email address without an account) in fixed windows of an hour.
@@ -31,16 +32,11 @@ interface Count {
   endsAt: number;
 }
 
-/** Increments KEYS[1], which expires after ARGV[1] milliseconds. Returns the new count and its remaining milliseconds. */
-const RECORD_SCRIPT = `
-  local failures = redis.call('incr', KEYS[1])
-  if redis.call('pttl', KEYS[1]) < 0 then redis.call('pexpire', KEYS[1], ARGV[1]) end
-  return { failures, redis.call('pttl', KEYS[1]) }`;
-
-const keyOf = (subject: string) => `${KEY_PREFIX}failed-passwords:${subject}`;
+const keyOf = (subject: string) => `failed-passwords:${subject}`;
 
 export function createFailedPasswords(maxFailures: number, redis: RedisConnection | undefined): FailedPasswords {
   const counts = new LRUCache<string, Count>({ max: MAX_SUBJECTS });
+  const counters = redis && createWindowCounters(redis);
 
   function currentCount(subject: string): Count | undefined {
     const count = counts.get(subject);
@@ -60,7 +56,7 @@ export function createFailedPasswords(maxFailures: number, redis: RedisConnectio
     const count = currentCount(subject);
     if (!count || count.failures < maxFailures) return;
     const seconds = Math.ceil((count.endsAt - Date.now()) / 1000);
-    throw tooManyRequests(seconds, 'Too many failed passwords. Try again later.');
+    throw tooManyFailedPasswords(seconds);
   }
 
   return {
@@ -71,8 +67,9 @@ export function createFailedPasswords(maxFailures: number, redis: RedisConnectio
       if (!redis) return;
       const [failures, ttlMs] = await redis
         .run('readFailures', async (client) => {
-          const failures = Number(await client.get(keyOf(subject)));
-          return [failures, failures < maxFailures ? 0 : await client.pttl(keyOf(subject))] as const;
+          const key = KEY_PREFIX + keyOf(subject);
+          const failures = Number(await client.get(key));
+          return [failures, failures < maxFailures ? 0 : await client.pttl(key)] as const;
         })
         .catch(() => [0, 0] as const);
       if (failures >= maxFailures && ttlMs > 0) mergeShared(subject, failures, ttlMs);
@@ -83,14 +80,9 @@ export function createFailedPasswords(maxFailures: number, redis: RedisConnectio
       const known = currentCount(subject);
       const failures = (known?.failures ?? 0) + 1;
       counts.set(subject, { failures, endsAt: known?.endsAt ?? Date.now() + WINDOW_MS });
-      const shared = await redis
-        ?.run(
-          'recordFailure',
-          (client) => client.eval(RECORD_SCRIPT, 1, keyOf(subject), WINDOW_MS) as Promise<[number, number]>,
-        )
-        .catch(() => undefined);
-      if (shared) mergeShared(subject, ...shared);
-      return (shared?.[0] ?? failures) === maxFailures;
+      const shared = await counters?.increment(keyOf(subject), WINDOW_MS).catch(() => undefined);
+      if (shared) mergeShared(subject, shared.count, shared.ttlMs);
+      return (shared?.count ?? failures) === maxFailures;
     },
   };
 }

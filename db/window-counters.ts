@@ -1,0 +1,54 @@
+import type { Redis } from 'ioredis';
+import { KEY_PREFIX, type RedisConnection } from './redis.js';
+import { batched } from './support/batch.js';
+
+/*
+ * Fixed-window counters in Redis, which all processes share. Concurrent increments are batched: one script call counts the
+ * requests of many clients.
+ */
+
+export interface WindowCount {
+  count: number;
+  /** The time until the window ends. */
+  ttlMs: number;
+}
+
+export interface WindowCounters {
+  /**
+   * Increments a counter, which starts a window if it is the first. Returns the new count.
+   *
+   * @throws StoreUnavailableError
+   */
+  increment(key: string, windowMs: number): Promise<WindowCount>;
+}
+
+/** A key and the length of its window. */
+type Increment = readonly [key: string, windowMs: number];
+
+/** A counter without an expiry would block its client permanently, so each increment checks it. */
+const INCREMENT_SCRIPT = `
+  local counts = {}
+  for i, key in ipairs(KEYS) do
+    local count = redis.call('incr', key)
+    local ttl = redis.call('pttl', key)
+    if ttl < 0 then
+      ttl = tonumber(ARGV[i])
+      redis.call('pexpire', key, ttl)
+    end
+    counts[i] = { count, ttl }
+  end
+  return counts`;
+
+export function createWindowCounters(redis: RedisConnection): WindowCounters {
+  const increment = batched((increments: Increment[]) =>
+    redis.run('increment', (client) => incrementEach(client, increments)),
+  );
+  return { increment: (key, windowMs) => increment([key, windowMs]) };
+}
+
+async function incrementEach(client: Redis, increments: readonly Increment[]): Promise<WindowCount[]> {
+  const keys = increments.map(([key]) => KEY_PREFIX + key);
+  const windows = increments.map(([, windowMs]) => windowMs);
+  const counts = await client.eval(INCREMENT_SCRIPT, keys.length, ...keys, ...windows);
+  return (counts as [number, number][]).map(([count, ttlMs]) => ({ count, ttlMs }));
+}
