@@ -1,8 +1,12 @@
+import cluster from 'node:cluster';
+import { once } from 'node:events';
 import { resolve } from 'node:path';
+import type { Logger } from 'pino';
 import { type Config, readConfig } from '../handlers/config/index.js';
 import { createLogger } from '../handlers/config/logger.js';
 import { startService } from '../handlers/service.js';
 import { explain } from './explain.js';
+import type { WorkerMessage } from './workers.js';
 
 /** Returns a list of the configured stores. Of a URL, which may contain a password, it includes only the host. */
 function describeStores({ stores: { postgres, neo4j, s3 }, redis }: Config): string {
@@ -17,40 +21,73 @@ function describeStores({ stores: { postgres, neo4j, s3 }, redis }: Config): str
   return stores.join(', ') || 'embedded';
 }
 
-try {
-  const config = readConfig(process.env);
-  const service = await startService(config, createLogger(config.logLevel));
-  let stopping = false;
-  const stop = (exitCode = 0) => {
-    // Ctrl-C arrives twice: from the terminal and from npm.
-    if (stopping) return;
-    stopping = true;
-    service.stop().then(
-      () => process.exit(exitCode),
-      (error) => {
-        console.error(error);
-        process.exit(1);
-      },
-    );
-  };
-  process.on('SIGTERM', () => stop()).on('SIGINT', () => stop());
+const describeService = (config: Config, { url, opsUrl }: Running) =>
+  [
+    '',
+    `  API         ${url}`,
+    `  Explorer    ${url}/docs`,
+    `  Contract    ${url}/openapi.yaml`,
+    `  Operations  ${opsUrl}/readyz`,
+    `  Stores      ${describeStores(config)}`,
+    ...(config.workers > 1 ? [`  Workers     ${config.workers}`] : []),
+    `  Data        ${resolve(config.stores.dataDir)}`,
+    '',
+  ].join('\n');
+
+/** The service in this process, or the workers that run it. */
+interface Running {
+  url: string;
+  opsUrl: string;
+  stop(): Promise<void>;
+}
+
+/** Starts the service in this process. In a worker, tells the primary process. */
+async function startHere(config: Config, log: Logger): Promise<Running> {
+  const service = await startService(config, log);
   // A store that was unavailable during the start may turn out to belong to another installation.
   service.stores.verified.catch((error) => {
     console.error(explain(error));
+    tellPrimary({ kind: 'failed' });
     stop(1);
   });
-  console.log(
-    [
-      '',
-      `  API         ${service.url}`,
-      `  Explorer    ${service.url}/docs`,
-      `  Contract    ${service.url}/openapi.yaml`,
-      `  Operations  ${service.opsUrl}/readyz`,
-      `  Stores      ${describeStores(config)}`,
-      `  Data        ${resolve(config.stores.dataDir)}`,
-      '',
-    ].join('\n'),
+  tellPrimary({ kind: 'listening', url: service.url, opsUrl: service.opsUrl });
+  return service;
+}
+
+function tellPrimary(message: WorkerMessage): void {
+  if (cluster.isWorker) process.send?.(message);
+}
+
+let running: Running | undefined;
+let stopping = false;
+
+function stop(exitCode = 0): void {
+  // Ctrl-C arrives twice: from the terminal and from npm.
+  if (stopping || !running) return;
+  stopping = true;
+  running.stop().then(
+    () => process.exit(exitCode),
+    (error) => {
+      console.error(error);
+      process.exit(1);
+    },
   );
+}
+
+try {
+  // Only `npm run dev` and the primary process open a channel to this process.
+  const disconnected = once(process, 'disconnect');
+  const config = readConfig(process.env);
+  const log = createLogger(config);
+  if (cluster.isPrimary && config.workers > 1) {
+    const { startWorkers } = await import('./workers.js');
+    running = await startWorkers(config, log, () => stop(1));
+  } else running = await startHere(config, log);
+  process.on('SIGTERM', () => stop());
+  // Ctrl-C reaches all processes, but the primary process stops its workers.
+  process.on('SIGINT', () => cluster.isWorker || stop());
+  disconnected.then(() => stop());
+  if (cluster.isPrimary) console.log(describeService(config, running));
 } catch (error) {
   console.error(explain(error));
   process.exit(1);

@@ -1,7 +1,8 @@
 import t from 'tap';
 import { createMetrics } from '../handlers/http/metrics.js';
-import { buildOpsServer, type HealthChecks } from '../handlers/http/ops.js';
+import { buildOpsServer, type HealthChecks, runChecks } from '../handlers/http/ops.js';
 import { startTestService } from './support/service.js';
+import { writeBytes } from './support/wire.js';
 
 async function ready(url: string) {
   const response = await fetch(`${url}/readyz`);
@@ -11,7 +12,7 @@ async function ready(url: string) {
 /** Returns the response of `/readyz` for these store checks. */
 async function readyWhen(checks: HealthChecks) {
   const metrics = createMetrics();
-  const { server } = buildOpsServer(checks, metrics);
+  const { server } = buildOpsServer(() => runChecks(checks), metrics);
   const response = await server.inject('/readyz');
   await server.close();
   metrics.close();
@@ -51,6 +52,25 @@ t.test('is ready without Redis, which is listed as unavailable', async (t) => {
     t.equal(code, 200);
     t.match(body, { status: 'ok', stores: { redis: { ok: false } } });
   }
+});
+
+t.test('errors have the shape of those of the API', async (t) => {
+  const { url, opsUrl } = await startTestService(t);
+  for (const [method, path, onApi, status] of [
+    ['GET', '/none', '/none', 404],
+    ['POST', '/livez', '/openapi.yaml', 405],
+    ['PUT', '/readyz', '/openapi.yaml', 405],
+  ] as const) {
+    const response = await fetch(opsUrl + path, { method });
+    t.equal(response.status, status);
+    t.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
+    t.same(await response.json(), await (await fetch(url + onApi, { method })).json());
+    if (status === 405) t.equal(response.headers.get('allow'), 'GET, HEAD, OPTIONS');
+  }
+  t.match(
+    await writeBytes(t, opsUrl, 'nonsense\r\n\r\n'),
+    /^HTTP\/1\.1 400 [\s\S]*\{.*"message":"The request is not valid HTTP\."/,
+  );
 });
 
 t.test('reports that it is stopping before it stops listening', async (t) => {

@@ -11,6 +11,7 @@ import {
   storeUrl,
   type TokenKey,
   tokenKeys,
+  workers,
 } from './variables.js';
 
 export interface Config {
@@ -18,8 +19,10 @@ export interface Config {
   port: number;
   opsHost: string;
   opsPort: number;
-  /** If undefined, it is derived from `host` and `port`. */
-  publicUrl: URL | undefined;
+  /** The number of processes that serve the API. */
+  workers: number;
+  /** The base URL at which clients reach the service. */
+  publicUrl: URL;
   corsOrigins: readonly string[];
   trustProxy: readonly string[];
   stores: StoresConfig;
@@ -37,6 +40,8 @@ export interface Config {
   /** How long readiness checks fail at shutdown before the servers close. */
   shutdownDelaySeconds: number;
   logLevel: string;
+  /** If undefined, text on a terminal, JSON otherwise. */
+  logFormat: 'json' | 'text' | undefined;
 }
 
 export class ConfigError extends Error {
@@ -62,6 +67,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       PORT: port({ default: 3000 }),
       OPS_HOST: str({ default: '127.0.0.1' }),
       OPS_PORT: port({ default: 3001 }),
+      WORKERS: workers({ default: 1 }),
       PUBLIC_URL: baseUrl({ default: undefined }),
       CORS_ORIGINS: origins({ default: [] }),
       TRUST_PROXY: ipRanges({ default: [] }),
@@ -94,19 +100,24 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       ACCOUNT_FAILED_PASSWORDS_MAX: positiveInteger({ default: 100 }),
       SHUTDOWN_DELAY: integer(0, 3600)({ default: 0 }),
       LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info' }),
+      LOG_FORMAT: str({ choices: ['json', 'text'], default: undefined }),
     },
     { reporter: ({ errors }) => throwIfInvalid(errors) },
   );
   const externalStore = (['DATABASE_URL', 'NEO4J_URI', 'S3_BUCKET', 'REDIS_URL'] as const).find((name) => env[name]);
   if (env.NEO4J_URI && !env.DATABASE_URL) throw new ConfigError('NEO4J_URI: requires DATABASE_URL');
   if (env.S3_ENDPOINT && !env.S3_BUCKET) throw new ConfigError('S3_ENDPOINT: requires S3_BUCKET');
+  if (!URL.canParse(urlOf(env.HOST, env.PORT))) throw new ConfigError('HOST: must be a host name or an IP address');
   if (externalStore && !env.TOKEN_KEYS) throw new ConfigError(`TOKEN_KEYS: required with ${externalStore}`);
+  const unshared = (['DATABASE_URL', 'REDIS_URL'] as const).find((name) => !env[name]);
+  if (env.WORKERS > 1 && unshared) throw new ConfigError(`WORKERS: more than one process requires ${unshared}`);
   return {
     host: env.HOST,
     port: env.PORT,
     opsHost: env.OPS_HOST,
     opsPort: env.OPS_PORT,
-    publicUrl: env.PUBLIC_URL,
+    workers: env.WORKERS,
+    publicUrl: env.PUBLIC_URL ?? new URL(urlOf(env.HOST, env.PORT)),
     corsOrigins: env.CORS_ORIGINS,
     trustProxy: env.TRUST_PROXY,
     stores: {
@@ -151,8 +162,12 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     },
     shutdownDelaySeconds: env.SHUTDOWN_DELAY,
     logLevel: env.LOG_LEVEL,
+    logFormat: env.LOG_FORMAT,
   };
 }
+
+/** Returns the base URL of a server. */
+export const urlOf = (host: string, port: number) => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 function throwIfInvalid(errors: Partial<Record<string, Error>>): void {
   const problems = Object.entries(errors).flatMap(([name, error]) => (error ? [`${name}: ${error.message}`] : []));

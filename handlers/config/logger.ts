@@ -1,12 +1,19 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import type { Config } from './index.js';
+import { formatLogLine } from './log-text.js';
 
 /**
  * Creates the service's logger. Errors are logged with only the properties listed here, because stores may add sensitive
  * ones. Request and response objects are omitted, with their headers, bodies and queries.
+ *
+ * @param destination standard output by default; unless `logFormat` is set, a terminal gets text and anything else JSON
  */
-export function createLogger(level: string, destination?: DestinationStream): Logger {
+export function createLogger(
+  { logLevel, logFormat }: Pick<Config, 'logLevel' | 'logFormat'>,
+  destination?: DestinationStream & { isTTY?: boolean },
+): Logger {
   const options = {
-    level,
+    level: logLevel,
     base: null,
     serializers: {
       err: (error: Error & { code?: unknown; cause?: unknown }) => ({
@@ -20,5 +27,8 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
       res: () => undefined,
     },
   };
+  const output = destination ?? process.stdout;
+  const format = logFormat ?? (output.isTTY ? 'text' : 'json');
+  if (format === 'text') return pino(options, { write: (line) => output.write(formatLogLine(line)) });
   return destination ? pino(options, destination) : pino(options);
 }

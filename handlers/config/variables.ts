@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { EnvError, makeExactValidator } from 'envalid';
 import { weaknessOf } from './secret-strength.js';
 
@@ -17,6 +18,16 @@ export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
 
 export const port = integer(0, 65_535);
 export const positiveInteger = integer(1);
+
+const MAX_WORKERS = 1024;
+
+/** A number of processes, or `auto` for one per available core. */
+export const workers = makeExactValidator<number>((input) => {
+  if (input === 'auto') return availableParallelism();
+  const value = /^\d{1,4}$/.test(input) ? Number(input) : 0;
+  if (value >= 1 && value <= MAX_WORKERS) return value;
+  throw new EnvError(`"${input}" is neither auto nor an integer between 1 and ${MAX_WORKERS}`);
+});
 
 const splitList = (input: string) => input.split(',').map((item) => item.trim());
 

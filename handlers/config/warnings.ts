@@ -26,7 +26,7 @@ export function configWarnings(config: Config): string[] {
   if (!isLoopback(opsHost)) {
     warnings.push(`OPS_HOST ${opsHost} is not a loopback address: other hosts can read the metrics`);
   }
-  if (publicUrl?.protocol === 'https:' && httpOrigins.length > 0) {
+  if (publicUrl.protocol === 'https:' && httpOrigins.length > 0) {
     warnings.push(`CORS_ORIGINS contains http origins although PUBLIC_URL is https: ${httpOrigins.join(', ')}`);
   }
   if (tokenTtlSeconds > YEAR_SECONDS) {

@@ -1,4 +1,5 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import cluster from 'node:cluster';
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Backlog } from '../../db/outbox/backlog.js';
 import type { DatabaseUsage } from '../../db/postgres/maintenance.js';
 import type { Observer } from '../../db/support/observer.js';
@@ -53,10 +54,35 @@ export interface Metrics extends Observer {
   close(): void;
 }
 
+/** A registry that reads the current state of the service before each scrape. */
+class RefreshedRegistry extends Registry {
+  constructor(readonly refresh: () => Promise<void>) {
+    super();
+  }
+
+  override async metrics(): Promise<string> {
+    await this.refresh();
+    return super.metrics();
+  }
+
+  override async getMetricsAsJSON() {
+    await this.refresh();
+    return super.getMetricsAsJSON();
+  }
+}
+
+/** Lets the primary process read the metrics of this worker: see `scripts/workers.ts`. */
+function shareWithPrimary(registry: Registry): void {
+  AggregatorRegistry.setRegistries(registry);
+  // Its constructor listens for requests of the primary process.
+  new AggregatorRegistry();
+}
+
 /** Creates the metrics of one service. Labels are names from the code and the contract, never a path, an id or user input. */
 export function createMetrics(): Metrics {
-  const registry = new Registry();
+  const registry = new RefreshedRegistry(refresh);
   const registers = [registry];
+  if (cluster.isWorker) shareWithPrimary(registry);
   collectDefaultMetrics({ register: registry });
 
   const requests = new Counter({
@@ -94,6 +120,9 @@ export function createMetrics(): Metrics {
   });
   const gauge = (name: string, help: string, ...labelNames: string[]) =>
     new Gauge({ name, help, labelNames, registers });
+  /** A gauge of state that all processes share. */
+  const sharedGauge = (name: string, help: string, ...labelNames: string[]) =>
+    new Gauge({ name, help, labelNames, registers, aggregator: 'max' });
   const hashes = gauge('password_hashes', 'Argon2 hashes in progress and in the queue.', 'state');
   const refusedHashes = new Counter({
     name: 'password_hashes_refused_total',
@@ -109,9 +138,13 @@ export function createMetrics(): Metrics {
   });
   const poolConnections = gauge('postgres_pool_connections', 'Open connections to PostgreSQL.', 'pool', 'state');
   const poolWaiting = gauge('postgres_pool_waiting', 'Calls waiting for a connection to PostgreSQL.', 'pool');
-  const outboxWaiting = gauge('outbox_waiting', 'Outbox entries that have not been delivered.', 'kind');
-  const outboxOverdue = gauge('outbox_overdue', 'Outbox entries whose delivery is overdue.', 'kind');
-  const outboxOldestAge = gauge('outbox_oldest_age_seconds', 'Age of the oldest undelivered outbox entry.', 'kind');
+  const outboxWaiting = sharedGauge('outbox_waiting', 'Outbox entries that have not been delivered.', 'kind');
+  const outboxOverdue = sharedGauge('outbox_overdue', 'Outbox entries whose delivery is overdue.', 'kind');
+  const outboxOldestAge = sharedGauge(
+    'outbox_oldest_age_seconds',
+    'Age of the oldest undelivered outbox entry.',
+    'kind',
+  );
   const embeddedUsage: Record<keyof EmbeddedUsage, Gauge> = {
     databaseBytes: gauge('embedded_database_bytes', 'Size of the embedded database, without WAL.'),
     walBytes: gauge('embedded_wal_bytes', 'Size of the WAL of the embedded database.'),
@@ -172,17 +205,18 @@ export function createMetrics(): Metrics {
 
   let storeSources: StoreSources | undefined;
   let httpSources: HttpSources | undefined;
+  async function refresh(): Promise<void> {
+    for (const [state, count] of Object.entries(hashQueueLoad())) hashes.set({ state }, count);
+    for (const metric of [refusedHashes, securityEvents]) metric.reset();
+    for (const [reason, count] of Object.entries(hashQueueRefusals())) refusedHashes.inc({ reason }, count);
+    for (const [event, count] of securityEventCounts()) securityEvents.inc({ event }, count);
+    if (storeSources) await readStores(storeSources);
+    if (httpSources) readHttp(httpSources);
+  }
+
   return {
     contentType: registry.contentType,
-    async text() {
-      for (const [state, count] of Object.entries(hashQueueLoad())) hashes.set({ state }, count);
-      for (const metric of [refusedHashes, securityEvents]) metric.reset();
-      for (const [reason, count] of Object.entries(hashQueueRefusals())) refusedHashes.inc({ reason }, count);
-      for (const [event, count] of securityEventCounts()) securityEvents.inc({ event }, count);
-      if (storeSources) await readStores(storeSources);
-      if (httpSources) readHttp(httpSources);
-      return registry.metrics();
-    },
+    text: () => registry.metrics(),
     close: () => registry.clear(),
     watchStores(sources) {
       storeSources = sources;

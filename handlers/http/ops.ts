@@ -1,10 +1,17 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { StoreName } from '../../db/support/errors.js';
+import { respondToClientError } from './client-errors.js';
+import { respondToError } from './error-handler.js';
+import { notFound } from './errors.js';
+import { trackMethods } from './methods.js';
 import type { Metrics } from './metrics.js';
 import { withTimeout } from './timeout.js';
 
 /** Checks by store name. A check rejects if its store is unavailable. */
 export type HealthChecks = Readonly<Partial<Record<StoreName, () => Promise<unknown>>>>;
+
+/** Whether each store responds, and how long it took. */
+export type StoreStates = Readonly<Record<string, { ok: boolean; ms: number }>>;
 
 export interface OpsServer {
   server: FastifyInstance;
@@ -20,22 +27,31 @@ const OPTIONAL_STORES: ReadonlySet<string> = new Set<StoreName>(['redis']);
 
 /**
  * Builds the server for operators and orchestrators, which has its own port: `/livez` for the process, `/readyz` for its
- * stores, and `/metrics`.
+ * stores, and `/metrics`. Errors have the shape of the API's.
  */
-export function buildOpsServer(checks: HealthChecks, metrics: Metrics): OpsServer {
-  const server = Fastify({ logger: false });
+export function buildOpsServer(
+  readStores: () => Promise<StoreStates>,
+  metrics: Pick<Metrics, 'contentType' | 'text'>,
+): OpsServer {
+  const server = Fastify({ logger: false, clientErrorHandler: respondToClientError });
+  server.setErrorHandler(respondToError);
+  server.setNotFoundHandler(async () => {
+    throw notFound();
+  });
+  const addMissingMethods = trackMethods(server);
   let draining = false;
 
   server.get('/livez', async () => ({ status: 'ok' }));
 
   server.get('/readyz', async (_, reply) => {
-    const results = await Promise.all(Object.entries(checks).map(runCheck));
-    const ready = !draining && results.every(([name, { ok }]) => ok || OPTIONAL_STORES.has(name));
+    const stores = await readStores();
+    const ready = !draining && Object.entries(stores).every(([name, { ok }]) => ok || OPTIONAL_STORES.has(name));
     const status = draining ? 'stopping' : ready ? 'ok' : 'unavailable';
-    return reply.code(ready ? 200 : 503).send({ status, stores: Object.fromEntries(results) });
+    return reply.code(ready ? 200 : 503).send({ status, stores });
   });
 
   server.get('/metrics', async (_, reply) => reply.type(metrics.contentType).send(await metrics.text()));
+  addMissingMethods();
 
   return {
     server,
@@ -44,6 +60,10 @@ export function buildOpsServer(checks: HealthChecks, metrics: Metrics): OpsServe
     },
   };
 }
+
+/** Runs all checks at the same time. */
+export const runChecks = async (checks: HealthChecks): Promise<StoreStates> =>
+  Object.fromEntries(await Promise.all(Object.entries(checks).map(runCheck)));
 
 async function runCheck([name, check]: [string, () => Promise<unknown>]) {
   const startedAt = performance.now();

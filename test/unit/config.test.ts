@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { access } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { ConfigError, readConfig } from '../../handlers/config/index.js';
@@ -11,7 +12,7 @@ const DEFAULTS = {
   port: 3000,
   opsHost: '127.0.0.1',
   opsPort: 3001,
-  publicUrl: undefined,
+  publicUrl: new URL('http://127.0.0.1:3000'),
   corsOrigins: [],
   trustProxy: [],
   stores: { dataDir: '.data', postgres: undefined, neo4j: undefined, s3: undefined },
@@ -23,7 +24,9 @@ const DEFAULTS = {
   uploadStripMetadata: true,
   account: { storageMaxBytes: 1_073_741_824, sessionsMax: 100, failedPasswordsMax: 100 },
   shutdownDelaySeconds: 0,
+  workers: 1,
   logLevel: 'info',
+  logFormat: undefined,
 };
 
 const SECRET = '6b1f0e9ad27c4835be04c7f9125d8a63';
@@ -53,7 +56,17 @@ t.test('every variable has its default', async (t) => {
 t.test('an empty variable counts as unset', async (t) => {
   const names = ['HOST', 'PORT', 'OPS_HOST', 'OPS_PORT', 'PUBLIC_URL', 'CORS_ORIGINS', 'TRUST_PROXY', 'DATA_DIR'];
   names.push('TOKEN_KEYS', 'TOKEN_TTL', 'RATE_LIMIT_MAX', 'RATE_LIMIT_STRICT_MAX', 'RATE_LIMIT_WINDOW');
-  names.push('UPLOAD_MAX_BYTES', 'LOG_LEVEL', 'DATABASE_URL', 'NEO4J_URI', 'S3_ENDPOINT', 'S3_BUCKET', 'REDIS_URL');
+  names.push(
+    'UPLOAD_MAX_BYTES',
+    'LOG_LEVEL',
+    'LOG_FORMAT',
+    'WORKERS',
+    'DATABASE_URL',
+    'NEO4J_URI',
+    'S3_ENDPOINT',
+    'S3_BUCKET',
+    'REDIS_URL',
+  );
   names.push('SHUTDOWN_DELAY', 'DATABASE_POOL', 'NEO4J_USERNAME', 'NEO4J_PASSWORD', 'S3_PATH_STYLE', 'REDIS_TIMEOUT');
   for (const name of names) t.same(readConfig({ [name]: '' }), DEFAULTS, name);
 });
@@ -102,6 +115,8 @@ t.test('each variable sets its option', async (t) => {
     [{ SHUTDOWN_DELAY: '15' }, { shutdownDelaySeconds: 15 }],
     [{ LOG_LEVEL: 'debug' }, { logLevel: 'debug' }],
     [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
+    [{ LOG_FORMAT: 'json' }, { logFormat: 'json' }],
+    [{ WORKERS: '1' }, { workers: 1 }],
   ] as const) {
     t.same(readConfig(environment), { ...DEFAULTS, ...expected }, JSON.stringify(environment));
   }
@@ -111,8 +126,20 @@ t.test('each variable sets its option', async (t) => {
     'http://127.0.0.1:3000',
     'http://[::1]:3000',
   ]) {
-    t.equal(readConfig({ PUBLIC_URL: url }).publicUrl?.origin, url.replace(/\/$/, ''));
+    t.equal(readConfig({ PUBLIC_URL: url }).publicUrl.origin, url.replace(/\/$/, ''));
   }
+});
+
+t.test('PUBLIC_URL is derived from HOST and PORT if it is not set', async (t) => {
+  for (const [environment, url] of [
+    [{}, 'http://127.0.0.1:3000/'],
+    [{ HOST: 'social.example', PORT: '8080' }, 'http://social.example:8080/'],
+    [{ HOST: '::1', PORT: '80' }, 'http://[::1]/'],
+    [{ HOST: '0.0.0.0', PUBLIC_URL: 'https://social.example' }, 'https://social.example/'],
+  ] as const) {
+    t.equal(readConfig(environment).publicUrl.href, url);
+  }
+  t.equal(messageFor({ HOST: 'two words' }), 'HOST: must be a host name or an IP address');
 });
 
 const BAD_NUMBERS = ['x', '-1', '1.5', '1e3', '0x10', ' 1', '1 ', '+1', '1_000', '99999999999999999999', 'NaN', '1\n2'];
@@ -178,6 +205,8 @@ const INVALID_VALUES: Record<string, string[]> = {
     ' ',
   ],
   LOG_LEVEL: ['loud', 'INFO', 'info\nx'],
+  LOG_FORMAT: ['pretty', 'JSON'],
+  WORKERS: [...BAD_NUMBERS, '0', '1025', 'AUTO'],
   DATABASE_URL: ['x', 'localhost:5432', 'mysql://db.example', 'jo:hunter2@db.example'],
   DATABASE_POOL: [...BAD_NUMBERS, '0'],
   DATABASE_GRAPH_POOL: [...BAD_NUMBERS, '0'],
@@ -335,4 +364,14 @@ t.test('an invalid variable stops the start with one line, before any store is o
   t.match(stderr, /^PORT: .+; TOKEN_KEYS: .+\n$/);
   t.notMatch(stderr, 'hunter2');
   await t.rejects(access(DATA_DIR), { code: 'ENOENT' });
+});
+
+t.test('more than one worker requires the stores that processes share', async (t) => {
+  const shared = { ...KEYS, DATABASE_URL, REDIS_URL: 'redis://redis.example' };
+  t.equal(readConfig({ ...shared, WORKERS: '3' }).workers, 3);
+  t.equal(readConfig({ ...shared, WORKERS: 'auto' }).workers, availableParallelism());
+  for (const name of ['DATABASE_URL', 'REDIS_URL'] as const) {
+    const message = messageFor({ ...shared, [name]: '', WORKERS: '2' });
+    t.equal(message, `WORKERS: more than one process requires ${name}`);
+  }
 });

@@ -1,0 +1,20 @@
+import { pino } from 'pino';
+
+/** Replaced, because some control characters command the terminal. */
+const CONTROL_CHARACTER = /[^\P{Cc}\n\t]/gu;
+
+/** Formats a line of pino's JSON for a terminal: a request as `POST /posts/create 201 16 ms`, anything else as a message. */
+export function formatLogLine(json: string): string {
+  const { level, time: _, reqId, msg, err, ...fields } = JSON.parse(json);
+  const { method, route, status, ms } = fields;
+  const text =
+    msg === 'request'
+      ? `${method} ${route ?? '(unknown path)'} ${status} ${Math.round(ms)} ms`
+      : [msg, ...Object.entries({ ...fields, ...(reqId && { reqId }) }).map(formatField)].join(' ');
+  const label = level === pino.levels.values.info ? '' : `${pino.levels.labels[level]}: `;
+  const cause = err?.cause === undefined ? '' : `\nCause: ${err.cause}`;
+  return `${label}${text}${err ? `\n${err.stack}${cause}` : ''}`.replace(CONTROL_CHARACTER, '�').concat('\n');
+}
+
+const formatField = ([name, value]: [string, unknown]) =>
+  `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`;

@@ -1,0 +1,107 @@
+import { once } from 'node:events';
+import t, { type Test } from 'tap';
+import { type ServiceProcess, startAndFail, startProcess } from '../support/processes.js';
+import { Exposition } from '../support/prometheus.js';
+import { freshStores, needsServers } from '../support/stores.js';
+
+const WORKERS = 2;
+
+/** Starts the service with workers. Returns it with a function that waits for a number of further lines with this message. */
+async function startWorkers(t: Test) {
+  const environment = { ...(await freshStores(t)), WORKERS: String(WORKERS), LOG_LEVEL: 'info', LOG_FORMAT: 'json' };
+  const service = await startProcess(t, environment);
+  let readLines = 0;
+  const waitForLines = async (message: string, count: number): Promise<{ pid: number }[]> => {
+    for (;;) {
+      const lines = service.output().split('\n').slice(readLines);
+      const found = lines.filter((line) => line.includes(`"msg":"${message}"`));
+      if (found.length >= count) {
+        readLines += lines.findIndex((line) => line === found[count - 1]) + 1;
+        return found.slice(0, count).map((line) => JSON.parse(line));
+      }
+      await once(service.child.stdout as NonNullable<typeof service.child.stdout>, 'data');
+    }
+  };
+  const pids = (await waitForLines('worker started', WORKERS)).map(({ pid }) => pid);
+  return { service, waitForLines, pids };
+}
+
+/** Sends requests until the returned function is called, which returns the number of each outcome. */
+function sendContinuously({ url }: ServiceProcess) {
+  const outcomes: Record<string, number> = {};
+  let stopped = false;
+  const sending = (async () => {
+    while (!stopped) {
+      // On a kept connection, a request and the server's close may cross, as with any HTTP server.
+      const outcome = await fetch(`${url}/auth/me`, { headers: { Connection: 'close' } }).then(
+        ({ status }) => status,
+        (error) => String(error.cause ?? error),
+      );
+      outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+    }
+  })();
+  return async () => {
+    stopped = true;
+    await sending;
+    return outcomes;
+  };
+}
+
+t.test('workers share a port and the rate limits, and their metrics are added up', needsServers, async (t) => {
+  const { service } = await startWorkers(t);
+  const remaining = new Set<string | null>();
+  const requests = 8;
+  for (let count = 0; count < requests; count += 1) {
+    // A connection of its own, so that the workers take turns.
+    const { headers } = await fetch(`${service.url}/auth/me`, { headers: { Connection: 'close' } });
+    remaining.add(headers.get('x-ratelimit-remaining'));
+  }
+  t.equal(remaining.size, requests, 'each request is counted once, by all workers together');
+  const ready = await fetch(`${service.opsUrl}/readyz`);
+  t.equal(ready.status, 200);
+  t.match(await ready.json(), { status: 'ok', stores: { postgres: { ok: true }, redis: { ok: true } } });
+  const metrics = new Exposition(await (await fetch(`${service.opsUrl}/metrics`)).text());
+  t.equal(metrics.value('http_requests_total', { operation: 'getCurrentAccount', status: '401' }), requests);
+  t.equal(await service.end('SIGTERM'), 0);
+});
+
+t.test('a worker that is killed is replaced, while the others serve', needsServers, async (t) => {
+  const { service, pids, waitForLines } = await startWorkers(t);
+  process.kill(pids[0] as number, 'SIGKILL');
+  await waitForLines('worker ended unexpectedly: starting another', 1);
+  t.equal((await fetch(`${service.url}/auth/me`)).status, 401);
+  const [replacement] = await waitForLines('worker started', 1);
+  t.notOk(pids.includes(replacement?.pid as number));
+  t.equal(await service.end('SIGTERM'), 0);
+});
+
+t.test('SIGHUP replaces all workers, and no request fails', needsServers, async (t) => {
+  const { service, pids, waitForLines } = await startWorkers(t);
+  const stop = sendContinuously(service);
+  service.child.kill('SIGHUP');
+  const replaced = (await waitForLines('worker started', WORKERS)).map(({ pid }) => pid);
+  await waitForLines('restarted the workers', 1);
+  const outcomes = await stop();
+  t.same(Object.keys(outcomes), ['401'], JSON.stringify(outcomes));
+  t.equal(new Set([...pids, ...replaced]).size, 2 * WORKERS);
+  t.throws(() => process.kill(pids[0] as number, 0), 'the old workers have ended');
+  t.equal(await service.end('SIGTERM'), 0);
+});
+
+t.test('the workers stop when the primary process is killed', needsServers, async (t) => {
+  const { service } = await startWorkers(t);
+  // The output ends once the last process that shares it has ended.
+  const closed = once(service.child, 'close');
+  service.child.kill('SIGKILL');
+  await closed;
+  await t.rejects(fetch(`${service.url}/auth/me`), 'no process listens');
+});
+
+t.test('a worker that cannot start ends the service', needsServers, async (t) => {
+  const environment = { ...(await freshStores(t)), WORKERS: String(WORKERS) };
+  const taken = await startProcess(t, environment);
+  const { code, output } = await startAndFail(t, { ...environment, PORT: new URL(taken.url).port });
+  t.equal(code, 1);
+  t.match(output, /EADDRINUSE/);
+  t.equal(await taken.end('SIGTERM'), 0);
+});
