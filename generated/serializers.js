@@ -92,59 +92,78 @@ const asInteger = serializer.asInteger.bind(serializer)
     : input
         if (obj === null) return JSON_STR_EMPTY_OBJECT
         let json = ''
-      const value_in_4 = obj["in"]
-      if (value_in_4 !== undefined) {
+      const value_in_5 = obj["in"]
+      if (value_in_5 !== undefined) {
         json += "{\"in\":"
-        if (typeof value_in_4 !== 'string') {
-          if (value_in_4 === null) {
+        if (typeof value_in_5 !== 'string') {
+          if (value_in_5 === null) {
             json += JSON_STR_EMPTY_STRING
-          } else if (value_in_4 instanceof Date) {
-            json += JSON_STR_QUOTE + value_in_4.toISOString() + JSON_STR_QUOTE
-          } else if (value_in_4 instanceof RegExp) {
-            json += asString(value_in_4.source)
+          } else if (value_in_5 instanceof Date) {
+            json += JSON_STR_QUOTE + value_in_5.toISOString() + JSON_STR_QUOTE
+          } else if (value_in_5 instanceof RegExp) {
+            json += asString(value_in_5.source)
           } else {
-            json += asString(value_in_4.toString())
+            json += asString(value_in_5.toString())
           }
         } else {
-          json += asString(value_in_4)
+          json += asString(value_in_5)
         }
       } else {
         throw new Error('"in" is required!')
       }
-      const value_field_5 = obj["field"]
-      if (value_field_5 !== undefined) {
+      const value_field_6 = obj["field"]
+      if (value_field_6 !== undefined) {
         json += ",\"field\":"
-        if (typeof value_field_5 !== 'string') {
-          if (value_field_5 === null) {
+        if (typeof value_field_6 !== 'string') {
+          if (value_field_6 === null) {
             json += JSON_STR_EMPTY_STRING
-          } else if (value_field_5 instanceof Date) {
-            json += JSON_STR_QUOTE + value_field_5.toISOString() + JSON_STR_QUOTE
-          } else if (value_field_5 instanceof RegExp) {
-            json += asString(value_field_5.source)
+          } else if (value_field_6 instanceof Date) {
+            json += JSON_STR_QUOTE + value_field_6.toISOString() + JSON_STR_QUOTE
+          } else if (value_field_6 instanceof RegExp) {
+            json += asString(value_field_6.source)
           } else {
-            json += asString(value_field_5.toString())
+            json += asString(value_field_6.toString())
           }
         } else {
-          json += asString(value_field_5)
+          json += asString(value_field_6)
         }
       } else {
         throw new Error('"field" is required!')
       }
-      const value_message_6 = obj["message"]
-      if (value_message_6 !== undefined) {
-        json += ",\"message\":"
-        if (typeof value_message_6 !== 'string') {
-          if (value_message_6 === null) {
+      const value_code_7 = obj["code"]
+      if (value_code_7 !== undefined) {
+        json += ",\"code\":"
+        if (typeof value_code_7 !== 'string') {
+          if (value_code_7 === null) {
             json += JSON_STR_EMPTY_STRING
-          } else if (value_message_6 instanceof Date) {
-            json += JSON_STR_QUOTE + value_message_6.toISOString() + JSON_STR_QUOTE
-          } else if (value_message_6 instanceof RegExp) {
-            json += asString(value_message_6.source)
+          } else if (value_code_7 instanceof Date) {
+            json += JSON_STR_QUOTE + value_code_7.toISOString() + JSON_STR_QUOTE
+          } else if (value_code_7 instanceof RegExp) {
+            json += asString(value_code_7.source)
           } else {
-            json += asString(value_message_6.toString())
+            json += asString(value_code_7.toString())
           }
         } else {
-          json += asString(value_message_6)
+          json += asString(value_code_7)
+        }
+      } else {
+        throw new Error('"code" is required!')
+      }
+      const value_message_8 = obj["message"]
+      if (value_message_8 !== undefined) {
+        json += ",\"message\":"
+        if (typeof value_message_8 !== 'string') {
+          if (value_message_8 === null) {
+            json += JSON_STR_EMPTY_STRING
+          } else if (value_message_8 instanceof Date) {
+            json += JSON_STR_QUOTE + value_message_8.toISOString() + JSON_STR_QUOTE
+          } else if (value_message_8 instanceof RegExp) {
+            json += asString(value_message_8.source)
+          } else {
+            json += asString(value_message_8.toString())
+          }
+        } else {
+          json += asString(value_message_8)
         }
       } else {
         throw new Error('"message" is required!')
@@ -178,29 +197,48 @@ return json + JSON_STR_END_OBJECT
     : input
         if (obj === null) return JSON_STR_EMPTY_OBJECT
         let json = ''
-      const value_message_1 = obj["message"]
-      if (value_message_1 !== undefined) {
-        json += "{\"message\":"
-        if (typeof value_message_1 !== 'string') {
-          if (value_message_1 === null) {
+      const value_code_1 = obj["code"]
+      if (value_code_1 !== undefined) {
+        json += "{\"code\":"
+        if (typeof value_code_1 !== 'string') {
+          if (value_code_1 === null) {
             json += JSON_STR_EMPTY_STRING
-          } else if (value_message_1 instanceof Date) {
-            json += JSON_STR_QUOTE + value_message_1.toISOString() + JSON_STR_QUOTE
-          } else if (value_message_1 instanceof RegExp) {
-            json += asString(value_message_1.source)
+          } else if (value_code_1 instanceof Date) {
+            json += JSON_STR_QUOTE + value_code_1.toISOString() + JSON_STR_QUOTE
+          } else if (value_code_1 instanceof RegExp) {
+            json += asString(value_code_1.source)
           } else {
-            json += asString(value_message_1.toString())
+            json += asString(value_code_1.toString())
           }
         } else {
-          json += asString(value_message_1)
+          json += asString(value_code_1)
+        }
+      } else {
+        throw new Error('"code" is required!')
+      }
+      const value_message_2 = obj["message"]
+      if (value_message_2 !== undefined) {
+        json += ",\"message\":"
+        if (typeof value_message_2 !== 'string') {
+          if (value_message_2 === null) {
+            json += JSON_STR_EMPTY_STRING
+          } else if (value_message_2 instanceof Date) {
+            json += JSON_STR_QUOTE + value_message_2.toISOString() + JSON_STR_QUOTE
+          } else if (value_message_2 instanceof RegExp) {
+            json += asString(value_message_2.source)
+          } else {
+            json += asString(value_message_2.toString())
+          }
+        } else {
+          json += asString(value_message_2)
         }
       } else {
         throw new Error('"message" is required!')
       }
-      const value_errors_2 = obj["errors"]
-      if (value_errors_2 !== undefined) {
+      const value_errors_3 = obj["errors"]
+      if (value_errors_3 !== undefined) {
         json += ",\"errors\":"
-        json += anonymous1(value_errors_2)
+        json += anonymous1(value_errors_3)
       }
 return json + JSON_STR_END_OBJECT
       }
@@ -1075,7 +1113,7 @@ const asInteger = serializer.asInteger.bind(serializer)
     const JSON_STR_EMPTY_ARRAY = JSON_STR_BEGIN_ARRAY + JSON_STR_END_ARRAY
     const JSON_STR_EMPTY_STRING = JSON_STR_QUOTE + JSON_STR_QUOTE
     const JSON_STR_NULL = 'null'
-      // "__fjs_merged_10#/properties/comments/items"
+      // "__fjs_merged_0#/properties/comments/items"
       function anonymous2 (input) {
         const obj = (input && typeof input.toJSON === 'function')
     ? input.toJSON()
@@ -1086,11 +1124,11 @@ const asInteger = serializer.asInteger.bind(serializer)
 return json + JSON_STR_END_OBJECT
       }
     function anonymous1 (obj) {
-      // "__fjs_merged_10#/properties/comments"
+      // "__fjs_merged_0#/properties/comments"
       let json = ''
     if (obj === null) return JSON_STR_EMPTY_ARRAY
     if (!Array.isArray(obj)) {
-      throw new TypeError("The value of '__fjs_merged_10#/properties/comments' does not match schema definition.")
+      throw new TypeError("The value of '__fjs_merged_0#/properties/comments' does not match schema definition.")
     }
     const arrayLength = obj.length
     json += JSON_STR_BEGIN_ARRAY
@@ -1105,7 +1143,7 @@ return json + JSON_STR_END_OBJECT
       }
       return json + JSON_STR_END_ARRAY
     }
-      // "__fjs_merged_10#"
+      // "__fjs_merged_0#"
       function anonymous0 (input) {
         const obj = (input && typeof input.toJSON === 'function')
     ? input.toJSON()
@@ -1188,7 +1226,7 @@ return json + JSON_STR_END_OBJECT
           json += asString(value_image_4)
         }
           }
-    else throw new TypeError("The value of '__fjs_merged_10#/properties/image' does not match schema definition.")
+    else throw new TypeError("The value of '__fjs_merged_0#/properties/image' does not match schema definition.")
       } else {
         throw new Error('"image" is required!')
       }
@@ -1230,7 +1268,7 @@ return json + JSON_STR_END_OBJECT
           json += asString(value_author_username_6)
         }
           }
-    else throw new TypeError("The value of '__fjs_merged_10#/properties/author_username' does not match schema definition.")
+    else throw new TypeError("The value of '__fjs_merged_0#/properties/author_username' does not match schema definition.")
       } else {
         throw new Error('"author_username" is required!')
       }

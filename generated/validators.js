@@ -22,7 +22,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema31,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -33,7 +33,7 @@ errors++;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err1 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.type,parentSchema:schema31,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -67,7 +67,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.name === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema32.required,parentSchema:schema32,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -77,7 +77,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.username === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "username"},message:"must have required property '"+"username"+"'"};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "username"},message:"must have required property '"+"username"+"'",schema:schema32.required,parentSchema:schema32,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -87,7 +87,7 @@ vErrors.push(err1);
 errors++;
 }
 if(data.email === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "email"},message:"must have required property '"+"email"+"'"};
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "email"},message:"must have required property '"+"email"+"'",schema:schema32.required,parentSchema:schema32,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -97,7 +97,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data.password === undefined){
-const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "password"},message:"must have required property '"+"password"+"'"};
+const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "password"},message:"must have required property '"+"password"+"'",schema:schema32.required,parentSchema:schema32,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -108,7 +108,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((((key0 === "name") || (key0 === "username")) || (key0 === "email")) || (key0 === "password"))){
-const err4 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+const err4 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema32,data};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -121,7 +121,7 @@ errors++;
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 !== "string"){
-const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema32.properties.name.type,parentSchema:schema32.properties.name,data:data0};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -160,7 +160,7 @@ if(_valid0){
 const _errs6 = errors;
 if(typeof data0 === "string"){
 if(func1(data0) < 1){
-const err7 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err7 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema32.properties.name.then,data:data0};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -170,7 +170,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!pattern4.test(data0)){
-const err8 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/then/pattern",keyword:"pattern",params:{pattern: "^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"},message:"must match pattern \""+"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"+"\""};
+const err8 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/then/pattern",keyword:"pattern",params:{pattern: "^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"},message:"must match pattern \""+"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"+"\"",schema:"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$",parentSchema:schema32.properties.name.then,data:data0};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -188,7 +188,7 @@ else {
 const _errs7 = errors;
 if(typeof data0 === "string"){
 if(func1(data0) > 100){
-const err9 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/else/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
+const err9 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/else/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema32.properties.name.else,data:data0};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -203,7 +203,7 @@ valid1 = _valid0;
 ifClause0 = "else";
 }
 if(!valid1){
-const err10 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema"};
+const err10 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema",schema:schema32.properties.name.if,parentSchema:schema32.properties.name,data:data0};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -216,7 +216,7 @@ errors++;
 if(data.username !== undefined){
 let data1 = data.username;
 if(typeof data1 !== "string"){
-const err11 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err11 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema32.properties.username.type,parentSchema:schema32.properties.username,data:data1};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -255,7 +255,7 @@ if(_valid1){
 const _errs12 = errors;
 if(typeof data1 === "string"){
 if(func1(data1) < 1){
-const err13 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err13 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema32.properties.username.then,data:data1};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -265,7 +265,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!pattern5.test(data1)){
-const err14 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/then/pattern",keyword:"pattern",params:{pattern: "^[^\\x00-\\x20\\x7f-\\xa0\\xad͏؀-؅؜۝܏࢐࢑࣢ᅟᅠ ឴឵᠋-᠏ -‏\u2028-  -⁯⠀　ㅤ︀-️﻾-＀ﾠ￰-￻]+$"},message:"must match pattern \""+"^[^\\x00-\\x20\\x7f-\\xa0\\xad͏؀-؅؜۝܏࢐࢑࣢ᅟᅠ ឴឵᠋-᠏ -‏\u2028-  -⁯⠀　ㅤ︀-️﻾-＀ﾠ￰-￻]+$"+"\""};
+const err14 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/then/pattern",keyword:"pattern",params:{pattern: "^[^\\x00-\\x20\\x7f-\\xa0\\xad͏؀-؅؜۝܏࢐࢑࣢ᅟᅠ ឴឵᠋-᠏ -‏\u2028-  -⁯⠀　ㅤ︀-️﻾-＀ﾠ￰-￻]+$"},message:"must match pattern \""+"^[^\\x00-\\x20\\x7f-\\xa0\\xad͏؀-؅؜۝܏࢐࢑࣢ᅟᅠ ឴឵᠋-᠏ -‏\u2028-  -⁯⠀　ㅤ︀-️﻾-＀ﾠ￰-￻]+$"+"\"",schema:"^[^\\x00-\\x20\\x7f-\\xa0\\xad͏؀-؅؜۝܏࢐࢑࣢ᅟᅠ ឴឵᠋-᠏ -‏\u2028-  -⁯⠀　ㅤ︀-️﻾-＀ﾠ￰-￻]+$",parentSchema:schema32.properties.username.then,data:data1};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -283,7 +283,7 @@ else {
 const _errs13 = errors;
 if(typeof data1 === "string"){
 if(func1(data1) > 50){
-const err15 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/else/maxLength",keyword:"maxLength",params:{limit: 50},message:"must NOT have more than 50 characters"};
+const err15 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/else/maxLength",keyword:"maxLength",params:{limit: 50},message:"must NOT have more than 50 characters",schema:50,parentSchema:schema32.properties.username.else,data:data1};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -298,7 +298,7 @@ valid2 = _valid1;
 ifClause1 = "else";
 }
 if(!valid2){
-const err16 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/if",keyword:"if",params:{failingKeyword: ifClause1},message:"must match \""+ifClause1+"\" schema"};
+const err16 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/if",keyword:"if",params:{failingKeyword: ifClause1},message:"must match \""+ifClause1+"\" schema",schema:schema32.properties.username.if,parentSchema:schema32.properties.username,data:data1};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -311,7 +311,7 @@ errors++;
 if(data.email !== undefined){
 let data2 = data.email;
 if(typeof data2 !== "string"){
-const err17 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err17 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema32.properties.email.type,parentSchema:schema32.properties.email,data:data2};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -350,7 +350,7 @@ if(_valid2){
 const _errs18 = errors;
 if(typeof data2 === "string"){
 if(func1(data2) < 1){
-const err19 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err19 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema32.properties.email.then,data:data2};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -360,7 +360,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!pattern6.test(data2)){
-const err20 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$"},message:"must match pattern \""+"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$"+"\""};
+const err20 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$"},message:"must match pattern \""+"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$"+"\"",schema:"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$",parentSchema:schema32.properties.email.then,data:data2};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -378,7 +378,7 @@ else {
 const _errs19 = errors;
 if(typeof data2 === "string"){
 if(func1(data2) > 254){
-const err21 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/else/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"};
+const err21 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/else/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters",schema:254,parentSchema:schema32.properties.email.else,data:data2};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -393,7 +393,7 @@ valid3 = _valid2;
 ifClause2 = "else";
 }
 if(!valid3){
-const err22 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/if",keyword:"if",params:{failingKeyword: ifClause2},message:"must match \""+ifClause2+"\" schema"};
+const err22 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/if",keyword:"if",params:{failingKeyword: ifClause2},message:"must match \""+ifClause2+"\" schema",schema:schema32.properties.email.if,parentSchema:schema32.properties.email,data:data2};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -435,7 +435,7 @@ if(_valid3){
 const _errs24 = errors;
 if(typeof data3 === "string"){
 if(func1(data3) < 12){
-const err24 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/then/minLength",keyword:"minLength",params:{limit: 12},message:"must NOT have fewer than 12 characters"};
+const err24 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/then/minLength",keyword:"minLength",params:{limit: 12},message:"must NOT have fewer than 12 characters",schema:12,parentSchema:schema32.properties.password.then,data:data3};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -445,7 +445,7 @@ vErrors.push(err24);
 errors++;
 }
 if(!pattern7.test(data3)){
-const err25 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/then/pattern",keyword:"pattern",params:{pattern: "^[^\\x00]*$"},message:"must match pattern \""+"^[^\\x00]*$"+"\""};
+const err25 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/then/pattern",keyword:"pattern",params:{pattern: "^[^\\x00]*$"},message:"must match pattern \""+"^[^\\x00]*$"+"\"",schema:"^[^\\x00]*$",parentSchema:schema32.properties.password.then,data:data3};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -463,7 +463,7 @@ else {
 const _errs25 = errors;
 if(typeof data3 === "string"){
 if(func1(data3) > 128){
-const err26 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/else/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+const err26 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/else/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema32.properties.password.else,data:data3};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -478,7 +478,7 @@ valid4 = _valid3;
 ifClause3 = "else";
 }
 if(!valid4){
-const err27 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/if",keyword:"if",params:{failingKeyword: ifClause3},message:"must match \""+ifClause3+"\" schema"};
+const err27 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/if",keyword:"if",params:{failingKeyword: ifClause3},message:"must match \""+ifClause3+"\" schema",schema:schema32.properties.password.if,parentSchema:schema32.properties.password,data:data3};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -488,7 +488,7 @@ vErrors.push(err27);
 errors++;
 }
 if(!(typeof data3 === "string")){
-const err28 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err28 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema32.properties.password.type,parentSchema:schema32.properties.password,data:data3};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -500,7 +500,7 @@ errors++;
 }
 }
 else {
-const err29 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err29 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema32.type,parentSchema:schema32,data};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -529,7 +529,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.email === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "email"},message:"must have required property '"+"email"+"'"};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "email"},message:"must have required property '"+"email"+"'",schema:schema33.required,parentSchema:schema33,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -539,7 +539,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.password === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "password"},message:"must have required property '"+"password"+"'"};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "password"},message:"must have required property '"+"password"+"'",schema:schema33.required,parentSchema:schema33,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -550,7 +550,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((key0 === "email") || (key0 === "password"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema33,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -564,7 +564,7 @@ if(data.email !== undefined){
 let data0 = data.email;
 if(typeof data0 === "string"){
 if(!pattern7.test(data0)){
-const err3 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\x00]*$"},message:"must match pattern \""+"^[^\\x00]*$"+"\""};
+const err3 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/pattern",keyword:"pattern",params:{pattern: "^[^\\x00]*$"},message:"must match pattern \""+"^[^\\x00]*$"+"\"",schema:"^[^\\x00]*$",parentSchema:schema33.properties.email,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -575,7 +575,7 @@ errors++;
 }
 }
 else {
-const err4 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err4 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.email.type,parentSchema:schema33.properties.email,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -617,7 +617,7 @@ if(_valid0){
 const _errs8 = errors;
 if(typeof data1 === "string"){
 if(!pattern7.test(data1)){
-const err6 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/then/pattern",keyword:"pattern",params:{pattern: "^[^\\x00]*$"},message:"must match pattern \""+"^[^\\x00]*$"+"\""};
+const err6 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/then/pattern",keyword:"pattern",params:{pattern: "^[^\\x00]*$"},message:"must match pattern \""+"^[^\\x00]*$"+"\"",schema:"^[^\\x00]*$",parentSchema:schema33.properties.password.then,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -635,7 +635,7 @@ else {
 const _errs9 = errors;
 if(typeof data1 === "string"){
 if(func1(data1) > 128){
-const err7 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/else/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+const err7 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/else/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema33.properties.password.else,data:data1};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -650,7 +650,7 @@ valid1 = _valid0;
 ifClause0 = "else";
 }
 if(!valid1){
-const err8 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema"};
+const err8 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema",schema:schema33.properties.password.if,parentSchema:schema33.properties.password,data:data1};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -660,7 +660,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!(typeof data1 === "string")){
-const err9 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err9 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.password.type,parentSchema:schema33.properties.password,data:data1};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -672,7 +672,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema33.type,parentSchema:schema33,data};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -701,7 +701,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema34,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -712,7 +712,7 @@ errors++;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err1 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema34.type,parentSchema:schema34,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -741,7 +741,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.id === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'",schema:schema35.required,parentSchema:schema35,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -752,7 +752,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "id")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema35,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -763,8 +763,9 @@ errors++;
 }
 }
 if(data.id !== undefined){
-if(typeof data.id !== "string"){
-const err2 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data0 = data.id;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema35.properties.id.type,parentSchema:schema35.properties.id,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -776,7 +777,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema35.type,parentSchema:schema35,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -805,7 +806,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(Object.keys(data).length < 1){
-const err0 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties"};
+const err0 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema36,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -816,7 +817,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((((((((key0 === "name") || (key0 === "username")) || (key0 === "email")) || (key0 === "password")) || (key0 === "current_password")) || (key0 === "private")) || (key0 === "image")) || (key0 === "remove_image"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema36,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -829,7 +830,7 @@ errors++;
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err2 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema36.properties.name.type,parentSchema:schema36.properties.name,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -868,7 +869,7 @@ if(_valid0){
 const _errs6 = errors;
 if(typeof data0 === "string"){
 if(func1(data0) < 1){
-const err4 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err4 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema36.properties.name.then,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -878,7 +879,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!pattern4.test(data0)){
-const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/then/pattern",keyword:"pattern",params:{pattern: "^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"},message:"must match pattern \""+"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"+"\""};
+const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/then/pattern",keyword:"pattern",params:{pattern: "^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"},message:"must match pattern \""+"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"+"\"",schema:"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$",parentSchema:schema36.properties.name.then,data:data0};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -896,7 +897,7 @@ else {
 const _errs7 = errors;
 if(typeof data0 === "string"){
 if(func1(data0) > 100){
-const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/else/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"};
+const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/else/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters",schema:100,parentSchema:schema36.properties.name.else,data:data0};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -911,7 +912,7 @@ valid1 = _valid0;
 ifClause0 = "else";
 }
 if(!valid1){
-const err7 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema"};
+const err7 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema",schema:schema36.properties.name.if,parentSchema:schema36.properties.name,data:data0};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -924,7 +925,7 @@ errors++;
 if(data.username !== undefined){
 let data1 = data.username;
 if(typeof data1 !== "string"){
-const err8 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err8 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema36.properties.username.type,parentSchema:schema36.properties.username,data:data1};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -963,7 +964,7 @@ if(_valid1){
 const _errs12 = errors;
 if(typeof data1 === "string"){
 if(func1(data1) < 1){
-const err10 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err10 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema36.properties.username.then,data:data1};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -973,7 +974,7 @@ vErrors.push(err10);
 errors++;
 }
 if(!pattern5.test(data1)){
-const err11 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/then/pattern",keyword:"pattern",params:{pattern: "^[^\\x00-\\x20\\x7f-\\xa0\\xad͏؀-؅؜۝܏࢐࢑࣢ᅟᅠ ឴឵᠋-᠏ -‏\u2028-  -⁯⠀　ㅤ︀-️﻾-＀ﾠ￰-￻]+$"},message:"must match pattern \""+"^[^\\x00-\\x20\\x7f-\\xa0\\xad͏؀-؅؜۝܏࢐࢑࣢ᅟᅠ ឴឵᠋-᠏ -‏\u2028-  -⁯⠀　ㅤ︀-️﻾-＀ﾠ￰-￻]+$"+"\""};
+const err11 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/then/pattern",keyword:"pattern",params:{pattern: "^[^\\x00-\\x20\\x7f-\\xa0\\xad͏؀-؅؜۝܏࢐࢑࣢ᅟᅠ ឴឵᠋-᠏ -‏\u2028-  -⁯⠀　ㅤ︀-️﻾-＀ﾠ￰-￻]+$"},message:"must match pattern \""+"^[^\\x00-\\x20\\x7f-\\xa0\\xad͏؀-؅؜۝܏࢐࢑࣢ᅟᅠ ឴឵᠋-᠏ -‏\u2028-  -⁯⠀　ㅤ︀-️﻾-＀ﾠ￰-￻]+$"+"\"",schema:"^[^\\x00-\\x20\\x7f-\\xa0\\xad͏؀-؅؜۝܏࢐࢑࣢ᅟᅠ ឴឵᠋-᠏ -‏\u2028-  -⁯⠀　ㅤ︀-️﻾-＀ﾠ￰-￻]+$",parentSchema:schema36.properties.username.then,data:data1};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -991,7 +992,7 @@ else {
 const _errs13 = errors;
 if(typeof data1 === "string"){
 if(func1(data1) > 50){
-const err12 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/else/maxLength",keyword:"maxLength",params:{limit: 50},message:"must NOT have more than 50 characters"};
+const err12 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/else/maxLength",keyword:"maxLength",params:{limit: 50},message:"must NOT have more than 50 characters",schema:50,parentSchema:schema36.properties.username.else,data:data1};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -1006,7 +1007,7 @@ valid2 = _valid1;
 ifClause1 = "else";
 }
 if(!valid2){
-const err13 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/if",keyword:"if",params:{failingKeyword: ifClause1},message:"must match \""+ifClause1+"\" schema"};
+const err13 = {instancePath:instancePath+"/username",schemaPath:"#/properties/username/if",keyword:"if",params:{failingKeyword: ifClause1},message:"must match \""+ifClause1+"\" schema",schema:schema36.properties.username.if,parentSchema:schema36.properties.username,data:data1};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -1019,7 +1020,7 @@ errors++;
 if(data.email !== undefined){
 let data2 = data.email;
 if(typeof data2 !== "string"){
-const err14 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err14 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema36.properties.email.type,parentSchema:schema36.properties.email,data:data2};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -1058,7 +1059,7 @@ if(_valid2){
 const _errs18 = errors;
 if(typeof data2 === "string"){
 if(func1(data2) < 1){
-const err16 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err16 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema36.properties.email.then,data:data2};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -1068,7 +1069,7 @@ vErrors.push(err16);
 errors++;
 }
 if(!pattern6.test(data2)){
-const err17 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$"},message:"must match pattern \""+"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$"+"\""};
+const err17 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$"},message:"must match pattern \""+"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$"+"\"",schema:"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$",parentSchema:schema36.properties.email.then,data:data2};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -1086,7 +1087,7 @@ else {
 const _errs19 = errors;
 if(typeof data2 === "string"){
 if(func1(data2) > 254){
-const err18 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/else/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters"};
+const err18 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/else/maxLength",keyword:"maxLength",params:{limit: 254},message:"must NOT have more than 254 characters",schema:254,parentSchema:schema36.properties.email.else,data:data2};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -1101,7 +1102,7 @@ valid3 = _valid2;
 ifClause2 = "else";
 }
 if(!valid3){
-const err19 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/if",keyword:"if",params:{failingKeyword: ifClause2},message:"must match \""+ifClause2+"\" schema"};
+const err19 = {instancePath:instancePath+"/email",schemaPath:"#/properties/email/if",keyword:"if",params:{failingKeyword: ifClause2},message:"must match \""+ifClause2+"\" schema",schema:schema36.properties.email.if,parentSchema:schema36.properties.email,data:data2};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -1143,7 +1144,7 @@ if(_valid3){
 const _errs24 = errors;
 if(typeof data3 === "string"){
 if(func1(data3) < 12){
-const err21 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/then/minLength",keyword:"minLength",params:{limit: 12},message:"must NOT have fewer than 12 characters"};
+const err21 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/then/minLength",keyword:"minLength",params:{limit: 12},message:"must NOT have fewer than 12 characters",schema:12,parentSchema:schema36.properties.password.then,data:data3};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -1153,7 +1154,7 @@ vErrors.push(err21);
 errors++;
 }
 if(!pattern7.test(data3)){
-const err22 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/then/pattern",keyword:"pattern",params:{pattern: "^[^\\x00]*$"},message:"must match pattern \""+"^[^\\x00]*$"+"\""};
+const err22 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/then/pattern",keyword:"pattern",params:{pattern: "^[^\\x00]*$"},message:"must match pattern \""+"^[^\\x00]*$"+"\"",schema:"^[^\\x00]*$",parentSchema:schema36.properties.password.then,data:data3};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -1171,7 +1172,7 @@ else {
 const _errs25 = errors;
 if(typeof data3 === "string"){
 if(func1(data3) > 128){
-const err23 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/else/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+const err23 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/else/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema36.properties.password.else,data:data3};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -1186,7 +1187,7 @@ valid4 = _valid3;
 ifClause3 = "else";
 }
 if(!valid4){
-const err24 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/if",keyword:"if",params:{failingKeyword: ifClause3},message:"must match \""+ifClause3+"\" schema"};
+const err24 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/if",keyword:"if",params:{failingKeyword: ifClause3},message:"must match \""+ifClause3+"\" schema",schema:schema36.properties.password.if,parentSchema:schema36.properties.password,data:data3};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -1196,7 +1197,7 @@ vErrors.push(err24);
 errors++;
 }
 if(!(typeof data3 === "string")){
-const err25 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err25 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema36.properties.password.type,parentSchema:schema36.properties.password,data:data3};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -1238,7 +1239,7 @@ if(_valid4){
 const _errs30 = errors;
 if(typeof data4 === "string"){
 if(func1(data4) < 1){
-const err27 = {instancePath:instancePath+"/current_password",schemaPath:"#/properties/current_password/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err27 = {instancePath:instancePath+"/current_password",schemaPath:"#/properties/current_password/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema36.properties.current_password.then,data:data4};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -1248,7 +1249,7 @@ vErrors.push(err27);
 errors++;
 }
 if(!pattern7.test(data4)){
-const err28 = {instancePath:instancePath+"/current_password",schemaPath:"#/properties/current_password/then/pattern",keyword:"pattern",params:{pattern: "^[^\\x00]*$"},message:"must match pattern \""+"^[^\\x00]*$"+"\""};
+const err28 = {instancePath:instancePath+"/current_password",schemaPath:"#/properties/current_password/then/pattern",keyword:"pattern",params:{pattern: "^[^\\x00]*$"},message:"must match pattern \""+"^[^\\x00]*$"+"\"",schema:"^[^\\x00]*$",parentSchema:schema36.properties.current_password.then,data:data4};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -1266,7 +1267,7 @@ else {
 const _errs31 = errors;
 if(typeof data4 === "string"){
 if(func1(data4) > 128){
-const err29 = {instancePath:instancePath+"/current_password",schemaPath:"#/properties/current_password/else/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+const err29 = {instancePath:instancePath+"/current_password",schemaPath:"#/properties/current_password/else/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema36.properties.current_password.else,data:data4};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -1281,7 +1282,7 @@ valid5 = _valid4;
 ifClause4 = "else";
 }
 if(!valid5){
-const err30 = {instancePath:instancePath+"/current_password",schemaPath:"#/properties/current_password/if",keyword:"if",params:{failingKeyword: ifClause4},message:"must match \""+ifClause4+"\" schema"};
+const err30 = {instancePath:instancePath+"/current_password",schemaPath:"#/properties/current_password/if",keyword:"if",params:{failingKeyword: ifClause4},message:"must match \""+ifClause4+"\" schema",schema:schema36.properties.current_password.if,parentSchema:schema36.properties.current_password,data:data4};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -1291,7 +1292,7 @@ vErrors.push(err30);
 errors++;
 }
 if(!(typeof data4 === "string")){
-const err31 = {instancePath:instancePath+"/current_password",schemaPath:"#/properties/current_password/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err31 = {instancePath:instancePath+"/current_password",schemaPath:"#/properties/current_password/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema36.properties.current_password.type,parentSchema:schema36.properties.current_password,data:data4};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -1302,8 +1303,9 @@ errors++;
 }
 }
 if(data.private !== undefined){
-if(typeof data.private !== "boolean"){
-const err32 = {instancePath:instancePath+"/private",schemaPath:"#/properties/private/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+let data5 = data.private;
+if(typeof data5 !== "boolean"){
+const err32 = {instancePath:instancePath+"/private",schemaPath:"#/properties/private/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema36.properties.private.type,parentSchema:schema36.properties.private,data:data5};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -1314,8 +1316,9 @@ errors++;
 }
 }
 if(data.remove_image !== undefined){
-if(typeof data.remove_image !== "boolean"){
-const err33 = {instancePath:instancePath+"/remove_image",schemaPath:"#/properties/remove_image/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+let data6 = data.remove_image;
+if(typeof data6 !== "boolean"){
+const err33 = {instancePath:instancePath+"/remove_image",schemaPath:"#/properties/remove_image/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema36.properties.remove_image.type,parentSchema:schema36.properties.remove_image,data:data6};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -1327,7 +1330,7 @@ errors++;
 }
 }
 else {
-const err34 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err34 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema36.type,parentSchema:schema36,data};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -1356,7 +1359,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.password === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "password"},message:"must have required property '"+"password"+"'"};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "password"},message:"must have required property '"+"password"+"'",schema:schema37.required,parentSchema:schema37,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -1367,7 +1370,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "password")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema37,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -1409,7 +1412,7 @@ if(_valid0){
 const _errs6 = errors;
 if(typeof data0 === "string"){
 if(func1(data0) < 1){
-const err3 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err3 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema37.properties.password.then,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -1419,7 +1422,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!pattern7.test(data0)){
-const err4 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/then/pattern",keyword:"pattern",params:{pattern: "^[^\\x00]*$"},message:"must match pattern \""+"^[^\\x00]*$"+"\""};
+const err4 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/then/pattern",keyword:"pattern",params:{pattern: "^[^\\x00]*$"},message:"must match pattern \""+"^[^\\x00]*$"+"\"",schema:"^[^\\x00]*$",parentSchema:schema37.properties.password.then,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -1437,7 +1440,7 @@ else {
 const _errs7 = errors;
 if(typeof data0 === "string"){
 if(func1(data0) > 128){
-const err5 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/else/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+const err5 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/else/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters",schema:128,parentSchema:schema37.properties.password.else,data:data0};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -1452,7 +1455,7 @@ valid1 = _valid0;
 ifClause0 = "else";
 }
 if(!valid1){
-const err6 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema"};
+const err6 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema",schema:schema37.properties.password.if,parentSchema:schema37.properties.password,data:data0};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -1462,7 +1465,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!(typeof data0 === "string")){
-const err7 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err7 = {instancePath:instancePath+"/password",schemaPath:"#/properties/password/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema37.properties.password.type,parentSchema:schema37.properties.password,data:data0};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -1474,7 +1477,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema37.type,parentSchema:schema37,data};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -1503,7 +1506,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.id === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'",schema:schema38.required,parentSchema:schema38,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -1514,7 +1517,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "id")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema38,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -1527,7 +1530,7 @@ errors++;
 if(data.id !== undefined){
 let data0 = data.id;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-const err2 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const err2 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema38.properties.id.type,parentSchema:schema38.properties.id,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -1538,7 +1541,7 @@ errors++;
 }
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 9007199254740991 || isNaN(data0)){
-const err3 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"};
+const err3 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema38.properties.id,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -1548,7 +1551,7 @@ vErrors.push(err3);
 errors++;
 }
 if(data0 < 1 || isNaN(data0)){
-const err4 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+const err4 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema38.properties.id,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -1561,7 +1564,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema38.type,parentSchema:schema38,data};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -1590,7 +1593,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.filename === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "filename"},message:"must have required property '"+"filename"+"'"};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "filename"},message:"must have required property '"+"filename"+"'",schema:schema39.required,parentSchema:schema39,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -1601,7 +1604,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "filename")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema39,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -1612,8 +1615,9 @@ errors++;
 }
 }
 if(data.filename !== undefined){
-if(typeof data.filename !== "string"){
-const err2 = {instancePath:instancePath+"/filename",schemaPath:"#/properties/filename/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data0 = data.filename;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/filename",schemaPath:"#/properties/filename/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema39.properties.filename.type,parentSchema:schema39.properties.filename,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -1625,7 +1629,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema39.type,parentSchema:schema39,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -1655,7 +1659,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!(key0 === "If-None-Match")){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema40,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -1666,8 +1670,9 @@ errors++;
 }
 }
 if(data["If-None-Match"] !== undefined){
-if(typeof data["If-None-Match"] !== "string"){
-const err1 = {instancePath:instancePath+"/If-None-Match",schemaPath:"#/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data0 = data["If-None-Match"];
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/If-None-Match",schemaPath:"#/properties/If-None-Match/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema40.properties["If-None-Match"].type,parentSchema:schema40.properties["If-None-Match"],data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -1679,7 +1684,7 @@ errors++;
 }
 }
 else {
-const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema40.type,parentSchema:schema40,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -1715,7 +1720,7 @@ data.offset = 0;
 }
 for(const key0 in data){
 if(!((key0 === "limit") || (key0 === "offset"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema41,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -1727,7 +1732,7 @@ errors++;
 }
 let data0 = data.limit;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-const err1 = {instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const err1 = {instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema41.properties.limit.type,parentSchema:schema41.properties.limit,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -1738,7 +1743,7 @@ errors++;
 }
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 100 || isNaN(data0)){
-const err2 = {instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+const err2 = {instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema41.properties.limit,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -1748,7 +1753,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data0 < 1 || isNaN(data0)){
-const err3 = {instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+const err3 = {instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema41.properties.limit,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -1760,7 +1765,7 @@ errors++;
 }
 let data1 = data.offset;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-const err4 = {instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const err4 = {instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema41.properties.offset.type,parentSchema:schema41.properties.offset,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -1771,7 +1776,7 @@ errors++;
 }
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 2147483647 || isNaN(data1)){
-const err5 = {instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
+const err5 = {instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema41.properties.offset,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -1781,7 +1786,7 @@ vErrors.push(err5);
 errors++;
 }
 if(data1 < 0 || isNaN(data1)){
-const err6 = {instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+const err6 = {instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema41.properties.offset,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -1793,7 +1798,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema41.type,parentSchema:schema41,data};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -1824,7 +1829,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!(key0 === "Idempotency-Key")){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema42,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -1837,7 +1842,7 @@ errors++;
 if(data["Idempotency-Key"] !== undefined){
 let data0 = data["Idempotency-Key"];
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/Idempotency-Key",schemaPath:"#/properties/Idempotency-Key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err1 = {instancePath:instancePath+"/Idempotency-Key",schemaPath:"#/properties/Idempotency-Key/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.properties["Idempotency-Key"].type,parentSchema:schema42.properties["Idempotency-Key"],data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -1876,7 +1881,7 @@ if(_valid0){
 const _errs6 = errors;
 if(typeof data0 === "string"){
 if(func1(data0) < 1){
-const err3 = {instancePath:instancePath+"/Idempotency-Key",schemaPath:"#/properties/Idempotency-Key/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err3 = {instancePath:instancePath+"/Idempotency-Key",schemaPath:"#/properties/Idempotency-Key/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema42.properties["Idempotency-Key"].then,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -1886,7 +1891,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!pattern16.test(data0)){
-const err4 = {instancePath:instancePath+"/Idempotency-Key",schemaPath:"#/properties/Idempotency-Key/then/pattern",keyword:"pattern",params:{pattern: "^[!-~]*$"},message:"must match pattern \""+"^[!-~]*$"+"\""};
+const err4 = {instancePath:instancePath+"/Idempotency-Key",schemaPath:"#/properties/Idempotency-Key/then/pattern",keyword:"pattern",params:{pattern: "^[!-~]*$"},message:"must match pattern \""+"^[!-~]*$"+"\"",schema:"^[!-~]*$",parentSchema:schema42.properties["Idempotency-Key"].then,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -1904,7 +1909,7 @@ else {
 const _errs7 = errors;
 if(typeof data0 === "string"){
 if(func1(data0) > 255){
-const err5 = {instancePath:instancePath+"/Idempotency-Key",schemaPath:"#/properties/Idempotency-Key/else/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+const err5 = {instancePath:instancePath+"/Idempotency-Key",schemaPath:"#/properties/Idempotency-Key/else/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters",schema:255,parentSchema:schema42.properties["Idempotency-Key"].else,data:data0};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -1919,7 +1924,7 @@ valid1 = _valid0;
 ifClause0 = "else";
 }
 if(!valid1){
-const err6 = {instancePath:instancePath+"/Idempotency-Key",schemaPath:"#/properties/Idempotency-Key/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema"};
+const err6 = {instancePath:instancePath+"/Idempotency-Key",schemaPath:"#/properties/Idempotency-Key/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema",schema:schema42.properties["Idempotency-Key"].if,parentSchema:schema42.properties["Idempotency-Key"],data:data0};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -1931,7 +1936,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema42.type,parentSchema:schema42,data};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -1960,7 +1965,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.title === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "title"},message:"must have required property '"+"title"+"'"};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "title"},message:"must have required property '"+"title"+"'",schema:schema43.required,parentSchema:schema43,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -1970,7 +1975,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.text === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "text"},message:"must have required property '"+"text"+"'"};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "text"},message:"must have required property '"+"text"+"'",schema:schema43.required,parentSchema:schema43,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -1981,7 +1986,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(((key0 === "title") || (key0 === "text")) || (key0 === "image"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema43,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -1994,7 +1999,7 @@ errors++;
 if(data.title !== undefined){
 let data0 = data.title;
 if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err3 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.title.type,parentSchema:schema43.properties.title,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -2033,7 +2038,7 @@ if(_valid0){
 const _errs6 = errors;
 if(typeof data0 === "string"){
 if(func1(data0) < 1){
-const err5 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err5 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema43.properties.title.then,data:data0};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -2043,7 +2048,7 @@ vErrors.push(err5);
 errors++;
 }
 if(!pattern4.test(data0)){
-const err6 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/then/pattern",keyword:"pattern",params:{pattern: "^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"},message:"must match pattern \""+"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"+"\""};
+const err6 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/then/pattern",keyword:"pattern",params:{pattern: "^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"},message:"must match pattern \""+"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"+"\"",schema:"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$",parentSchema:schema43.properties.title.then,data:data0};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -2061,7 +2066,7 @@ else {
 const _errs7 = errors;
 if(typeof data0 === "string"){
 if(func1(data0) > 200){
-const err7 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/else/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
+const err7 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/else/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema43.properties.title.else,data:data0};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -2076,7 +2081,7 @@ valid1 = _valid0;
 ifClause0 = "else";
 }
 if(!valid1){
-const err8 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema"};
+const err8 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema",schema:schema43.properties.title.if,parentSchema:schema43.properties.title,data:data0};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -2089,7 +2094,7 @@ errors++;
 if(data.text !== undefined){
 let data1 = data.text;
 if(typeof data1 !== "string"){
-const err9 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err9 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.text.type,parentSchema:schema43.properties.text,data:data1};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -2128,7 +2133,7 @@ if(_valid1){
 const _errs12 = errors;
 if(typeof data1 === "string"){
 if(func1(data1) < 1){
-const err11 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err11 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema43.properties.text.then,data:data1};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -2138,7 +2143,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!pattern4.test(data1)){
-const err12 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/then/pattern",keyword:"pattern",params:{pattern: "^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"},message:"must match pattern \""+"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"+"\""};
+const err12 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/then/pattern",keyword:"pattern",params:{pattern: "^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"},message:"must match pattern \""+"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"+"\"",schema:"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$",parentSchema:schema43.properties.text.then,data:data1};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -2156,7 +2161,7 @@ else {
 const _errs13 = errors;
 if(typeof data1 === "string"){
 if(func1(data1) > 10000){
-const err13 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/else/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters"};
+const err13 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/else/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters",schema:10000,parentSchema:schema43.properties.text.else,data:data1};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -2171,7 +2176,7 @@ valid2 = _valid1;
 ifClause1 = "else";
 }
 if(!valid2){
-const err14 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/if",keyword:"if",params:{failingKeyword: ifClause1},message:"must match \""+ifClause1+"\" schema"};
+const err14 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/if",keyword:"if",params:{failingKeyword: ifClause1},message:"must match \""+ifClause1+"\" schema",schema:schema43.properties.text.if,parentSchema:schema43.properties.text,data:data1};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -2183,7 +2188,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema43.type,parentSchema:schema43,data};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -2212,7 +2217,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(Object.keys(data).length < 1){
-const err0 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties"};
+const err0 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema44,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -2223,7 +2228,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((((key0 === "title") || (key0 === "text")) || (key0 === "image")) || (key0 === "remove_image"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema44,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -2236,7 +2241,7 @@ errors++;
 if(data.title !== undefined){
 let data0 = data.title;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err2 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.title.type,parentSchema:schema44.properties.title,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -2275,7 +2280,7 @@ if(_valid0){
 const _errs6 = errors;
 if(typeof data0 === "string"){
 if(func1(data0) < 1){
-const err4 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err4 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema44.properties.title.then,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -2285,7 +2290,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!pattern4.test(data0)){
-const err5 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/then/pattern",keyword:"pattern",params:{pattern: "^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"},message:"must match pattern \""+"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"+"\""};
+const err5 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/then/pattern",keyword:"pattern",params:{pattern: "^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"},message:"must match pattern \""+"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"+"\"",schema:"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$",parentSchema:schema44.properties.title.then,data:data0};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -2303,7 +2308,7 @@ else {
 const _errs7 = errors;
 if(typeof data0 === "string"){
 if(func1(data0) > 200){
-const err6 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/else/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"};
+const err6 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/else/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters",schema:200,parentSchema:schema44.properties.title.else,data:data0};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -2318,7 +2323,7 @@ valid1 = _valid0;
 ifClause0 = "else";
 }
 if(!valid1){
-const err7 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema"};
+const err7 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema",schema:schema44.properties.title.if,parentSchema:schema44.properties.title,data:data0};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -2331,7 +2336,7 @@ errors++;
 if(data.text !== undefined){
 let data1 = data.text;
 if(typeof data1 !== "string"){
-const err8 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err8 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.text.type,parentSchema:schema44.properties.text,data:data1};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -2370,7 +2375,7 @@ if(_valid1){
 const _errs12 = errors;
 if(typeof data1 === "string"){
 if(func1(data1) < 1){
-const err10 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err10 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/then/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema44.properties.text.then,data:data1};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -2380,7 +2385,7 @@ vErrors.push(err10);
 errors++;
 }
 if(!pattern4.test(data1)){
-const err11 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/then/pattern",keyword:"pattern",params:{pattern: "^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"},message:"must match pattern \""+"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"+"\""};
+const err11 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/then/pattern",keyword:"pattern",params:{pattern: "^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"},message:"must match pattern \""+"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$"+"\"",schema:"^[\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀]*[^\\x00\\x09-\\x0d \\x85\\xa0  - \u2028\u2029  　﻾-＀][^\\x00]*$",parentSchema:schema44.properties.text.then,data:data1};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -2398,7 +2403,7 @@ else {
 const _errs13 = errors;
 if(typeof data1 === "string"){
 if(func1(data1) > 10000){
-const err12 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/else/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters"};
+const err12 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/else/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters",schema:10000,parentSchema:schema44.properties.text.else,data:data1};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -2413,7 +2418,7 @@ valid2 = _valid1;
 ifClause1 = "else";
 }
 if(!valid2){
-const err13 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/if",keyword:"if",params:{failingKeyword: ifClause1},message:"must match \""+ifClause1+"\" schema"};
+const err13 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/if",keyword:"if",params:{failingKeyword: ifClause1},message:"must match \""+ifClause1+"\" schema",schema:schema44.properties.text.if,parentSchema:schema44.properties.text,data:data1};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -2424,8 +2429,9 @@ errors++;
 }
 }
 if(data.remove_image !== undefined){
-if(typeof data.remove_image !== "boolean"){
-const err14 = {instancePath:instancePath+"/remove_image",schemaPath:"#/properties/remove_image/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+let data2 = data.remove_image;
+if(typeof data2 !== "boolean"){
+const err14 = {instancePath:instancePath+"/remove_image",schemaPath:"#/properties/remove_image/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema44.properties.remove_image.type,parentSchema:schema44.properties.remove_image,data:data2};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -2437,7 +2443,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema44.type,parentSchema:schema44,data};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -2466,7 +2472,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.to === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'"};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'",schema:schema45.required,parentSchema:schema45,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -2477,7 +2483,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "to")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema45,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -2490,7 +2496,7 @@ errors++;
 if(data.to !== undefined){
 let data0 = data.to;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-const err2 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const err2 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema45.properties.to.type,parentSchema:schema45.properties.to,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -2501,7 +2507,7 @@ errors++;
 }
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 9007199254740991 || isNaN(data0)){
-const err3 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"};
+const err3 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema45.properties.to,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -2511,7 +2517,7 @@ vErrors.push(err3);
 errors++;
 }
 if(data0 < 1 || isNaN(data0)){
-const err4 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+const err4 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema45.properties.to,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -2524,7 +2530,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema45.type,parentSchema:schema45,data};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -2553,7 +2559,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.from === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'"};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'",schema:schema46.required,parentSchema:schema46,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -2564,7 +2570,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "from")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema46,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -2577,7 +2583,7 @@ errors++;
 if(data.from !== undefined){
 let data0 = data.from;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-const err2 = {instancePath:instancePath+"/from",schemaPath:"#/properties/from/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const err2 = {instancePath:instancePath+"/from",schemaPath:"#/properties/from/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema46.properties.from.type,parentSchema:schema46.properties.from,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -2588,7 +2594,7 @@ errors++;
 }
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 9007199254740991 || isNaN(data0)){
-const err3 = {instancePath:instancePath+"/from",schemaPath:"#/properties/from/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"};
+const err3 = {instancePath:instancePath+"/from",schemaPath:"#/properties/from/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema46.properties.from,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -2598,7 +2604,7 @@ vErrors.push(err3);
 errors++;
 }
 if(data0 < 1 || isNaN(data0)){
-const err4 = {instancePath:instancePath+"/from",schemaPath:"#/properties/from/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+const err4 = {instancePath:instancePath+"/from",schemaPath:"#/properties/from/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema46.properties.from,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -2611,7 +2617,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema46.type,parentSchema:schema46,data};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -2640,7 +2646,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.me === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "me"},message:"must have required property '"+"me"+"'"};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "me"},message:"must have required property '"+"me"+"'",schema:schema47.required,parentSchema:schema47,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -2650,7 +2656,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.them === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "them"},message:"must have required property '"+"them"+"'"};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "them"},message:"must have required property '"+"them"+"'",schema:schema47.required,parentSchema:schema47,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -2661,7 +2667,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((key0 === "me") || (key0 === "them"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema47,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -2674,7 +2680,7 @@ errors++;
 if(data.me !== undefined){
 let data0 = data.me;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-const err3 = {instancePath:instancePath+"/me",schemaPath:"#/properties/me/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const err3 = {instancePath:instancePath+"/me",schemaPath:"#/properties/me/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema47.properties.me.type,parentSchema:schema47.properties.me,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -2685,7 +2691,7 @@ errors++;
 }
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 9007199254740991 || isNaN(data0)){
-const err4 = {instancePath:instancePath+"/me",schemaPath:"#/properties/me/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"};
+const err4 = {instancePath:instancePath+"/me",schemaPath:"#/properties/me/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema47.properties.me,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -2695,7 +2701,7 @@ vErrors.push(err4);
 errors++;
 }
 if(data0 < 1 || isNaN(data0)){
-const err5 = {instancePath:instancePath+"/me",schemaPath:"#/properties/me/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+const err5 = {instancePath:instancePath+"/me",schemaPath:"#/properties/me/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema47.properties.me,data:data0};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -2709,7 +2715,7 @@ errors++;
 if(data.them !== undefined){
 let data1 = data.them;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-const err6 = {instancePath:instancePath+"/them",schemaPath:"#/properties/them/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const err6 = {instancePath:instancePath+"/them",schemaPath:"#/properties/them/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema47.properties.them.type,parentSchema:schema47.properties.them,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -2720,7 +2726,7 @@ errors++;
 }
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 9007199254740991 || isNaN(data1)){
-const err7 = {instancePath:instancePath+"/them",schemaPath:"#/properties/them/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"};
+const err7 = {instancePath:instancePath+"/them",schemaPath:"#/properties/them/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991",schema:9007199254740991,parentSchema:schema47.properties.them,data:data1};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -2730,7 +2736,7 @@ vErrors.push(err7);
 errors++;
 }
 if(data1 < 1 || isNaN(data1)){
-const err8 = {instancePath:instancePath+"/them",schemaPath:"#/properties/them/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+const err8 = {instancePath:instancePath+"/them",schemaPath:"#/properties/them/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema47.properties.them,data:data1};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -2743,7 +2749,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema47.type,parentSchema:schema47,data};
 if(vErrors === null){
 vErrors = [err9];
 }

@@ -23,8 +23,12 @@ export interface ProgressDisplay {
   end(): void;
 }
 
-/** Creates a display that shows each step of a task as its own bar. */
+/** Creates a display of the steps of a task on standard error: a bar for each step, or a line without a terminal. */
 export function createProgressDisplay(): ProgressDisplay {
+  return process.stderr.isTTY ? createBars() : createLines();
+}
+
+function createBars(): ProgressDisplay {
   let bar: SingleBar | undefined;
   let currentStep: string | undefined;
   const end = () => {
@@ -39,6 +43,22 @@ export function createProgressDisplay(): ProgressDisplay {
         bar = createProgressBar(step, total, done);
       }
       bar?.update(done);
+    },
+    end,
+  };
+}
+
+/** Prints a line when a step ends. */
+function createLines(): ProgressDisplay {
+  let current: { step: string; done: number; total: number } | undefined;
+  const end = () => {
+    if (current && current.total > 0) console.error(`  ${current.step}  ${current.done} of ${current.total}`);
+    current = undefined;
+  };
+  return {
+    show(step, done, total) {
+      if (step !== current?.step) end();
+      current = { step, done, total };
     },
     end,
   };

@@ -1,10 +1,20 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import { insertDashes } from './insert-dashes.js';
 
 const base = process.env.BASE_URL || 'http://127.0.0.1:3000';
 
 const MAX_OUTPUT_CHARS = 320;
+
+/** The requests that have a rate limit of their own. */
+const STRICT_REQUESTS = ['POST /auth/register', 'POST /auth/login', 'DELETE /profiles/me'];
+
+/** Two people each send all of them. */
+const STRICT_REQUEST_COUNT = 2 * STRICT_REQUESTS.length;
+
+/** Ctrl-C arrives twice: from the terminal and from npm. */
+const REPEATED_SIGNAL_MS = 1000;
 
 /** A PNG of one red pixel. */
 const PNG_BASE64 = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSuQmCC';
@@ -19,6 +29,8 @@ interface Person {
   password: string;
   id?: number;
   token?: string;
+  /** Also true after a registration whose response was lost. */
+  mayExist?: boolean;
 }
 
 interface RequestOptions {
@@ -31,48 +43,82 @@ interface RequestOptions {
 type ResponseBody = any;
 
 class TourFailedError extends Error {
-  readonly code = 'tour_failed';
+  readonly code: string = 'tour_failed';
+}
+
+class NoResponseError extends TourFailedError {
+  override readonly code = 'no_response';
+}
+
+class RateLimitedError extends TourFailedError {
+  override readonly code = 'rate_limited';
+
+  constructor(
+    message: string,
+    readonly retryAfterSeconds: number,
+    isStrict: boolean,
+  ) {
+    const variable = isStrict ? 'RATE_LIMIT_STRICT_MAX' : 'RATE_LIMIT_MAX';
+    super(
+      `${message} Wait ${retryAfterSeconds} s, or start the service with a higher limit: ${variable}=1000 npm start`,
+    );
+  }
 }
 
 let stepCount = 0;
+let interrupted = false;
+let deleting = false;
 
 /**
- * Sends a request, prints it with its response, and returns the JSON body.
+ * Sends a request, prints it with its response, and returns the JSON body and the headers.
  *
- * @throws TourFailedError on an unexpected status
+ * @throws NoResponseError
+ * @throws RateLimitedError
+ * @throws TourFailedError on any other unexpected status, or after Ctrl-C
  */
 async function step(
   title: string,
   expectedStatus: number,
   request: string,
-  { user, json, form }: RequestOptions = {},
-): Promise<ResponseBody> {
+  options: RequestOptions = {},
+): Promise<{ body: ResponseBody; headers: Headers }> {
+  if (interrupted && !deleting) throw new TourFailedError('Interrupted.');
   stepCount += 1;
   console.log(`${String(stepCount).padStart(2)}. ${paint('bold', title)}`);
-  console.log(`    ${[request, ...Object.entries({ ...json, ...form }).map(formatField)].join('  ')}`);
-  const [method = '', path = ''] = request.split(' ');
-  const response = await fetch(new URL(path, base), {
-    method,
-    headers: {
-      ...(user?.token !== undefined && { Authorization: `Bearer ${user.token}` }),
-      ...(json && { 'Content-Type': 'application/json' }),
-    },
-    body: json ? JSON.stringify(json) : form ? formData(form) : null,
-    signal: AbortSignal.timeout(10_000),
-  }).catch((error: Error) => {
-    throw new TourFailedError(
-      `No response from ${base}: ${(error.cause as Error | undefined)?.message ?? error.message}`,
-    );
-  });
-  const type = response.headers.get('content-type') ?? '';
-  const bytes = Buffer.from(await response.arrayBuffer());
+  console.log(`    ${[request, ...Object.entries({ ...options.json, ...options.form }).map(formatField)].join('  ')}`);
+  const { status, headers, bytes } = await send(request, options);
+  const type = headers.get('content-type') ?? '';
   const text = type.startsWith('application/json') ? bytes.toString() : `${bytes.length} bytes of ${type}`;
-  const isExpected = response.status === expectedStatus;
-  console.log(
-    `    ${paint(isExpected ? 'green' : 'red', String(response.status))}  ${paint('dim', formatBody(text))}\n`,
-  );
+  const isExpected = status === expectedStatus;
+  console.log(`    ${paint(isExpected ? 'green' : 'red', String(status))}  ${paint('dim', formatBody(text))}\n`);
+  if (status === 429) {
+    const retryAfterSeconds = Number(headers.get('retry-after'));
+    throw new RateLimitedError('Too many requests.', retryAfterSeconds, STRICT_REQUESTS.includes(request));
+  }
   if (!isExpected) throw new TourFailedError(`Step ${stepCount}: expected status ${expectedStatus}.`);
-  return type.startsWith('application/json') ? JSON.parse(text) : undefined;
+  return { body: type.startsWith('application/json') ? JSON.parse(text) : undefined, headers };
+}
+
+/** @throws NoResponseError */
+async function send(request: string, { user, json, form }: RequestOptions) {
+  const [method = '', path = ''] = request.split(' ');
+  try {
+    const response = await fetch(new URL(path, base), {
+      method,
+      headers: {
+        ...(user?.token !== undefined && { Authorization: `Bearer ${user.token}` }),
+        ...(json && { 'Content-Type': 'application/json' }),
+      },
+      body: json ? JSON.stringify(json) : form ? formData(form) : null,
+      signal: AbortSignal.timeout(10_000),
+    });
+    const { status, headers } = response;
+    return { status, headers, bytes: Buffer.from(await response.arrayBuffer()) };
+  } catch (error) {
+    const { code, message } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
+    const advice = code === 'ECONNREFUSED' ? 'Start the service first: npm start' : message;
+    throw new NoResponseError(`No response from ${base}. ${advice}`);
+  }
 }
 
 function paint(style: Parameters<typeof styleText>[0], text: string): string {
@@ -106,20 +152,40 @@ function createPerson(name: string): Person {
   return { name, username, email: `${username}@example.org`, password };
 }
 
+/**
+ * Sends a request that changes nothing. Its response states how many more of the strict requests the service accepts.
+ *
+ * @throws RateLimitedError if the accounts could be created but not deleted
+ */
+async function checkStrictLimit(): Promise<void> {
+  const title = 'The response to an invalid request lists all problems';
+  const { headers } = await step(title, 400, 'POST /auth/register', { json: {} });
+  const remaining = Number(headers.get('x-ratelimit-remaining') ?? STRICT_REQUEST_COUNT);
+  if (remaining >= STRICT_REQUEST_COUNT) return;
+  const needed = `The tour needs ${STRICT_REQUEST_COUNT} registrations, logins and account deletions, and ${remaining} are left.`;
+  throw new RateLimitedError(needed, Number(headers.get('x-ratelimit-reset')), true);
+}
+
 async function registerAndLogIn(person: Person): Promise<void> {
   const { name, username, email, password } = person;
   const json = { name, username, email, password };
-  person.id = (await step(`${name} registers`, 201, 'POST /auth/register', { json })).id;
+  try {
+    person.id = (await step(`${name} registers`, 201, 'POST /auth/register', { json })).body.id;
+    person.mayExist = true;
+  } catch (error) {
+    person.mayExist = error instanceof NoResponseError;
+    throw error;
+  }
   await logIn(person);
 }
 
 async function logIn(person: Person): Promise<void> {
   const { name, email, password } = person;
-  person.token = (await step(`${name} logs in`, 200, 'POST /auth/login', { json: { email, password } })).token;
+  person.token = (await step(`${name} logs in`, 200, 'POST /auth/login', { json: { email, password } })).body.token;
 }
 
 async function deleteAccount(person: Person): Promise<void> {
-  if (person.id === undefined) return;
+  if (!person.mayExist) return;
   if (person.token === undefined) await logIn(person);
   const json = { password: person.password };
   await step(`${person.name} deletes the account and everything in it`, 200, 'DELETE /profiles/me', {
@@ -128,12 +194,37 @@ async function deleteAccount(person: Person): Promise<void> {
   });
 }
 
+/** Repeats an attempt to delete an account until the rate limit allows it, or until Ctrl-C. */
+async function retryWhileLimited(attempt: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof RateLimitedError)) throw error;
+      console.error(`Waiting ${error.retryAfterSeconds} s until the accounts can be deleted. Ctrl-C leaves them.`);
+      await waitUnlessInterrupted(error.retryAfterSeconds * 1000);
+    }
+  }
+}
+
+/** @throws TourFailedError after Ctrl-C */
+async function waitUnlessInterrupted(ms: number): Promise<void> {
+  const end = Date.now() + ms;
+  await sleep(REPEATED_SIGNAL_MS);
+  interrupted = false;
+  while (Date.now() < end) {
+    if (interrupted) throw new TourFailedError('The accounts are not deleted.');
+    await sleep(100);
+  }
+}
+
 async function runTour(ada: Person, ben: Person): Promise<void> {
+  await checkStrictLimit();
   await registerAndLogIn(ada);
   await registerAndLogIn(ben);
   await step('Ada reads her own account', 200, 'GET /auth/me', { user: ada });
   await step('Ada sets a profile picture', 200, 'PUT /profiles/me', { user: ada, form: { image: PICTURE } });
-  const post = await step('Ada creates a post with an image', 201, 'POST /posts/create', {
+  const { body: post } = await step('Ada creates a post with an image', 201, 'POST /posts/create', {
     user: ada,
     form: { title: 'Good morning', text: 'Is anybody here?', image: PICTURE },
   });
@@ -171,8 +262,16 @@ function reportFailure(error: unknown): void {
   console.error(error instanceof TourFailedError ? error.message : error);
 }
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    interrupted = true;
+  });
+}
+
 console.log(`Two people meet at ${base}\n`);
 await runTour(ada, ben).catch(reportFailure);
-for (const person of [ada, ben]) await deleteAccount(person).catch(reportFailure);
+deleting = true;
+for (const person of [ada, ben]) await retryWhileLimited(() => deleteAccount(person)).catch(reportFailure);
 if (!process.exitCode)
   await step('Ada’s token is no longer valid', 401, 'GET /auth/me', { user: ada }).catch(reportFailure);
+if (!process.exitCode) console.log(`Next: send requests from the browser, at ${new URL('/docs', base)}`);

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import t from 'tap';
 import type { Stores } from '../db/stores.js';
@@ -8,6 +9,8 @@ import { emptyStores, findingsByRule, openStoresWithoutRelay, verifyStores } fro
 import { runCommand } from './support/processes.js';
 import { startTestService } from './support/service.js';
 import { claimGraphFor, onServices, openTestStores, temporaryDirectory } from './support/stores.js';
+
+const document = JSON.parse(readFileSync('generated/openapi.json', 'utf8'));
 
 const WANTED: Population = {
   accounts: 30,
@@ -87,6 +90,19 @@ t.test('creates the requested number of pairs without duplicates', async (t) => 
     t.equal(new Set(liked.map(String)).size, likes, `${likes} likes for ${posts} posts`);
     t.ok(liked.every(([person, post]) => person < accounts && post < posts));
   }
+
+  const { accounts, posts, likes, friends, popularPersonFriends } = WANTED;
+  const pairs = [...friendPairs(WANTED)].map((pair) => [...pair].sort((a, b) => a - b).join());
+  t.equal(
+    pairs.length,
+    (accounts * friends) / 2 + popularPersonFriends,
+    'the friends of the popular person are additional',
+  );
+  t.equal(new Set(pairs).size, pairs.length);
+  const liked = [...likePairs({ ...WANTED, popularPostLikes: accounts })];
+  t.equal(liked.filter(([, post]) => post === posts - 1).length, accounts, 'each account likes the popular post once');
+  t.ok(liked.length > likes);
+  t.equal(new Set(liked.map(String)).size, liked.length);
 });
 
 t.test('rejects impossible populations', async (t) => {
@@ -113,7 +129,20 @@ t.test('the command fills stores that are not in use, and prints the password of
   const { code, output } = await runCommand(t, ['seed/index', ...options], environment);
   t.equal(code, 0, output);
   t.match(output, /^Created 20 accounts and 30 posts in [\d.]+ s\.$/m);
-  const [, email = '', password = ''] = /^Example account: (\S+), password (\S+)$/m.exec(output) ?? [];
+  const steps = [...output.matchAll(/^ {2}(\w.*?) {2}(\d+) of (\d+)$/gm)];
+  t.same(
+    steps.map(([, step, done, total]) => [step, done, total]),
+    Object.entries({
+      accounts: '20',
+      posts: '30',
+      people: '20',
+      'nodes of posts': '30',
+      friendships: '20',
+      likes: '40',
+    }).map(([step, count]) => [step, count, count]),
+    'without a terminal, prints each step once when it is complete',
+  );
+  const [, email = '', password = ''] = /^Log in as (\S+) with the password (\S+)\. /m.exec(output) ?? [];
 
   const service = await startTestService(t, environment);
   const login = await service.send('POST', '/auth/login', { json: { email, password } });
@@ -128,19 +157,71 @@ t.test('the command fills stores that are not in use, and prints the password of
   if (onServices) return;
   const refused = await runCommand(t, ['seed/index', '--accounts', '1'], environment);
   t.equal(refused.code, 1);
-  t.match(refused.output, /^\S+ is in use by another process of this service\n$/);
+  t.match(
+    refused.output,
+    /^\S+ is in use by process \d+ of this service: stop it first, or set DATA_DIR to another directory\n$/,
+  );
+});
+
+t.test('--demo adds the people and posts that the examples of the document name', async (t) => {
+  const environment = await emptyStores(t);
+  if (onServices) await (await openTestStores(t, environment)).close();
+  await claimGraphFor(environment);
+  // Another account, as after the tour of the README, does not change the ids.
+  const before = await startTestService(t, environment);
+  await before.createUser();
+  await before.stop();
+  const { code, output } = await runCommand(t, ['seed/index', '--demo'], environment);
+  t.equal(code, 0, output);
+
+  const { examples } = document.paths['/auth/login'].post.requestBody.content['application/json'];
+  const { email, password } = examples.mira.value;
+  t.match(output, `Log in as ${email} with the password ${password}.`);
+  const printed = new Map(
+    [...output.matchAll(/^(\d+) .*? (\S+)@example\.org +([\d, ]+)$/gm)].map(([, id, name, posts = '']) => [
+      name,
+      { id: Number(id), posts: posts.split(', ').map(Number) },
+    ]),
+  );
+  const [mira, tomas] = [printed.get('mira.solheim'), printed.get('tomas.reyes')];
+  const service = await startTestService(t, environment);
+  const { body: session } = await service.send('POST', '/auth/login', { json: { email, password } });
+  t.equal(session.id, mira?.id);
+  const get = async (path: string) => (await service.send('GET', path, { token: session.token })).body;
+  const feed = await get('/posts?limit=2');
+  const exampleFeed = document.paths['/posts'].get.responses[200].content['application/json'].examples.mira.value;
+  for (const [index, { id, author_id, image, created_at, ...fields }] of exampleFeed.entries()) {
+    t.match(feed[index], { ...fields, image: image && String });
+    t.same([feed[index].id, feed[index].author_id], [(index ? mira : tomas)?.posts.at(-1), (index ? mira : tomas)?.id]);
+    if (!onServices)
+      t.same([feed[index].id, feed[index].author_id], [id, author_id], 'the ids are those of the examples');
+  }
+  t.match(await get(`/profiles/${tomas?.id}`), { username: 'tomas.reyes', private: true, profile_link: String });
+  const response = await service.send('GET', feed[0].image, { token: session.token });
+  t.equal(response.headers.get('content-type'), 'image/png');
+  for (const [path, name] of [
+    ['/friends', 'FriendInQuery'],
+    ['/friends/requests', 'FromUser'],
+  ] as const) {
+    const ids = (await get(path)).map(({ id }: { id: number }) => id);
+    const { example } = document.components.parameters[name];
+    if (!onServices) t.ok(ids.includes(example), `the example of ${name} is in the list`);
+  }
+  await service.stop();
+
+  const again = await runCommand(t, ['seed/index', '--demo'], environment);
+  t.equal(again.code, 1);
+  t.match(again.output, /^The account \S+ exists, so the demo was not added\. .*\n$/);
 });
 
 t.test('the command reports bad options in one line, without the password', async (t) => {
   const environment = { DATA_DIR: await temporaryDirectory(t) };
   const cases: [options: string[], message: RegExp][] = [
-    [[], /^npm run seed -- --accounts N/],
+    [[], /^npm run seed -- --demo\nnpm run seed -- --accounts N/],
+    [['--demo', '--posts', '2'], /^--demo takes no other options\n$/],
     [['--accounts', 'many'], /^--accounts: "many" is not an integer from 0 to 999999999\n$/],
     [['--accounts', '1', '--friends', '2'], /^no account can have more friends than .*\n$/],
-    [
-      ['--accounts', '1', '--password', 'Password123!'],
-      /^(?!.*Password123)The password must not be a common password/s,
-    ],
+    [['--accounts', '1', '--password', 'Password123!'], /^(?!.*Password123)--password must not be a common password/s],
   ];
   const results = await Promise.all(cases.map(([options]) => runCommand(t, ['seed/index', ...options], environment)));
   for (const [index, { code, output }] of results.entries()) {

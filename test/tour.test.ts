@@ -1,34 +1,65 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import t from 'tap';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request as sendRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
 import { EMPTY_CONTENTS, readContents } from './support/contents.js';
 import { startTestService } from './support/service.js';
 
-interface TourResult {
-  code: number;
-  stdout: string;
-  stderr: string;
+/** Starts the tour as `npm run tour` does. */
+function startTour(t: Test, BASE_URL: string) {
+  const child = spawn(process.execPath, ['.build/scripts/tour.js'], { env: { PATH: process.env.PATH, BASE_URL } });
+  t.teardown(() => child.kill('SIGKILL'));
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].on('data', (chunk) => {
+      output[name] += chunk;
+    });
+  }
+  const ended = once(child, 'close').then(([code]) => ({ code, ...output }));
+  return { child, ended };
 }
 
-/** Runs the tour as `npm run tour` does. */
-async function runTour(BASE_URL: string): Promise<TourResult> {
-  const run = promisify(execFile)(process.execPath, ['.build/scripts/tour.js'], {
-    env: { PATH: process.env.PATH, BASE_URL },
+const runTour = (t: Test, baseUrl: string) => startTour(t, baseUrl).ended;
+
+/** Starts a proxy that forwards requests to a service, unless `intercept` returns a status and a reason not to. */
+async function startProxy(
+  t: Test,
+  serviceUrl: string,
+  intercept: (request: string) => { status: number } | { loseResponse: true } | undefined,
+): Promise<string> {
+  const proxy = createServer((request, response) => {
+    const { method, headers, url = '' } = request;
+    const action = intercept(`${method} ${url}`);
+    if (action && 'status' in action) {
+      request.resume();
+      response.writeHead(action.status, { 'Content-Type': 'application/json', 'Retry-After': '1' }).end('{}');
+      return;
+    }
+    const forward = (received: IncomingMessage) => {
+      if (action) return received.resume().once('end', () => response.destroy());
+      response.writeHead(received.statusCode ?? 0, received.headers);
+      received.pipe(response);
+    };
+    request.pipe(sendRequest(serviceUrl + url, { method, headers }, forward));
   });
-  return run.then(
-    (output) => ({ code: 0, ...output }),
-    ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
-  );
+  await once(proxy.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 }
 
 const service = await startTestService(t);
 
-t.test('the tour shows each step and deletes its accounts', async (t) => {
-  const { code, stdout, stderr } = await runTour(`${service.url}/`);
+t.test('the tour shows each step, deletes its accounts, and names the explorer', async (t) => {
+  const { code, stdout, stderr } = await runTour(t, `${service.url}/`);
   t.equal(code, 0);
   t.equal(stderr, '');
   for (const step of [
-    /1\. Ada registers\n +POST \/auth\/register .*\n +201 {2}\{"id":\d+\}/,
+    /1\. The response to an invalid request lists all problems\n +POST \/auth\/register\n +400 .*"errors":\[/,
+    /2\. Ada registers\n +POST \/auth\/register .*\n +201 {2}\{"id":\d+\}/,
     /Ada creates a post with an image\n +POST \/posts\/create .*\n +201 .*"image":"\/posts\/image\/\w+\.png"/,
     /Ben can no longer see the post\n +GET \/posts\/\d+\n +404 /,
     /Ada accepts the request\n +POST \/friends\/accept\?from=\d+\n +200 /,
@@ -41,21 +72,88 @@ t.test('the tour shows each step and deletes its accounts', async (t) => {
   t.notMatch(stdout, /eyJ[\w-]{20}/, 'no token is printed completely');
   t.notMatch(stdout, /Tour!/, 'no password is printed');
   t.notOk(stdout.includes('\u001b'), 'no colours are printed to a pipe');
+  t.ok(stdout.endsWith(`at ${service.url}/docs\n`));
   t.same(await readContents(service.stores), EMPTY_CONTENTS);
 });
 
 t.test('an unexpected status exits with 1 and names the step, after both accounts are deleted', async (t) => {
-  const limited = await startTestService(t, { RATE_LIMIT_MAX: '4' });
-  const { code, stdout, stderr } = await runTour(limited.url);
+  const url = await startProxy(t, service.url, (request) =>
+    request === 'GET /friends/requests' ? { status: 500 } : undefined,
+  );
+  const { code, stderr } = await runTour(t, url);
   t.equal(code, 1);
-  t.match(stdout, /\n +429 /);
-  t.match(stderr, /^Step \d+: expected status \d+\.\n$/);
+  t.match(stderr, /^Step \d+: expected status 200\.\n$/);
+  t.same(await readContents(service.stores), EMPTY_CONTENTS);
+});
+
+const ADVICE = 'Wait \\d+ s, or start the service with a higher limit:';
+
+t.test('says what to do about the rate limit, after both accounts are deleted', async (t) => {
+  const limited = await startTestService(t, { RATE_LIMIT_MAX: '4' });
+  const { code, stderr } = await runTour(t, limited.url);
+  t.equal(code, 1);
+  t.match(stderr, new RegExp(`^Too many requests\\. ${ADVICE} RATE_LIMIT_MAX=1000 npm start\n$`));
   t.same(await readContents(limited.stores), EMPTY_CONTENTS);
 });
 
-t.test('reports in one line that no service is running', async (t) => {
-  await service.stop();
-  const { code, stderr } = await runTour(service.url);
+t.test('registers nobody if the strict limit would not allow to delete the accounts', async (t) => {
+  const limited = await startTestService(t, { RATE_LIMIT_STRICT_MAX: '13' });
+  t.equal((await runTour(t, limited.url)).code, 0);
+  const { code, stdout, stderr } = await runTour(t, limited.url);
   t.equal(code, 1);
-  t.match(stderr, /^No response from http:.*ECONNREFUSED.*\n$/);
+  t.notMatch(stdout, 'Ada registers');
+  t.match(
+    stderr,
+    new RegExp(`^The tour needs 6 .*, and 5 are left\\. ${ADVICE} RATE_LIMIT_STRICT_MAX=1000 npm start\n$`),
+  );
+});
+
+t.test('waits if the rate limit prevents the deletion of an account', async (t) => {
+  let deletions = 0;
+  const url = await startProxy(t, service.url, (request) => {
+    if (request !== 'DELETE /profiles/me') return undefined;
+    deletions += 1;
+    return deletions === 1 ? { status: 429 } : undefined;
+  });
+  const { code, stderr } = await runTour(t, url);
+  t.equal(code, 0);
+  t.match(stderr, /^Waiting 1 s until the accounts can be deleted/);
+  t.equal(deletions, 3);
+  t.same(await readContents(service.stores), EMPTY_CONTENTS);
+});
+
+t.test('deletes an account whose registration got no response', async (t) => {
+  let registrations = 0;
+  const url = await startProxy(t, service.url, (request) => {
+    if (request !== 'POST /auth/register') return undefined;
+    registrations += 1;
+    return registrations === 3 ? { loseResponse: true } : undefined;
+  });
+  const { code, stdout, stderr } = await runTour(t, url);
+  t.equal(code, 1);
+  t.match(stderr, /^No response from http/);
+  t.match(stdout, 'Ben deletes the account');
+  t.same(await readContents(service.stores), EMPTY_CONTENTS);
+});
+
+t.test('deletes its accounts on Ctrl-C, which arrives twice', async (t) => {
+  let child: ChildProcess | undefined;
+  const url = await startProxy(t, service.url, (request) => {
+    if (request === 'POST /posts/create' || request === 'DELETE /profiles/me') child?.kill('SIGINT');
+    return undefined;
+  });
+  const tour = startTour(t, url);
+  child = tour.child;
+  const { code, stdout, stderr } = await tour.ended;
+  t.equal(code, 1);
+  t.equal(stderr, 'Interrupted.\n');
+  t.notMatch(stdout, 'Ben likes the post');
+  t.same(await readContents(service.stores), EMPTY_CONTENTS);
+});
+
+t.test('says how to start the service if none is running', async (t) => {
+  await service.stop();
+  const { code, stderr } = await runTour(t, service.url);
+  t.equal(code, 1);
+  t.match(stderr, /^No response from http\S+\. Start the service first: npm start\n$/);
 });

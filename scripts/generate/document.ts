@@ -42,7 +42,8 @@ export interface Operation {
   summary: string;
   secured: boolean;
   rateLimit: string;
-  refusesEmptyObject: boolean;
+  /** Whether the operation refuses every body, even `{}`. */
+  noBody: boolean;
   query: Schema;
   pathParameters: Schema;
   /** Undefined when the operation declares no header parameters. */
@@ -94,7 +95,7 @@ export function operationsOf(document: Document): Operation[] {
         summary: raw.summary,
         secured: (raw.security ?? document.security ?? []).length > 0,
         rateLimit: raw['x-rate-limit'],
-        refusesEmptyObject: raw['x-no-body'] ?? false,
+        noBody: raw['x-no-body'] ?? false,
         query: parametersSchema(raw, 'query'),
         pathParameters: parametersSchema(raw, 'path'),
         headerParameters: (raw.parameters ?? []).some((parameter) => parameter.in === 'header')

@@ -22,11 +22,14 @@ export async function generateSerializers(operations: Operation[]): Promise<stri
     ({ name, code }) =>
       `const ${name} = (() => { const module = {};\n${code.replace(/\n\s*\n/g, '\n').trim()}\nreturn module.exports; })();`,
   );
-  return `${COMMONJS_PRELUDE}${modules.join('\n\n')}\n\nexport const serializers = {\n${table.join('\n')}\n};\n`;
+  return `${COMMONJS_PRELUDE}${withStableIds(modules.join('\n\n'))}\n\nexport const serializers = {\n${table.join('\n')}\n};\n`;
 }
 
-export const SERIALIZERS_TYPES = `import type { OperationId } from './types.js';
-
-/** Functions that return a body as JSON, by operation and status. They omit fields that the contract does not declare. */
-export declare const serializers: Readonly<Record<OperationId, Readonly<Record<number, (body: unknown) => string>>>>;
-`;
+/** Numbers the ids of schemas by their appearance, because fast-json-stringify counts them across all calls in a process. */
+function withStableIds(code: string): string {
+  const ids = new Map<string, number>();
+  return code.replace(/(__fjs_[a-z]+_)(\d+)/g, (id, prefix) => {
+    if (!ids.has(id)) ids.set(id, ids.size);
+    return `${prefix}${ids.get(id)}`;
+  });
+}

@@ -2,18 +2,13 @@ import openapiTypescript, { astToString, type OpenAPI3 } from 'openapi-typescrip
 import ts from 'typescript';
 import type { Operation } from './document.js';
 
-const UPLOAD = `/** A file of a form: spooled to \`path\`, its type known by its signature. It is removed after the handler returns. */
-export interface Upload {
-  path: string;
-  size: number;
-  mediaType: string;
-}`;
-
-/** Returns the contract's schemas and operations as types. Binary strings become `Upload`. */
+/**
+ * Returns the contract's paths, operations and schemas as types, for the service and for TypeScript clients. Binary strings
+ * become `Blob`.
+ */
 export async function generateTypes(document: OpenAPI3, operations: readonly Operation[]): Promise<string> {
   const nodes = await openapiTypescript(document, {
-    inject: UPLOAD,
-    transform: ({ format }) => (format === 'binary' ? ts.factory.createTypeReferenceNode('Upload') : undefined),
+    transform: ({ format }) => (format === 'binary' ? ts.factory.createTypeReferenceNode('Blob') : undefined),
   });
   const openIds = operations.filter(({ secured }) => !secured).map(({ id }) => `'${id}'`);
   return `${astToString(nodes)}

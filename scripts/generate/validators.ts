@@ -43,6 +43,7 @@ const checkMaxLengthFirst = (schema: Schema): Schema => {
 export async function generateValidators(operations: Operation[]): Promise<string> {
   const ajv = new Ajv2020({
     allErrors: true,
+    verbose: true,
     useDefaults: true,
     strict: true,
     strictTypes: false,
@@ -68,22 +69,3 @@ export async function generateValidators(operations: Operation[]): Promise<strin
   const code = (standaloneCode as unknown as typeof standaloneCode.default)(ajv, ids);
   return `${COMMONJS_PRELUDE}const exports = {};\n\n${code}\n\nexport const validators = {\n${table.join('\n')}\n};\n`;
 }
-
-export const VALIDATORS_TYPES = `import type { ErrorObject } from 'ajv';
-import type { OperationId } from './types.js';
-
-export interface Validate {
-  (data: unknown): boolean;
-  errors?: ErrorObject[] | null;
-}
-
-export interface Validators {
-  readonly query: Validate;
-  readonly path: Validate;
-  readonly body: Validate;
-  /** Only where the operation declares header parameters. */
-  readonly header?: Validate;
-}
-
-export declare const validators: Readonly<Record<OperationId, Validators>>;
-`;

@@ -3,28 +3,35 @@ import { parseArgs } from 'node:util';
 import { findAccounts } from '../../db/accounts.js';
 import { migrate } from '../../db/migrate.js';
 import { openBareStores, retryUntilAvailable } from '../../db/stores.js';
-import { ConfigError, readConfig } from '../../handlers/config/index.js';
+import { type Config, ConfigError, readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
+import { FIELD_MESSAGES } from '../../handlers/http/error-codes.js';
 import { passwordProblems } from '../../handlers/policy/passwords.js';
 import { hashPassword } from '../../handlers/security/password-hashing.js';
 import { explain } from '../explain.js';
 import { insertDashes } from '../insert-dashes.js';
 import { createProgressDisplay } from '../progress.js';
+import { table } from '../table.js';
+import { seedDemo } from './demo.js';
+import { DEMO_PASSWORD } from './demo-data.js';
 import { type Population, problemsOf, seed } from './seed.js';
 
-const USAGE = `npm run seed -- --accounts N [--posts N] [--likes N] [--friends N] [--private PERCENT]
+const USAGE = `npm run seed -- --demo
+npm run seed -- --accounts N [--posts N] [--likes N] [--friends N] [--private PERCENT]
                 [--popular-post LIKES] [--popular-person FRIENDS] [--seed N] [--password PASSWORD]
 
-Adds generated accounts, posts and relations to the stores in the environment variables. --likes is the total number of likes
+Adds accounts, posts and relations to the stores in the environment variables. --demo adds a few people and posts, which the
+examples of the API document name. --accounts and the other options add generated ones. --likes is the total number of likes
 and --friends the number of friends of each account, to which --popular-post and --popular-person add more. --seed selects the
 random data. All generated accounts get the same password: the given one, or a random one that is printed.`;
 
 const WHOLE_NUMBER = /^\d{1,9}$/;
 
-function readArguments(): { population: Population; password: string | undefined } {
+function readArguments(): { population: Population; password: string | undefined } | 'demo' {
   const numberOption = { type: 'string', default: '0' } as const;
   const { values } = parseArgs({
     options: {
+      demo: { type: 'boolean', default: false },
       accounts: numberOption,
       posts: numberOption,
       likes: numberOption,
@@ -36,7 +43,7 @@ function readArguments(): { population: Population; password: string | undefined
       password: { type: 'string' },
     },
   });
-  const { password, ...numbers } = values;
+  const { demo, password, ...numbers } = values;
   for (const [name, value] of Object.entries(numbers)) {
     if (!WHOLE_NUMBER.test(value)) throw new ConfigError(`--${name}: "${value}" is not an integer from 0 to 999999999`);
   }
@@ -50,18 +57,31 @@ function readArguments(): { population: Population; password: string | undefined
     popularPersonFriends: Number(numbers['popular-person']),
     seed: Number(numbers.seed),
   };
+  if (demo && process.argv.length > 3) throw new ConfigError('--demo takes no other options');
+  if (demo) return 'demo';
   if (population.accounts === 0) throw new ConfigError(USAGE);
-  const problems = [...problemsOf(population), ...(password === undefined ? [] : passwordProblems(password, {}))];
+  const passwordCodes = password === undefined ? [] : passwordProblems(password, {});
+  const problems = [...problemsOf(population), ...passwordCodes.map((code) => `--password ${FIELD_MESSAGES[code]}`)];
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
   return { population, password };
 }
 
 const generatePassword = () => `Seed!${insertDashes(randomBytes(9).toString('hex'))}`;
 
-async function main(): Promise<void> {
-  const { population, password = generatePassword() } = readArguments();
-  const config = readConfig(process.env);
-  const stores = await openBareStores(config.stores, createLogger(config.logLevel, process.stderr));
+async function addDemo(config: Config): Promise<void> {
+  const progress = createProgressDisplay();
+  const { people, hasExampleIds } = await seedDemo(config, createLogger(config, process.stderr), progress.show).finally(
+    progress.end,
+  );
+  const rows = people.map(({ id, name, email, posts }) => ({ id: String(id), name, email, posts: posts.join(', ') }));
+  console.log(`${table(rows)}\n`);
+  if (!hasExampleIds) console.log('Other data had used the ids of the examples, so these ids differ from them.');
+  console.log(`Log in as ${people[0]?.email} with the password ${DEMO_PASSWORD}. All of these people have it.`);
+  console.log('The password is published: use it for trying out only.');
+}
+
+async function addGenerated(config: Config, population: Population, password: string): Promise<void> {
+  const stores = await openBareStores(config.stores, createLogger(config, process.stderr));
   const progress = createProgressDisplay();
   const start = performance.now();
   try {
@@ -71,11 +91,18 @@ async function main(): Promise<void> {
     const [first] = await findAccounts(stores.db, seeded.accounts.slice(0, 1));
     const seconds = ((performance.now() - start) / 1000).toFixed(1);
     console.log(`Created ${seeded.accounts.length} accounts and ${seeded.posts.length} posts in ${seconds} s.`);
-    console.log(`Example account: ${first?.email}, password ${password}`);
+    console.log(`Log in as ${first?.email} with the password ${password}. All of these accounts have it.`);
   } finally {
     progress.end();
     await stores.close();
   }
+}
+
+async function main(): Promise<void> {
+  const wanted = readArguments();
+  const config = readConfig(process.env);
+  if (wanted === 'demo') await addDemo(config);
+  else await addGenerated(config, wanted.population, wanted.password ?? generatePassword());
 }
 
 await main().catch((error) => {

@@ -102,5 +102,6 @@ async function insertInBatches(
     onProgress(start);
     for (const id of await insert(start, Math.min(ROWS_PER_STATEMENT, total - start))) ids.push(id);
   }
+  onProgress(total);
   return ids;
 }

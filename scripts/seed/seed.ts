@@ -65,7 +65,7 @@ export async function seed(
   return { accounts: accountIds, posts: postIds };
 }
 
-/** Groups items into batches, and reports progress before each of them. */
+/** Groups items into batches, and reports progress before each of them and at the end. */
 function* inBatches<Item>(items: Iterable<Item>, total: number, step: string, progress: Progress): Generator<Item[]> {
   let batch: Item[] = [];
   let done = 0;
@@ -79,4 +79,5 @@ function* inBatches<Item>(items: Iterable<Item>, total: number, step: string, pr
   }
   progress(step, done, total);
   if (batch.length > 0) yield batch;
+  progress(step, done + batch.length, total);
 }

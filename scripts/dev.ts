@@ -1,0 +1,83 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { watch } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { updateGenerated } from './generate/files.js';
+
+/*
+ * Builds and runs the service, and again after every change of its code or of `openapi.yaml`. The generator stays loaded,
+ * because loading it takes longer than running it. If a change does not build, the service keeps running without it.
+ */
+
+const CONTRACT = 'openapi.yaml';
+const SOURCES = ['db', 'handlers', 'scripts'];
+
+/** An editor may save several files, or one file in several steps. */
+const DEBOUNCE_MS = 50;
+
+/** Requests in progress do not delay a restart for longer. The embedded stores survive a kill. */
+const STOP_TIMEOUT_MS = 1000;
+
+let service: ChildProcess | undefined;
+let contractChanged = true;
+let reportChange = () => {};
+
+for (const directory of SOURCES) watch(directory, { recursive: true }, () => reportChange());
+// Not the file itself: many editors replace it.
+watch('.', (_, name) => {
+  if (name !== CONTRACT) return;
+  contractChanged = true;
+  reportChange();
+});
+
+async function build(): Promise<void> {
+  if (contractChanged) {
+    contractChanged = false;
+    const written = await updateGenerated().catch((error) => {
+      contractChanged = true;
+      throw error;
+    });
+    if (written.length > 0) console.log(`Wrote ${written.join(', ')}.`);
+  }
+  await promisify(execFile)('npm', ['run', '--silent', 'build']);
+}
+
+function start(): ChildProcess {
+  // Optimizing the WebAssembly of PGlite would slow the start down.
+  const args = ['--liftoff-only', '--enable-source-maps', '.build/scripts/start.js'];
+  // The service stops when the channel closes, whatever ends this process.
+  const stdio = ['ignore', 'inherit', 'inherit', 'ipc'] as const;
+  return spawn(process.execPath, args, { stdio: [...stdio] });
+}
+
+async function stop(child: ChildProcess | undefined): Promise<void> {
+  if (!child || child.exitCode !== null || child.signalCode !== null) return;
+  const killTimer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+  const exited = once(child, 'exit');
+  child.kill('SIGTERM');
+  await exited;
+  clearTimeout(killTimer);
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => stop(service).then(() => process.exit(0)));
+}
+
+for (;;) {
+  // Changes during the build lead to another one.
+  const changed = new Promise<void>((resolve) => {
+    reportChange = resolve;
+  });
+  try {
+    await build();
+    await stop(service);
+    service = start();
+  } catch (error) {
+    const { stderr, message } = error as Error & { stderr?: string };
+    // esbuild's launcher prints its own stack below the problems.
+    console.error(stderr?.split(/^node:/m)[0] || message);
+  }
+  await changed;
+  await sleep(DEBOUNCE_MS);
+}

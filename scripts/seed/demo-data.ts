@@ -1,0 +1,96 @@
+import { gradient } from './picture.js';
+
+/* People and posts. The examples of `openapi.yaml` use their names, ids and password. */
+
+export const DEMO_PASSWORD = 'Teal-Lantern_58';
+export const FIRST_PERSON_ID = 7;
+export const FIRST_POST_ID = 34;
+
+export type Name = 'mira' | 'jonas' | 'hana' | 'kofi' | 'lena' | 'tomas.reyes';
+
+interface DemoPerson {
+  name: string;
+  username: Name;
+  email: string;
+  private?: boolean;
+  picture?: Buffer;
+}
+
+interface DemoPost {
+  author: Name;
+  title: string;
+  text: string;
+  image?: Buffer;
+  likes: readonly Name[];
+}
+
+const picture = (top: [number, number, number], bottom: [number, number, number]) => gradient(480, 320, top, bottom);
+
+/** In the order of their ids. */
+export const PEOPLE: readonly DemoPerson[] = [
+  { name: 'Mira Solheim', username: 'mira', email: 'mira.solheim@example.org' },
+  { name: 'Jonas Lind', username: 'jonas', email: 'jonas.lind@example.org' },
+  {
+    name: 'Hana Kim',
+    username: 'hana',
+    email: 'hana.kim@example.org',
+    picture: picture([240, 170, 90], [90, 60, 120]),
+  },
+  { name: 'Kofi Mensah', username: 'kofi', email: 'kofi.mensah@example.org', private: true },
+  { name: 'Lena Bauer', username: 'lena', email: 'lena.bauer@example.org' },
+  {
+    name: 'Tomas Reyes',
+    username: 'tomas.reyes',
+    email: 'tomas.reyes@example.org',
+    private: true,
+    picture: picture([250, 220, 150], [180, 90, 40]),
+  },
+];
+
+/** In the order of their ids. */
+export const POSTS: readonly DemoPost[] = [
+  { author: 'lena', title: 'New here', text: 'Is anybody else up this early?', likes: ['mira', 'jonas'] },
+  { author: 'kofi', title: 'For friends only', text: 'My account is private. Only friends see this.', likes: ['lena'] },
+  {
+    author: 'hana',
+    title: 'Sunset from the tram',
+    text: 'Line 7, last stop.',
+    image: picture([250, 150, 80], [40, 40, 90]),
+    likes: ['jonas', 'lena', 'kofi'],
+  },
+  { author: 'jonas', title: 'Lost glove', text: 'Left hand, grey, by the harbour. Reward: coffee.', likes: [] },
+  { author: 'tomas.reyes', title: 'Bread, first attempt', text: 'A brick.', likes: ['mira'] },
+  { author: 'tomas.reyes', title: 'Bread, second attempt', text: 'A softer brick.', likes: [] },
+  { author: 'lena', title: 'Found: one grey glove', text: 'Jonas, you owe me a coffee.', likes: ['jonas', 'hana'] },
+  {
+    author: 'hana',
+    title: 'Fog',
+    text: 'There is a bridge in this picture.',
+    image: picture([200, 205, 210], [150, 160, 170]),
+    likes: [],
+  },
+  {
+    author: 'mira',
+    title: 'First swim of the year',
+    text: 'Four degrees in the water. Worth it.',
+    likes: ['lena'],
+  },
+  {
+    author: 'tomas.reyes',
+    title: 'Bread, third attempt',
+    text: 'It has risen. I am not sure what I did differently.',
+    image: picture([235, 200, 140], [120, 70, 30]),
+    likes: ['mira'],
+  },
+];
+
+export const FRIENDS: readonly (readonly [Name, Name])[] = [
+  ['mira', 'tomas.reyes'],
+  ['mira', 'lena'],
+  ['jonas', 'lena'],
+  ['kofi', 'lena'],
+  ['kofi', 'hana'],
+];
+
+/** Who has sent a request that awaits its answer. */
+export const REQUESTS: readonly (readonly [from: Name, to: Name])[] = [['hana', 'mira']];
