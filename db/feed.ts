@@ -4,7 +4,7 @@ import type { Database } from './postgres/index.js';
 import { authorOf, idArray, newestFirst, type Page, type PostRow, selectPosts, withPrivacy } from './posts.js';
 import type { Lane } from './support/lane.js';
 import { isPublicOrOwn, PUBLIC } from './visibility.js';
-import { filterVisible, type PostReaders, type PostsPage, recheckVisible } from './visible-posts.js';
+import { filterVisible, type PostReaders, type PostsPage, readPage, recheckVisible } from './visible-posts.js';
 
 /*
  * The feed: all posts that a user may see, newest first, a page at a time.
@@ -142,11 +142,11 @@ export async function newestIds(db: Database, limit: number): Promise<NewestIds>
 async function readByQuery(stores: Stores, viewer: number, page: Page, client?: Client): Promise<PostsPage> {
   const { read } = stores;
   const authors = [viewer, ...(await read.friendsOf(viewer))];
-  const query = { ...page, limit: page.limit + 1 };
-  const rows = await (page.offset < MIN_DEEP_OFFSET
-    ? postsPublicOrBy(stores.db, authors, query)
-    : readDeepPage(stores, { publicOrBy: authors }, query, client?.signal));
-  return { posts: await recheckVisible(read, viewer, rows.slice(0, page.limit)), more: rows.length > page.limit };
+  return readPage(read, viewer, page, (query) =>
+    query.offset < MIN_DEEP_OFFSET
+      ? postsPublicOrBy(stores.db, authors, query)
+      : readDeepPage(stores, { publicOrBy: authors }, query, client?.signal),
+  );
 }
 
 /** Returns a page of the posts that are public or by one of these authors. */

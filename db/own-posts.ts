@@ -2,7 +2,7 @@ import { MIN_DEEP_OFFSET, readDeepPage } from './deep-pages.js';
 import type { Database } from './postgres/index.js';
 import { type Page, postsByAuthor } from './posts.js';
 import type { Lane } from './support/lane.js';
-import { type PostReaders, type PostsPage, recheckVisible } from './visible-posts.js';
+import { type PostReaders, type PostsPage, readPage } from './visible-posts.js';
 
 /** A page of up to this many posts takes at most a megabyte. */
 const SMALL_PAGE_LIMIT = 20;
@@ -27,13 +27,11 @@ export async function readOwnPosts(
   page: Page,
   client?: { readonly signal: AbortSignal },
 ): Promise<PostsPage> {
-  const readPage = async () => {
-    const query = { ...page, limit: page.limit + 1 };
-    const rows = await (page.offset < MIN_DEEP_OFFSET
-      ? postsByAuthor(stores.db, user, query)
-      : readDeepPage(stores, { by: user }, query, client?.signal));
-    const posts = await recheckVisible(stores.read, user, rows.slice(0, page.limit));
-    return { posts, more: rows.length > page.limit };
-  };
-  return page.limit > SMALL_PAGE_LIMIT ? stores.largePages.run(readPage, client?.signal) : readPage();
+  const read = () =>
+    readPage(stores.read, user, page, (query) =>
+      query.offset < MIN_DEEP_OFFSET
+        ? postsByAuthor(stores.db, user, query)
+        : readDeepPage(stores, { by: user }, query, client?.signal),
+    );
+  return page.limit > SMALL_PAGE_LIMIT ? stores.largePages.run(read, client?.signal) : read();
 }

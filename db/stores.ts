@@ -1,9 +1,9 @@
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackup } from './backup/create.js';
 import { embeddedGraph } from './graph/embedded.js';
 import type { SocialGraph } from './graph/index.js';
 import type { Neo4jOptions } from './graph/neo4j.js';
-import { purgeExpiredKeys } from './idempotency-keys.js';
 import { diskImages } from './images/disk.js';
 import { type ImageHolds, withHolds } from './images/holds.js';
 import type { ImageStore } from './images/index.js';
@@ -16,14 +16,13 @@ import type { Database, Postgres } from './postgres/index.js';
 import { type Maintenance, startMaintenance } from './postgres/maintenance.js';
 import { openPostgres, type PostgresOptions } from './postgres/server.js';
 import { warmUpDatabase } from './postgres/warm-up.js';
+import { startPurging } from './purge.js';
 import { createReaders, type Readers } from './readers.js';
-import { purgeExpiredSessions } from './sessions.js';
 import { claimDataDirectory, type DataDirectory } from './support/data-directory.js';
 import { type StoreName, StoreUnavailableError } from './support/errors.js';
 import { createLane, type Lane } from './support/lane.js';
 import type { Log } from './support/log.js';
-import { noopObserver, type Observer } from './support/observer.js';
-import { type Gate, withMetrics } from './support/with-metrics.js';
+import { type Gate, noopObserver, type Observer, withMetrics } from './support/observer.js';
 import { createWriters, type Writers } from './writers.js';
 
 /** The configured stores. Undefined ones are embedded, in `dataDir`. */
@@ -76,8 +75,6 @@ const DEEP_PAGES = { concurrency: 1, maxWaitMs: 3000 };
 /** A page of a hundred long posts takes about 15 MB while it is read and serialized. */
 const LARGE_PAGES = { concurrency: 4, maxWaitMs: 3000 };
 
-const PURGE_INTERVAL_MS = 10 * 60 * 1000;
-
 /** How long a start waits for stores that are starting at the same time. */
 const START_TIMEOUT_MS = 10_000;
 
@@ -112,13 +109,15 @@ export async function openBareStores(
 }
 
 export async function openDatabase(
-  { postgres }: StoresConfig,
+  { postgres, dataDir }: StoresConfig,
   directory: DataDirectory,
   log: Log,
   observer: Observer = noopObserver,
 ): Promise<Postgres> {
   if (postgres) return openPostgres(postgres, log, observer);
   await requireRoomToStart(directory.root);
+  // This takes seconds, so a person who waits should know why.
+  if (!existsSync(directory.postgres)) log.info({}, `Creating a database in ${dataDir} (first start only)…`);
   return openEmbeddedPostgres(directory.postgres, log, observer);
 }
 
@@ -161,11 +160,13 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
     { store: 'graph', gate: gates.graph, verify: () => verifyGraph(bare).then(bare.graph.warmUp) },
     { store: 'images', gate: gates.images, verify: () => verifyImages(bare) },
   ] as const;
+  let embedded: EmbeddedUpkeep | undefined;
   try {
     await retryUntilAvailable(() => migrateDatabase(bare));
     if (config.postgres) await retryUntilAvailable(() => warmUpDatabase(bare.maintenanceDb));
     for (const verification of verifications) await retryUntilAvailable(() => tryVerify(verification));
     if (!gates.graph.open) await retryUntilAvailable(() => skipIdsOfUnknownGraph(bare.maintenanceDb));
+    if (!config.postgres) embedded = await startUpkeep(stores, log);
   } catch (error) {
     await stores.close();
     throw error;
@@ -177,11 +178,7 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
   verified.catch(() => undefined);
   const outbox = createOutbox({ ...stores, log });
   outbox.start();
-  const purge = setInterval(() => {
-    purgeExpiredSessions(db).catch((error) => log.warn({ err: error }, 'failed to purge expired sessions'));
-    purgeExpiredKeys(db).catch((error) => log.warn({ err: error }, 'failed to purge expired idempotency keys'));
-  }, PURGE_INTERVAL_MS);
-  const embedded = config.postgres ? undefined : await startUpkeep(stores, log);
+  const purging = startPurging(db, log);
   return {
     ...stores,
     outbox,
@@ -193,7 +190,7 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
     verified,
     async close() {
       closing.abort();
-      clearInterval(purge);
+      await purging.stop();
       await outbox.stop();
       await embedded?.stop();
       await stores.close();

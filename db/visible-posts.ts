@@ -1,4 +1,4 @@
-import { authorOf, type FoundPost, type PostQuery, type PostRow } from './posts.js';
+import { authorOf, type FoundPost, type Page, type PostQuery, type PostRow } from './posts.js';
 import type { Relations, RelationsQuery, ViewerLikes } from './relations.js';
 import { canSee, type FriendsLookup, isPublicOrOwn } from './visibility.js';
 
@@ -52,6 +52,20 @@ export async function recheckVisible(
   page: readonly PostRow[],
 ): Promise<VisiblePost[]> {
   return (await filterVisible(read, viewer, page, page.length)).posts;
+}
+
+/**
+ * Reads a page of posts that the viewer may see. `readRows` reads one post more than the page's limit, which shows whether older
+ * posts follow.
+ */
+export async function readPage(
+  read: PostReaders,
+  viewer: number,
+  page: Page,
+  readRows: (page: Page) => Promise<PostRow[]>,
+): Promise<PostsPage> {
+  const rows = await readRows({ ...page, limit: page.limit + 1 });
+  return { posts: await recheckVisible(read, viewer, rows.slice(0, page.limit)), more: rows.length > page.limit };
 }
 
 /** Returns the first `limit` of these posts that the viewer may see, with their likes. */

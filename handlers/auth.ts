@@ -3,7 +3,7 @@ import { createSession, deleteOtherSessions, deleteSession, listSessions, trimSe
 import type { AuthHandlers } from '../generated/handlers.js';
 import type { AppContext, AuthenticatedUser } from './context.js';
 import { clearedSessionCookie, sessionCookie } from './http/cookies.js';
-import { invalidCredentials, invalidToken } from './http/errors.js';
+import { errorResponse, invalidToken, unauthorized } from './http/errors.js';
 import type { Client, Handlers } from './operation.js';
 import { deviceNameOf } from './policy/device-name.js';
 import { EMAIL_MAX_LENGTH } from './policy/emails.js';
@@ -11,15 +11,15 @@ import { logSecurityEvent } from './security/events.js';
 import { subjectOf } from './security/failed-passwords.js';
 import { checkPassword } from './security/password-check.js';
 import { hashPassword, needsRehash } from './security/password-hashing.js';
-import { accountView, sessionView } from './views.js';
+import { accountView, sessionView, takenResponse } from './views.js';
 
 export const auth: AuthHandlers<Handlers> = {
-  async register({ body: { name, username, email, password }, client }, { db, outbox }) {
+  async register({ body: { name, username, email, password }, client }, { db, graph, outbox }) {
     const passwordHash = await hashPassword(password, { lane: 'login', signal: client.signal });
-    const created = await createAccount(db, { name, username, email, passwordHash });
-    if (!created) return { status: 409, body: { message: 'The username or email is already in use.' } };
+    const created = await createAccount({ db, graph }, { name, username, email, passwordHash });
+    if (created.outcome === 'taken') return takenResponse(created);
     await outbox.deliver(created.entries);
-    return { status: 201, body: { id: created.id } };
+    return { status: 201, headers: { Location: `/profiles/${created.id}` }, body: { id: created.id } };
   },
 
   async login({ body: { email, password }, headers, client }, context) {
@@ -29,7 +29,7 @@ export const auth: AuthHandlers<Handlers> = {
     const session =
       credentials &&
       (await createSession(context, credentials, { deviceName: deviceNameOf(headers['user-agent']), expiresAt }));
-    if (!credentials || !session) throw invalidCredentials('The email or password is wrong.');
+    if (!credentials || !session) throw unauthorized('invalid_credentials', 'The email or password is wrong.');
 
     const claims = { accountId: credentials.id, sessionId: session.id, tokenVersion: credentials.tokenVersion };
     const token = await context.tokens.issue(claims, expiresAt);
@@ -63,6 +63,7 @@ export const auth: AuthHandlers<Handlers> = {
     return { status: 200, body: sessions.map((session) => sessionView(session, user.sessionId)) };
   },
 
+  // The contract's 400 for an unidentified session cannot occur: a request is authenticated by its session.
   async deleteOtherSessions({ user, client }, { db }) {
     await deleteOtherSessions(db, user.account.id, user.sessionId);
     logSessionEnded(user, client, 'others_deleted');
@@ -71,7 +72,7 @@ export const auth: AuthHandlers<Handlers> = {
 
   async deleteSession({ user, path, client }, context) {
     if (!(await deleteSession(context.db, user.account.id, path.id))) {
-      return { status: 404, body: { message: 'You have no such session.' } };
+      return errorResponse('not_found', 'You have no such session.');
     }
     logSessionEnded(user, client, 'deleted');
     return {

@@ -25,8 +25,6 @@ export interface AppContext
   config: Config;
   tokens: Tokens;
   failedPasswords: FailedPasswords;
-  /** The base URL at which clients reach the service. */
-  publicUrl: URL;
   /** The directory for temporary files of uploads in progress. */
   uploadsDir: string;
   log: Logger;

@@ -2,11 +2,11 @@ import type { Account } from '../db/accounts.js';
 import { changeFriendship, requestFriendship } from '../db/friendships.js';
 import type { FriendsHandlers } from '../generated/handlers.js';
 import type { AppContext } from './context.js';
-import { invalidToken } from './http/errors.js';
+import { errorResponse, invalidToken } from './http/errors.js';
 import type { Handlers } from './operation.js';
 import { briefProfileView, fullProfileView } from './views.js';
 
-const NO_SUCH_REQUEST = { status: 404, body: { message: 'There is no such friend request.' } } as const;
+const NO_SUCH_REQUEST = errorResponse('not_found', 'There is no such friend request.');
 const ok = (message: string) => ({ status: 200, body: { message } }) as const;
 
 export const friends: FriendsHandlers<Handlers> = {
@@ -46,7 +46,7 @@ export const friends: FriendsHandlers<Handlers> = {
 
   async removeFriend({ user, query }, context) {
     const removed = await changeFriendship(context, 'unfriend', user.account.id, query.id);
-    return removed ? ok('You are no longer friends.') : { status: 404, body: { message: 'You have no such friend.' } };
+    return removed ? ok('You are no longer friends.') : errorResponse('not_found', 'You have no such friend.');
   },
 };
 
@@ -63,11 +63,16 @@ export async function sendRequest(context: AppContext, from: number, to: number)
     case 'sent':
       return ok('The friend request is sent.');
     case 'friends':
-      return { status: 409, body: { message: 'You are friends already.' } } as const;
-    case 'pending':
-      return { status: 409, body: { message: 'There is a friend request between you already.' } } as const;
+      return errorResponse('already_friends', 'You are friends already.');
+    case 'alreadySent':
+      return errorResponse('request_already_sent', 'You have already sent this user a friend request.');
+    case 'alreadyReceived':
+      return errorResponse(
+        'request_already_received',
+        'This user has already sent you a friend request. Accept or decline it.',
+      );
     case 'recipientNotFound':
-      return { status: 404, body: { message: 'There is no such user.' } } as const;
+      return errorResponse('not_found', 'There is no such user.');
     case 'accountDeleted':
       throw invalidToken();
   }

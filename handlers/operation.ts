@@ -1,9 +1,11 @@
-import type { OpenOperationId, OperationId, operations } from '../generated/types.js';
+import type { components, OpenOperationId, OperationId, operations } from '../generated/types.js';
 import type { AppContext, AuthenticatedUser } from './context.js';
+import type { ErrorCode } from './http/error-codes.js';
 
 /*
- * Handler types, derived from the types generated from the OpenAPI document. A handler takes a parsed and validated
- * request, and returns one of the responses that its operation declares. `generated/handlers.ts` groups handlers by tag.
+ * The types of operations and their handlers, derived from the types generated from the OpenAPI document. A handler takes a
+ * parsed and validated request, and returns one of the responses that its operation declares. `generated/handlers.ts` groups
+ * handlers by tag.
  */
 
 type ParametersOf<Id extends OperationId> = operations[Id]['parameters'];
@@ -12,9 +14,16 @@ type BodyOf<Operation> = Operation extends { requestBody: { content: infer Conte
   ? Content extends { 'application/json': infer Json }
     ? Json
     : Content extends { 'multipart/form-data': infer Form }
-      ? Form
+      ? { [Name in keyof Form]: Form[Name] extends Blob | undefined ? Upload : Form[Name] }
       : never
   : undefined;
+
+/** A file of a form: spooled to `path`, its type known by its signature. It is removed after the handler returns. */
+export interface Upload {
+  path: string;
+  size: number;
+  mediaType: string;
+}
 
 /** The client that sent a request. */
 export interface Client {
@@ -47,7 +56,10 @@ type Responses<Id extends OperationId> = operations[Id]['responses'];
 
 type ResponseBody<Response> = Response extends { content: infer Content }
   ? Content extends { 'application/json': infer Json }
-    ? Json
+    ? // The document does not enumerate the codes, so that clients expect new ones.
+      Json extends components['schemas']['ApiError']
+      ? Json & { code: ErrorCode }
+      : Json
     : NodeJS.ReadableStream
   : undefined;
 
@@ -62,6 +74,32 @@ export type Response<Id extends OperationId> = {
 }[keyof Responses<Id>];
 
 export type Handler<Id extends OperationId> = (request: Request<Id>, context: AppContext) => Promise<Response<Id>>;
+
+/** The type of a parameter or of a field of a body. */
+export type FieldType = 'string' | 'integer' | 'boolean' | 'file';
+
+/** What the server has to know about an operation before its handler runs: a row of `generated/routes.ts`. */
+export interface Operation {
+  id: OperationId;
+  method: 'GET' | 'PUT' | 'POST' | 'DELETE';
+  /** As in the OpenAPI document: `/posts/{id}`. */
+  path: string;
+  /** Whether it needs credentials. */
+  secured: boolean;
+  /** The rate limit that its requests count against. */
+  rateLimit: 'strict' | 'general';
+  query: Readonly<Record<string, FieldType>>;
+  /** The header parameters, with names spelled as in the OpenAPI document. */
+  headers?: Readonly<Record<string, FieldType>>;
+  body?: {
+    mediaType: 'application/json' | 'multipart/form-data';
+    fields: Readonly<Record<string, FieldType>>;
+    /** The fields that are trimmed and lowercased before validation. */
+    emails: readonly string[];
+  };
+  /** Whether it refuses every body, even `{}`. */
+  noBody: boolean;
+}
 
 /** The handlers of all operations, by operationId. */
 export type Handlers = { [Id in OperationId]: Handler<Id> };

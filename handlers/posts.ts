@@ -8,13 +8,13 @@ import { canSee } from '../db/visibility.js';
 import { findVisiblePost, type VisiblePost } from '../db/visible-posts.js';
 import type { PostsHandlers } from '../generated/handlers.js';
 import type { AppContext } from './context.js';
-import { invalidToken } from './http/errors.js';
+import { errorResponse, invalidToken } from './http/errors.js';
 import { IMAGE_NOT_FOUND, serveImage, withUpload } from './http/images.js';
 import type { Handlers, Request } from './operation.js';
 import { postView } from './views.js';
 
 /** The response for posts that do not exist, are hidden, or belong to another user. It must not reveal which. */
-const NO_SUCH_POST = { status: 404, body: { message: 'There is no such post.' } } as const;
+const NO_SUCH_POST = errorResponse('not_found', 'There is no such post.');
 
 export const posts: PostsHandlers<Handlers> = {
   async listPosts({ user, query, client }, context) {
@@ -48,12 +48,19 @@ export const posts: PostsHandlers<Handlers> = {
       case 'accountDeleted':
         throw invalidToken();
       case 'otherForm':
-        return { status: 422, body: { message: 'The Idempotency-Key was already used with another form.' } };
+        return errorResponse('idempotency_key_reused', 'The Idempotency-Key was already used with another form.');
       case 'inProgress':
-        return { status: 409, body: { message: 'A request with this Idempotency-Key is still in progress.' } };
+        return errorResponse(
+          'idempotency_key_in_progress',
+          'A request with this Idempotency-Key is still in progress.',
+        );
       case 'created':
         await context.outbox.deliver(creation.entries);
-        return { status: 201, body: postView(creation.post, { count: 0, liked: false }) };
+        return {
+          status: 201,
+          headers: { Location: `/posts/${creation.post.id}` },
+          body: postView(creation.post, { count: 0, liked: false }),
+        };
     }
   },
 

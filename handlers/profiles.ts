@@ -3,20 +3,19 @@ import { canSee } from '../db/visibility.js';
 import type { ProfilesHandlers } from '../generated/handlers.js';
 import type { AppContext } from './context.js';
 import { clearedSessionCookie } from './http/cookies.js';
-import { invalidToken } from './http/errors.js';
+import { errorResponse, invalidToken } from './http/errors.js';
 import { IMAGE_NOT_FOUND, serveImage, withUpload } from './http/images.js';
 import type { Client, Handlers } from './operation.js';
 import { logSecurityEvent } from './security/events.js';
 import { subjectOf } from './security/failed-passwords.js';
 import { checkPassword } from './security/password-check.js';
 import { hashPassword } from './security/password-hashing.js';
-import { briefProfileView, fullProfileView } from './views.js';
+import { briefProfileView, fullProfileView, takenResponse } from './views.js';
 
 const WRONG_PASSWORD = {
-  status: 401,
+  ...errorResponse('invalid_password', 'Invalid password'),
   headers: { 'WWW-Authenticate': 'Bearer' },
-  body: { message: 'Invalid password' },
-} as const;
+};
 
 export const profiles: ProfilesHandlers<Handlers> = {
   async getOwnProfile({ user }) {
@@ -49,7 +48,7 @@ export const profiles: ProfilesHandlers<Handlers> = {
       case 'stale':
         return WRONG_PASSWORD;
       case 'taken':
-        return { status: 409, body: { message: 'The username or email is already in use.' } };
+        return takenResponse(update);
       case 'updated':
         await context.outbox.deliver(update.entries);
         if (passwordChange)
@@ -77,7 +76,7 @@ export const profiles: ProfilesHandlers<Handlers> = {
 
   async getProfile({ user, path }, { read }) {
     const account = await read.account(path.id);
-    if (!account) return { status: 404, body: { message: 'There is no such profile.' } };
+    if (!account) return errorResponse('not_found', 'There is no such profile.');
     const full = await canSee(user.account.id, account, read.friends);
     return { status: 200, body: full ? fullProfileView(account) : briefProfileView(account) };
   },

@@ -1,6 +1,7 @@
 import type { OperationId } from '../generated/types.js';
 import type { AppContext, AuthenticatedUser } from './context.js';
-import type { FieldProblem } from './http/errors.js';
+import type { FieldCode } from './http/error-codes.js';
+import { type FieldProblem, reason } from './http/errors.js';
 import type { Request } from './operation.js';
 import { isDisposable } from './policy/emails.js';
 import { passwordProblems } from './policy/passwords.js';
@@ -26,9 +27,14 @@ type RequestRule<Id extends OperationId> = (
   context: AppContext,
 ) => FieldProblem[];
 
-const inBody = (field: string) => (message: string) => ({ in: 'body', field, message }) as const;
-const NOTHING_TO_CHANGE = inBody('')('at least one change is required');
-const IMAGE_AND_REMOVAL = inBody('remove_image')('must not be true together with an image');
+const inBody = (field: string) => (code: FieldCode) => ({ in: 'body', field, ...reason(code) }) as const;
+const NO_CHANGES = inBody('')('no_changes');
+const CURRENT_PASSWORD_REQUIRED = {
+  in: 'body',
+  field: 'current_password',
+  ...reason('required', 'is required to change the password'),
+} as const;
+const IMAGE_AND_REMOVAL = inBody('remove_image')('conflicting_fields');
 
 interface AccountFields {
   username?: string | undefined;
@@ -44,7 +50,7 @@ interface AccountFields {
 function accountProblems({ username, email, password }: AccountFields, resulting: AccountFields): FieldProblem[] {
   return [
     ...(username === undefined ? [] : usernameProblems(username).map(inBody('username'))),
-    ...(email !== undefined && isDisposable(email) ? [inBody('email')('must not be a disposable address')] : []),
+    ...(email !== undefined && isDisposable(email) ? [inBody('email')('disposable_email')] : []),
     ...(password === undefined ? [] : passwordProblems(password, resulting).map(inBody('password'))),
   ];
 }
@@ -62,11 +68,11 @@ function emptyChangeProblems(
   const changes = fieldNames.filter(
     (name) => !ignored.includes(name) && !(name === 'remove_image' && body.remove_image === false),
   );
-  return fieldNames.length > 0 && changes.length === 0 ? [NOTHING_TO_CHANGE] : [];
+  return fieldNames.length > 0 && changes.length === 0 ? [NO_CHANGES] : [];
 }
 
 const ownIdProblems = (field: string, id: number | undefined, { account }: AuthenticatedUser): FieldProblem[] =>
-  id === account.id ? [{ in: 'query', field, message: 'must not be your own id' }] : [];
+  id === account.id ? [{ in: 'query', field, ...reason('own_id') }] : [];
 
 /** Rules that JSON Schema cannot express. They run together with schema validation, so that a 400 lists all problems. */
 export const rules: { [Id in OperationId]?: RequestRule<Id> } = {
@@ -77,7 +83,7 @@ export const rules: { [Id in OperationId]?: RequestRule<Id> } = {
     return [
       ...accountProblems({ ...body, password }, { username, email }),
       ...(fieldNames.includes('password') && !fieldNames.includes('current_password')
-        ? [inBody('current_password')('is required to change the password')]
+        ? [CURRENT_PASSWORD_REQUIRED]
         : []),
       ...imageProblems(fieldNames, body),
       ...emptyChangeProblems(fieldNames, body, ['current_password']),

@@ -1,8 +1,9 @@
-import type { Account } from '../db/accounts.js';
+import type { Account, Taken } from '../db/accounts.js';
 import type { PostRow } from '../db/posts.js';
 import type { ViewerLikes } from '../db/relations.js';
 import type { SessionRow } from '../db/schema.js';
 import type { components } from '../generated/types.js';
+import { errorResponse } from './http/errors.js';
 
 type Schemas = components['schemas'];
 
@@ -24,6 +25,10 @@ export const fullProfileView = (account: Account): Schemas['FullProfile'] => ({
 
 /** Returns the part of a profile that every user may see, even if the account is private. */
 export const briefProfileView = ({ id, name, username }: Account): Schemas['Profile'] => ({ id, name, username });
+
+/** Returns the 409 for a username or email that another account has. */
+export const takenResponse = ({ field }: Taken) =>
+  errorResponse(`${field}_taken`, `The ${field === 'email' ? 'email address' : 'username'} is already in use.`);
 
 export const sessionView = (session: SessionRow, current: string): Schemas['Session'] => ({
   id: session.id,

@@ -49,13 +49,14 @@ async function writeArchive(archive: Readable, path: string): Promise<void> {
 try {
   const { to } = parseArgs({ options: { to: { type: 'string' } } }).values;
   if (to === undefined) throw new CommandError('--to is missing: npm run backup -- --to FILE');
-  const { stores, logLevel } = readConfig(process.env);
+  const config = readConfig(process.env);
+  const { stores } = config;
   if (stores.postgres) {
     throw new CommandError('DATABASE_URL is set: back up that server with its own tools, such as pg_dump');
   }
   if (!existsSync(join(stores.dataDir, 'postgres')))
     throw new CommandError(`${stores.dataDir} does not contain a database`);
-  const log = createLogger(logLevel, process.stderr);
+  const log = createLogger(config, process.stderr);
   const opened = await openBareStores(stores, log).catch((error): undefined => {
     if (!(error instanceof DataDirectoryInUseError)) throw error;
   });

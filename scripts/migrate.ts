@@ -6,7 +6,7 @@ import { explain } from './explain.js';
 
 try {
   const config = readConfig(process.env);
-  const stores = await openBareStores(config.stores, createLogger(config.logLevel, process.stderr));
+  const stores = await openBareStores(config.stores, createLogger(config, process.stderr));
   try {
     let applied = 0;
     await retryUntilAvailable(() =>

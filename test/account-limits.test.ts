@@ -36,7 +36,10 @@ function countByStatus(responses: readonly TestResponse[]): Record<number, numbe
 t.test('failed passwords', async (t) => {
   const expectLocked = async (response: TestResponse, what: string) => {
     t.equal(response.status, 429, what);
-    t.same(response.body, { message: 'Too many failed passwords. Try again later.' });
+    t.same(response.body, {
+      code: 'too_many_failed_passwords',
+      message: 'Too many failed passwords. Try again later.',
+    });
     const seconds = Number(response.headers.get('retry-after'));
     t.ok(seconds > 3500 && seconds <= 3600, `${seconds} seconds`);
     t.ok(response.headers.has('x-ratelimit-limit'), 'the response has the rate limit headers too');

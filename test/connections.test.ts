@@ -45,7 +45,7 @@ t.test('responds to bytes that are not HTTP with a standard error whose request 
   ] as const) {
     const { body, id = 'none', ...response } = parseResponse(await write(t, bytes));
     t.same(response, { status, type: 'application/json; charset=utf-8', exact: true }, what);
-    t.type(body.message, 'string', what);
+    t.match(body, { code: /^[a-z_]+$/, message: String }, what);
     t.ok(service.logged().includes(id), what);
   }
 });
@@ -191,6 +191,25 @@ t.test('a request whose session ends while it is being sent changes nothing', as
   t.equal(row?.name, user.name);
   const posts = await service.stores.db.selectFrom('posts').select('id').where('author_id', '=', user.id).execute();
   t.same(posts, []);
+});
+
+t.test('a stopping service refuses further requests on open connections', async (t) => {
+  const stopping = await startTestService(t);
+  const { socket, received, until, closed } = openConnection(t, stopping.url);
+  // With half of a second request, the connection is not idle, so the service does not close it.
+  socket.write('GET /auth/me HTTP/1.1\r\nHost: x\r\n\r\nGET /auth/me HTTP/1.1\r\nHost: x\r\n');
+  await until(/"missing_credentials"/);
+  const stopped = stopping.stop();
+  const isListening = () =>
+    fetch(`${stopping.url}/openapi.yaml`).then(
+      () => true,
+      () => false,
+    );
+  while (await isListening());
+  socket.write('\r\n');
+  await closed;
+  t.match(received(), /HTTP\/1.1 503 [\s\S]*"code":"shutting_down"/);
+  await stopped;
 });
 
 t.test('a stopping service completes requests in progress and closes their connections', async (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { operations } from '../generated/routes.js';
+import { routes } from '../generated/routes.js';
 import { serializers } from '../generated/serializers.js';
 import { schemaViolations } from '../scripts/contract-test/conformance.js';
 import { type ContractOperation, contract, resolvedDocument } from '../scripts/contract-test/document.js';
@@ -11,11 +11,11 @@ const service = await startTestService(t);
 const withBody = contract.filter(({ requestBody }) => requestBody);
 
 t.test('the service has exactly the operations of the contract', async (t) => {
-  t.same(Object.keys(operations).sort(), contract.map(({ id }) => id).sort());
+  t.same(Object.keys(routes).sort(), contract.map(({ id }) => id).sort());
 });
 
 t.test('only friend routes reject an empty JSON object', async (t) => {
-  for (const { id, path, refusesEmptyObject } of contract) t.equal(refusesEmptyObject, path.startsWith('/friends'), id);
+  for (const { id, path, noBody } of contract) t.equal(noBody, path.startsWith('/friends'), id);
 });
 
 t.test('every example of the document is valid against its schema', async (t) => {
@@ -88,6 +88,8 @@ const SECRETS = {
   token: 'a.b.c',
 };
 
+const serializersByStatus: Record<string, Record<string, (body: unknown) => string>> = serializers;
+
 t.test('a serializer omits fields that the contract does not declare for the response', async (t) => {
   for (const operation of contract) {
     for (const [status, { content }] of Object.entries(operation.responses)) {
@@ -95,7 +97,7 @@ t.test('a serializer omits fields that the contract does not declare for the res
         | { schema: { type?: string; items?: object }; examples: object }
         | undefined;
       if (!media) continue;
-      const serialize = serializers[operation.id as keyof typeof serializers][Number(status)];
+      const serialize = serializersByStatus[operation.id]?.[status];
       t.ok(serialize, `${operation.id} ${status} has a serializer`);
       for (const { value } of Object.values(media.examples)) {
         const valueWithSecrets = withSecrets(value);

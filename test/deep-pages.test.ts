@@ -29,8 +29,9 @@ t.test('a deep page times out with 503 while other pages are served', async (t) 
   const deep = Promise.all(['/posts?offset=2000', '/posts/me?offset=1000'].map((path) => user.send('GET', path)));
   t.equal((await user.send('GET', '/posts/me?offset=999')).status, 200);
   t.equal((await user.send('GET', '/posts')).status, 200);
-  for (const { status, headers } of await deep) {
+  for (const { status, headers, body } of await deep) {
     t.equal(status, 503);
+    t.equal(body.code, 'overloaded');
     t.ok(headers.has('retry-after'));
   }
   end();

@@ -8,15 +8,16 @@ import { escapeRegExp } from './support/regexp.js';
 import { startTestService } from './support/service.js';
 import { temporaryDirectory } from './support/stores.js';
 
-const [README, TOUR, OPERATING, CONTRIBUTING] = [
+const [README, TOUR, OPERATING, CONTRIBUTING, CLIENTS] = [
   'README.md',
   '.github/TOUR.md',
   '.github/OPERATING.md',
   '.github/CONTRIBUTING.md',
+  'test/clients/README.md',
 ] as const;
 const documents = new Map(
   [
-    ...[README, TOUR, OPERATING, CONTRIBUTING, '.github/SECURITY.md', 'db/README.md', 'test/clients/README.md'],
+    ...[README, TOUR, OPERATING, CONTRIBUTING, CLIENTS, '.github/SECURITY.md', 'db/README.md'],
     ...['contract-test', 'services', 'bench', 'versions'].map((folder) => `scripts/${folder}/README.md`),
   ].map((path) => [path, readFileSync(path, 'utf8')]),
 );
@@ -83,6 +84,11 @@ t.test('the configuration table lists exactly the variables that are read, with 
     const [, stated] = /^`(.+)`$/.exec(value) ?? [];
     if (stated !== undefined) t.same(readConfig({ [name]: stated }), readConfig({}), name);
   }
+});
+
+t.test('the TypeScript example is the one that npm run test:clients compiles and runs', async (t) => {
+  const [example] = fencedBlocks(sectionOf(CLIENTS, 'TypeScript')).filter(({ kind }) => kind === 'ts');
+  t.equal(example?.content, readFileSync('test/clients/typescript/openapi-fetch/example.ts', 'utf8'));
 });
 
 t.test('every documented npm command exists', async (t) => {

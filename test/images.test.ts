@@ -151,6 +151,16 @@ t.test('concurrent edits of a post leave one stored image, or none if it is dele
   });
 });
 
+t.test('an image of a post whose author row is missing is visible to every user', async (t) => {
+  const [author, reader] = [await service.createUser({ private: true }), await service.createUser()];
+  const { image } = await createPost(author, { image: png() });
+  t.equal((await reader.send('GET', image ?? '')).status, 404);
+  await service.stores.db.deleteFrom('accounts').where('id', '=', author.id).execute();
+  const { status, bytes } = await reader.send('GET', image ?? '');
+  t.equal(status, 200);
+  t.ok(bytes.equals(samples.png));
+});
+
 t.test('returns 404 for an image whose bytes are lost', async (t) => {
   const user = await service.createUser();
   for (const path of [String((await createPost(user, { image: png() })).image), await setPicture(user)]) {

@@ -118,6 +118,17 @@ t.test('pages of allowed origins may read a 429', async (t) => {
   }
 });
 
+t.test('every bucket has its policy', async (t) => {
+  const headersOf = async (method: string, path: string, sent?: WireOptions) => {
+    const { headers } = await forwarded('203.0.113.23', path, sent, method);
+    return [headers.get('ratelimit-policy'), headers.get('ratelimit')?.replace(/t=(899|900)$/, 't=…')];
+  };
+  t.same(await headersOf('GET', '/posts'), ['"general";q=3;w=900', '"general";r=2;t=…']);
+  t.same(await headersOf('POST', '/auth/login'), ['"strict";q=2;w=900', '"strict";r=1;t=…']);
+  const image = { headers: { 'Sec-Fetch-Site': 'cross-site' } };
+  t.same(await headersOf('GET', '/posts', image), ['"cross-site";q=3;w=900', '"cross-site";r=2;t=…']);
+});
+
 t.test('requests from pages of other sites count in a separate bucket', async (t) => {
   const outcomeOf = async (method: string, path: string, headers: Record<string, string>) => {
     const response = await forwarded('203.0.113.31', path, { headers }, method);

@@ -38,7 +38,14 @@ const selected =
   words.length > 0
     ? files.filter(({ name }) => words.some((word) => name.includes(word)))
     : files.filter(({ kind }) => kinds === 'all' || kinds.split(',').includes(kind));
-if (selected.length === 0) throw new Error(`no test file name contains ${words.join(' or ')}`);
+
+const knownKinds = [...new Set(files.map(({ kind }) => kind))];
+const unknownKinds = kinds === 'all' ? [] : kinds.split(',').filter((kind) => !knownKinds.includes(kind));
+const unmatchedWords = words.filter((word) => !files.some(({ name }) => name.includes(word)));
+for (const kind of unknownKinds)
+  console.error(`No test is of the kind ${kind}. The kinds are ${knownKinds.join(', ')}.`);
+for (const word of unmatchedWords) console.error(`No test file has “${word}” in its name.`);
+if (unknownKinds.length > 0 || unmatchedWords.length > 0) process.exit(1);
 
 /** Returns the duration and the outcome of each selected file, slowest first. */
 function readTimings() {

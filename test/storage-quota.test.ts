@@ -43,7 +43,7 @@ t.test('returns 413 for an image over the quota on every route, and stores or ch
   ];
   for (const { status, body } of refused) {
     t.equal(status, 413);
-    t.match(body, { message: /storage quota of your account/ });
+    t.match(body, { code: 'storage_quota_exceeded', message: /storage quota of your account/ });
   }
   await edit(user, posts[0].id, { remove_image: 'true' });
   await create(user, png());

@@ -105,7 +105,7 @@ t.test('accepts only unexpired tokens that a key of the service has signed for t
       ['sub', 'jti', 'tvr', 'iat', 'exp', 'iss', 'aud'].map((claim) => [`no ${claim}`, forge({ [claim]: undefined })]),
     ),
   };
-  const { body } = await service.send('GET', '/auth/me');
+  const { body } = await service.send('GET', '/auth/me', { token: 'no token' });
   for (const [title, token] of Object.entries(invalidTokens)) {
     const response = await me(token);
     t.equal(response.status, 401, title);

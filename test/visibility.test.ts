@@ -9,7 +9,7 @@ import { canSee, isPublicOrOwn } from '../db/visibility.js';
 import { createRandom } from '../scripts/seed/random.js';
 import { openTestStores } from './support/stores.js';
 
-const { db } = await openTestStores(t);
+const { db, graph } = await openTestStores(t);
 
 const USER_COUNT = 12;
 const POST_COUNT = 60;
@@ -24,13 +24,16 @@ t.test('the rule in TypeScript and the rule in SQL agree for a generated populat
   const users: number[] = [];
   for (let n = 0; n < USER_COUNT; n += 1) {
     const name = `visibility${n}`;
-    const account = await createAccount(db, {
-      name,
-      username: name,
-      email: `${name}@example.org`,
-      passwordHash: 'none',
-    });
-    if (account) users.push(account.id);
+    const account = await createAccount(
+      { db, graph },
+      {
+        name,
+        username: name,
+        email: `${name}@example.org`,
+        passwordHash: 'none',
+      },
+    );
+    if (account.outcome === 'created') users.push(account.id);
   }
   const privateUsers = users.filter(() => random(2) === 0);
   await db

@@ -9,8 +9,7 @@ import { batched } from '../support/batch.js';
 import { StoreUnavailableError } from '../support/errors.js';
 import { failpoint } from '../support/failpoints.js';
 import type { Log } from '../support/log.js';
-import { claimDueEntries } from './claim-due-entries.js';
-import { createNodeDelivery } from './node-delivery.js';
+import { claimDueEntries, createNodeDelivery } from './node-delivery.js';
 
 /*
  * Transactional outbox: keeps the graph and the image store consistent with PostgreSQL without distributed transactions.

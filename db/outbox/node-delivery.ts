@@ -1,11 +1,10 @@
 import { sql } from 'kysely';
 import type { Nodes, SocialGraph } from '../graph/index.js';
-import { secondsFromNow } from '../postgres/clock.js';
+import { NOW, secondsFromNow } from '../postgres/clock.js';
 import type { Database, DatabaseTransaction } from '../postgres/index.js';
 import { lockExclusive } from '../postgres/locks.js';
 import { batched } from '../support/batch.js';
 import { failpoint } from '../support/failpoints.js';
-import { claimDueEntries } from './claim-due-entries.js';
 
 interface Stores {
   graphTransactions: Database;
@@ -120,3 +119,16 @@ async function findExistingIds(
   const rows = await query.orderBy('id').execute();
   return rows.map(({ id }) => id);
 }
+
+/**
+ * Returns the entries that are due and not locked by another transaction. In a transaction, locks their rows until it ends.
+ */
+export const claimDueEntries = (db: Database, ids: readonly number[]) =>
+  db
+    .selectFrom('outbox')
+    .select(['id', 'kind', 'key', 'delivered'])
+    .where(sql<boolean>`id = any(${ids}::int8[])`)
+    .where('due_at', '<=', NOW)
+    .forUpdate()
+    .skipLocked()
+    .execute();

@@ -29,6 +29,8 @@ export interface DatabaseUsage {
 interface Options {
   /** The pause between two runs, in milliseconds. */
   intervalMs?: number;
+  /** How long a table that was not vacuumed since the start waits for an idle moment, in milliseconds. */
+  firstVacuumDelayMs?: number;
   /** Returns whether the disk has space for VACUUM's writes. Checkpoints need no such check: they free space. */
   hasRoom?: () => boolean;
 }
@@ -44,11 +46,14 @@ const CHECKPOINT_WAL_BYTES = 32 * 1024 * 1024;
  */
 const BUSY_URGENCY = 4;
 
+/** Then a table that was not vacuumed since the start is vacuumed even while the connection is in use. */
+const FIRST_VACUUM_DELAY_MS = 10 * 60 * 1000;
+
 interface DueTable {
   name: string;
   /**
-   * The changes or the age of transaction IDs, relative to the threshold, whichever is highest. At least 1 for one of the
-   * service's tables that was not vacuumed since the start.
+   * The changes or the age of transaction IDs, relative to the threshold, whichever is highest. A table of the service that
+   * was not vacuumed since the start is due, and urgent after `firstVacuumDelayMs`.
    */
   urgency: number;
   needsVacuum: boolean;
@@ -62,9 +67,10 @@ const thresholdSql = (kind: 'vacuum' | 'vacuum_insert' | 'analyze') =>
 export function startMaintenance(
   { db, pools }: Pick<Postgres, 'db' | 'pools'>,
   log: Log,
-  { intervalMs = INTERVAL_MS, hasRoom = () => true }: Options = {},
+  { intervalMs = INTERVAL_MS, firstVacuumDelayMs = FIRST_VACUUM_DELAY_MS, hasRoom = () => true }: Options = {},
 ): Maintenance {
   const stopped = new AbortController();
+  const startedAt = performance.now();
   let lastCheckpointAt = 0;
   const holds = new Set<object>();
   let running: Promise<void> = Promise.resolve();
@@ -96,6 +102,7 @@ export function startMaintenance(
 
   /** Returns tables of urgency 1 or more. Includes those not vacuumed since the start, when the statistics were reset. */
   async function findDueTables(): Promise<DueTable[]> {
+    const firstVacuumUrgency = performance.now() - startedAt < firstVacuumDelayMs ? 1 : BUSY_URGENCY;
     const { rows } = await sql<DueTable>`
       select relid::regclass::text as name, greatest(vacuum_urgency, analyze_urgency) as urgency, vacuum_urgency >= 1 as "needsVacuum"
       from (
@@ -104,7 +111,7 @@ export function startMaintenance(
             n_dead_tup / ${thresholdSql('vacuum')},
             n_ins_since_vacuum / ${thresholdSql('vacuum_insert')},
             age(c.relfrozenxid) / current_setting('vacuum_freeze_table_age')::float8,
-            case when nspname = 'public' and last_vacuum is null then 1 end
+            case when nspname = 'public' and last_vacuum is null then ${firstVacuumUrgency}::float8 end
           ) as vacuum_urgency,
           n_mod_since_analyze / ${thresholdSql('analyze')} as analyze_urgency
         from pg_class c

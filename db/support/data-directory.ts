@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod, open, readdir, rm } from 'node:fs/promises';
+import { chmod, type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { tryLock, waitForLock } from 'fs-native-extensions';
 import { makeDirectoryDurably } from './durable-files.js';
@@ -11,8 +11,11 @@ export const OWNER_ONLY_MODE = 0o700;
 export class DataDirectoryInUseError extends Error {
   readonly code = 'data_directory_in_use';
 
-  constructor(path: string) {
-    super(`${path} is in use by another process of this service`);
+  /** @param pid undefined if several processes share the directory, or if the process has not yet recorded its id */
+  constructor(path: string, pid: string | undefined) {
+    super(
+      `${path} is in use by ${pid ? `process ${pid}` : 'another process'} of this service: stop it first, or set DATA_DIR to another directory`,
+    );
     this.name = 'DataDirectoryInUseError';
   }
 }
@@ -57,9 +60,12 @@ export async function claimDataDirectory(
   await makeDirectoryDurably(root, OWNER_ONLY_MODE);
   const lock = await open(join(root, 'lock'), 'a+');
   if (!tryLock(lock.fd, { shared })) {
+    const [pid] = /^\d+$/m.exec(await lock.readFile('utf8')) ?? [];
     await lock.close();
-    throw new DataDirectoryInUseError(root);
+    throw new DataDirectoryInUseError(root, pid);
   }
+  // On a full disk this fails, and the message of `DataDirectoryInUseError` lacks the id.
+  await recordPid(lock, shared).catch(() => undefined);
   const restoring = join(root, 'restoring');
   if (!allowUnfinishedRestore && existsSync(restoring)) {
     await lock.close();
@@ -81,6 +87,12 @@ export async function claimDataDirectory(
       await lock.close();
     },
   };
+}
+
+/** Replaces the id of an earlier process. Processes that share the directory record none. */
+async function recordPid(lock: FileHandle, shared: boolean): Promise<void> {
+  await lock.truncate();
+  if (!shared) await lock.write(`${process.pid}\n`);
 }
 
 /** Creates a directory for this process's uploads, and removes those of processes that have ended. */

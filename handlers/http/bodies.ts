@@ -1,8 +1,9 @@
+import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Operation } from '../../generated/routes.js';
+import type { Operation } from '../operation.js';
 import { imageTypes } from '../policy/image-types.js';
-import { type HttpError, payloadTooLarge, unsupportedMediaType } from './errors.js';
+import { bodyTooLarge, type HttpError, type Reason, reason, unsupportedMediaType } from './errors.js';
 
 /*
  * Body parsing. One parser replaces all of Fastify's own, which leave a body unread if its type is missing or if its method
@@ -23,6 +24,11 @@ const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(;|$)/;
 
 const MAX_JSON_BYTES = 64 * 1024;
 
+/** The limits of the draining of a body after its response. */
+const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
+const MAX_DRAIN_MS = 30_000;
+const DRAIN_CHECK_INTERVAL_MS = 100;
+
 /** The body of a request. */
 export type RequestBody =
   | { kind: 'none' }
@@ -30,12 +36,10 @@ export type RequestBody =
   /** A multipart form, not yet read. */
   | { kind: 'form' }
   /** Reported together with the other problems of the request, in one 400. */
-  | { kind: 'invalid'; message: string };
+  | { kind: 'invalid'; reason: Reason };
 
 /** `refused` stands for a 413 or 415. */
 type ParserResult = RequestBody | { kind: 'refused'; error: HttpError };
-
-export const UNEXPECTED_BODY_MESSAGE = 'this operation takes no body';
 
 const NO_BODY: RequestBody = { kind: 'none' };
 
@@ -81,12 +85,12 @@ async function readBody(
     for await (const chunk of payload.iterator({ destroyOnReturn: false })) {
       size += chunk.length;
       if (size > 0 && !isExpectedJson) return unexpectedBody(expected);
-      if (size > MAX_JSON_BYTES && expected) return { kind: 'refused', error: payloadTooLarge() };
+      if (size > MAX_JSON_BYTES && expected) return { kind: 'refused', error: bodyTooLarge() };
       if (size > MAX_JSON_BYTES) return unexpectedBody(undefined);
       chunks.push(chunk);
     }
   } catch {
-    return { kind: 'invalid', message: 'is incomplete' };
+    return { kind: 'invalid', reason: reason('incomplete_body') };
   } finally {
     payload.resume();
   }
@@ -95,13 +99,28 @@ async function readBody(
 
 function unexpectedBody(expected: string | undefined): ParserResult {
   if (expected) return { kind: 'refused', error: unsupportedMediaType(expected) };
-  return { kind: 'invalid', message: UNEXPECTED_BODY_MESSAGE };
+  return { kind: 'invalid', reason: reason('unexpected_body') };
 }
 
 function parseJson(bytes: Uint8Array): RequestBody {
   try {
     return { kind: 'json', value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) };
   } catch {
-    return { kind: 'invalid', message: 'must be valid JSON in UTF-8' };
+    return { kind: 'invalid', reason: reason('malformed_json') };
   }
+}
+
+/**
+ * Limits the draining of a body that is still arriving after the response. The rest of the body is read and discarded, since a
+ * client that is disconnected while it sends may never see the response. Beyond the limit the connection is destroyed.
+ */
+export function limitDrain(request: IncomingMessage): void {
+  if (request.complete) return;
+  const { socket } = request;
+  const bytesBefore = socket.bytesRead;
+  const startedAt = Date.now();
+  const timer = setInterval(() => {
+    if (socket.bytesRead - bytesBefore > MAX_DRAINED_BYTES || Date.now() - startedAt > MAX_DRAIN_MS) socket.destroy();
+    if (request.complete || socket.destroyed) clearInterval(timer);
+  }, DRAIN_CHECK_INTERVAL_MS).unref();
 }

@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { ERROR_STATUSES, type ErrorCode } from './error-codes.js';
 
 /** By Node's error code. All other errors are a 400. */
-const RESPONSES: Record<string, [status: number, message: string]> = {
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive.'],
-  HPE_HEADER_OVERFLOW: [431, 'The request line and headers are too large.'],
+const RESPONSES: Record<string, [code: ErrorCode, message: string]> = {
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request took too long to arrive.'],
+  HPE_HEADER_OVERFLOW: ['headers_too_large', 'The request line and headers are too large.'],
 };
 
 /** How long the client has to read the response before the connection is destroyed. */
@@ -32,9 +33,10 @@ export function respondToClientError(this: FastifyInstance, error: NodeJS.ErrnoE
     return;
   }
   const id = randomUUID();
-  const [status, message] = RESPONSES[error.code ?? ''] ?? [400, 'The request is not valid HTTP.'];
+  const [code, message] = RESPONSES[error.code ?? ''] ?? ['invalid_http', 'The request is not valid HTTP.'];
+  const status = ERROR_STATUSES[code];
   this.log.info({ reqId: id, status, code: error.code }, 'client error');
-  const body = JSON.stringify({ message });
+  const body = JSON.stringify({ code, message });
   socket.end(
     [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,

@@ -6,8 +6,8 @@ import { SESSION_COOKIE } from './authenticate.js';
 type Headers = Record<string, string>;
 
 /** Returns the cookie's attributes. Forwarded headers may be the only sign of a proxy that terminates TLS. */
-const attributesOf = ({ publicUrl }: AppContext, { https }: Client) =>
-  ({ httpOnly: true, sameSite: 'lax', path: '/', secure: https || publicUrl.protocol === 'https:' }) as const;
+const attributesOf = ({ config }: AppContext, { https }: Client) =>
+  ({ httpOnly: true, sameSite: 'lax', path: '/', secure: https || config.publicUrl.protocol === 'https:' }) as const;
 
 /** Returns the header that sets the session cookie. */
 export function sessionCookie(context: AppContext, client: Client, token: string, expires: Date): Headers {

@@ -15,6 +15,9 @@ export const ALLOW_ANY_ORIGIN = { origin: '*', credentials: false };
 const EXPOSED_HEADERS = [
   'ETag',
   'Link',
+  'Location',
+  'RateLimit',
+  'RateLimit-Policy',
   'Retry-After',
   'WWW-Authenticate',
   'X-RateLimit-Limit',

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { hasAuthorizationHeader } from './authenticate.js';
-import { forbidden } from './errors.js';
+import { crossSiteRequest } from './errors.js';
 
 /** Methods that change nothing (RFC 9110 section 9.2.1). */
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -28,7 +28,7 @@ export function isFromUntrustedOrigin(request: FastifyRequest, trusted: Readonly
  */
 export function refuseCrossSite(request: FastifyRequest, trusted: ReadonlySet<string>): void {
   if (SAFE_METHODS.has(request.method)) return;
-  if (isFromUntrustedOrigin(request, trusted)) throw forbidden('A page of another site cannot send this request.');
+  if (isFromUntrustedOrigin(request, trusted)) throw crossSiteRequest();
 }
 
 const isOriginOfHost = (origin: string, host: string | undefined) =>

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import { OverloadedError } from '../../db/support/lane.js';
-import { HttpError, payloadTooLarge, unavailable } from './errors.js';
+import { bodyTooLarge, HttpError, overloaded, storeUnavailable } from './errors.js';
 
 /** Turns every thrown error into a response. Logs the cause of a 5xx, unless it was thrown as an HttpError. */
 export function respondToError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -11,18 +11,20 @@ export function respondToError(error: unknown, request: FastifyRequest, reply: F
   }
   // It may belong to a payload that could not be sent.
   reply.removeHeader('Content-Length');
+  const { status, headers, code, message, problems } = response;
   return reply
-    .code(response.status)
-    .headers(response.headers)
+    .code(status)
+    .headers(headers)
     .type('application/json; charset=utf-8')
-    .send(JSON.stringify({ message: response.message, ...(response.problems && { errors: response.problems }) }));
+    .send(JSON.stringify({ code, message, ...(problems && { errors: problems }) }));
 }
 
 function httpErrorOf(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
-  if (error instanceof StoreUnavailableError || error instanceof OverloadedError) return unavailable();
+  if (error instanceof StoreUnavailableError) return storeUnavailable();
+  if (error instanceof OverloadedError) return overloaded();
   const { statusCode = 500 } = error as Partial<FastifyError>;
-  if (statusCode === 413) return payloadTooLarge();
-  if (statusCode >= 400 && statusCode < 500) return new HttpError(statusCode, 'The request is not valid.');
-  return new HttpError(500, 'Internal server error.');
+  if (statusCode === 413) return bodyTooLarge();
+  if (statusCode >= 400 && statusCode < 500) return new HttpError('invalid_request', 'The request is not valid.');
+  return new HttpError('internal_error', 'Internal server error.');
 }

@@ -1,72 +1,110 @@
-/** An item of `errors` in a 400 response. `field` is empty if the problem concerns the whole body or path. */
-export interface FieldProblem {
-  in: 'body' | 'query' | 'path' | 'header';
-  field: string;
+import { ERROR_STATUSES, type ErrorCode, FIELD_MESSAGES, type FieldCode } from './error-codes.js';
+
+/** The reason why a field is refused. */
+export interface Reason {
+  code: FieldCode;
   message: string;
 }
+
+/** An item of `errors` in a 400 response. `field` is empty if the problem concerns the whole body or path. */
+export interface FieldProblem extends Reason {
+  in: 'body' | 'query' | 'path' | 'header';
+  field: string;
+}
+
+export const reason = (code: FieldCode, message: string = FIELD_MESSAGES[code]): Reason => ({ code, message });
 
 /**
  * An error with the response to send. It is thrown for errors that many operations have in common. Handlers return the errors
  * that are specific to their operation (404, 409), so that the compiler checks them against the contract.
  */
 export class HttpError extends Error {
-  readonly code = 'http_error';
+  readonly status: number;
 
   constructor(
-    readonly status: number,
+    readonly code: ErrorCode,
     message: string,
     readonly headers: Readonly<Record<string, string>> = {},
     readonly problems?: readonly FieldProblem[],
   ) {
     super(message);
     this.name = 'HttpError';
+    this.status = ERROR_STATUSES[code];
   }
 }
+
+/** Returns the response for an error that a handler returns. The compiler checks that the operation declares its status. */
+export const errorResponse = <Code extends ErrorCode>(code: Code, message: string) => ({
+  status: ERROR_STATUSES[code],
+  body: { code, message },
+});
 
 /** The maximum number of problems in a 400 response. A body of 64 KiB can contain 10,000 unknown fields. */
 export const MAX_PROBLEMS = 100;
 
-export const badRequest = (problems: readonly FieldProblem[]) =>
-  new HttpError(400, 'The request is not valid.', {}, problems.slice(0, MAX_PROBLEMS));
+/** Creates a 400 about fields. A field that has the same problem several times is listed once. */
+export function badRequest(problems: readonly FieldProblem[]): HttpError {
+  const distinct = new Map(problems.map((problem) => [JSON.stringify(problem), problem]));
+  return new HttpError(
+    'invalid_request',
+    'The request is not valid.',
+    {},
+    [...distinct.values()].slice(0, MAX_PROBLEMS),
+  );
+}
 
 /** Creates a 400 that concerns the whole body. */
-export const badBody = (message: string) => badRequest([{ in: 'body', field: '', message }]);
+export const badBody = (code: FieldCode, message?: string) =>
+  badRequest([{ in: 'body', field: '', ...reason(code, message) }]);
 
-const CREDENTIALS_REQUIRED = 'Valid credentials are required.';
-
-/** Creates the 401 for wrong credentials other than a token. Every 401 names the authentication scheme (RFC 6750 section 3). */
-export const invalidCredentials = (message: string) => new HttpError(401, message, { 'WWW-Authenticate': 'Bearer' });
+/** Creates a 401 for credentials other than a token. Every 401 names the authentication scheme (RFC 6750 section 3). */
+export const unauthorized = (code: ErrorCode, message: string) =>
+  new HttpError(code, message, { 'WWW-Authenticate': 'Bearer' });
 
 /** Creates the 401 for a request without credentials. */
-export const missingCredentials = () => invalidCredentials(CREDENTIALS_REQUIRED);
+export const missingCredentials = () => unauthorized('missing_credentials', 'Credentials are required.');
 
 /** Creates the 401 for a refused token, or for one whose session or account has been deleted. */
 export const invalidToken = () =>
-  new HttpError(401, CREDENTIALS_REQUIRED, { 'WWW-Authenticate': 'Bearer error="invalid_token"' });
+  new HttpError('invalid_token', 'The token is not valid. Log in again.', {
+    'WWW-Authenticate': 'Bearer error="invalid_token"',
+  });
 
-export const forbidden = (message: string) => new HttpError(403, message);
+export const crossSiteRequest = () =>
+  new HttpError('cross_site_request', 'A page of another site cannot send this request.');
 
-export const notFound = (message = 'Not found.') => new HttpError(404, message);
+export const notFound = () => new HttpError('not_found', 'Not found.');
 
 /** Creates a 405, which must list the methods that the path supports (RFC 9110 section 15.5.6). */
 export const methodNotAllowed = (allow: string) =>
-  new HttpError(405, 'This path does not support that method.', { Allow: allow });
+  new HttpError('method_not_allowed', 'This path does not support that method.', { Allow: allow });
 
-export const payloadTooLarge = (message = 'The body is larger than this operation takes.') =>
-  new HttpError(413, message);
+export const bodyTooLarge = () => new HttpError('body_too_large', 'The body is larger than this operation takes.');
+export const fileTooLarge = () => new HttpError('file_too_large', 'The file is larger than this operation takes.');
 
 export const unsupportedMediaType = (expected: string) =>
-  new HttpError(415, `This operation takes a body of type ${expected}.`);
+  new HttpError('unsupported_media_type', `This operation takes a body of type ${expected}.`);
 
 /** Creates a 429 that closes the connection: a client that ignores it has to reconnect for each request. */
-export const tooManyRequests = (retryAfterSeconds: number, message = 'Too many requests. Try again later.') =>
-  new HttpError(429, message, { 'Retry-After': String(retryAfterSeconds), Connection: 'close' });
+const throttled = (code: ErrorCode, message: string, retryAfterSeconds: number) =>
+  new HttpError(code, message, { 'Retry-After': String(retryAfterSeconds), Connection: 'close' });
 
-/** Creates the 503 for a request that would have to wait too long in a queue. */
-export const serviceBusy = () => new HttpError(503, 'The service is busy. Try again later.', { 'Retry-After': '2' });
+export const rateLimitExceeded = (retryAfterSeconds: number) =>
+  throttled('rate_limit_exceeded', 'Too many requests. Try again later.', retryAfterSeconds);
+
+export const tooManyFailedPasswords = (retryAfterSeconds: number) =>
+  throttled('too_many_failed_passwords', 'Too many failed passwords. Try again later.', retryAfterSeconds);
 
 /** Creates the error that ends a request whose client has disconnected. The status appears in logs and metrics only. */
-export const clientClosed = () => new HttpError(499, 'The client closed the connection.');
+export const clientClosed = () => new HttpError('client_closed_request', 'The client closed the connection.');
 
-export const unavailable = (message = 'The service cannot do this right now. Try again later.') =>
-  new HttpError(503, message, { 'Retry-After': '5' });
+const unavailable = (code: ErrorCode, message: string, retryAfterSeconds: number) =>
+  new HttpError(code, message, { 'Retry-After': String(retryAfterSeconds) });
+
+export const storeUnavailable = () =>
+  unavailable('store_unavailable', 'The service cannot do this right now. Try again later.', 5);
+
+/** Creates the 503 for a request that would have to wait too long in a queue. A full queue empties within three seconds. */
+export const overloaded = () => unavailable('overloaded', 'The service is busy. Try again later.', 3);
+
+export const shuttingDown = () => unavailable('shutting_down', 'The service is shutting down. Try again later.', 5);

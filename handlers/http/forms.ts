@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { StoreUnavailableError } from '../../db/support/errors.js';
-import type { Kind } from '../../generated/routes.js';
-import type { Upload } from '../../generated/types.js';
+import type { FieldType, Upload } from '../operation.js';
 import { describeFileType } from '../policy/file-types.js';
 import { cleanImage, ImageRefusedError } from '../policy/image-metadata/index.js';
 import { canonicalMediaType, detectImageType, HEAD_BYTES } from '../policy/image-types.js';
-import { type FieldProblem, HttpError, payloadTooLarge } from './errors.js';
+import { type FieldProblem, fileTooLarge, HttpError, type Reason, reason } from './errors.js';
 import { type Part, readParts } from './multipart.js';
 
 /*
@@ -36,10 +35,10 @@ export interface FormOptions {
   stripMetadata: boolean;
 }
 
-/** A value, the problem of the part, or neither for an empty file input. */
+/** A value, the reason why the part is refused, or neither for an empty file input. */
 interface PartResult {
   value?: string | Upload;
-  message?: string;
+  refused?: Reason;
 }
 
 interface ImageResult extends PartResult {
@@ -64,7 +63,7 @@ const plainEncodings = ['7bit', '8bit', 'binary'];
  */
 export async function readForm(
   request: FastifyRequest,
-  kinds: Readonly<Record<string, Kind>>,
+  kinds: Readonly<Record<string, FieldType>>,
   options: FormOptions,
 ): Promise<Form> {
   const form: Form = { fields: Object.create(null), problems: [] };
@@ -73,11 +72,11 @@ export async function readForm(
     for await (const part of readParts(request.raw, options.maxBodyBytes)) {
       const { name } = part;
       const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
-      const { value, message } = await readPart(part, kind, seen.has(name), options);
+      const { value, refused } = await readPart(part, kind, seen.has(name), options);
       if (value !== undefined) form.fields[name] = value;
-      if (message !== undefined) form.problems.push({ in: 'body', field: name, message });
+      if (refused) form.problems.push({ in: 'body', field: name, ...refused });
       // An empty file input does not count: another file may follow under its name.
-      if (value !== undefined || message !== undefined) seen.add(name);
+      if (value !== undefined || refused) seen.add(name);
     }
     return form;
   } catch (error) {
@@ -95,31 +94,32 @@ export async function discardForm(form: Form): Promise<void> {
 
 async function readPart(
   part: Part,
-  kind: Kind | undefined,
+  kind: FieldType | undefined,
   repeated: boolean,
   options: FormOptions,
 ): Promise<PartResult> {
-  const message = repeated ? 'must not be repeated' : headerProblem(part, kind);
-  if (message === undefined) return kind === 'file' ? readImage(part, options) : readText(part);
+  const refused = repeated ? reason('repeated') : headerProblem(part, kind);
+  if (!refused) return kind === 'file' ? readImage(part, options) : readText(part);
   let size = 0;
   for await (const chunk of part.bytes) size += chunk.length;
-  return kind === 'file' && isEmptyFileInput(part, size) ? {} : { message };
+  return kind === 'file' && isEmptyFileInput(part, size) ? {} : { refused };
 }
 
-/** Returns the message for a part's headers if they have a problem. */
-function headerProblem(part: Part, kind: Kind | undefined): string | undefined {
+/** Returns the reason to refuse a part because of its headers, if there is one. */
+function headerProblem(part: Part, kind: FieldType | undefined): Reason | undefined {
   const isFile = part.fileName !== undefined;
   // Some clients send a boolean as JSON, where it is the same text.
   const isJsonBoolean = kind === 'boolean' && part.mediaType === 'application/json';
   const isText = part.mediaType === undefined || part.mediaType === 'text/plain' || isJsonBoolean;
   // Undeclared text is left to the schema, except for names of inherited properties, such as __proto__.
-  if (kind === undefined && (isFile || !isText || part.name in Object.prototype)) return 'is not known';
-  if (kind === 'file' && !isFile && isText) return 'must be a file';
-  if (kind !== 'file' && isFile) return 'must be text, not a file';
-  if (kind !== 'file' && !isText) return 'must be plain text';
-  if (kind !== 'file' && part.charset !== undefined && !charsets.includes(part.charset)) return 'must be UTF-8 text';
+  if (kind === undefined && (isFile || !isText || part.name in Object.prototype)) return reason('unknown_field');
+  if (kind === 'file' && !isFile && isText) return reason('not_a_file');
+  if (kind !== 'file' && isFile) return reason('not_text', 'must be text, not a file');
+  if (kind !== 'file' && !isText) return reason('not_text');
+  if (kind !== 'file' && part.charset !== undefined && !charsets.includes(part.charset))
+    return reason('invalid_encoding');
   if (part.transferEncoding !== undefined && !plainEncodings.includes(part.transferEncoding)) {
-    return 'must be sent without a transfer encoding';
+    return reason('invalid_encoding', 'must be sent without a transfer encoding');
   }
   return undefined;
 }
@@ -134,11 +134,11 @@ async function readText(part: Part): Promise<PartResult> {
     size += chunk.length;
     if (size <= MAX_FIELD_BYTES) chunks.push(chunk);
   }
-  if (size > MAX_FIELD_BYTES) return { message: 'is too long' };
+  if (size > MAX_FIELD_BYTES) return { refused: reason('too_long', `must have at most ${MAX_FIELD_BYTES} bytes`) };
   try {
     return { value: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks)) };
   } catch {
-    return { message: 'must be UTF-8 text' };
+    return { refused: reason('invalid_encoding') };
   }
 }
 
@@ -153,7 +153,7 @@ async function readImage(part: Part, options: FormOptions): Promise<PartResult> 
     }
     return result;
   } catch (cause) {
-    if (cause instanceof ImageRefusedError) return { message: cause.message };
+    if (cause instanceof ImageRefusedError) return { refused: reason(cause.fieldCode) };
     // Any other error is a failure of the disk.
     throw cause instanceof HttpError ? cause : new StoreUnavailableError('images', { cause });
   } finally {
@@ -179,7 +179,7 @@ async function spool(bytes: Readable, path: string, { maxFileBytes, hasFreeSpace
   async function* checkedChunks(): AsyncGenerator<Buffer> {
     for await (const chunk of bytes) {
       size += chunk.length;
-      if (size > maxFileBytes) throw payloadTooLarge('The file is larger than this operation takes.');
+      if (size > maxFileBytes) throw fileTooLarge();
       if (size > nextSpaceCheckAt) {
         if (!(await hasFreeSpace())) throw new StoreUnavailableError('images');
         nextSpaceCheckAt = size + SPACE_CHECK_INTERVAL_BYTES;
@@ -198,15 +198,16 @@ async function validateImage(part: Part, { path, size, head }: Spooled): Promise
   const detected = detectImageType(head);
   if (!detected) {
     const actual = await describeFileType(head);
-    if (actual) return { message: `is ${actual}; JPEG, PNG, GIF, WebP and AVIF are accepted` };
-    return { message: 'must be a JPEG, PNG, GIF, WebP or AVIF image' };
+    const { code, message } = reason('unsupported_image');
+    return { refused: reason(code, actual && `${message}, not ${actual}`) };
   }
   const { mediaType } = detected;
   // RFC 2046 section 4.5.1: application/octet-stream means an unknown type.
   const declared = part.mediaType === 'application/octet-stream' ? undefined : part.mediaType;
   if (declared !== undefined && canonicalMediaType(declared) !== mediaType) {
     const shown = declared.length > MAX_MEDIA_TYPE_LENGTH ? 'another type' : declared;
-    return { message: `is declared as ${shown}, but its bytes are ${mediaType}` };
+    const message = `is declared as ${shown}, but its bytes are ${mediaType}`;
+    return { refused: reason('image_type_mismatch', message) };
   }
   return { value: { path, size, mediaType } };
 }

@@ -1,18 +1,18 @@
 import type { Readable } from 'node:stream';
 import { type PendingImage, withPendingImage } from '../../db/outbox/pending-images.js';
 import { fitsStorageQuota, type ReplacedImage, StorageQuotaExceededError } from '../../db/storage-quota.js';
-import type { Upload } from '../../generated/types.js';
 import type { AppContext } from '../context.js';
+import type { Upload } from '../operation.js';
 import { extensionOf, mediaTypeOf } from '../policy/image-types.js';
-import { payloadTooLarge } from './errors.js';
+import { errorResponse, HttpError } from './errors.js';
 import { matchesEtag } from './etags.js';
 
 type ImageResponse =
   | { status: 200; headers: Record<string, string>; body: Readable }
   | { status: 304; headers: Record<string, string> }
-  | { status: 404; body: { message: string } };
+  | typeof IMAGE_NOT_FOUND;
 
-export const IMAGE_NOT_FOUND = { status: 404, body: { message: 'There is no such image.' } } as const;
+export const IMAGE_NOT_FOUND = errorResponse('not_found', 'There is no such image.');
 
 type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -84,6 +84,9 @@ export async function withUpload<Result>(
   } catch (error) {
     if (!(error instanceof StorageQuotaExceededError)) throw error;
     context.metrics.quotaExceeded('storage');
-    throw payloadTooLarge('The image would exceed the storage quota of your account. Delete or replace other images.');
+    throw new HttpError(
+      'storage_quota_exceeded',
+      'The image would exceed the storage quota of your account. Delete or replace other images.',
+    );
   }
 }

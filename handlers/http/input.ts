@@ -1,15 +1,15 @@
 import type { FastifyRequest } from 'fastify';
-import type { Kind, Operation } from '../../generated/routes.js';
 import type { OperationId } from '../../generated/types.js';
-import { validators } from '../../generated/validators.js';
+import * as generated from '../../generated/validators.js';
 import type { AppContext, AuthenticatedUser } from '../context.js';
+import type { FieldType, Operation } from '../operation.js';
 import { normalizeEmail } from '../policy/emails.js';
 import { rules, type ValidatedRequest } from '../rules.js';
 import { authenticate } from './authenticate.js';
-import { parsedBody, type RequestBody, UNEXPECTED_BODY_MESSAGE } from './bodies.js';
-import { badRequest, type FieldProblem, HttpError, notFound } from './errors.js';
+import { parsedBody, type RequestBody } from './bodies.js';
+import { badRequest, type FieldProblem, HttpError, notFound, type Reason, reason } from './errors.js';
 import { discardForm, type Form, readForm } from './forms.js';
-import { validateFields } from './validate.js';
+import { type Validate, validateFields } from './validate.js';
 
 /*
  * Reads and validates a request. A JSON body has already been parsed (see bodies.ts); a form is read here.
@@ -36,6 +36,16 @@ export interface Input {
   /** Removes the temporary files of a form. */
   discard(): Promise<void>;
 }
+
+interface Validators {
+  readonly query: Validate;
+  readonly path: Validate;
+  readonly body: Validate;
+  /** Only for operations with header parameters. */
+  readonly header?: Validate;
+}
+
+const validators: Readonly<Record<OperationId, Validators>> = generated.validators;
 
 /** Added to the maximum file size for the other parts of a form. */
 const FORM_MARGIN_BYTES = 256 * 1024;
@@ -129,7 +139,7 @@ function readHeaderParameters({ raw }: FastifyRequest, operation: Operation, pro
   const parameters = coerceAll(sent, operation.headers);
   for (const problem of validateFields(validate, parameters, 'header').problems) {
     const repeated = (raw.headersDistinct[problem.field.toLowerCase()]?.length ?? 0) > 1;
-    problems.push(repeated ? { ...problem, message: 'must not be repeated' } : problem);
+    problems.push(repeated ? { ...problem, ...reason('repeated') } : problem);
   }
   return parameters;
 }
@@ -147,8 +157,8 @@ function readBody(
     for (const field of validation.invalidTexts) invalidTexts.add(field);
     return validation.problems;
   };
-  const refuse = (message: string) => {
-    problems.push({ in: 'body', field: '', message });
+  const refuse = (why: Reason) => {
+    problems.push({ in: 'body', field: '', ...why });
     return undefined;
   };
   if (form) {
@@ -161,14 +171,14 @@ function readBody(
     problems.push(...form.problems, ...fromSchema);
     return body;
   }
-  if (received.kind === 'invalid') return refuse(received.message);
+  if (received.kind === 'invalid') return refuse(received.reason);
   if (received.kind === 'none') {
     if (operation.body) problems.push(...validate({}));
     return undefined;
   }
   const value = received.kind === 'json' ? received.value : undefined;
-  if (!operation.body && (operation.refusesEmptyObject || !isObject(value))) return refuse(UNEXPECTED_BODY_MESSAGE);
-  if (!isObject(value)) return refuse('must be a JSON object');
+  if (!operation.body && (operation.noBody || !isObject(value))) return refuse(reason('unexpected_body'));
+  if (!isObject(value)) return refuse(reason('not_an_object'));
   const body = normalizeEmails(value, operation);
   problems.push(...validate(body));
   return body;
@@ -178,11 +188,11 @@ const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Converts strings that are literals of an integer or boolean field. Leaves all other values to the validator. */
-function coerceAll(fields: Fields, kinds: Readonly<Record<string, Kind>>): Fields {
+function coerceAll(fields: Fields, kinds: Readonly<Record<string, FieldType>>): Fields {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, coerce(value, kinds[name])]));
 }
 
-function coerce(value: unknown, kind: Kind | undefined): unknown {
+function coerce(value: unknown, kind: FieldType | undefined): unknown {
   if (typeof value !== 'string') return value;
   if (kind === 'integer' && INTEGER.test(value)) return Number(value);
   if (kind === 'boolean' && BOOLEAN.test(value)) return value.toLowerCase() === 'true';

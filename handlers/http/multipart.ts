@@ -1,13 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { Dicer } from '@fastify/busboy';
-import { badBody, payloadTooLarge } from './errors.js';
+import { badBody, bodyTooLarge } from './errors.js';
 
 /*
  * A streaming multipart/form-data parser (RFC 7578) on top of Dicer, busboy's low-level parser. Parts are yielded as they
  * arrive. A body that is malformed, incomplete or too large ends both the iteration and the bytes of the current part with an
  * HttpError. Leaving the loop early drains the rest of the body, so that the connection can still carry the response.
  */
+
+const badForm = (message: string) => badBody('malformed_form', message);
 
 /** One part of a body. Properties that its headers do not contain are undefined. */
 export interface Part {
@@ -31,7 +33,7 @@ const MAX_BOUNDARY_LENGTH = 70; // RFC 2046 section 5.1.1
  */
 export function readParts(request: IncomingMessage, maxBytes: number): AsyncIterable<Part> {
   // Nothing has been read yet, so Node drains the body.
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw payloadTooLarge();
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw bodyTooLarge();
   const boundary = boundaryOf(request);
   // An empty body needs no boundary, so a missing one is reported at the first byte.
   const parser = new Dicer({ boundary: boundary ?? '-' });
@@ -56,32 +58,32 @@ export function readParts(request: IncomingMessage, maxBytes: number): AsyncIter
     current = bytes;
     // An error that occurs before the part is read must not be an unhandled 'error' event.
     bytes.on('error', () => {});
-    if (++startedParts > MAX_PARTS) return fail(badBody('The form has too many parts.'));
+    if (++startedParts > MAX_PARTS) return fail(badForm(`must have at most ${MAX_PARTS} parts`));
     bytes.once('header', (headers) => {
       partsWithHeaders++;
       const part = createPart(headers as PartHeaders, bytes);
       if (part) parts.push(part);
-      else fail(badBody('Every part must have a Content-Disposition of form-data with a name.'));
+      else fail(badForm('must have a Content-Disposition of form-data with a name in every part'));
     });
   });
   parser.on('finish', () => {
-    if (partsWithHeaders < startedParts) fail(badBody('A part of the form has incomplete headers.'));
+    if (partsWithHeaders < startedParts) fail(badForm('must have complete headers in every part'));
     else parts.push(null);
   });
   parser.on('error', () => {
     // An empty body is an empty form.
     if (received === 0) parts.push(null);
-    else fail(badBody('The multipart body ends before its closing boundary.'));
+    else fail(badForm('must end with its closing boundary'));
   });
 
-  const failIncomplete = () => fail(badBody('The connection was closed before the whole body had arrived.'));
+  const failIncomplete = () => fail(badBody('incomplete_body'));
   request.on('close', () => {
     if (!request.readableEnded) failIncomplete();
   });
   request.on('data', (chunk: Buffer) => {
     received += chunk.length;
-    if (boundary === undefined) fail(badBody('The Content-Type of a multipart body must name its boundary.'));
-    if (received > maxBytes) fail(payloadTooLarge());
+    if (boundary === undefined) fail(badForm('must have a Content-Type that names its boundary'));
+    if (received > maxBytes) fail(bodyTooLarge());
   });
   if (request.destroyed) failIncomplete();
   else request.pipe(parser);

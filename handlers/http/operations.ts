@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import openapiGlue from 'fastify-openapi-glue';
-import { type Operation, operations } from '../../generated/routes.js';
-import { serializers } from '../../generated/serializers.js';
+import { routes } from '../../generated/routes.js';
+import * as generated from '../../generated/serializers.js';
 import type { OperationId } from '../../generated/types.js';
 import type { AppContext, AuthenticatedUser } from '../context.js';
 import { handlers } from '../index.js';
+import type { Operation } from '../operation.js';
 import { authenticate } from './authenticate.js';
 import { RequestClient } from './client.js';
 import { refuseCrossSite } from './cross-site.js';
@@ -20,6 +21,12 @@ declare module 'fastify' {
     user: AuthenticatedUser | undefined;
   }
 }
+
+const operations: Readonly<Record<OperationId, Operation>> = routes;
+
+/** Functions that return a body as JSON, by operation and status. */
+const serializers: Readonly<Record<OperationId, Readonly<Record<number, (body: unknown) => string>>>> =
+  generated.serializers;
 
 /** The common supertype of all handlers. `Handlers` checks the exact type of each. */
 type AnyHandler = (

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { unavailable } from './errors.js';
+import { clientClosed, overloaded } from './errors.js';
 
 /*
  * A memory budget for large responses. A response stays in memory until its client has read it, so without a bound slow clients
@@ -28,7 +28,7 @@ export interface ResponseBudget {
   /**
    * Waits until a payload may be sent. Its bytes are returned to the budget when the response closes.
    *
-   * @throws HttpError 503
+   * @throws HttpError 503, 499 if the client disconnects
    */
   acquire(bytes: number, address: string, response: ServerResponse): Promise<void>;
   /** The bytes of responses being sent and of those in the queue, and the number of refused responses. */
@@ -68,7 +68,7 @@ export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBu
 
   function refuse(): Error {
     usage.refused += 1;
-    return unavailable('Too many large responses are being sent. Try again later.');
+    return overloaded();
   }
 
   return {
@@ -83,7 +83,7 @@ export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBu
         };
         const abandon = () => {
           leaveQueue();
-          reject(unavailable());
+          reject(clientClosed());
         };
         const waiter: Waiter = {
           bytes,
@@ -98,7 +98,7 @@ export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBu
             resolve();
           },
         };
-        if (response.destroyed) return reject(unavailable());
+        if (response.destroyed) return reject(clientClosed());
         queue.add(waiter);
         usage.waitingBytes += bytes;
         startWaiters();

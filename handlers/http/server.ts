@@ -10,15 +10,14 @@ import Fastify, {
 } from 'fastify';
 import type { RedisConnection } from '../../db/redis.js';
 import type { AppContext } from '../context.js';
-import { registerBodyParser } from './bodies.js';
+import { limitDrain, registerBodyParser } from './bodies.js';
 import { respondToClientError } from './client-errors.js';
 import { limitConnections, readConnectionLimits } from './connections.js';
 import { registerCors } from './cors.js';
 import { isFromUntrustedOrigin } from './cross-site.js';
 import { type ContractDocument, registerDocs } from './docs/index.js';
 import { respondToError } from './error-handler.js';
-import { badRequest, notFound, unavailable } from './errors.js';
-import { limitDrain } from './limit-drain.js';
+import { badRequest, notFound, reason, shuttingDown } from './errors.js';
 import { createRateLimiter } from './limits.js';
 import { trackMethods } from './methods.js';
 import type { Metrics } from './metrics.js';
@@ -57,9 +56,13 @@ const REQUEST_TIMEOUT_MS = 300_000;
 /** Longer than the idle timeout of common proxies (60 seconds), so that the proxy closes an idle connection first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
-const HOST_MISSING = { in: 'header', field: 'Host', message: 'is required' } as const;
-const HOST_REPEATED = { in: 'header', field: 'Host', message: 'must not be repeated' } as const;
-const URL_UNDECODABLE = { in: 'path', field: '', message: 'cannot be decoded' } as const;
+const HOST_MISSING = { in: 'header', field: 'Host', ...reason('required') } as const;
+const HOST_REPEATED = { in: 'header', field: 'Host', ...reason('repeated') } as const;
+const URL_UNDECODABLE = {
+  in: 'path',
+  field: '',
+  ...reason('invalid_encoding', 'must be percent-encoded UTF-8'),
+} as const;
 
 /** Returns whether a request is a CORS preflight, as the Fetch standard defines it. */
 const isPreflight = ({ method, headers }: FastifyRequest) =>
@@ -83,7 +86,7 @@ export async function buildServer(
   context: AppContext,
   { document, metrics, redis }: ServerDependencies,
 ): Promise<FastifyInstance> {
-  const { config, log, publicUrl } = context;
+  const { config, log } = context;
   const server: FastifyInstance = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -147,7 +150,7 @@ export async function buildServer(
   });
 
   await registerCors(server, config);
-  const trustedOrigins = new Set([...config.corsOrigins, publicUrl.origin]);
+  const trustedOrigins = new Set([...config.corsOrigins, config.publicUrl.origin]);
   const rateLimit = await createRateLimiter(server, config, redis);
   server.addHook('onRequest', async (request, reply) => {
     const { operation, unlimited } = request.routeOptions.config ?? {};
@@ -159,7 +162,7 @@ export async function buildServer(
         : (operation?.rateLimit ?? 'general');
       await rateLimit(request, reply, bucket);
     }
-    if (wasClosing) throw unavailable('The service is shutting down.');
+    if (wasClosing) throw shuttingDown();
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw badRequest([HOST_MISSING]);
     if (isRepeated(request.raw, 'host')) throw badRequest([HOST_REPEATED]);
   });

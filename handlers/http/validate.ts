@@ -1,14 +1,29 @@
 import type { ErrorObject } from 'ajv';
-import type { Validate } from '../../generated/validators.js';
-import type { FieldProblem } from './errors.js';
+import { usernameProblems } from '../policy/usernames.js';
+import type { FieldCode } from './error-codes.js';
+import { type FieldProblem, type Reason, reason } from './errors.js';
+
+/** A generated validator. It inserts default values. */
+export interface Validate {
+  (data: unknown): boolean;
+  errors?: ErrorObject[] | null;
+}
 
 export interface Validation {
   problems: FieldProblem[];
-  /** The fields whose text is too long or ill-formed. Rules must not normalize, match or hash such text. */
+  /** The fields whose text is empty, too long or ill-formed. Rules must not normalize, match or hash such text. */
   invalidTexts: readonly string[];
 }
 
-/** Validates fields against a schema, and their names and text for unpaired surrogates. Adds default values to `data`. */
+const NUL = reason('invalid_characters', 'must not contain NUL characters');
+const UNPAIRED_SURROGATES = reason('invalid_encoding', 'must not contain unpaired surrogates');
+
+/** The problems after which a text is not checked for NUL and unpaired surrogates. */
+const UNCHECKED: readonly FieldCode[] = ['unknown_field', 'too_long'];
+/** The problems after which rules do not examine a text. */
+const INVALID_TEXT: readonly FieldCode[] = ['blank', 'too_long', 'invalid_encoding'];
+
+/** Validates fields against a schema, and their text for NUL and unpaired surrogates. Adds default values to `data`. */
 export function validateFields(
   validate: Validate,
   data: Record<string, unknown>,
@@ -17,38 +32,77 @@ export function validateFields(
   const valid = validate(data);
   // With `if`, the generated schemas check nothing but the length of a text that is too long. Ajv then also reports the `if`.
   const errors = valid ? [] : (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if');
-  const problems = errors.map((error) => problemOf(error, data, place));
-  const tooLong = errors.filter(({ keyword }) => keyword === 'maxLength').map(fieldOf);
-  const illFormed = Object.entries(data)
-    .filter(([name, value]) => !name.isWellFormed() || (typeof value === 'string' && !value.isWellFormed()))
-    .map(([name]) => ({ in: place, field: name.toWellFormed(), message: 'must not contain unpaired surrogates' }));
-  return { problems: [...problems, ...illFormed], invalidTexts: [...tooLong, ...illFormed.map(({ field }) => field)] };
+  const fromSchema = errors.flatMap((error) => problemsOf(error, data, place));
+  const unchecked = new Set(fromSchema.filter(({ code }) => UNCHECKED.includes(code)).map(({ field }) => field));
+  const texts = Object.entries(data).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string' && !unchecked.has(entry[0].toWellFormed()),
+  );
+  const problems = [
+    ...fromSchema,
+    ...texts.filter(([, text]) => text.includes('\0')).map(([field]) => ({ in: place, field, ...NUL })),
+    ...texts
+      .filter(([, text]) => !text.isWellFormed())
+      .map(([field]) => ({ in: place, field, ...UNPAIRED_SURROGATES })),
+  ];
+  const invalidTexts = problems.filter(({ code }) => INVALID_TEXT.includes(code)).map(({ field }) => field);
+  return { problems, invalidTexts };
 }
 
-const fieldOf = ({ instancePath }: ErrorObject): string =>
-  instancePath.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');
-
-function problemOf(error: ErrorObject, data: Record<string, unknown>, place: FieldProblem['in']): FieldProblem {
-  const { keyword, params } = error;
-  const problem = (field: string, message: string) => ({ in: place, field, message });
-  if (keyword === 'additionalProperties') return problem(params.additionalProperty.toWellFormed(), 'is not known');
-  if (keyword === 'required') return problem(params.missingProperty, 'is required');
-  const field = fieldOf(error);
-  const repeated = place === 'query' && Array.isArray(data[field]);
-  return problem(field, repeated ? 'must not be repeated' : messageOf(error));
+function problemsOf(error: ErrorObject, data: Record<string, unknown>, place: FieldProblem['in']): FieldProblem[] {
+  const { keyword, params, instancePath } = error;
+  const field: string =
+    params.additionalProperty?.toWellFormed() ??
+    params.missingProperty ??
+    instancePath.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');
+  const repeated = place === 'query' && keyword === 'type' && Array.isArray(data[field]);
+  const reasons = repeated ? [reason('repeated')] : reasonsFor(field, error);
+  return reasons.map((item) => ({ in: place, field, ...item }));
 }
 
-function messageOf({ keyword, message = 'is not valid', params }: ErrorObject): string {
+/** Returns the reasons for an error of the validator. An empty text is only blank, whatever else the schema requires. */
+function reasonsFor(field: string, { keyword, params, data, parentSchema }: ErrorObject): Reason[] {
+  if (data === '' && keyword !== 'type') return [reason('blank')];
+  const range = `must be an integer between ${parentSchema?.minimum} and ${parentSchema?.maximum}`;
   switch (keyword) {
+    case 'additionalProperties':
+      return [reason('unknown_field')];
+    case 'required':
+      return [reason('required')];
     case 'minProperties':
-      return 'at least one field is required';
+      return [reason('no_changes')];
+    case 'type':
+      if (params.type === 'integer') return [reason('not_an_integer', range)];
+      return [reason(params.type === 'boolean' ? 'not_a_boolean' : 'not_a_string')];
+    case 'minimum':
+    case 'maximum':
+      return [reason('out_of_range', range)];
     case 'minLength':
-      return `must have at least ${params.limit} character${params.limit === 1 ? '' : 's'}`;
+      return [reason('too_short', `must have at least ${params.limit} characters`)];
     case 'maxLength':
-      return `must have at most ${params.limit} characters`;
+      return [reason('too_long', `must have at most ${params.limit} characters`)];
     case 'pattern':
-      return 'holds characters, or a form, that this field does not take';
+      return patternReasons(field, data as string, params.pattern);
     default:
-      return message;
+      throw new Error(`Expected a message for the schema keyword ${keyword}`);
   }
+}
+
+const BLANK = () => [reason('blank')];
+
+/** Explains texts that do not match the patterns of these fields. */
+const PATTERN_REASONS: Readonly<Record<string, (text: string) => Reason[]>> = {
+  name: BLANK,
+  title: BLANK,
+  text: BLANK,
+  email: () => [reason('email')],
+  username: (text) => usernameProblems(text).map((code) => reason(code)),
+  'Idempotency-Key': () => [reason('invalid_characters', 'must contain only visible ASCII characters')],
+};
+
+/** Explains a text that does not match the pattern of its field. NUL and unpaired surrogates have problems of their own. */
+function patternReasons(field: string, text: string, pattern: string): Reason[] {
+  const rest = text.replace(/\0|\p{Surrogate}/gu, '');
+  if (rest !== text && new RegExp(pattern, 'u').test(rest)) return [];
+  const reasons = PATTERN_REASONS[field]?.(rest) ?? [];
+  return reasons.length > 0 ? reasons : [reason('invalid_characters')];
 }

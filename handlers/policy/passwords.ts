@@ -1,39 +1,31 @@
 import { dictionary } from '@zxcvbn-ts/language-common';
 import { usernameKey } from '../../db/accounts.js';
+import type { FieldCode } from '../http/error-codes.js';
 
 interface AccountNames {
   username?: string | undefined;
   email?: string | undefined;
 }
 
-/** Returns one sentence for each rule of the password policy that a password breaks. The schema checks its length. */
-export function passwordProblems(password: string, account: AccountNames): string[] {
+/** Returns one code for each rule of the password policy that a password breaks. The schema checks its length. */
+export function passwordProblems(password: string, account: AccountNames): FieldCode[] {
   const key = usernameKey(password);
-  return RULES.filter(([isBroken]) => isBroken(password, account, key)).map(([, message]) => message);
+  return RULES.filter(([isBroken]) => isBroken(password, account, key)).map(([, code]) => code);
 }
 
 /** `key` is the password's `usernameKey`, computed once because it is expensive. */
-type PasswordRule = [isBroken: (password: string, account: AccountNames, key: string) => boolean, message: string];
+type PasswordRule = [isBroken: (password: string, account: AccountNames, key: string) => boolean, code: FieldCode];
 
 const RULES: PasswordRule[] = [
-  [(password) => !/\p{Ll}/u.test(password), 'The password must contain a lowercase letter.'],
-  [(password) => !/\p{Lu}/u.test(password), 'The password must contain an uppercase letter.'],
-  [(password) => !/\p{Nd}/u.test(password), 'The password must contain a digit.'],
-  [
-    (password) => !/[^\p{L}\p{Nd}]/u.test(password),
-    'The password must contain a special character (neither a letter nor a digit).',
-  ],
-  [(_, { username }, key) => contains(key, username), 'The password must not contain the username.'],
-  [
-    (_, { email }, key) => contains(key, email?.split('@')[0]),
-    'The password must not contain the part of the email address before the @.',
-  ],
-  [isCommon, 'The password must not be a common password or a slight variation of one.'],
-  [(password) => /(.)\1\1/su.test(password), 'The password must not contain the same character three times in a row.'],
-  [
-    hasSequence,
-    'The password must not contain an obvious sequence of letters, digits or keys, such as abcd, 4321 or qwer.',
-  ],
+  [(password) => !/\p{Ll}/u.test(password), 'needs_lowercase'],
+  [(password) => !/\p{Lu}/u.test(password), 'needs_uppercase'],
+  [(password) => !/\p{Nd}/u.test(password), 'needs_digit'],
+  [(password) => !/[^\p{L}\p{Nd}]/u.test(password), 'needs_special_character'],
+  [(_, { username }, key) => contains(key, username), 'contains_username'],
+  [(_, { email }, key) => contains(key, email?.split('@')[0]), 'contains_email'],
+  [isCommon, 'common_password'],
+  [(password) => /(.)\1\1/su.test(password), 'repeated_characters'],
+  [hasSequence, 'obvious_sequence'],
 ];
 
 /** Returns whether the password with this key contains a text, regardless of case and Unicode normalization form. */

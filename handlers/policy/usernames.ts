@@ -1,11 +1,18 @@
-/**
- * Invisible characters: format characters, default-ignorable code points, and the blank letters beyond the Basic
- * Multilingual Plane, BMP (Egyptian full and half blank, Khitan filler, musical null notehead).
- */
-const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}\u{13441}\u{13442}\u{16fe4}\u{1d159}]/u;
+import type { FieldCode } from '../http/error-codes.js';
 
-/** Returns one sentence for each rule that a username breaks. Checks only rules that the schema's pattern does not. */
-export function usernameProblems(username: string): string[] {
-  // The pattern covers only the BMP, because not every regex engine supports code points beyond it.
-  return INVISIBLE.test(username) ? ['The username must not contain invisible characters.'] : [];
+const WHITE_SPACE = /\p{White_Space}/u;
+
+/**
+ * Invisible characters, apart from white space: control and format characters, default-ignorable code points, and the blank
+ * letters that are neither (Braille, Egyptian full and half blank, Khitan filler, musical null notehead).
+ */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\u{13441}\u{13442}\u{16fe4}\u{1d159}]/u;
+
+/** Returns one code for each rule about characters that a username breaks. The schema's pattern covers the BMP only. */
+export function usernameProblems(username: string): FieldCode[] {
+  const visible = username.replace(new RegExp(WHITE_SPACE, 'gu'), '');
+  return [
+    ...(visible === username ? [] : (['whitespace'] as const)),
+    ...(INVISIBLE.test(visible) ? (['invisible_characters'] as const) : []),
+  ];
 }

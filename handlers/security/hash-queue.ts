@@ -1,4 +1,4 @@
-import { clientClosed, serviceBusy } from '../http/errors.js';
+import { clientClosed, overloaded } from '../http/errors.js';
 
 /*
  * A bounded, fair work queue for password hashes, which take much CPU time.
@@ -100,7 +100,7 @@ export function createHashQueue({
     while ((waiting() * averageMs) / concurrency > maxWaitMs) {
       const longer = lanes.login.length > lanes.account.length ? lanes.login : lanes.account;
       refused++;
-      longer.pop()?.refuse(serviceBusy());
+      longer.pop()?.refuse(overloaded());
     }
   }
 

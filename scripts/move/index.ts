@@ -18,7 +18,7 @@ async function main(path: string): Promise<number> {
   const variables = parseEnv(await readFile(path, 'utf8')) as NodeJS.ProcessEnv;
   const target = readTarget(path, variables);
   exportAwsVariables(path, variables, source, target);
-  const stores = await openMoveStores(source.stores, target.stores, createLogger(source.logLevel, process.stderr));
+  const stores = await openMoveStores(source.stores, target.stores, createLogger(source, process.stderr));
   const progress = createProgressDisplay();
   try {
     const outcome = await move(stores, progress.show);

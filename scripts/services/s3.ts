@@ -4,6 +4,9 @@ import { folder } from './folder.js';
 import { goProgram } from './go.js';
 import type { Server } from './server.js';
 
+// The AWS SDK would print a warning about Node 20. Commands that `npm run services -- run` starts inherit this variable.
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
+
 const VERSION = 'v1.8.0';
 const program = goProgram('s3', 'github.com/versity/versitygw/cmd/versitygw', VERSION);
 

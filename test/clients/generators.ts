@@ -8,8 +8,11 @@ export interface Client {
   language: Language;
   /** The generator with its version. */
   generator: string;
-  /** Runs in a folder with `openapi.yaml` and an empty folder `client`. */
-  command: string;
+  /**
+   * Runs in a folder with `openapi.yaml` and an empty folder `client`. Undefined if the client needs only
+   * `generated/types.ts`, which is copied into the folder.
+   */
+  command?: string;
   /** Required options and limitations. */
   remarks: string;
   /** Replaces the `compile` commands of the language. */
@@ -41,10 +44,8 @@ export const clients: Client[] = [
   {
     name: 'openapi-fetch',
     language: typescript,
-    generator: `${fromNpm('openapi-typescript')}, ${fromNpm('openapi-fetch')}`,
-    command: 'node generate.mjs',
-    remarks:
-      '`generate.mjs` maps files to `Blob`; a call needs `bodySerializer` for a form and `parseAs: "blob"` for bytes',
+    generator: fromNpm('openapi-fetch'),
+    remarks: 'a call needs `bodySerializer` for a form and `parseAs: "blob"` for bytes',
   },
   {
     name: 'hey-api',

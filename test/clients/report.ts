@@ -34,7 +34,7 @@ export function readmeTable(results: readonly Result[]): string {
   const rows = results.map(({ client, generated, compiled, ran }) => [
     client.language === others ? client.name : nameOf(client),
     client.generator,
-    `\`${client.command}\``,
+    client.command === undefined ? 'copy `generated/types.ts`' : `\`${client.command}\``,
     yesOrNo(generated),
     yesOrNo(compiled),
     yesOrNo(ran),

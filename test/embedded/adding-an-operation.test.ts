@@ -45,7 +45,8 @@ t.test('the guide works as written', async (t) => {
   t.match(output, 'handlers/friends.ts', 'the missing handler is a type error');
 
   await insert('handlers/friends.ts', { before: '  async listFriends' }, `${handler}\n`);
-  await insert('scripts/contract-test/rules/friends.ts', { after: '  rules: [\n' }, contractRule);
+  const rules = 'scripts/contract-test/rules/friends/friendships.ts';
+  await insert(rules, { after: 'export const friendshipRules: Rule[] = [\n' }, contractRule);
   t.same(await run('types'), { ok: true, output: '' });
   t.match(await run('lint:contract'), { ok: true });
 

@@ -9,12 +9,16 @@ import { freshDataDirectory, silentLog } from '../support/stores.js';
 /** An interval longer than the tests, which run maintenance explicitly. */
 const NEVER_MS = 2 ** 30;
 
-/** Opens an embedded database whose maintenance has run once. `runMaintenance` runs it again. */
-async function openMaintained(
-  t: Test,
-): Promise<{ db: Database; maintenance: Maintenance; runMaintenance(): Promise<void> }> {
+interface Maintained {
+  db: Database;
+  maintenance: Maintenance;
+  runMaintenance(): Promise<void>;
+}
+
+/** Opens an embedded database whose maintenance has not run yet. */
+async function openUnmaintained(t: Test, options: { firstVacuumDelayMs?: number } = {}): Promise<Maintained> {
   const postgres = await openEmbeddedPostgres(join(await freshDataDirectory(t), 'postgres'), silentLog);
-  const maintenance = startMaintenance(postgres, silentLog, { intervalMs: NEVER_MS });
+  const maintenance = startMaintenance(postgres, silentLog, { intervalMs: NEVER_MS, ...options });
   t.teardown(async () => {
     await maintenance.stop();
     await postgres.close();
@@ -24,8 +28,14 @@ async function openMaintained(
     await sql`select pg_stat_force_next_flush()`.execute(postgres.db);
     await maintenance.runOnce();
   };
-  await runMaintenance();
   return { db: postgres.db, maintenance, runMaintenance };
+}
+
+/** Opens an embedded database whose maintenance has run once. `runMaintenance` runs it again. */
+async function openMaintained(t: Test): Promise<Maintained> {
+  const maintained = await openUnmaintained(t);
+  await maintained.runMaintenance();
+  return maintained;
 }
 
 const addLikes = (db: Database, postId: number, count: number) =>
@@ -44,6 +54,9 @@ async function selectNumber(db: Database, expression: string): Promise<number> {
 
 const countDeadLikes = (db: Database) =>
   selectNumber(db, "select n_dead_tup from pg_stat_user_tables where relname = 'graph_likes'");
+
+const countNeverVacuumed = (db: Database) =>
+  selectNumber(db, 'select count(*) from pg_stat_user_tables where last_vacuum is null');
 
 const walBytesToReplay = (db: Database) =>
   selectNumber(db, 'select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn) from pg_control_checkpoint()');
@@ -109,12 +122,24 @@ t.test('while the connection is in use, vacuums only tables far above the thresh
 
 t.test('vacuums every table once after a start, since the counts of dead rows start at zero', async (t) => {
   const { db } = await openMaintained(t);
-  t.equal(await selectNumber(db, 'select count(*) from pg_stat_user_tables where last_vacuum is null'), 0);
+  t.equal(await countNeverVacuumed(db), 0);
   t.ok(
     (await selectNumber(db, "select reltuples from pg_class where relname = 'installation'")) >= 0,
     'tables are analyzed too',
   );
 });
+
+t.test(
+  'while the connection is in use, the first vacuum of a table waits, but not for more than the delay',
+  async (t) => {
+    const waiting = await openUnmaintained(t);
+    await whileBusy(waiting.db, waiting.runMaintenance);
+    t.ok((await countNeverVacuumed(waiting.db)) > 0);
+    const overdue = await openUnmaintained(t, { firstVacuumDelayMs: 0 });
+    await whileBusy(overdue.db, overdue.runMaintenance);
+    t.equal(await countNeverVacuumed(overdue.db), 0);
+  },
+);
 
 t.test('makes a checkpoint after 32 MiB of WAL, but not during a backup', async (t) => {
   const { db, maintenance, runMaintenance } = await openMaintained(t);

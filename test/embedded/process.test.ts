@@ -1,8 +1,11 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import t from 'tap';
+import { readConfig } from '../../handlers/config/index.js';
+import { startService } from '../../handlers/service.js';
 import { ONE_LINE, spawnService, startAndFail, startProcess } from '../support/processes.js';
 import { createSender } from '../support/requests.js';
 import { freshDataDirectory, temporaryDirectory } from '../support/stores.js';
@@ -25,13 +28,25 @@ t.test('a start prints the addresses, and SIGTERM exits with 0', async (t) => {
   t.equal(await service.end('SIGTERM'), 0);
 });
 
+t.test('the first start says that it creates a database, and text logs name requests', async (t) => {
+  const DATA_DIR = await temporaryDirectory(t);
+  const environment = { DATA_DIR, LOG_LEVEL: 'info', LOG_FORMAT: 'text' };
+  const first = await startProcess(t, environment);
+  t.ok(first.output().startsWith(`Creating a database in ${DATA_DIR} (first start only)…\n`));
+  t.equal((await fetch(`${first.url}/openapi.yaml`)).status, 200);
+  await first.end('SIGTERM');
+  t.match(first.output(), /^GET \/openapi\.yaml 200 \d+ ms$/m);
+  const second = await startProcess(t, environment);
+  t.notMatch(second.output(), 'Creating');
+});
+
 t.test('a second start on a data directory in use fails with one line and exits with 1', async (t) => {
   const DATA_DIR = await freshDataDirectory(t);
   const first = await startProcess(t, { DATA_DIR });
   const second = await startAndFail(t, { DATA_DIR });
   t.equal(second.code, 1);
   t.match(second.output, ONE_LINE);
-  t.match(second.output, /in use by another process/);
+  t.match(second.output, `is in use by process ${first.child.pid} of this service: stop it first, or set DATA_DIR`);
   t.equal((await fetch(`${first.url}/openapi.yaml`)).status, 200, 'the first process keeps serving');
 });
 
@@ -79,6 +94,18 @@ t.test('a port in use stops the start with one line', async (t) => {
   t.equal(second.code, 1);
   t.match(second.output, ONE_LINE);
   t.match(second.output, new RegExp(`EADDRINUSE.*${new URL(first.url).port}`));
+});
+
+t.test('a start that fails releases what it has opened', async (t) => {
+  const DATA_DIR = await freshDataDirectory(t);
+  const start = () => startService(readConfig({ DATA_DIR, PORT: '0', OPS_PORT: '0' }), pino({ level: 'silent' }));
+  const keys = join(DATA_DIR, 'token-keys');
+  await writeFile(keys, 'not a key');
+  await t.rejects(start());
+  await rm(keys);
+  const service = await start();
+  t.equal((await fetch(`${service.opsUrl}/readyz`)).status, 200, 'the same process can start the service again');
+  await service.stop();
 });
 
 t.test('tokens and data survive a restart, and only the owner can read the keys', async (t) => {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { StoresDisagreeError } from '../../db/installation.js';
 import { samples } from '../../scripts/contract-test/images.js';
+import type { TestResponse } from '../support/requests.js';
 import { startTestService } from '../support/service.js';
 import { freshDataDirectory } from '../support/stores.js';
 
@@ -24,8 +25,9 @@ async function whileUnavailable(path: string, during: () => Promise<void>): Prom
   }
 }
 
-function expectUnavailable(t: Test, { status, headers }: { status: number; headers: Headers }, what: string) {
+function expectUnavailable(t: Test, { status, headers, body }: TestResponse, what: string) {
   t.equal(status, 503, what);
+  t.equal(body.code, 'store_unavailable', what);
   t.ok(headers.has('retry-after'), `${what}: has Retry-After`);
 }
 

@@ -29,7 +29,10 @@ t.test('reports a data directory in use or a bad variable in one line', async (t
   const DATA_DIR = await freshDataDirectory(t);
   const running = await startTestService(t, { DATA_DIR });
   for (const [environment, line] of [
-    [{ DATA_DIR }, /^\S+ is in use by another process of this service\n$/],
+    [
+      { DATA_DIR },
+      /^\S+ is in use by process \d+ of this service: stop it first, or set DATA_DIR to another directory\n$/,
+    ],
     [{ DATA_DIR, TOKEN_TTL: 'soon' }, /^TOKEN_TTL: [^\n]+\n$/],
   ] as const) {
     const { code, output } = await migrate(t, environment);

@@ -88,7 +88,7 @@ t.test('refuses a source whose service is running on real servers', needsServers
   await service.createUser();
   const { code, output } = await runMove(t, source, await embeddedVariables(t));
   t.equal(code, 1);
-  t.match(output, /in use by another process/);
+  t.match(output, /in use by another process of this service: stop it first/);
 });
 
 t.test('moves only the images or only the graph', needsServers, async (t) => {

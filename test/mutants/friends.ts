@@ -13,6 +13,13 @@ export const friends: Mutant[] = [
     caughtBy: ['friends.request.crossed', 'relationships.create.is-a-request'],
   },
   {
+    breach: 'a friend request to its own sender has the code of a repeated request',
+    file: 'db/graph/embedded.ts',
+    find: `existing.requester === from ? 'alreadySent' : 'alreadyReceived'`,
+    replace: `'alreadySent'`,
+    caughtBy: ['friends.request.crossed', 'relationships.create.is-a-request'],
+  },
+  {
     breach: 'the sender of a request can accept it',
     file: 'db/graph/embedded.ts',
     find: `.where(isPair(by, from)) .where('requester', '=', from)`,

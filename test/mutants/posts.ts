@@ -81,4 +81,11 @@ export const posts: Mutant[] = [
     replace: 'created_at: `${post.created_at.slice(0, 19)}Z`',
     caughtBy: ['posts.create.created-at'],
   },
+  {
+    breach: 'Location of a new post is the path of the feed',
+    file: 'handlers/posts.ts',
+    find: '`/posts/${creation.post.id}`',
+    replace: '"/posts"',
+    caughtBy: ['posts.create.location'],
+  },
 ];

@@ -79,15 +79,22 @@ export const sessions: Mutant[] = [
   {
     breach: 'a 401 lacks WWW-Authenticate',
     file: 'handlers/http/errors.ts',
-    find: `new HttpError(401, message, { 'WWW-Authenticate': 'Bearer' })`,
-    replace: 'new HttpError(401, message)',
+    find: `new HttpError(code, message, { 'WWW-Authenticate': 'Bearer' })`,
+    replace: 'new HttpError(code, message)',
     caughtBy: ['credentials.scheme', 'document.getCurrentAccount'],
+  },
+  {
+    breach: 'a refused token has the code of missing credentials',
+    file: 'handlers/http/errors.ts',
+    find: `new HttpError('invalid_token',`,
+    replace: `new HttpError('missing_credentials',`,
+    caughtBy: ['errors.message.401.token'],
   },
   {
     breach: 'a failed login reveals that the email is registered',
     file: 'handlers/auth.ts',
     find: 'if (!credentials || !matches) return undefined;',
-    replace: `if (credentials && !matches) throw invalidCredentials('The password is wrong.'); if (!credentials) return undefined;`,
+    replace: `if (credentials && !matches) throw unauthorized('invalid_credentials', 'The password is wrong.'); if (!credentials) return undefined;`,
     caughtBy: ['auth.login.generic-refusal'],
   },
   {

@@ -36,7 +36,7 @@ export async function findFaults(
   begin('start');
   let service: Awaited<ReturnType<typeof startService>>;
   try {
-    service = await startService(config, createLogger('warn', sink));
+    service = await startService(config, createLogger({ ...config, logLevel: 'warn' }, sink));
   } catch (error) {
     return [`does not start: ${messageOf(error)}`];
   }

@@ -9,7 +9,7 @@ import { startService } from '../../handlers/service.js';
  */
 
 const config = readConfig(process.env);
-const service = await startService(config, createLogger(config.logLevel));
+const service = await startService(config, createLogger(config));
 process.on('message', async (statement: string) => {
   const { rows } = await sql.raw(statement).execute(service.stores.db);
   process.send?.({ rows });

@@ -1,58 +1,60 @@
-"""The document's examples come true: what they name is made, so that every operation succeeds by its example at least."""
+"""Replaces the ids and file names of the document's examples with existing ones, so that every example succeeds."""
 
 from collections.abc import Callable
 
-from people import Cast, Person
+from users import User, Users
 
-IMAGE = {"image": ("dot.gif", b"GIF89a of a kind", "image/gif")}
-
-
-def post(cast: Cast) -> dict:
-    return cast.caller().ask("POST", "/posts/create", data={"title": "One", "text": "of many"}, files=IMAGE)
+IMAGE = {"image": ("dot.gif", b"GIF89a and more", "image/gif")}
 
 
-def post_id(cast: Cast) -> int:
-    return post(cast)["id"]
+def create_post(users: Users) -> dict:
+    return users.main().send("POST", "/posts/create", data={"title": "A title", "text": "A text"}, files=IMAGE)
 
 
-def post_image(cast: Cast) -> str:
-    return post(cast)["image"].rsplit("/", 1)[-1]
+def post_id(users: Users) -> int:
+    return create_post(users)["id"]
 
 
-def profile_image(cast: Cast) -> str:
-    return Person().ask("PUT", "/profiles/me", files=IMAGE)["profile_link"].rsplit("/", 1)[-1]
+def post_image(users: Users) -> str:
+    return create_post(users)["image"].rsplit("/", 1)[-1]
 
 
-def session(cast: Cast) -> str:
-    return cast.of_many_sessions().ask("GET", "/auth/sessions")[0]["id"]
+def profile_image(users: Users) -> str:
+    return User().send("PUT", "/profiles/me", files=IMAGE)["profile_link"].rsplit("/", 1)[-1]
 
 
-def stranger(cast: Cast) -> int:
-    return Person().id
+def session_id(users: Users) -> str:
+    return users.with_many_sessions().send("GET", "/auth/sessions")[0]["id"]
 
 
-def who_has_asked(cast: Cast) -> int:
-    person = Person()
-    person.ask("POST", "/friends/request", params={"to": cast.caller().id})
-    return person.id
+def new_user(users: Users) -> int:
+    return User().id
 
 
-def who_is_asked(cast: Cast) -> int:
-    person = Person()
-    cast.caller().ask("POST", "/friends/request", params={"to": person.id})
-    return person.id
+def incoming_request(users: Users) -> int:
+    """Returns the id of a new user, who has sent the main user a friend request."""
+    user = User()
+    user.send("POST", "/friends/request", params={"to": users.main().id})
+    return user.id
 
 
-def friend(cast: Cast) -> int:
-    person = who_has_asked(cast)
-    cast.caller().ask("POST", "/friends/accept", params={"from": person})
-    return person
+def outgoing_request(users: Users) -> int:
+    """Returns the id of a new user, to whom the main user has sent a friend request."""
+    user = User()
+    users.main().send("POST", "/friends/request", params={"to": user.id})
+    return user.id
 
 
-# By operation: the example as it stands in the document, and what stands in for it.
-EXAMPLES: dict[str, tuple[str, object, Callable[[Cast], object]]] = {
-    "deleteSession": ("id", "5d0c7e8a-2f43-4b9e-8a66-1e9d7b3c4f21", session),
-    "getProfile": ("id", 12, stranger),
+def friend(users: Users) -> int:
+    user = incoming_request(users)
+    users.main().send("POST", "/friends/accept", params={"from": user})
+    return user
+
+
+# By operation: the parameter, its value in the document's example, and the function that returns an existing value.
+EXAMPLES: dict[str, tuple[str, object, Callable[[Users], object]]] = {
+    "deleteSession": ("id", "5d0c7e8a-2f43-4b9e-8a66-1e9d7b3c4f21", session_id),
+    "getProfile": ("id", 12, new_user),
     "getProfileImage": ("filename", "3f9c1d7ae05b4286b1c4d2e97a60f385.jpg", profile_image),
     "getPost": ("id", 43, post_id),
     "getPostImage": ("filename", "3f9c1d7ae05b4286b1c4d2e97a60f385.jpg", post_image),
@@ -60,19 +62,19 @@ EXAMPLES: dict[str, tuple[str, object, Callable[[Cast], object]]] = {
     "deletePost": ("id", 42, post_id),
     "likePost": ("id", 42, post_id),
     "unlikePost": ("id", 42, post_id),
-    "sendFriendRequest": ("to", 12, stranger),
-    "acceptFriendRequest": ("from", 12, who_has_asked),
-    "declineFriendRequest": ("from", 12, who_has_asked),
-    "cancelFriendRequest": ("to", 12, who_is_asked),
+    "sendFriendRequest": ("to", 12, new_user),
+    "acceptFriendRequest": ("from", 12, incoming_request),
+    "declineFriendRequest": ("from", 12, incoming_request),
+    "cancelFriendRequest": ("to", 12, outgoing_request),
     "removeFriend": ("id", 12, friend),
-    "createRelationship": ("them", 12, stranger),
+    "createRelationship": ("them", 12, new_user),
 }
 
 
-def come_true(operation: str, parameters: dict, cast: Cast) -> None:
-    """Puts what is there in the place of an example, in a request's query or path."""
+def replace_example(operation: str, parameters: dict, users: Users) -> None:
+    """Replaces the value of the document's example, in the query or path of a request, with an existing one."""
     if operation not in EXAMPLES:
         return
-    name, example, make = EXAMPLES[operation]
+    name, example, existing = EXAMPLES[operation]
     if parameters.get(name) in (example, str(example)):
-        parameters[name] = make(cast)
+        parameters[name] = existing(users)

@@ -1,4 +1,4 @@
-"""Joins Schemathesis to the people who ask and to the words that requests obey, and counts what is answered."""
+"""Connects Schemathesis with the users and with the rules that no schema expresses, and counts the responses."""
 
 import atexit
 import json
@@ -9,12 +9,12 @@ from collections import Counter, defaultdict
 import schemathesis
 
 import examples
-import words
-from people import Cast, Person
+import valid_requests
+from users import User, Users
 
-cast = Cast()
-by_token: dict[str, Person] = {}
-answers: defaultdict[str, Counter[int]] = defaultdict(Counter)
+users = Users()
+user_by_token: dict[str, User] = {}
+status_counts: defaultdict[str, Counter[int]] = defaultdict(Counter)
 
 
 def id_of(operation) -> str:
@@ -26,8 +26,8 @@ class Session:
     def get(self, case, context):
         if not list(context.operation.security.iter_parameters()):
             return None
-        person, token = cast.credentials_for(id_of(context.operation))
-        by_token[token] = person
+        user, token = users.credentials_for(id_of(context.operation))
+        user_by_token[token] = user
         return token
 
     def set(self, case, token, context):
@@ -36,10 +36,10 @@ class Session:
 
 @schemathesis.hook
 def filter_body(context, body):
-    # In a form everything is text: `true` for a title is made to break its type, and arrives as four letters.
+    # All fields of a form are text. A boolean, generated as an invalid title, would arrive as the valid title "true".
     if "multipart/form-data" not in context.operation.get_request_payload_content_types() or not isinstance(body, dict):
         return True
-    return not any(isinstance(body.get(name), (bool, int, float)) for name in words.TEXTS)
+    return not any(isinstance(body.get(name), (bool, int, float)) for name in valid_requests.TEXT_FIELDS)
 
 
 @schemathesis.hook
@@ -51,27 +51,27 @@ def before_call(context, case, kwargs):
     if isinstance(case.body, dict):
         case.body = dict(case.body)
         case.multipart_content_types = dict(case.multipart_content_types or {})
-        words.obey(operation, case.body, case.multipart_content_types, by_token.get(token))
+        valid_requests.correct_body(operation, case.body, case.multipart_content_types, user_by_token.get(token))
     if "Idempotency-Key" in (case.headers or {}):
-        # Each form is a new post, and takes a key of its own.
+        # Each form is a new post, so it needs a new key.
         case.headers["Idempotency-Key"] = str(uuid.uuid4())
     for parameters in (case.path_parameters, case.query):
-        examples.come_true(operation, parameters, cast)
-    words.obey_about_ids(operation, case.query, cast)
+        examples.replace_example(operation, parameters, users)
+    valid_requests.correct_ids(operation, case.query, users)
     if operation == "listFriendRequests":
-        # Links lead on from here, and no request is there unless somebody else asks.
-        examples.who_has_asked(cast)
-    # Else what has changed would be judged anew, and no validator of schemas takes bytes: a form with an image would count
-    # as invalid.
+        # Links continue with a request from the list, which is empty unless another user sends one.
+        examples.incoming_request(users)
+    # Otherwise Schemathesis would validate the changed request again. Its validator does not accept bytes, so a form with an
+    # image would count as invalid.
     case._record_starting_state()
 
 
 @schemathesis.hook
 def after_call(context, case, response):
-    answers[id_of(case.operation)][response.status_code] += 1
+    status_counts[id_of(case.operation)][response.status_code] += 1
 
 
 @atexit.register
-def write_answers():
-    with open(os.environ["ANSWERS"], "w") as file:
-        json.dump(answers, file)
+def write_status_counts():
+    with open(os.environ["STATUS_COUNTS"], "w") as file:
+        json.dump(status_counts, file)

@@ -46,7 +46,7 @@ const service = await startProcess(t, { ...(await freshStores(t)), ...timeouts }
 
 async function runSchemathesis(seed: string): Promise<{ report: Report; statuses: StatusCounts; output: string }> {
   const directory = await temporaryDirectory(t);
-  const [reportPath, statusesPath] = [join(directory, 'report.json'), join(directory, 'answers.json')];
+  const [reportPath, statusesPath] = [join(directory, 'report.json'), join(directory, 'status-counts.json')];
   const child = spawn(
     join(bin, 'schemathesis'),
     [
@@ -59,7 +59,7 @@ async function runSchemathesis(seed: string): Promise<{ report: Report; statuses
       env: {
         ...process.env,
         BASE_URL: service.url,
-        ANSWERS: statusesPath,
+        STATUS_COUNTS: statusesPath,
         PYTHONPATH: HERE,
         PYTHONDONTWRITEBYTECODE: '1',
       },

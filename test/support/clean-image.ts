@@ -5,7 +5,7 @@ import { cleanImage, ImageRefusedError } from '../../handlers/policy/image-metad
 import { detectImageType } from '../../handlers/policy/image-types.js';
 import type { Lifetime } from './lifetime.js';
 
-/** Returns a function that returns the cleaned bytes of an image, or the error message if the image is rejected. */
+/** Returns a function that returns the cleaned bytes of an image, or the code of the problem if the image is rejected. */
 export async function createImageCleaner(t: Lifetime) {
   const folder = await mkdtemp(join(tmpdir(), 'clean-image-'));
   t.teardown(() => rm(folder, { recursive: true }));
@@ -20,7 +20,7 @@ export async function createImageCleaner(t: Lifetime) {
       if (stored.length !== size) throw new Error(`The size is ${stored.length}, not ${size}.`);
       return stored;
     } catch (error) {
-      if (error instanceof ImageRefusedError) return error.message;
+      if (error instanceof ImageRefusedError) return error.fieldCode;
       throw error;
     }
   };

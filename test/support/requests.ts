@@ -1,6 +1,8 @@
+import { EventEmitter } from 'node:events';
 import type { Test } from 'tap';
 import { violations } from '../../scripts/contract-test/conformance.js';
 import { operationFor } from '../../scripts/contract-test/document.js';
+import { maskSecrets, shorten } from '../../scripts/contract-test/exchange.js';
 
 export interface TestResponse {
   status: number;
@@ -18,13 +20,17 @@ export interface RequestOptions {
   body?: string | Uint8Array | FormData | ReadableStream;
 }
 
-/** Returns a function that sends requests and checks each response of an operation against the contract. */
-export function createSender(t: Pick<Test, 'fail'>, url: string) {
-  return async (
-    method: string,
-    path: string,
-    { token, json, form, headers = {}, body }: RequestOptions = {},
-  ): Promise<TestResponse> => {
+/** The test that sends requests, or an object with its method `fail`. */
+type Sender = Pick<Test, 'fail'>;
+
+/**
+ * Returns a function that sends requests and checks each response of an operation against the contract. If an assertion
+ * of the test or of a subtest fails, the latest requests and responses are printed.
+ */
+export function createSender(t: Sender, url: string) {
+  const record = recorderOf(t);
+  return async (method: string, path: string, options: RequestOptions = {}): Promise<TestResponse> => {
+    const { token, json, form, headers = {}, body } = options;
     const response = await fetch(url + path, {
       method,
       redirect: 'manual',
@@ -44,6 +50,7 @@ export function createSender(t: Pick<Test, 'fail'>, url: string) {
       body: isJson && bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined,
       bytes,
     };
+    record(() => describeExchange(method, path, options, result));
     const operation = operationFor(method, new URL(url + path).pathname);
     if (operation) {
       const found = violations(operation, result);
@@ -52,6 +59,62 @@ export function createSender(t: Pick<Test, 'fail'>, url: string) {
     return result;
   };
 }
+
+const MAX_PRINTED_EXCHANGES = 5;
+const MAX_PRINTED_CHARACTERS = 400;
+
+const recorders = new WeakMap<Sender, (describe: () => string) => void>();
+
+/** Returns the function that records the exchanges of a test. The latest ones are printed when an assertion fails. */
+function recorderOf(t: Sender): (describe: () => string) => void {
+  const existing = recorders.get(t);
+  if (existing) return existing;
+  const latest: (() => string)[] = [];
+  onFailure(t, (assertion) => {
+    const exchanges = latest.splice(0).map((describe) => describe());
+    if (exchanges.length > 0)
+      console.error(`Requests before the failed assertion “${assertion}”:\n${exchanges.join('\n')}`);
+  });
+  const record = (describe: () => string) => {
+    latest.push(describe);
+    if (latest.length > MAX_PRINTED_EXCHANGES) latest.shift();
+  };
+  recorders.set(t, record);
+  return record;
+}
+
+/** Calls the listener when an assertion of the test or of a subtest fails. */
+function onFailure(t: Sender, listener: (assertion: string) => void): void {
+  if (!(t instanceof EventEmitter)) return;
+  // The event `assert`, which tap documents, comes only with the next assertion.
+  t.on('res', ({ ok, message }) => ok || listener(message));
+  t.on('subtestAdd', (subtest) => onFailure(subtest, listener));
+}
+
+/** Returns a request and its response as text, without tokens and passwords. */
+function describeExchange(method: string, path: string, sent: RequestOptions, received: TestResponse): string {
+  const { status, headers, body, bytes } = received;
+  const response = body === undefined ? `(${bytes.length} bytes of ${headers.get('content-type') ?? 'no type'})` : body;
+  return [
+    `  ${method} ${path}`,
+    ...Object.entries(sent.headers ?? {}).map(([name, value]) => `    ${maskSecrets(`${name}: ${value}`)}`),
+    ...describeBody(sent).map((text) => `    ${text}`),
+    `    → ${status} ${typeof response === 'string' ? response : toText(response)}`,
+  ].join('\n');
+}
+
+function describeBody({ json, form, body }: RequestOptions): string[] {
+  if (json !== undefined) return [toText(json)];
+  if (form) return Object.entries(form).map(([name, value]) => toText({ [name]: fieldText(value) }));
+  return body === undefined
+    ? []
+    : [typeof body === 'string' ? shorten(maskSecrets(body), MAX_PRINTED_CHARACTERS) : '(bytes)'];
+}
+
+const toText = (value: unknown) => shorten(maskSecrets(JSON.stringify(value)), MAX_PRINTED_CHARACTERS);
+
+const fieldText = (value: NonNullable<RequestOptions['form']>[string]) =>
+  typeof value === 'string' ? value : `(${(value instanceof Blob ? value : value.blob).size} bytes)`;
 
 /** Returns the problems that a 400 lists, in order, as `in.field`. */
 export const problemsOf = ({ body }: TestResponse): string[] =>

@@ -22,7 +22,10 @@ interface Request {
   user: Account;
 }
 
-const error = (status: number, message: string, errors?: object[]): Reply => ({ status, body: { message, errors } });
+const error = (status: number, code: string, message: string, errors?: object[]): Reply => ({
+  status,
+  body: { code, message, errors },
+});
 const ok = (body: unknown = { message: 'Done.' }): Reply => ({ status: 200, body });
 
 /** Returns a 400 that lists the missing fields, or undefined if there are none. */
@@ -30,7 +33,7 @@ function refuseMissing(fields: Record<string, string>, ...names: string[]): Repl
   const absent = names.filter((name) => typeof fields[name] !== 'string' || fields[name] === '');
   if (absent.length === 0) return undefined;
   const errors = absent.map((field) => ({ in: 'body', field, code: 'required', message: 'is required' }));
-  return error(400, 'The request is not valid.', errors);
+  return error(400, 'invalid_request', 'The request is not valid.', errors);
 }
 
 /**
@@ -54,7 +57,7 @@ export async function startSecondService(t: Test): Promise<string> {
   });
   const withPost = (id: string | null, use: (post: Post) => Reply) => {
     const post = posts.find((each) => String(each.id) === id);
-    return post ? use(post) : error(404, 'No such post.');
+    return post ? use(post) : error(404, 'not_found', 'No such post.');
   };
   const page = (all: Post[], { query, user }: Request) =>
     ok(all.slice(0, Number(query.get('limit') ?? 20)).map((post) => view(post, user)));
@@ -66,8 +69,10 @@ export async function startSecondService(t: Test): Promise<string> {
       const refusal = refuseMissing(fields, 'name', 'username', 'email', 'password');
       if (refusal) return refusal;
       const email = fields.email?.trim().toLowerCase() ?? '';
-      const isTaken = [...accounts.values()].some((other) => other.username === username || other.email === email);
-      if (isTaken) return error(409, 'The username or the email is in use.');
+      const isTaken = (field: 'username' | 'email', value: string) =>
+        [...accounts.values()].some((other) => other[field] === value);
+      if (isTaken('username', username)) return error(409, 'username_taken', 'The username is in use.');
+      if (isTaken('email', email)) return error(409, 'email_taken', 'The email is in use.');
       lastId += 1;
       accounts.set(lastId, { id: lastId, name, username, email, password });
       return { status: 201, body: { id: lastId } };
@@ -76,7 +81,7 @@ export async function startSecondService(t: Test): Promise<string> {
       const refusal = refuseMissing(fields, 'email', 'password') ?? refuseMissing({}, ...Object.keys(others));
       if (refusal) return refusal;
       const account = [...accounts.values()].find((each) => each.email === email && each.password === password);
-      if (!account) return error(401, 'The email or the password is wrong.');
+      if (!account) return error(401, 'invalid_credentials', 'The email or the password is wrong.');
       const token = randomUUID();
       sessions.set(token, account);
       const headers = { 'Set-Cookie': `fc_session_token=${token}; HttpOnly; SameSite=Lax; Path=/` };
@@ -88,7 +93,7 @@ export async function startSecondService(t: Test): Promise<string> {
   const securedRoutes: Record<string, (request: Request) => Reply> = {
     'GET /auth/me': ({ user: { id, name, username, email } }) => ok({ id, name, username, email }),
     'DELETE /profiles/me': ({ user, fields }) => {
-      if (fields.password !== user.password) return error(401, 'Invalid password');
+      if (fields.password !== user.password) return error(401, 'invalid_password', 'Invalid password');
       accounts.delete(user.id);
       for (const [token, account] of sessions) if (account === user) sessions.delete(token);
       posts = posts.filter(({ author }) => author !== user);
@@ -108,7 +113,7 @@ export async function startSecondService(t: Test): Promise<string> {
     'GET /posts/:id': ({ last, user }) => withPost(last, (post) => ok({ ...view(post, user), comments: [] })),
     'DELETE /posts/delete': ({ query, user }) =>
       withPost(query.get('id'), (post) => {
-        if (post.author !== user) return error(404, 'No such post.');
+        if (post.author !== user) return error(404, 'not_found', 'No such post.');
         posts = posts.filter((other) => other !== post);
         return ok();
       }),
@@ -128,12 +133,12 @@ export async function startSecondService(t: Test): Promise<string> {
     const { pathname, searchParams: query } = new URL(`http://host${request.url}`);
     const route = `${request.method} ${pathname}`;
     const handler = publicRoutes[route] ?? securedRoutes[route] ?? securedRoutes[route.replace(/[^/]+$/, ':id')];
-    if (!handler) return error(404, 'Not found.');
+    if (!handler) return error(404, 'not_found', 'Not found.');
     const { authorization = '', cookie = '', 'content-type': type = '' } = request.headers;
     const token = /^Bearer (.+)$/.exec(authorization)?.[1] ?? /fc_session_token=([^;]+)/.exec(cookie)?.[1] ?? '';
     const user = sessions.get(token);
     if (!user && !publicRoutes[route])
-      return { ...error(401, 'Log in first.'), headers: { 'WWW-Authenticate': 'Bearer' } };
+      return { ...error(401, 'missing_credentials', 'Log in first.'), headers: { 'WWW-Authenticate': 'Bearer' } };
     const sent = new Response(new Uint8Array(await buffer(request)), { headers: { 'Content-Type': type } });
     const isForm = type.startsWith('multipart/form-data');
     const fields = isForm ? Object.fromEntries(await sent.formData()) : JSON.parse((await sent.text()) || '{}');

@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import type { components } from '../../generated/types.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
-import { serviceBusy } from '../../handlers/http/errors.js';
+import { overloaded } from '../../handlers/http/errors.js';
 import { type Service, startService } from '../../handlers/service.js';
 import { createSender, type RequestOptions, type TestResponse } from './requests.js';
 import { freshStores, withClaimedGraph } from './stores.js';
@@ -42,7 +42,7 @@ export async function startTestService(t: Test, environment: NodeJS.ProcessEnv =
     RATE_LIMIT_STRICT_MAX: '1000000',
     ...variables,
   });
-  const service = await withClaimedGraph(variables, () => startService(config, createLogger(config.logLevel, sink)));
+  const service = await withClaimedGraph(variables, () => startService(config, createLogger(config, sink)));
   let running = true;
   const stop = async () => {
     if (running) await service.stop();
@@ -78,10 +78,9 @@ const MAX_RETRIES = 10;
  * concurrent tests can fill it.
  */
 export async function retryWhileBusy(send: () => Promise<TestResponse>): Promise<TestResponse> {
-  const busy = serviceBusy();
   for (let retries = 0; ; retries += 1) {
     const response = await send();
-    const isBusy = response.status === busy.status && response.body?.message === busy.message;
+    const isBusy = response.body?.code === overloaded().code;
     if (!isBusy || retries === MAX_RETRIES) return response;
     await sleep(Number(response.headers.get('retry-after')) * 1000);
   }

@@ -1,9 +1,10 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { CreateBucketCommand, DeleteBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import neo4j, { type Driver } from 'neo4j-driver';
 import pg from 'pg';
@@ -72,7 +73,8 @@ export async function openTestStores(t: Lifetime, environment?: NodeJS.ProcessEn
 /** Returns a migrated, empty data directory: a copy of a cached one, since creating one takes seconds. */
 export async function freshDataDirectory(t: Lifetime): Promise<string> {
   const directory = await temporaryDirectory(t);
-  await cp(await preparedDataDirectory(), directory, { recursive: true });
+  // `fs.cp` takes five times as much CPU for these thousand files.
+  await promisify(execFile)('cp', ['-R', `${await preparedDataDirectory()}/.`, directory]);
   return directory;
 }
 

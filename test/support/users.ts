@@ -58,13 +58,13 @@ export async function createUserFactory({ stores, tokens, send }: Options) {
   return async ({ strong = false, name = 'Test User' } = {}): Promise<TestUser> => {
     const username = `u${randomBytes(6).toString('hex')}`;
     const email = `${username}@people.example`;
-    const created = await createAccount(db, {
+    const created = await createAccount(stores, {
       name,
       username,
       email,
       passwordHash: strong ? strongHash : cheapHash,
     });
-    if (!created) throw new Error('no account was created');
+    if (created.outcome !== 'created') throw new Error('no account was created');
     await stores.outbox.deliver(created.entries);
     return withSession({ id: created.id, name, username, email });
   };

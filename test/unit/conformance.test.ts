@@ -8,6 +8,8 @@ const HEADERS = {
   'x-ratelimit-limit': '300',
   'x-ratelimit-remaining': '287',
   'x-ratelimit-reset': '642',
+  ratelimit: '"general";r=287;t=642',
+  'ratelimit-policy': '"general";q=300;w=900',
 };
 
 const session = {
@@ -42,7 +44,7 @@ const validate = (
 t.test('a response as documented has no violation', async (t) => {
   t.same(validate([session]), []);
   t.same(validate([]), []);
-  t.same(validate({ message: 'No.' }, { 'www-authenticate': 'Bearer' }, 401), []);
+  t.same(validate({ code: 'no', message: 'No.' }, { 'www-authenticate': 'Bearer' }, 401), []);
 });
 
 t.test('reports every deviation of a response', async (t) => {
@@ -55,9 +57,15 @@ t.test('reports every deviation of a response', async (t) => {
     [validate([session], { 'x-ratelimit-limit': '0' }), 'header X-RateLimit-Limit: 0: '],
     [validate([session], { 'x-ratelimit-reset': '642.5' }), 'header X-RateLimit-Reset: 642.5: '],
     [validate([session], { 'x-ratelimit-reset': '' }), 'header X-RateLimit-Reset: : '],
+    [validate([session], { ratelimit: undefined }), 'header RateLimit is missing'],
+    [validate([session], { ratelimit: 'general;r=287;t=642' }), 'header RateLimit: general;r=287;t=642: '],
+    [validate([session], { 'ratelimit-policy': '"general";q=300' }), 'header RateLimit-Policy: "general";q=300: '],
     [validate([session], { 'set-cookie': 'a=b' }), 'header Set-Cookie is not declared'],
+    [validate([session], { location: '/posts/7' }), 'header Location is not declared'],
     [validate([session], { 'retry-after': '5' }), 'header Retry-After is not declared'],
-    [validate({ message: 'No.' }, {}, 401), 'header WWW-Authenticate is missing'],
+    [validate({ code: 'no', message: 'No.' }, {}, 401), 'header WWW-Authenticate is missing'],
+    [validate({ message: 'No.' }, { 'www-authenticate': 'Bearer' }, 401), 'code'],
+    [validate({ code: 'No code', message: 'No.' }, { 'www-authenticate': 'Bearer' }, 401), '#/code'],
     [validate(session), '"object"'],
     [validate([timeless]), 'created_at'],
     [validate([{ ...session, created_at: 'yesterday' }]), '#/0/created_at'],

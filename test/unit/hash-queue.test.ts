@@ -37,7 +37,7 @@ const refusal = (job: Promise<unknown>) =>
     ({ status, headers }: HttpError) => ({ status, headers }),
   );
 
-const FULL = { status: 503, headers: { 'Retry-After': '2' } };
+const FULL = { status: 503, headers: { 'Retry-After': '3' } };
 const ABANDONED = { status: 499 };
 
 t.test('lanes take turns', async (t) => {

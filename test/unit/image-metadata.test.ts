@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import type { FieldCode } from '../../handlers/http/error-codes.js';
 import { samples } from '../../scripts/contract-test/images.js';
 import { createImageCleaner } from '../support/clean-image.js';
 import {
@@ -29,11 +30,11 @@ async function expectCleaned(t: Test, what: string, before: Buffer, after: Buffe
 }
 
 const expectUnchanged = async (t: Test, what: string, bytes: Buffer) => t.strictSame(await clean(bytes), bytes, what);
-const expectRefused = async (t: Test, what: string, bytes: Buffer, message: RegExp) =>
-  t.match(await clean(bytes), message, what);
+const expectRefused = async (t: Test, what: string, bytes: Buffer, code: FieldCode) =>
+  t.equal(await clean(bytes), code, what);
 
-const DAMAGED = /metadata that cannot be removed/;
-const TOO_LARGE = /at most 16,384 pixels on each side/;
+const DAMAGED = 'damaged_image';
+const TOO_LARGE = 'too_many_pixels';
 const video = Buffer.from(`\0\0\0\x18ftypmp42\0\0\0\0mp42isom${SECRET}`, 'latin1');
 const app1 = (data: Buffer) => segment(0xe1, Buffer.concat([Buffer.from('Exif\0\0'), data]));
 

@@ -1,16 +1,15 @@
 import t from 'tap';
 import { passwordProblems } from '../../handlers/policy/passwords.js';
 
-const LOWERCASE = 'The password must contain a lowercase letter.';
-const UPPERCASE = 'The password must contain an uppercase letter.';
-const DIGIT = 'The password must contain a digit.';
-const SPECIAL = 'The password must contain a special character (neither a letter nor a digit).';
-const USERNAME = 'The password must not contain the username.';
-const EMAIL = 'The password must not contain the part of the email address before the @.';
-const COMMON = 'The password must not be a common password or a slight variation of one.';
-const REPEAT = 'The password must not contain the same character three times in a row.';
-const SEQUENCE =
-  'The password must not contain an obvious sequence of letters, digits or keys, such as abcd, 4321 or qwer.';
+const LOWERCASE = 'needs_lowercase';
+const UPPERCASE = 'needs_uppercase';
+const DIGIT = 'needs_digit';
+const SPECIAL = 'needs_special_character';
+const USERNAME = 'contains_username';
+const EMAIL = 'contains_email';
+const COMMON = 'common_password';
+const REPEAT = 'repeated_characters';
+const SEQUENCE = 'obvious_sequence';
 
 const account = { username: 'Ferry.Jo', email: 'jo-ann@example.org' };
 

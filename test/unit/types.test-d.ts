@@ -6,6 +6,7 @@ import type { Handlers, Request, Response } from '../../handlers/operation.js';
 
 const profile = { id: 7, name: 'Mira', username: 'mira', profile_link: null, private: false };
 const message = { message: 'Done.' };
+const notFound = { code: 'not_found', message: 'There is no such post.' } as const;
 
 // Valid responses compile.
 export const good: [
@@ -18,7 +19,7 @@ export const good: [
   Response<'getPostImage'>,
 ] = [
   { status: 200, body: message },
-  { status: 404, body: message },
+  { status: 404, body: notFound },
   { status: 201, body: { id: 7 } },
   { status: 200, body: { id: 7, name: 'Mira', username: 'mira' } },
   { status: 200, headers: { Link: '</friends>' }, body: [profile] },
@@ -29,7 +30,11 @@ export const good: [
 // @ts-expect-error a status that the operation does not declare
 export const undeclaredStatus: Response<'likePost'> = { status: 201, body: message };
 // @ts-expect-error a status that another operation declares
-export const foreignStatus: Response<'listFriends'> = { status: 404, body: message };
+export const foreignStatus: Response<'listFriends'> = { status: 404, body: notFound };
+// @ts-expect-error an error without a code
+export const missingCode: Response<'likePost'> = { status: 404, body: message };
+// @ts-expect-error a code that is not in the table of codes
+export const unknownCode: Response<'likePost'> = { status: 404, body: { ...notFound, code: 'no_such_post' } };
 // @ts-expect-error the body of another status
 export const bodyOfAnotherStatus: Response<'getProfile'> = { status: 404, body: profile };
 // @ts-expect-error a field of another type

@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { ALLOW_ANY_ORIGIN } from '../cors.js';
 import type { ResponseBudget } from '../response-budget.js';
@@ -36,41 +37,72 @@ const CONTENT_SECURITY_POLICY = [
 
 const SWAGGER_UI = dirname(resolve('swagger-ui-dist/package.json'));
 
-/** The paths, files and types of what is served under `/docs`. */
+/** The files that the explorer's page loads. */
 const ASSETS = [
-  ['/docs', resolve('#explorer/explorer.html'), 'text/html; charset=utf-8'],
-  ['/docs/explorer.css', resolve('#explorer/explorer.css'), 'text/css; charset=utf-8'],
-  ['/docs/explorer.js', resolve('#explorer/explorer.js'), 'text/javascript; charset=utf-8'],
-  ['/docs/swagger-ui.css', join(SWAGGER_UI, 'swagger-ui.css'), 'text/css; charset=utf-8'],
-  ['/docs/swagger-ui-bundle.js', join(SWAGGER_UI, 'swagger-ui-bundle.js'), 'text/javascript; charset=utf-8'],
-  ['/docs/favicon-32x32.png', join(SWAGGER_UI, 'favicon-32x32.png'), 'image/png'],
+  ...['explorer.css', 'explorer.js', 'document.js', 'forms.js', 'layout.js', 'responses.js', 'session.js'].map((name) =>
+    resolve(`#explorer/${name}`),
+  ),
+  ...['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'].map((name) => join(SWAGGER_UI, name)),
+];
+
+const TYPES: Record<string, string> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.png': 'image/png',
+};
+
+/** Where people look for the explorer, with relative locations of it: a proxy may add a path prefix. */
+const REDIRECTS = [
+  ['/', 'docs'],
+  ['/docs/', '../docs'],
+  ['/docs/index.html', '../docs'],
 ] as const;
 
-/** Serves the contract document and Swagger UI. Both are public and are not rate limited. */
+/**
+ * Serves the contract document and Swagger UI. Both are public and are not rate limited.
+ *
+ * The URLs of the page's assets contain a version, a hash of all of them, so that browsers can cache them forever.
+ */
 export async function registerDocs(
   server: FastifyInstance,
   document: ContractDocument,
   budget: ResponseBudget,
 ): Promise<void> {
+  const files = await Promise.all(ASSETS.map(async (file) => ({ name: basename(file), bytes: await readFile(file) })));
+  const assets = [...files, { name: 'openapi.json', bytes: document.json }];
+  const version = versionOf(assets.map(({ bytes }) => bytes));
+  const page = await readFile(resolve('#explorer/explorer.html'), 'utf8');
+  const pageBytes = Buffer.from(page.replaceAll('{version}', version));
+
   const publicRoute = { config: { unlimited: true, cors: ALLOW_ANY_ORIGIN } };
-  server.get(
-    '/openapi.yaml',
-    publicRoute,
-    createStaticHandler({ type: 'application/yaml', bytes: document.yaml }, budget),
-  );
-  server.get(
-    '/openapi.json',
-    publicRoute,
-    createStaticHandler({ type: 'application/json', bytes: document.json }, budget),
-  );
+  for (const [path, type, bytes] of [
+    ['/openapi.yaml', 'application/yaml', document.yaml],
+    ['/openapi.json', 'application/json', document.json],
+  ] as const) {
+    server.get(path, publicRoute, createStaticHandler({ type, bytes }, budget));
+  }
+
+  for (const [path, location] of REDIRECTS) {
+    server.get(path, { config: { unlimited: true } }, (_, reply) => reply.redirect(location));
+  }
 
   await server.register(async (docs) => {
     docs.addHook('onRequest', async (_, reply) => {
       reply.headers({ 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Referrer-Policy': 'no-referrer' });
     });
-    for (const [path, file, type] of ASSETS) {
-      const content = { type, bytes: await readFile(file), compressible: type !== 'image/png' };
-      docs.get(path, { config: { unlimited: true } }, createStaticHandler(content, budget));
+    const route = { config: { unlimited: true } };
+    docs.get('/docs', route, createStaticHandler({ type: 'text/html; charset=utf-8', bytes: pageBytes }, budget));
+    for (const { name, bytes } of assets) {
+      const type = TYPES[extname(name)] ?? 'application/octet-stream';
+      const content = { type, bytes, compressible: type !== 'image/png', version };
+      docs.get(`/docs/:version/${name}`, route, createStaticHandler(content, budget));
     }
   });
+}
+
+function versionOf(contents: Buffer[]): string {
+  const hash = createHash('sha256');
+  for (const bytes of contents) hash.update(bytes);
+  return hash.digest('hex').slice(0, 16);
 }

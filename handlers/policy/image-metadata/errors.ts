@@ -1,3 +1,5 @@
+import type { FieldCode } from '../../http/error-codes.js';
+
 /** Thrown if the structure of a file is invalid or unsupported. The file may or may not contain metadata. */
 export class UnreadableImageError extends Error {
   readonly code = 'unreadable_image';
@@ -8,12 +10,12 @@ export class UnreadableImageError extends Error {
   }
 }
 
-/** Thrown if an image must not be stored. The message is sent to the client, after the field's name. */
+/** Thrown if an image must not be stored. `fieldCode` is the code of the problem to report. */
 export class ImageRefusedError extends Error {
   readonly code = 'image_refused';
 
-  constructor(message: string) {
-    super(message);
+  constructor(readonly fieldCode: FieldCode) {
+    super(fieldCode);
     this.name = 'ImageRefusedError';
   }
 }

@@ -45,7 +45,7 @@ export class Findings {
    */
   checkDimensions(width: number, height: number): void {
     if (width <= MAX_SIDE_PIXELS && height <= MAX_SIDE_PIXELS && width * height <= MAX_AREA_PIXELS) return;
-    throw new ImageRefusedError('must be at most 16,384 pixels on each side and 100,000,000 pixels in total');
+    throw new ImageRefusedError('too_many_pixels');
   }
 
   /** Removes a range, or replaces it by at most as many bytes. */

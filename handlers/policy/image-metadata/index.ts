@@ -56,9 +56,7 @@ export async function cleanImage(
     } catch (error) {
       if (!(error instanceof UnreadableImageError)) throw error;
       if (options.stripMetadata && (findings.hasMetadata || (await hasMetadataMarkers(file, image.mediaType)))) {
-        throw new ImageRefusedError(
-          'contains metadata that cannot be removed, because the structure of the file cannot be parsed',
-        );
+        throw new ImageRefusedError('damaged_image');
       }
       return image.size;
     }

@@ -10,11 +10,12 @@ PASSWORD = "Quiet-Harbour-27!"
 
 
 class Refused(Exception):
-    """An answer that is an error, with its problems as (in, field)."""
+    """An answer that is an error, with its problems as (in, field, code)."""
 
-    def __init__(self, status: int, message: str, problems: list[tuple[str, str]]) -> None:
-        super().__init__(f"{status} {message} {problems}")
+    def __init__(self, status: int, code: str, message: str, problems: list[tuple[str, str, str]]) -> None:
+        super().__init__(f"{status} {code} {message} {problems}")
         self.status = status
+        self.code = code
         self.message = message
         self.problems = problems
 
@@ -131,13 +132,13 @@ def play(connect: Callable[[str, str | None], Client]) -> None:
     weak = refused(
         400, lambda: nobody.register("Dan", f"dan_{suffix}", "dan@mailinator.com", "There is no digit here.")
     )
-    assert sorted(weak.problems) == [("body", "email"), ("body", "password")], weak
+    assert sorted(weak.problems) == [("body", "email", "disposable_email"), ("body", "password", "needs_digit")], weak
     print("read the problems of a 400")
 
     # A client may keep the cookie of a login.
     refused(401, connect(base, None).own_email)
     refused(401, lambda: nobody.login(email_of("ada"), "something else"))
-    refused(401, lambda: ada.delete_account("something else"))
+    assert refused(401, lambda: ada.delete_account("something else")).code == "invalid_password"
     refused(409, lambda: ben.send_friend_request(ada_id))
     refused(404, lambda: ben.accept_friend_request(cleo_id))
     print("be refused")

@@ -3,8 +3,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
 export interface Refusal {
+  code: string;
   message: string;
-  errors?: { in: string; field: string; message: string }[] | undefined;
+  errors?: { in: string; field: string; code: string; message: string }[] | undefined;
 }
 
 export type Answer<Body> = { status: number; body: Body } | { status: number; error: Refusal };
@@ -138,13 +139,13 @@ export async function play(connect: Connect): Promise<void> {
     password: 'There is no digit here.',
   };
   const { errors } = refused(await nobody.register(weak), 400);
-  const problems = errors?.map((problem) => `${problem.in} ${problem.field}`);
-  assert.deepEqual(problems?.sort(), ['body email', 'body password']);
+  const problems = errors?.map((problem) => `${problem.in} ${problem.field} ${problem.code}`);
+  assert.deepEqual(problems?.sort(), ['body email disposable_email', 'body password needs_digit']);
   console.log('read the problems of a 400');
 
   refused(await connect(base).getCurrentAccount(), 401);
   refused(await nobody.login({ email: emailOf('ada'), password: 'something else' }), 401);
-  refused(await ada.deleteAccount('something else'), 401);
+  assert.equal(refused(await ada.deleteAccount('something else'), 401).code, 'invalid_password');
   refused(await ben.sendFriendRequest(adaId), 409);
   refused(await ben.acceptFriendRequest(cleoId), 404);
   console.log('be refused');

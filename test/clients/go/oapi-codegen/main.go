@@ -46,10 +46,10 @@ func given[Body any](body *Body, status int, refusals ...*client.ApiError) (Body
 		if refusal == nil {
 			continue
 		}
-		refused := &scenario.Refused{Status: status, Message: refusal.Message}
+		refused := &scenario.Refused{Status: status, Code: refusal.Code, Message: refusal.Message}
 		if refusal.Errors != nil {
 			for _, problem := range *refusal.Errors {
-				refused.Problems = append(refused.Problems, fmt.Sprint(problem.In, " ", problem.Field))
+				refused.Problems = append(refused.Problems, fmt.Sprint(problem.In, " ", problem.Field, " ", problem.Code))
 			}
 		}
 		return none, refused

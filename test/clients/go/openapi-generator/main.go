@@ -38,9 +38,9 @@ func given[Body any](body Body, response *http.Response, err error) (Body, error
 	if !ok {
 		return body, err
 	}
-	refused := &scenario.Refused{Status: response.StatusCode, Message: refusal.Message}
+	refused := &scenario.Refused{Status: response.StatusCode, Code: refusal.Code, Message: refusal.Message}
 	for _, problem := range refusal.Errors {
-		refused.Problems = append(refused.Problems, problem.In+" "+problem.Field)
+		refused.Problems = append(refused.Problems, problem.In+" "+problem.Field+" "+problem.Code)
 	}
 	return body, refused
 }

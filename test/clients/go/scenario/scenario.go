@@ -14,15 +14,16 @@ import (
 
 const password = "Quiet-Harbour-27!"
 
-// Refused is an answer that is an error, with its problems as "in field".
+// Refused is an answer that is an error, with its problems as "in field code".
 type Refused struct {
 	Status   int
+	Code     string
 	Message  string
 	Problems []string
 }
 
 func (refused *Refused) Error() string {
-	return fmt.Sprint(refused.Status, " ", refused.Message, " ", refused.Problems)
+	return fmt.Sprint(refused.Status, " ", refused.Code, " ", refused.Message, " ", refused.Problems)
 }
 
 type Post struct {
@@ -143,7 +144,7 @@ func Play(connect func(base, token string) Client) {
 	id, err := nobody.Register("Dan", "dan_"+suffix, "dan@mailinator.com", "There is no digit here.")
 	problems := refused(400, id, err).Problems
 	slices.Sort(problems)
-	check(slices.Equal(problems, []string{"body email", "body password"}), problems)
+	check(slices.Equal(problems, []string{"body email disposable_email", "body password needs_digit"}), problems)
 	fmt.Println("read the problems of a 400")
 
 	unseen, err := connect(base, "").OwnEmail()
@@ -151,7 +152,8 @@ func Play(connect func(base, token string) Client) {
 	token, err := nobody.Login(emailOf("ada"), "something else")
 	refused(401, token, err)
 	message, err := ada.DeleteAccount("something else")
-	refused(401, message, err)
+	code := refused(401, message, err).Code
+	check(code == "invalid_password", code)
 	message, err = ben.SendFriendRequest(adaID)
 	refused(409, message, err)
 	message, err = ben.AcceptFriendRequest(cleoID)

@@ -28,8 +28,8 @@ def given(ask: Callable[[], Body]) -> Body:
     except ApiException as refusal:
         error = refusal.data
         assert isinstance(error, ApiError), refusal
-        problems = [(each.var_in, each.var_field) for each in error.errors or []]
-        raise Refused(int(refusal.status or 0), error.message, problems) from refusal
+        problems = [(each.var_in, each.var_field, each.code) for each in error.errors or []]
+        raise Refused(int(refusal.status or 0), error.code, error.message, problems) from refusal
 
 
 class Person:

@@ -26,8 +26,8 @@ def given(response: Response[ApiError | Body]) -> Body:
     """What a function `sync_detailed` answers, unless it is an error."""
     parsed = response.parsed
     if isinstance(parsed, ApiError):
-        problems = parsed.errors or []
-        raise Refused(response.status_code, parsed.message, [(each.in_.value, each.field) for each in problems])
+        problems = [(each.in_.value, each.field, each.code) for each in parsed.errors or []]
+        raise Refused(response.status_code, parsed.code, parsed.message, problems)
     assert parsed is not None, response
     return parsed
 

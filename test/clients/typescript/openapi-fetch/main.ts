@@ -1,6 +1,9 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import createClient from 'openapi-fetch';
 import { type Answer, type Connect, play, type Refusal } from '../scenario.js';
-import type { paths } from './client/schema.js';
+import { publish } from './example.js';
+import type { paths } from './types.js';
 
 async function answer<Body>(
   asked: Promise<{ data?: Body | undefined; error?: Refusal | undefined; response: Response }>,
@@ -48,3 +51,13 @@ const connect: Connect = (baseUrl, token) => {
 };
 
 await play(connect);
+
+const { BASE_URL = '', IMAGE = '' } = process.env;
+const image = new Blob([await readFile(IMAGE)], { type: 'image/jpeg' });
+const { data: post, response } = await publish(BASE_URL, image);
+assert.equal(post?.title, 'Good morning');
+assert.match(post.image ?? '', /^\/posts\/image\/.+\.jpg$/);
+assert.equal(response.headers.get('location'), `/posts/${post.id}`);
+
+const { error } = await createClient<paths>({ baseUrl: BASE_URL }).GET('/auth/me');
+assert.equal(error?.code, 'missing_credentials');

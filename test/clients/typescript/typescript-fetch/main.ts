@@ -18,10 +18,10 @@ async function answer<Body>(asked: Promise<{ raw: Response; value(): Promise<Bod
     return { status: response.raw.status, body: await response.value() };
   } catch (error) {
     if (!(error instanceof ResponseError)) throw error;
-    const { message, errors } = ApiErrorFromJSON(await error.response.json());
+    const { code, message, errors } = ApiErrorFromJSON(await error.response.json());
     return {
       status: error.response.status,
-      error: { message, errors: errors?.map((problem) => ({ ...problem, in: problem._in })) },
+      error: { code, message, errors: errors?.map((problem) => ({ ...problem, in: problem._in })) },
     };
   }
 }

@@ -137,14 +137,19 @@ public final class Scenario {
     weak.email("dan@mailinator.com").password("There is no digit here.");
     ApiError error = refused(400, () -> nobody.auth.register(weak));
     same(
-        error.getErrors().stream().map(problem -> problem.getIn() + " " + problem.getField()).sorted().toList(),
-        List.of("body email", "body password"));
+        error.getErrors().stream()
+            .map(problem -> problem.getIn() + " " + problem.getField() + " " + problem.getCode())
+            .sorted()
+            .toList(),
+        List.of("body email disposable_email", "body password needs_digit"));
     System.out.println("read the problems of a 400");
 
     refused(401, () -> Person.with(null).auth.getCurrentAccount());
     Credentials wrong = new Credentials().email(emailOf("ada", suffix)).password("something else");
     refused(401, () -> nobody.auth.login(wrong));
-    refused(401, () -> ada.profiles.deleteAccount(new PasswordConfirmation().password("something else")));
+    ApiError wrongPassword =
+        refused(401, () -> ada.profiles.deleteAccount(new PasswordConfirmation().password("something else")));
+    same(wrongPassword.getCode(), "invalid_password");
     refused(409, () -> ben.friends.sendFriendRequest(adaId));
     refused(404, () -> ben.friends.acceptFriendRequest(cleoId));
     System.out.println("be refused");

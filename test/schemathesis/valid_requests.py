@@ -1,11 +1,11 @@
-"""What the document says in words, where a schema cannot say it: requests that are meant to be valid are made to obey."""
+"""Makes requests valid by the rules that the document states in descriptions, because no schema can express them."""
 
 import unicodedata
 from itertools import product
 
-from people import Cast, Person
+from users import User, Users
 
-# How an image of each type begins. Signatures are compared with the declared type; what follows them is not looked at.
+# The first bytes of an image of each type. The service compares them with the declared type, and ignores what follows.
 SIGNATURES = {
     "image/jpeg": b"\xff\xd8\xff",
     "image/png": b"\x89PNG\r\n\x1a\n",
@@ -13,58 +13,58 @@ SIGNATURES = {
     "image/gif": b"GIF89a",
     "image/webp": b"RIFF\0\0\0\0WEBP",
     "image/avif": b"\0\0\0\x10ftypavif\0\0\0\0",
-    # It declares nothing, and so any signature will do.
+    # Declares no type, so any signature is valid.
     "application/octet-stream": b"GIF87a",
 }
 
-# The fields of forms that hold any text.
-TEXTS = ("name", "username", "email", "password", "current_password", "title", "text")
+# The fields of forms that contain text.
+TEXT_FIELDS = ("name", "username", "email", "password", "current_password", "title", "text")
 
 
-def obey(operation: str, body: dict, part_types: dict[str, str], person: Person | None) -> None:
-    """Changes a body that fits the schema so that it fits the words too."""
+def correct_body(operation: str, body: dict, part_types: dict[str, str], user: User | None) -> None:
+    """Changes a body that matches the schema so that it also follows the other rules."""
     if "username" in body:
         body["username"] = without_invisible_characters(body["username"])
     if operation == "register":
-        body["password"] = strong(body["password"], body["username"], body["email"])
+        body["password"] = strong_password(body["password"], body["username"], body["email"])
     if operation == "deleteAccount":
-        body["password"] = person.password
+        body["password"] = user.password
     if operation == "updateProfile":
-        obey_profile(body, person)
+        correct_passwords(body, user)
     if "image" in body:
-        # One of the two, as the document says.
+        # An image and `remove_image` exclude each other.
         body.pop("remove_image", None)
         declared = part_types.setdefault("image", "image/jpeg")
         body["image"] = SIGNATURES[declared] + bytes_of(body["image"])
     if operation in ("updateProfile", "editPost"):
-        obey_change(body)
+        ensure_change(body)
 
 
-def obey_about_ids(operation: str, query: dict, cast: Cast) -> None:
-    """Nobody asks for their own friendship, or in the name of others."""
+def correct_ids(operation: str, query: dict, users: Users) -> None:
+    """Replaces ids that a user may not send: friend requests to oneself, and requests in another user's name."""
     if operation == "createRelationship":
-        query["me"] = cast.caller().id
+        query["me"] = users.main().id
     for name in ("to", "them"):
-        if operation in ("sendFriendRequest", "createRelationship") and query.get(name) == cast.caller().id:
-            query[name] = cast.somebody_else().id
+        if operation in ("sendFriendRequest", "createRelationship") and query.get(name) == users.main().id:
+            query[name] = users.other().id
 
 
 def bytes_of(generated: str | bytes) -> bytes:
     return generated.encode() if isinstance(generated, str) else generated
 
 
-def obey_profile(body: dict, person: Person) -> None:
+def correct_passwords(body: dict, user: User) -> None:
     if "password" in body:
-        # It takes the password that holds, and the policy looks at the account as it will be.
-        username, email = body.get("username", person.username), body.get("email", person.email)
-        body["password"] = strong(body["password"], username, email)
-        body["current_password"] = person.password
+        # The policy applies to the resulting username and email.
+        username, email = body.get("username", user.username), body.get("email", user.email)
+        body["password"] = strong_password(body["password"], username, email)
+        body["current_password"] = user.password
     if "current_password" in body:
-        body["current_password"] = person.password
+        body["current_password"] = user.password
 
 
-def obey_change(body: dict) -> None:
-    """A form that changes nothing is refused."""
+def ensure_change(body: dict) -> None:
+    """Adds a change to a form that contains none, because it would be refused."""
     if not body.keys() - {"current_password", "remove_image"}:
         body["remove_image"] = True
 
@@ -74,7 +74,7 @@ BLANK_LETTERS = "\U00013441\U00013442\U00016fe4\U0001d159"
 
 
 def is_invisible(character: str) -> bool:
-    # The block of tags and variation selectors is ignored by default, unassigned code points included.
+    # The block of tags and variation selectors is default ignorable, including its unassigned code points.
     return (
         unicodedata.category(character) == "Cf"
         or 0xE0000 <= ord(character) <= 0xE0FFF
@@ -83,14 +83,14 @@ def is_invisible(character: str) -> bool:
 
 
 def without_invisible_characters(username: str) -> str:
-    """The pattern lists those of the Basic Multilingual Plane, the description names the others."""
+    """Replaces the invisible characters beyond the Basic Multilingual Plane. The pattern excludes all others."""
     return "".join("x" if is_invisible(character) else character for character in username)
 
 
-def strong(password: str, username: str, email: str) -> str:
-    """A password by the policy, with as much of the given one as the policy lets stand."""
+def strong_password(password: str, username: str, email: str) -> str:
+    """Returns a password that follows the policy, with as much of the given one as the policy allows."""
     local_part = email.strip().split("@")[0]
-    # Neither letters and digits that could make a sequence or a common password, nor any character twice running.
+    # Drops letters and digits, which could be part of a sequence or a common password, and repeated characters.
     rest = "".join(
         character
         for before, character in zip(" " + password, password)

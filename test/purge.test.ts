@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { startPurging } from '../db/purge.js';
+import type { Stores } from '../db/stores.js';
+import { freshStores, openTestStores, silentLog } from './support/stores.js';
+
+const HOUR_MS = 60 * 60 * 1000;
+const fromNow = (ms: number) => new Date(Date.now() + ms);
+
+/** Adds a session and an idempotency key that have expired, and one of each that has not. Returns the expired ones' id. */
+async function addRows({ db }: Stores): Promise<string> {
+  const [expired, live] = [randomUUID(), randomUUID()];
+  const { id: account_id } = await db
+    .insertInto('accounts')
+    .values({ name: 'Test', username: expired, username_key: expired, email: expired, password_hash: 'hash' })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  const session = { account_id, device_name: 'Test' };
+  const key = { account_id, form_hash: 'hash', post_id: 1 };
+  await db
+    .insertInto('sessions')
+    .values([
+      { ...session, id: expired, expires_at: fromNow(-1000) },
+      { ...session, id: live, expires_at: fromNow(HOUR_MS) },
+    ])
+    .execute();
+  await db
+    .insertInto('idempotency_keys')
+    .values([
+      { ...key, key: expired, created_at: fromNow(-25 * HOUR_MS).toISOString() },
+      { ...key, key: live, created_at: fromNow(-23 * HOUR_MS).toISOString() },
+    ])
+    .execute();
+  return expired;
+}
+
+async function untilPurged({ db }: Stores, id: string): Promise<void> {
+  const rows = async () => [
+    ...(await db.selectFrom('sessions').select('id').where('id', '=', id).execute()),
+    ...(await db.selectFrom('idempotency_keys').select('key').where('key', '=', id).execute()),
+  ];
+  while ((await rows()).length > 0) await sleep(20);
+}
+
+async function countRows({ db }: Stores): Promise<number[]> {
+  const sessions = await db.selectFrom('sessions').select('id').execute();
+  const keys = await db.selectFrom('idempotency_keys').select('key').execute();
+  return [sessions.length, keys.length];
+}
+
+t.test('a start purges expired sessions and idempotency keys, and no others', async (t) => {
+  const environment = await freshStores(t);
+  const before = await openTestStores(t, environment);
+  const expired = await addRows(before);
+  await before.close();
+  const stores = await openTestStores(t, environment);
+  await untilPurged(stores, expired);
+  t.same(await countRows(stores), [1, 1], 'unexpired ones are kept');
+});
+
+t.test('expired sessions and idempotency keys are purged periodically', async (t) => {
+  const stores = await openTestStores(t);
+  const purging = startPurging(stores.db, silentLog, { intervalMs: 20 });
+  await untilPurged(stores, await addRows(stores));
+  await untilPurged(stores, await addRows(stores));
+  await purging.stop();
+  t.same(await countRows(stores), [2, 2], 'unexpired ones are kept');
+});

@@ -1,0 +1,47 @@
+import t from 'tap';
+import { readConfig } from '../../handlers/config/index.js';
+import { createLogger } from '../../handlers/config/logger.js';
+
+/** Returns a logger, and the lines it has written. */
+function createTestLogger(environment: NodeJS.ProcessEnv, isTTY: boolean) {
+  const lines: string[] = [];
+  const write = (line: string) => {
+    lines.push(line);
+  };
+  return { log: createLogger(readConfig(environment), { write, isTTY }), lines };
+}
+
+const REQUEST = { method: 'POST', route: '/posts/create', status: 201, ms: 16.2 };
+
+t.test('writes text to a terminal and JSON elsewhere, unless LOG_FORMAT decides', async (t) => {
+  for (const [LOG_FORMAT, isTTY, isText] of [
+    [undefined, true, true],
+    [undefined, false, false],
+    ['json', true, false],
+    ['text', false, true],
+  ] as const) {
+    const { log, lines } = createTestLogger({ LOG_FORMAT }, isTTY);
+    log.child({ reqId: 'id' }).info(REQUEST, 'request');
+    t.equal(lines.length, 1);
+    if (isText) t.equal(lines[0], 'POST /posts/create 201 16 ms\n');
+    else t.match(JSON.parse(lines[0] ?? ''), { ...REQUEST, reqId: 'id', level: 30, msg: 'request' });
+  }
+});
+
+t.test('text shows levels, fields and errors, and no control characters', async (t) => {
+  const { log, lines } = createTestLogger({}, true);
+  log.info({ ...REQUEST, route: null, status: 404 }, 'request');
+  log.child({ reqId: 'id' }).info({ event: 'login_failed', accountId: 7 }, 'security event');
+  log.warn({ store: 'graph\u001b[2J' }, 'store unavailable');
+  log.debug('not logged at level info');
+  const error = Object.assign(new Error('outer', { cause: new Error('inner') }), { detail: 'secret' });
+  log.error({ err: error }, 'internal server error');
+  t.same(lines.slice(0, 3), [
+    'POST (unknown path) 404 16 ms\n',
+    'security event event=login_failed accountId=7 reqId=id\n',
+    'warn: store unavailable store=graph�[2J\n',
+  ]);
+  t.equal(lines.length, 4);
+  t.match(lines[3], /^error: internal server error\nError: outer\n {4}at .*\nCause: inner\n$/s);
+  t.notMatch(lines[3], 'secret');
+});
