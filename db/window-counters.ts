@@ -25,6 +25,9 @@ export interface WindowCounters {
 /** A key and the length of its window. */
 type Increment = readonly [key: string, windowMs: number];
 
+/** Redis responds sooner than the next requests arrive, so that waiting for it would only delay them. */
+const MAX_IN_FLIGHT = 16;
+
 /** A counter without an expiry would block its client permanently, so each increment checks it. */
 const INCREMENT_SCRIPT = `
   local counts = {}
@@ -40,8 +43,9 @@ const INCREMENT_SCRIPT = `
   return counts`;
 
 export function createWindowCounters(redis: RedisConnection): WindowCounters {
-  const increment = batched((increments: Increment[]) =>
-    redis.run('increment', (client) => incrementEach(client, increments)),
+  const increment = batched(
+    (increments: Increment[]) => redis.run('increment', (client) => incrementEach(client, increments)),
+    { maxInFlight: MAX_IN_FLIGHT },
   );
   return { increment: (key, windowMs) => increment([key, windowMs]) };
 }

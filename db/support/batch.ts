@@ -7,13 +7,15 @@
  */
 
 /** A second batch hides the round trip of the first. More would only make batches smaller. */
-const MAX_BATCHES_IN_FLIGHT = 2;
+const DEFAULT_MAX_IN_FLIGHT = 2;
 
 /** Bounds the parameters of a statement and the time that a large batch delays the next calls. */
 const DEFAULT_MAX_BATCH_SIZE = 500;
 
 interface Options {
   maxBatchSize?: number;
+  /** The maximum number of batches in progress. */
+  maxInFlight?: number;
   /** Called with the size of each batch when it starts. */
   onBatch?(size: number): void;
 }
@@ -31,14 +33,14 @@ interface PendingCall<Key, Value> {
  */
 export function batched<Key, Value>(
   load: (keys: Key[]) => Promise<readonly Value[]>,
-  { maxBatchSize = DEFAULT_MAX_BATCH_SIZE, onBatch }: Options = {},
+  { maxBatchSize = DEFAULT_MAX_BATCH_SIZE, maxInFlight = DEFAULT_MAX_IN_FLIGHT, onBatch }: Options = {},
 ): (key: Key) => Promise<Value> {
   const pending: PendingCall<Key, Value>[] = [];
   let inFlight = 0;
   let scheduled = false;
 
   function schedule() {
-    if (scheduled || inFlight >= MAX_BATCHES_IN_FLIGHT || pending.length === 0) return;
+    if (scheduled || inFlight >= maxInFlight || pending.length === 0) return;
     scheduled = true;
     setImmediate(() => {
       scheduled = false;
