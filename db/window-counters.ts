@@ -15,7 +15,7 @@ export interface WindowCount {
 
 export interface WindowCounters {
   /**
-   * Increments a counter, which starts a window if it is the first. Returns the new count.
+   * Increments a counter and returns the new count. The first increment starts the window.
    *
    * @throws StoreUnavailableError
    */
@@ -25,10 +25,10 @@ export interface WindowCounters {
 /** A key and the length of its window. */
 type Increment = readonly [key: string, windowMs: number];
 
-/** Redis responds sooner than the next requests arrive, so that waiting for it would only delay them. */
+/** Redis responds so fast that holding calls back for a larger batch would only delay them. */
 const MAX_IN_FLIGHT = 16;
 
-/** A counter without an expiry would block its client permanently, so each increment checks it. */
+/** A counter without an expiry would block its client permanently, so each increment checks that there is one. */
 const INCREMENT_SCRIPT = `
   local counts = {}
   for i, key in ipairs(KEYS) do

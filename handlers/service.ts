@@ -85,7 +85,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
       clearTimeout(forceCloseTimer);
     });
     await server.listen({ host: config.host, port: config.port });
-    await ops.server.listen({ host: config.opsHost, port: config.opsPort });
+    // Not shared with other workers: each reports its own state.
+    await ops.server.listen({ host: config.opsHost, port: config.opsPort, exclusive: true });
 
     return {
       url: listeningUrl(config.host, server.server.address()),

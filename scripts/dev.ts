@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 import { updateGenerated } from './generate/files.js';
 
 /*
- * Builds and runs the service, and again after every change of its code or of `openapi.yaml`. The generator stays loaded,
- * because loading it takes longer than running it. If a change does not build, the service keeps running without it.
+ * Builds and runs the service, and rebuilds and restarts it after every change to its code or `openapi.yaml`. The generator
+ * stays loaded, because loading it takes longer than running it. If a build fails, the previous one keeps running.
  */
 
 const CONTRACT = 'openapi.yaml';
@@ -16,7 +16,7 @@ const SOURCES = ['db', 'handlers', 'scripts'];
 /** An editor may save several files, or one file in several steps. */
 const DEBOUNCE_MS = 50;
 
-/** Requests in progress do not delay a restart for longer. The embedded stores survive a kill. */
+/** How long requests in progress may delay a restart. After that the service is killed, which the embedded stores survive. */
 const STOP_TIMEOUT_MS = 1000;
 
 let service: ChildProcess | undefined;
@@ -46,7 +46,7 @@ async function build(): Promise<void> {
 function start(): ChildProcess {
   // Optimizing the WebAssembly of PGlite would slow the start down.
   const args = ['--liftoff-only', '--enable-source-maps', '.build/scripts/start.js'];
-  // The service stops when the channel closes, whatever ends this process.
+  // The service stops when the channel closes, however this process ends.
   const stdio = ['ignore', 'inherit', 'inherit', 'ipc'] as const;
   return spawn(process.execPath, args, { stdio: [...stdio] });
 }
@@ -65,7 +65,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 
 for (;;) {
-  // Changes during the build lead to another one.
+  // A change during the build triggers another one.
   const changed = new Promise<void>((resolve) => {
     reportChange = resolve;
   });

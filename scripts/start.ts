@@ -6,7 +6,7 @@ import { type Config, readConfig } from '../handlers/config/index.js';
 import { createLogger } from '../handlers/config/logger.js';
 import { startService } from '../handlers/service.js';
 import { explain } from './explain.js';
-import type { WorkerMessage } from './workers.js';
+import type { PrimaryMessage, WorkerMessage } from './workers.js';
 
 /** Returns a list of the configured stores. Of a URL, which may contain a password, it includes only the host. */
 function describeStores({ stores: { postgres, neo4j, s3 }, redis }: Config): string {
@@ -29,7 +29,7 @@ const describeService = (config: Config, { url, opsUrl }: Running) =>
     `  Contract    ${url}/openapi.yaml`,
     `  Operations  ${opsUrl}/readyz`,
     `  Stores      ${describeStores(config)}`,
-    ...(config.workers > 1 ? [`  Workers     ${config.workers}`] : []),
+    ...(config.workers > 1 ? [`  Workers     ${config.workers}, of process ${process.pid}`] : []),
     `  Data        ${resolve(config.stores.dataDir)}`,
     '',
   ].join('\n');
@@ -59,19 +59,26 @@ function tellPrimary(message: WorkerMessage): void {
 }
 
 let running: Running | undefined;
-let stopping = false;
 
-function stop(exitCode = 0): void {
+/** Set once this process is to stop. */
+let exitCode: number | undefined;
+
+function stop(code = 0): void {
   // Ctrl-C arrives twice: from the terminal and from npm.
-  if (stopping || !running) return;
-  stopping = true;
-  running.stop().then(
-    () => process.exit(exitCode),
-    (error) => {
-      console.error(error);
-      process.exit(1);
-    },
-  );
+  if (exitCode !== undefined) return;
+  exitCode = code;
+  // A start in progress is completed first.
+  if (running) void end(running, code);
+}
+
+async function end({ stop }: Running, code: number): Promise<never> {
+  try {
+    await stop();
+  } catch (error) {
+    console.error(error);
+    process.exit(1);
+  }
+  process.exit(code);
 }
 
 try {
@@ -83,11 +90,15 @@ try {
     const { startWorkers } = await import('./workers.js');
     running = await startWorkers(config, log, () => stop(1));
   } else running = await startHere(config, log);
-  process.on('SIGTERM', () => stop());
-  // Ctrl-C reaches all processes, but the primary process stops its workers.
-  process.on('SIGINT', () => cluster.isWorker || stop());
   disconnected.then(() => stop());
-  if (cluster.isPrimary) console.log(describeService(config, running));
+  if (cluster.isWorker) {
+    for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => undefined);
+    process.on('message', ({ kind }: PrimaryMessage) => kind === 'stop' && stop());
+  } else {
+    process.on('SIGTERM', () => stop()).on('SIGINT', () => stop());
+    if (exitCode === undefined) console.log(describeService(config, running));
+  }
+  if (exitCode !== undefined) await end(running, exitCode);
 } catch (error) {
   console.error(explain(error));
   process.exit(1);

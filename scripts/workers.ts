@@ -1,25 +1,28 @@
 import cluster, { type Worker } from 'node:cluster';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { AggregatorRegistry } from 'prom-client';
 import { type Config, urlOf } from '../handlers/config/index.js';
+import { storeUnavailable } from '../handlers/http/errors.js';
 import { buildOpsServer, type OpsServer, type StoreStates } from '../handlers/http/ops.js';
 import { CommandError } from './command-error.js';
 
 /*
  * Runs the service in several processes on one port (`WORKERS`).
  *
- * The primary process passes connections to the workers in turn, and serves the operations port: the readiness of a worker, and
- * the metrics of all workers added up. A worker that ends unexpectedly is replaced. SIGHUP replaces the workers one at a time: a
- * worker stops only after its successor listens.
+ * The primary process passes connections to the workers in turn, and serves the operations port: the states of the stores as a
+ * worker reports them, and the aggregated metrics of all workers. A worker that ends unexpectedly is replaced. SIGHUP replaces
+ * the workers one at a time: a worker stops only after its successor listens.
  */
 
 /** What a worker tells the primary process. */
 export type WorkerMessage =
   | { kind: 'listening'; url: string; opsUrl: string }
-  /** The worker cannot run, for a reason that it has printed. It would fail again. */
+  /** The worker cannot run and has printed the reason. A replacement would fail, too. */
   | { kind: 'failed' };
+
+/** What the primary process tells a worker. Workers ignore signals, which may also reach them with their process group. */
+export type PrimaryMessage = { kind: 'stop' };
 
 interface RunningWorker {
   process: Worker;
@@ -30,14 +33,20 @@ interface RunningWorker {
 export interface Workers {
   url: string;
   opsUrl: string;
-  /** Stops all workers as `Service.stop` stops the service. */
+  /** Fails readiness checks for `shutdownDelaySeconds`, then stops all workers. */
   stop(): Promise<void>;
 }
 
-/** The wait before a worker that ended unexpectedly is replaced. It doubles while workers fail to start. */
+/** The delay before a worker that ended unexpectedly is replaced. It doubles after each failed start. */
 const REPLACE_BACKOFF_MS = { min: 500, max: 30_000 };
 
-/** The primary process accepts operators' requests, and delays the shutdown. */
+/** Longer than a worker takes to complete its requests and to close its stores. */
+const STOP_TIMEOUT_MS = 15_000;
+
+/** Longer than a worker takes to check its stores. */
+const READINESS_TIMEOUT_MS = 3000;
+
+/** Overrides for workers: the primary process has the operations port, and waits for the shutdown delay. */
 const WORKER_ENVIRONMENT = { OPS_HOST: '127.0.0.1', OPS_PORT: '0', SHUTDOWN_DELAY: '0' };
 
 /**
@@ -49,43 +58,52 @@ const WORKER_ENVIRONMENT = { OPS_HOST: '127.0.0.1', OPS_PORT: '0', SHUTDOWN_DELA
  */
 export async function startWorkers(config: Config, log: Logger, onFailed: () => void): Promise<Workers> {
   const running = new Set<RunningWorker>();
+  const starts = new Set<Promise<unknown>>();
   const stopping = new AbortController();
 
-  async function start(): Promise<RunningWorker> {
+  /** Starts a worker. `stop` waits for it. */
+  function start(): Promise<void> {
+    const starting = startWorker();
+    starts.add(starting);
+    return starting.finally(() => starts.delete(starting));
+  }
+
+  async function startWorker(): Promise<void> {
     const worker = cluster.fork(WORKER_ENVIRONMENT);
-    worker.on('message', (message: WorkerMessage) => {
-      if (message.kind === 'failed') onFailed();
-    });
-    const listening = await untilListening(worker);
-    const started = { process: worker, ...listening };
+    const { pid } = worker.process;
+    worker.on('error', (error) => log.warn({ err: error, pid }, 'the channel to a worker failed'));
+    const { url, opsUrl } = await untilListening(worker, onFailed);
+    const started = { process: worker, url, opsUrl };
     running.add(started);
-    log.info({ pid: worker.process.pid }, 'worker started');
+    log.info({ pid }, 'worker started');
     worker.once('exit', (code, signal) => {
-      // A worker that is stopped has been removed before.
+      // Workers that are stopped on purpose are no longer in the set.
       if (!running.delete(started) || stopping.signal.aborted) return;
-      log.error({ pid: worker.process.pid, code, signal }, 'worker ended unexpectedly: starting another');
+      log.error({ pid, code, signal }, 'worker ended unexpectedly: starting another');
       void replace();
     });
-    return started;
   }
 
   async function replace(): Promise<void> {
-    let backoffMs = REPLACE_BACKOFF_MS.min;
-    while (!stopping.signal.aborted) {
+    for (let backoffMs = REPLACE_BACKOFF_MS.min; ; backoffMs = Math.min(2 * backoffMs, REPLACE_BACKOFF_MS.max)) {
       await sleep(backoffMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       if (stopping.signal.aborted) return;
-      const started = await start().catch(() => undefined);
-      if (started) return;
-      backoffMs = Math.min(2 * backoffMs, REPLACE_BACKOFF_MS.max);
+      const hasStarted = await start().then(
+        () => true,
+        () => false,
+      );
+      if (hasStarted) return;
     }
   }
 
   async function end(worker: RunningWorker): Promise<void> {
     running.delete(worker);
     if (worker.process.isDead()) return;
-    const ended = once(worker.process, 'exit');
-    worker.process.process.kill('SIGTERM');
+    const ended = new Promise((resolve) => worker.process.once('exit', resolve));
+    const kill = setTimeout(() => worker.process.process.kill('SIGKILL'), STOP_TIMEOUT_MS);
+    worker.process.send({ kind: 'stop' } satisfies PrimaryMessage);
     await ended;
+    clearTimeout(kill);
   }
 
   let restarting: Promise<void> | undefined;
@@ -93,6 +111,8 @@ export async function startWorkers(config: Config, log: Logger, onFailed: () => 
     log.info('restarting the workers one at a time');
     for (const old of [...running]) {
       if (stopping.signal.aborted) return;
+      // It has ended meanwhile, and is being replaced.
+      if (!running.has(old)) continue;
       try {
         await start();
       } catch (error) {
@@ -108,13 +128,13 @@ export async function startWorkers(config: Config, log: Logger, onFailed: () => 
       restarting = undefined;
     });
   };
-  // The signal also says that the terminal was closed, which ends a service that runs in one.
+  // A terminal sends SIGHUP when it closes, which must end a service that runs in it.
   if (!process.stdout.isTTY) process.on('SIGHUP', restart);
 
-  // The first one migrates the stores.
+  // The first worker starts alone, because it migrates the stores.
   await start();
   await Promise.all(Array.from({ length: config.workers - 1 }, start));
-  const ops = await startOps(config, running);
+  const ops = await startOps(config, log, running);
   const [first] = running as Iterable<RunningWorker>;
   return {
     url: first?.url ?? '',
@@ -123,45 +143,52 @@ export async function startWorkers(config: Config, log: Logger, onFailed: () => 
       ops.drain();
       await sleep(config.shutdownDelaySeconds * 1000);
       stopping.abort();
-      await restarting;
+      await Promise.allSettled([...starts, restarting]);
       await Promise.all([...running].map(end));
       await ops.server.close();
     },
   };
 }
 
-/** Waits until a worker listens. @throws CommandError if it ends before */
-async function untilListening(worker: Worker): Promise<{ url: string; opsUrl: string }> {
-  const ended = new AbortController();
-  worker.once('exit', () => ended.abort());
-  try {
-    for (;;) {
-      const [message] = (await once(worker, 'message', { signal: ended.signal })) as [WorkerMessage];
-      if (message.kind === 'listening') return { url: message.url, opsUrl: message.opsUrl };
-    }
-  } catch {
-    throw new CommandError('A worker could not start');
-  }
+/** Waits until a worker listens. @throws CommandError if it exits first */
+function untilListening(worker: Worker, onFailed: () => void): Promise<{ url: string; opsUrl: string }> {
+  return new Promise((resolve, reject) => {
+    worker.on('message', (message: WorkerMessage) => {
+      if (message.kind === 'listening') resolve(message);
+      if (message.kind === 'failed') onFailed();
+    });
+    worker.once('exit', () => reject(new CommandError('A worker could not start')));
+  });
 }
 
 /** Starts the operations server for all workers. */
 async function startOps(
   { opsHost, opsPort }: Config,
+  log: Logger,
   running: ReadonlySet<RunningWorker>,
 ): Promise<OpsServer & { url: string }> {
   const registry = new AggregatorRegistry();
-  const metrics = { contentType: registry.contentType, text: () => registry.clusterMetrics() };
+  const text = () =>
+    registry.clusterMetrics().catch((error) => {
+      log.warn({ err: error }, 'a worker did not return its metrics');
+      throw storeUnavailable();
+    });
+  const metrics = { contentType: registry.contentType, text };
   const ops = buildOpsServer(() => readStoresOfAny(running), metrics);
   await ops.server.listen({ host: opsHost, port: opsPort });
   const address = ops.server.server.address();
   return { ...ops, url: urlOf(opsHost, typeof address === 'object' && address ? address.port : opsPort) };
 }
 
-/** Returns the states of the stores, which the workers share, as the first worker that responds sees them. */
+/** Returns the states of the stores as the first worker to respond reports them. All workers share the stores. */
 async function readStoresOfAny(running: ReadonlySet<RunningWorker>): Promise<StoreStates> {
   const responses = [...running].map(async ({ opsUrl }) => {
-    const response = await fetch(`${opsUrl}/readyz`);
-    return ((await response.json()) as { stores: StoreStates }).stores;
+    const response = await fetch(`${opsUrl}/readyz`, { signal: AbortSignal.timeout(READINESS_TIMEOUT_MS) });
+    const { stores } = (await response.json()) as { stores?: StoreStates };
+    if (!stores) throw new Error(`status ${response.status}`);
+    return stores;
   });
-  return Promise.any(responses);
+  return Promise.any(responses).catch(() => {
+    throw storeUnavailable();
+  });
 }

@@ -46,7 +46,7 @@ t.test('field problems have messages that can be shown to a user', async (t) => 
       'password must not contain the part of the email address before the @',
     ],
     [() => update({ private: 'maybe' }), 'private must be true or false'],
-    [() => update({ remove_image: 'false' }), ' must contain at least one change'],
+    [() => update({ remove_image: 'false' }), ' must change at least one field'],
     [() => update({ password: 'Quiet-Harbor-28' }), 'current_password is required to change the password'],
     [() => user.send('GET', '/posts?limit=five'), 'limit must be an integer between 1 and 100'],
     [() => user.send('GET', '/posts?limit=0'), 'limit must be an integer between 1 and 100'],

@@ -38,5 +38,8 @@ export async function warmUpDatabase(db: Database): Promise<void> {
   await newestPosts(db, 1);
   await newestIds(db, 1);
   await postsByAuthor(db, id, { limit: 1, offset: 0 });
-  await createPost({ db, statementTimeoutMs: LOCK_TIMEOUT_MS, graph: { hasNodes: true } }, id, { title: '', text: '' });
+  for (const hasNodes of [true, false]) {
+    const stores = { db, statementTimeoutMs: LOCK_TIMEOUT_MS, graph: { hasNodes } };
+    await createPost(stores, id, { title: '', text: '' });
+  }
 }

@@ -40,7 +40,7 @@ export const FIELD_MESSAGES = {
   required: 'is required',
   unknown_field: 'is not a known field',
   repeated: 'must not be repeated',
-  no_changes: 'must contain at least one change',
+  no_changes: 'must change at least one field',
   conflicting_fields: 'must not be true together with an image',
   own_id: 'must not be your own id',
 
@@ -73,7 +73,7 @@ export const FIELD_MESSAGES = {
   obvious_sequence: 'must not contain an obvious sequence of letters, digits or keys, such as abcd, 4321 or qwer',
 
   unsupported_image: 'must be a JPEG, PNG, GIF, WebP or AVIF image',
-  image_type_mismatch: 'must be an image of the type that it declares',
+  image_type_mismatch: 'must match its declared media type',
   too_many_pixels: 'must be at most 16,384 pixels on each side and 100,000,000 pixels in total',
   damaged_image: 'contains metadata that cannot be removed, because the structure of the file cannot be parsed',
 

@@ -39,7 +39,7 @@ export const errorResponse = <Code extends ErrorCode>(code: Code, message: strin
   body: { code, message },
 });
 
-/** The maximum number of problems in a 400 response. A body of 64 KiB can contain 10,000 unknown fields. */
+/** The maximum number of problems in a 400 response. A body of 64 KiB can contain thousands of unknown fields. */
 export const MAX_PROBLEMS = 100;
 
 /** Creates a 400 about fields. A field that has the same problem several times is listed once. */
@@ -57,7 +57,7 @@ export function badRequest(problems: readonly FieldProblem[]): HttpError {
 export const badBody = (code: FieldCode, message?: string) =>
   badRequest([{ in: 'body', field: '', ...reason(code, message) }]);
 
-/** Creates a 401 for credentials other than a token. Every 401 names the authentication scheme (RFC 6750 section 3). */
+/** Creates a 401 for missing or wrong credentials. Every 401 names the authentication scheme (RFC 6750 section 3). */
 export const unauthorized = (code: ErrorCode, message: string) =>
   new HttpError(code, message, { 'WWW-Authenticate': 'Bearer' });
 
@@ -77,10 +77,10 @@ export const notFound = () => new HttpError('not_found', 'Not found.');
 
 /** Creates a 405, which must list the methods that the path supports (RFC 9110 section 15.5.6). */
 export const methodNotAllowed = (allow: string) =>
-  new HttpError('method_not_allowed', 'This path does not support that method.', { Allow: allow });
+  new HttpError('method_not_allowed', 'This path does not support this method.', { Allow: allow });
 
-export const bodyTooLarge = () => new HttpError('body_too_large', 'The body is larger than this operation takes.');
-export const fileTooLarge = () => new HttpError('file_too_large', 'The file is larger than this operation takes.');
+export const bodyTooLarge = () => new HttpError('body_too_large', 'The body is larger than this operation accepts.');
+export const fileTooLarge = () => new HttpError('file_too_large', 'The file is larger than this operation accepts.');
 
 export const unsupportedMediaType = (expected: string) =>
   new HttpError('unsupported_media_type', `This operation takes a body of type ${expected}.`);
@@ -102,7 +102,7 @@ const unavailable = (code: ErrorCode, message: string, retryAfterSeconds: number
   new HttpError(code, message, { 'Retry-After': String(retryAfterSeconds) });
 
 export const storeUnavailable = () =>
-  unavailable('store_unavailable', 'The service cannot do this right now. Try again later.', 5);
+  unavailable('store_unavailable', 'The service is temporarily unavailable. Try again later.', 5);
 
 /** Creates the 503 for a request that would have to wait too long in a queue. A full queue empties within three seconds. */
 export const overloaded = () => unavailable('overloaded', 'The service is busy. Try again later.', 3);

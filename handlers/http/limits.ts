@@ -35,7 +35,7 @@ type RateLimiter = (request: FastifyRequest, reply: FastifyReply, bucket: Bucket
 /** How many counters are remembered as logged. Beyond that, one may be logged twice in a window. */
 const MAX_LOGGED_COUNTERS = 10_000;
 
-/** Per bucket. So many that a client cannot evict its own counter by sending from a few other addresses. */
+/** Per bucket. Large enough that a client cannot evict its own counter by sending from a few other addresses. */
 const MAX_ADDRESSES_IN_MEMORY = 100_000;
 
 /** Creates the rate limiter of a server. */
@@ -61,7 +61,7 @@ export async function createRateLimiter(
   return async (request, reply, bucket) => {
     const { count, policy } = buckets[bucket];
     const status = await count(request);
-    // Only addresses on the plugin's allow list, which is empty.
+    // True only for addresses on the plugin's allow list, which is empty.
     if (status.isAllowed) return;
     reply.headers({
       // The fields of draft-ietf-httpapi-ratelimit-headers-10, and their predecessors, which more clients know.

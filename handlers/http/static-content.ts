@@ -24,7 +24,7 @@ export interface StaticContent {
   bytes: Buffer;
   /** False for formats that are already compressed, such as images. */
   compressible?: boolean;
-  /** The present version. URLs with the parameter `version` and this value may be cached forever. */
+  /** The current version. Responses to URLs whose path parameter `version` has this value are immutable. */
   version?: string;
 }
 
@@ -49,7 +49,7 @@ export function createStaticHandler(
     const pending = variants.get(encoding) ?? encode(encoding);
     variants.set(encoding, pending);
     const variant = await pending;
-    // During an update, a page of another version may be served by this process. Its URLs must not keep these bytes.
+    // During a rolling upgrade, a page of another version may request its assets here. Caches must not keep these instead.
     const { version: requested } = request.params as { version?: string };
     const immutable = version !== undefined && requested === version;
     reply.headers({ ETag: variant.etag, 'Cache-Control': immutable ? IMMUTABLE : 'no-cache' });
@@ -63,7 +63,7 @@ export function createStaticHandler(
   };
 }
 
-/** Returns the preferred encoding that a client accepts (RFC 9110 section 12.5.3), or undefined for no compression. */
+/** Returns the first of `ENCODINGS` that a client accepts (RFC 9110 section 12.5.3), or undefined for no compression. */
 export function negotiateEncoding(acceptEncoding: string | string[] = ''): Encoding | undefined {
   const weights = new Map<string, number>();
   for (const item of String(acceptEncoding).toLowerCase().split(',')) {

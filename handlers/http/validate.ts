@@ -18,19 +18,19 @@ export interface Validation {
 const NUL = reason('invalid_characters', 'must not contain NUL characters');
 const UNPAIRED_SURROGATES = reason('invalid_encoding', 'must not contain unpaired surrogates');
 
-/** The problems after which a text is not checked for NUL and unpaired surrogates. */
+/** Texts with these problems are not checked for NUL and unpaired surrogates. */
 const UNCHECKED: readonly FieldCode[] = ['unknown_field', 'too_long'];
-/** The problems after which rules do not examine a text. */
+/** Texts with these problems are not passed to `rules`. */
 const INVALID_TEXT: readonly FieldCode[] = ['blank', 'too_long', 'invalid_encoding'];
 
-/** Validates fields against a schema, and their text for NUL and unpaired surrogates. Adds default values to `data`. */
+/** Validates fields against a schema, and checks texts for NUL and unpaired surrogates. Adds default values to `data`. */
 export function validateFields(
   validate: Validate,
   data: Record<string, unknown>,
   place: FieldProblem['in'],
 ): Validation {
   const valid = validate(data);
-  // With `if`, the generated schemas check nothing but the length of a text that is too long. Ajv then also reports the `if`.
+  // An `if` in the generated schemas skips all other checks of a text that is too long. Ajv reports it as an error, too.
   const errors = valid ? [] : (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if');
   const fromSchema = errors.flatMap((error) => problemsOf(error, data, place));
   const unchecked = new Set(fromSchema.filter(({ code }) => UNCHECKED.includes(code)).map(({ field }) => field));
@@ -59,7 +59,7 @@ function problemsOf(error: ErrorObject, data: Record<string, unknown>, place: Fi
   return reasons.map((item) => ({ in: place, field, ...item }));
 }
 
-/** Returns the reasons for an error of the validator. An empty text is only blank, whatever else the schema requires. */
+/** Returns the reasons for an error of the validator. An empty text gets only the reason `blank`. */
 function reasonsFor(field: string, { keyword, params, data, parentSchema }: ErrorObject): Reason[] {
   if (data === '' && keyword !== 'type') return [reason('blank')];
   const range = `must be an integer between ${parentSchema?.minimum} and ${parentSchema?.maximum}`;

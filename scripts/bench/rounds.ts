@@ -11,7 +11,7 @@ import { runWrk } from './wrk.js';
 
 /** The result of one load on one server. */
 export interface Measurement extends LoadResult {
-  /** The CPU time per successful request, in milliseconds: of the server, and of each store in a process of its own. */
+  /** The CPU time per successful request, in milliseconds: of the server, and of each store that has its own process. */
   cpuMs: Record<string, number>;
 }
 
@@ -22,13 +22,13 @@ type Contestant = 'subject' | 'baseline' | 'against';
 export interface Outcome extends Record<Contestant, Measurement[]> {
   workload: Workload;
   inFlight: number;
-  /** The minimum ratio. */
+  /** The minimum ratio, if there is a goal. */
   goal: number | undefined;
 }
 
 export interface RunOptions {
   rounds: number;
-  /** The duration of each measurement, of which a round has one for each contestant. */
+  /** The duration of one measurement. A round measures each contestant once. */
   seconds: number;
   /** The duration of the load before the first round. */
   warmUpSeconds: number;
@@ -37,7 +37,7 @@ export interface RunOptions {
 /** wrk needs much less CPU than autocannon. */
 export const GENERATOR = spawnSync('wrk', ['--version']).error ? 'autocannon' : 'wrk';
 
-/** Measures the contestants by turns, so that all see the same state of the machine. */
+/** Measures the contestants in turn, so that changes in the machine's state affect all of them alike. */
 export async function runRounds(
   { subject, baseline }: Workload,
   inFlight: number,

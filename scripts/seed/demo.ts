@@ -21,12 +21,12 @@ import {
 
 export interface Demo {
   people: { id: number; name: string; email: string; posts: number[] }[];
-  /** Whether the ids are those of the examples, which is the case unless the stores have already assigned them. */
+  /** Whether the ids are those of the examples. False if the stores had already assigned some of those ids. */
   hasExampleIds: boolean;
 }
 
 /**
- * Adds a few people with posts, images, likes and friendships, by sending requests to a service of its own.
+ * Adds a few people with posts, images, likes and friendships, by sending requests to a service that it starts.
  *
  * @throws CommandError if one of the accounts exists
  * @throws DataDirectoryInUseError

@@ -15,7 +15,7 @@ export const fastDocument = () => ({
   },
 });
 
-/** Returns a part of a document without references. The document has only local ones. A cycle remains a reference. */
+/** Returns a part of a document with its references resolved. They must be local. A circular one is left in place. */
 function resolveReferences(document, path) {
   const read = (keys) => keys.reduce((value, key) => value?.[key], document);
 
@@ -28,7 +28,7 @@ function resolveReferences(document, path) {
       Object.entries(properties).map(([key, item]) => [key, resolve(item, ancestors)]),
     );
     if ($ref === undefined) return resolved;
-    // Swagger UI replaces a reference by what has this mark.
+    // Swagger UI replaces a reference only with an object that has `$$ref`.
     return { ...resolve(read(readPointer($ref)), [...ancestors, $ref]), ...resolved, $$ref: $ref };
   }
 

@@ -1,4 +1,4 @@
-/** Texts that may be longer than this are edited in more than one line. */
+/** Fields whose texts may be longer than this get a text area. */
 const LONG_TEXT = 500;
 
 /** A plugin of Swagger UI: the fields of requests. */
@@ -12,7 +12,7 @@ export const forms = ({ React }) => {
       TryItOutButton: () => null,
     },
     wrapComponents: {
-      // Optional fields start empty. Prefilled, a change of the name would also change the password to the sample.
+      // Optional fields start empty. If they were prefilled, changing the name would also change the password to the sample.
       JsonSchemaForm:
         (Form) =>
         ({ dispatchInitialValue, description: name, ...props }) => {
@@ -41,7 +41,7 @@ export const forms = ({ React }) => {
     statePlugins: {
       spec: {
         wrapSelectors: {
-          // Optional parameters start empty, too: `If-None-Match` would return 304, and no image.
+          // Optional parameters start empty, too: the sample `If-None-Match` would return a 304 without an image.
           parameterWithMetaByIdentity:
             (select) =>
             (_, ...given) => {

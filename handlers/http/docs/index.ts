@@ -52,7 +52,7 @@ const TYPES: Record<string, string> = {
   '.png': 'image/png',
 };
 
-/** Where people look for the explorer, with relative locations of it: a proxy may add a path prefix. */
+/** Where people look for the explorer. The locations are relative, so that a path prefix of a proxy stays in place. */
 const REDIRECTS = [
   ['/', 'docs'],
   ['/docs/', '../docs'],

@@ -82,25 +82,25 @@ export const layout = ({ React }) => {
     components: { Explorer, ExplorerBar: Bar, ExplorerIntroduction: Introduction },
     fn: { opsFilter: filterOperations },
     wrapComponents: {
-      // Swagger UI names the buttons of its dialog differently from their texts, and one not at all.
+      // In Swagger UI's dialog, the buttons' accessible names differ from their texts, and one button has none.
       Button:
         (Button) =>
         ({ 'aria-label': _, ...props }) =>
           h(Button, props),
       CloseIcon: (Icon) => (props) =>
         h(React.Fragment, null, h('span', { className: 'visually-hidden' }, 'Close'), h(Icon, props)),
-      // The path is part of a button, in which a link is not allowed.
+      // The path is inside a button, which must not contain a link.
       OperationSummaryPath: (Path) => (props) =>
         h(Path, { ...props, operationProps: props.operationProps.set('isDeepLinkingEnabled', false) }),
     },
     statePlugins: {
-      // Swagger UI would scroll a linked operation below the bar. The browser respects the style sheet's scroll-padding.
+      // Swagger UI would scroll a linked operation behind the bar. The browser respects the style sheet's scroll-padding.
       layout: { wrapActions: { scrollToElement: () => (element) => element.scrollIntoView() } },
     },
   };
 };
 
-/** Keeps the operations whose tag, method, path, id or summary contains a text. Swagger UI itself filters tags only. */
+/** Returns the operations whose tag, method, path, id or summary contains a text. Swagger UI itself filters tags only. */
 function filterOperations(tags, text) {
   const wanted = text.trim().toLowerCase();
   return tags

@@ -2,7 +2,7 @@
 export const responses = ({ React }) => {
   const h = React.createElement;
 
-  /** A row that unfolds the response of an error. */
+  /** A row that expands to show an error response. */
   const FoldedResponse = ({ Response, ...props }) => {
     const [open, setOpen] = React.useState(false);
     const { code, response } = props;
@@ -25,9 +25,9 @@ export const responses = ({ React }) => {
     wrapComponents: {
       response: (Response) => (props) =>
         /^[45]/.test(props.code) ? h(FoldedResponse, { Response, ...props }) : h(Response, props),
-      // The keyboard can scroll it.
+      // `tabIndex` lets keyboard users scroll the code.
       SyntaxHighlighter: (Code) => (props) => h('div', { className: 'code', tabIndex: 0 }, h(Code, props)),
-      // Folded, since every response has the same headers.
+      // Collapsed, because every response has the same headers.
       headers: (Headers) => (props) =>
         h('details', { className: 'headers-fold' }, h('summary', null, 'Headers'), h(Headers, props)),
     },

@@ -1,7 +1,7 @@
 /*
- * Keeps the page's authorization in step with the sessions of the service: a login authorizes the page, and the end of the
- * session forgets the token. The page never stores the token. After a reload the cookie continues the session, so the page
- * remembers that someone has logged in, and then asks the service who it is.
+ * Keeps the page's authorization in step with the session: a login authorizes the page, and when the session ends, the page
+ * forgets the token. The page never stores the token. After a reload the cookie continues the session: the page stores
+ * only that a user has logged in, and asks the service which one.
  */
 
 const SCHEME = 'bearerAuth';
@@ -9,6 +9,9 @@ const LOGGED_IN = 'explorer-logged-in';
 
 /** Operations that end the current session when they succeed. */
 const SESSION_ENDS = new Set(['post /auth/logout', 'delete /profiles/me']);
+
+/** The update of a profile may also change the username. */
+const MAY_END_SESSION = new Set(['put /profiles/me', 'delete /auth/sessions/{id}']);
 
 const setUsername = (username) => ({ type: 'session_username', payload: username });
 
@@ -22,7 +25,7 @@ const forget = () => (system) => {
   system.sessionActions.setUsername(undefined);
 };
 
-/** Ends the session, also if the service does not respond. */
+/** Logs out. Forgets the token even if the service does not respond. */
 const logOut = () => async (system) => {
   const response = send(system, 'POST', '/auth/logout');
   system.sessionActions.forget();
@@ -43,7 +46,7 @@ const refresh = () => async (system) => {
 
 const readToken = ({ authSelectors }) => authSelectors.authorized().getIn([SCHEME, 'value']);
 
-/** Sends a request with the page's token, or with the cookie. A response without a status stands for none. */
+/** Sends a request with the page's token, or with the cookie. If there is no response, returns one with status 0. */
 function send(system, method, path) {
   const token = readToken(system);
   const headers = token ? { Authorization: `Bearer ${token}` } : {};
@@ -57,8 +60,7 @@ function followResponse(system, operation, { ok, status, headers, body }) {
     const schema = specSelectors.securityDefinitions().get(SCHEME);
     authActions.authorize({ [SCHEME]: { schema, value: body.token } });
   }
-  // The username may have changed. A new password has ended the session.
-  if (ok && operation === 'put /profiles/me') sessionActions.refresh();
+  if (ok && MAY_END_SESSION.has(operation)) sessionActions.refresh();
   // A 401 for a wrong password does not contain this error.
   const invalidToken = status === 401 && headers['www-authenticate']?.includes('error="invalid_token"');
   if (invalidToken || (ok && SESSION_ENDS.has(operation))) sessionActions.forget();
@@ -79,7 +81,7 @@ export const session = () => ({
           authorize(credentials);
           system.sessionActions.refresh();
         },
-        // The button in the dialog. If it only forgot the token, the cookie would continue the session.
+        // The logout button in the dialog. If it only forgot the token, the cookie would continue the session.
         logout: (_, system) => () => system.sessionActions.logOut(),
       },
       wrapSelectors: {
@@ -94,7 +96,7 @@ export const session = () => ({
       wrapActions: {
         setResponse: (setResponse, system) => (path, method, response) => {
           setResponse(path, method, response);
-          // The client throws errors for 4xx and 5xx.
+          // Swagger UI's client throws an error for 4xx and 5xx.
           followResponse(system, `${method} ${path}`, response.err?.response ?? response);
         },
       },
