@@ -48,17 +48,26 @@ function createBars(): ProgressDisplay {
   };
 }
 
-/** Prints a line when a step ends. */
-function createLines(): ProgressDisplay {
+/** The interval of the lines of a long step. */
+const LINE_INTERVAL_MS = 30_000;
+
+/** Prints a line when a step ends, and during a long one. */
+export function createLines(): ProgressDisplay {
   let current: { step: string; done: number; total: number } | undefined;
-  const end = () => {
+  let printedAt = Date.now();
+  const print = () => {
     if (current && current.total > 0) console.error(`  ${current.step}  ${current.done} of ${current.total}`);
+    printedAt = Date.now();
+  };
+  const end = () => {
+    print();
     current = undefined;
   };
   return {
     show(step, done, total) {
       if (step !== current?.step) end();
       current = { step, done, total };
+      if (done < total && Date.now() - printedAt >= LINE_INTERVAL_MS) print();
     },
     end,
   };
