@@ -48,26 +48,29 @@ function createBars(): ProgressDisplay {
   };
 }
 
-/** The interval of the lines of a long step. */
-const LINE_INTERVAL_MS = 30_000;
+/** The interval at which a long step shows how far it is. */
+const SHOW_INTERVAL_MS = 30_000;
 
-/** Prints a line when a step ends, and during a long one. */
-export function createLines(): ProgressDisplay {
+/** Prints one line for each step: its name when it starts, and `N of N` when it ends. A long step shows numbers in between. */
+export function createLines(write = (text: string) => process.stderr.write(text)): ProgressDisplay {
   let current: { step: string; done: number; total: number } | undefined;
-  let printedAt = Date.now();
-  const print = () => {
-    if (current && current.total > 0) console.error(`  ${current.step}  ${current.done} of ${current.total}`);
-    printedAt = Date.now();
-  };
+  let shownAt = 0;
   const end = () => {
-    print();
+    if (current) write(`${current.done} of ${current.total}\n`);
     current = undefined;
   };
   return {
     show(step, done, total) {
-      if (step !== current?.step) end();
+      if (step !== current?.step) {
+        end();
+        if (total === 0) return;
+        write(`  ${step}  `);
+        shownAt = Date.now();
+      } else if (done < total && Date.now() - shownAt >= SHOW_INTERVAL_MS) {
+        write(`${done}, `);
+        shownAt = Date.now();
+      }
       current = { step, done, total };
-      if (done < total && Date.now() - printedAt >= LINE_INTERVAL_MS) print();
     },
     end,
   };

@@ -1,11 +1,14 @@
 import t from 'tap';
 import { createLines } from '../../scripts/progress.js';
 
-t.test('without a terminal, prints a line when a step ends, and every 30 seconds of a long one', async (t) => {
-  const printed = t.capture(console, 'error');
+t.test('without a terminal, prints one line for each step, with a number every 30 seconds', async (t) => {
+  let printed = '';
   let now = 0;
   t.intercept(Date, 'now', { get: () => () => now });
-  const lines = createLines();
+  const lines = createLines((text) => {
+    printed += text;
+    return true;
+  });
   for (const [step, done, seconds] of [
     ['copying', 1, 0],
     ['copying', 2, 29],
@@ -19,8 +22,5 @@ t.test('without a terminal, prints a line when a step ends, and every 30 seconds
     lines.show(step, done, 5);
   }
   lines.end();
-  t.same(
-    printed().map(({ args }) => args[0]),
-    ['  copying  3 of 5', '  copying  5 of 5', '  comparing  5 of 5'],
-  );
+  t.equal(printed, '  copying  3, 5 of 5\n  comparing  5 of 5\n');
 });
