@@ -51,7 +51,7 @@ t.test('refuses, in one line and before anything is written, to mix or split ins
   await withBareStores(foreign, ({ images }) => images.claim('another'));
   await expectRefused(source.stores, foreign, /image store of the target \(disk\) belongs to another PostgreSQL/);
 
-  t.equal((await runMove(t, source.stores, empty, (output) => /copying accounts/.test(output))).code, 'SIGKILL');
+  t.equal((await runMove(t, source.stores, empty, (output) => /copying sessions/.test(output))).code, 'SIGKILL');
   await expectRefused(other.stores, empty, /PostgreSQL of the target is not empty/);
   await expectRefused(empty, await embeddedVariables(t), /being filled by another move/);
   await expectRefused(empty, empty, /being filled by another move/);
