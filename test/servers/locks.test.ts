@@ -233,7 +233,8 @@ t.test('locks', needsServers, async (t) => {
     const second = updateAccount(others.db, other, { username: nameOf(user) });
     await until(async () => (await countWaitingInPostgres()) === 2);
     await release();
-    t.same(await Promise.all([first, second]), [{ outcome: 'taken' }, { outcome: 'taken' }]);
+    const taken = { outcome: 'taken', field: 'username' };
+    t.same(await Promise.all([first, second]), [taken, taken]);
     await sql`drop index stops`.execute(db);
   });
 
