@@ -3,7 +3,7 @@ import rateLimit, { type FastifyRateLimitStore, normalizeIP, type RateLimitPlugi
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { RedisConnection } from '../../db/redis.js';
-import { createWindowCounters } from '../../db/window-counters.js';
+import { createWindowCounters, type WindowCounters } from '../../db/window-counters.js';
 import type { Config } from '../config/index.js';
 import type { Operation } from '../operation.js';
 import { logSecurityEvent } from '../security/events.js';
@@ -48,8 +48,9 @@ export async function createRateLimiter(
   /** The bucket and address of each counter whose first refusal in the current window has been logged. */
   const logged = new LRUCache<string, true>({ max: MAX_LOGGED_COUNTERS });
   const countRefused = delayThrottledAddresses(server.server);
+  const shared = redis && createWindowCounters(redis);
   const createBucket = async (bucket: Bucket, max: number) => ({
-    count: await createCounter(server, bucket, { max, windowSeconds }, redis),
+    count: await createCounter(server, bucket, { max, windowSeconds }, shared),
     policy: `"${bucket}";q=${max};w=${windowSeconds}`,
   });
   const buckets = {
@@ -94,16 +95,16 @@ async function createCounter(
   server: FastifyInstance,
   bucket: Bucket,
   { max, windowSeconds }: { max: number; windowSeconds: number },
-  redis: RedisConnection | undefined,
+  shared: WindowCounters | undefined,
 ): Promise<Counter> {
   const limit = { max, timeWindow: windowSeconds * 1000 };
   const countInMemory = await registerCounter(server, { ...limit, cache: MAX_ADDRESSES_IN_MEMORY });
-  if (!redis) return countInMemory;
+  if (!shared) return countInMemory;
 
-  const counters = createWindowCounters(redis);
+  const { increment } = shared;
   class RedisStore {
     incr(address: string, done: StoreCallback, windowMs: number) {
-      counters.increment(`limits:${bucket}:${address}`, windowMs).then(
+      increment(`limits:${bucket}:${address}`, windowMs).then(
         ({ count, ttlMs }) => done(null, { current: count, ttl: ttlMs }),
         (error) => done(error),
       );

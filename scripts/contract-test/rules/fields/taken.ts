@@ -3,19 +3,22 @@ import { textForm } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import { exactPasswordUser, updatedUser } from './users.js';
 
+/** Returns fields that equal the username or the email of an account, in different spellings. */
+const equalFields = (username: string, email: string): Record<string, string>[] => [
+  { username },
+  { username: username.toUpperCase() },
+  { username: username.replace('k', '\uff4b') },
+  { email },
+  { email: ` ${email.toUpperCase()} ` },
+];
+
 export const takenRules: Rule[] = [
   rule(
     'register.taken',
     'POST /auth/register returns 409 username_taken or email_taken for a taken username or email. Usernames are compared under NFKC case folding, emails after trimming and lowercasing.',
     async (users) => {
       const { username, email } = await exactPasswordUser(users);
-      for (const taken of [
-        { username },
-        { username: username.toUpperCase() },
-        { username: username.replace('k', '\uff4b') },
-        { email },
-        { email: ` ${email.toUpperCase()} ` },
-      ]) {
+      for (const taken of equalFields(username, email)) {
         const json = { ...users.newUser(), ...taken };
         expectCode(await users.anonymous.send(409, 'POST /auth/register', { json }), `${Object.keys(taken)[0]}_taken`);
       }
@@ -30,14 +33,8 @@ export const takenRules: Rule[] = [
       const { username, email } = await exactPasswordUser(users);
       const user = await updatedUser(users);
       const before = (await user.send(200, 'GET /auth/me')).body;
-      for (const taken of [
-        { username },
-        { username: username.toUpperCase() },
-        { username: username.replace('k', '\uff4b') },
-        { email },
-        { email: ` ${email.toUpperCase()} ` },
-        { username, name: 'Not stored' },
-      ] as Record<string, string>[]) {
+      const withName: Record<string, string> = { username, name: 'Not stored' };
+      for (const taken of [...equalFields(username, email), withName]) {
         const response = await user.send(409, 'PUT /profiles/me', textForm(taken));
         expectCode(response, `${Object.keys(taken)[0]}_taken`);
       }
