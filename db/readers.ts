@@ -6,7 +6,7 @@ import { findPosts, findPostsPublicOrOwn, type PostQuery, type PostRow } from '.
 import { friendsLookup, type RelationsQuery, readRelations } from './relations.js';
 import { findSessions, type LiveSession } from './sessions.js';
 import { batched } from './support/batch.js';
-import { noopObserver, type Observer } from './support/observer.js';
+import { noopObserver, type Observer, observedBatches } from './support/observer.js';
 
 /** Look-ups that are batched across concurrent requests: see `batched`. */
 export interface Readers extends FeedReaders {
@@ -15,7 +15,7 @@ export interface Readers extends FeedReaders {
 }
 
 export function createReaders(db: Database, graph: SocialGraph, observer: Observer = noopObserver): Readers {
-  const batchOptions = (name: keyof Readers) => ({ onBatch: (size: number) => observer.batch(name, size) });
+  const batchOptions = (name: keyof Readers) => observedBatches(observer, name);
   const relations = batched((queries: RelationsQuery[]) => readRelations(graph, queries), batchOptions('relations'));
   return {
     session: batched((ids) => findSessions(db, ids), batchOptions('session')),

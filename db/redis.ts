@@ -17,6 +17,8 @@ const MAX_RECONNECTION_DELAY_MS = 1000;
 
 export interface RedisConnection {
   readonly client: Redis;
+  /** Receives the measurements of all calls. */
+  readonly observer: Observer;
   /** Runs a call within its timeout. @throws StoreUnavailableError on any error: every use of Redis has a fallback */
   run<Result>(verb: string, call: (client: Redis) => Promise<Result>): Promise<Result>;
   /** Sends a PING. @throws StoreUnavailableError */
@@ -91,6 +93,7 @@ export async function openRedis({ url, timeoutMs }: Options, log: Log, observer:
   await check().catch(() => undefined);
   return {
     client,
+    observer,
     run,
     check,
     async close() {

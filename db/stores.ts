@@ -176,7 +176,7 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
   ).then(() => undefined);
   // Prevents an unhandled rejection before `verified` is awaited.
   verified.catch(() => undefined);
-  const outbox = createOutbox({ ...stores, log });
+  const outbox = createOutbox({ ...stores, log }, observer);
   outbox.start();
   const purging = startPurging(db, log);
   return {

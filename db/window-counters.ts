@@ -45,7 +45,7 @@ const INCREMENT_SCRIPT = `
 export function createWindowCounters(redis: RedisConnection): WindowCounters {
   const increment = batched(
     (increments: Increment[]) => redis.run('increment', (client) => incrementEach(client, increments)),
-    { maxInFlight: MAX_IN_FLIGHT },
+    { maxInFlight: MAX_IN_FLIGHT, tracer: redis.observer.batchTracer?.('increment') },
   );
   return { increment: (key, windowMs) => increment([key, windowMs]) };
 }

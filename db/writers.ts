@@ -3,7 +3,7 @@ import { type LikeChange, type LikeOutcome, setLikes } from './likes.js';
 import type { Database } from './postgres/index.js';
 import { touchSessions } from './sessions.js';
 import { batched } from './support/batch.js';
-import { noopObserver, type Observer } from './support/observer.js';
+import { noopObserver, type Observer, observedBatches } from './support/observer.js';
 
 /** Writes that are batched across concurrent requests, one transaction per batch: see `batched`. */
 export interface Writers {
@@ -15,7 +15,7 @@ export function createWriters(
   stores: { db: Database; graphTransactions: Database; graph: SocialGraph },
   observer: Observer = noopObserver,
 ): Writers {
-  const batchOptions = (name: keyof Writers) => ({ onBatch: (size: number) => observer.batch(name, size) });
+  const batchOptions = (name: keyof Writers) => observedBatches(observer, name);
   return {
     setLike: batched((changes) => setLikes(stores, changes), batchOptions('setLike')),
     touchSession: batched(async (ids) => {

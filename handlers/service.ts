@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { readBacklog } from '../db/outbox/backlog.js';
+import { readFreeBytes } from '../db/postgres/free-space.js';
 import { openRedis } from '../db/redis.js';
 import { openStores, type Stores } from '../db/stores.js';
 import { type Config, urlOf } from './config/index.js';
@@ -46,12 +47,16 @@ export async function startService(config: Config, log: Logger): Promise<Service
   try {
     const metrics = createMetrics();
     closers.push(metrics.close);
+    // Closed after the stores, so that it exports the spans of the last calls. The SDK is large, so it is loaded only if used.
+    const tracing = config.traces ? (await import('./tracing/index.js')).startTracing(config, log, metrics) : undefined;
+    if (tracing) closers.push(tracing.close);
+    const observer = tracing?.observer ?? metrics;
     // Loads the server modules while the embedded database starts in its worker thread.
     const modules = Promise.all([import('./http/server.js'), import('./http/ops.js')]);
-    const stores = await openStores(config.stores, log, metrics);
+    const stores = await openStores(config.stores, log, observer);
     closers.push(stores.close);
     const [{ buildServer }, { buildOpsServer, runChecks }] = await modules;
-    const redis = config.redis && (await openRedis(config.redis, log, metrics));
+    const redis = config.redis && (await openRedis(config.redis, log, observer));
     if (redis) closers.push(redis.close);
     const { db, graph, images, directory, embedded } = stores;
     const context: AppContext = {
@@ -63,22 +68,25 @@ export async function startService(config: Config, log: Logger): Promise<Service
       uploadsDir: directory.uploads,
       metrics,
     };
-    metrics.watchStores({
-      pools: stores.pools,
-      backlog: () => readBacklog(db),
-      embedded: embedded && (async () => ({ ...(await embedded.usage()), freeBytes: embedded.freeSpace.freeBytes })),
-    });
     const checks = {
       postgres: () => sql`select 1`.execute(db),
       graph: () => graph.friendsOf(0),
       images: () => images.check(),
       ...(redis && { redis: redis.check }),
     };
-    const ops = buildOpsServer(() => runChecks(checks), metrics);
+    const states = () => runChecks(checks);
+    metrics.watchStores({
+      pools: stores.pools,
+      states,
+      backlog: () => readBacklog(db),
+      freeBytes: () => readFreeBytes(directory.root),
+      embeddedUsage: embedded?.usage,
+    });
+    const ops = buildOpsServer(states, metrics);
     closers.push(() => ops.server.close());
     const control = embedded && (await startControlServer(directory.control, embedded.backup, log));
     if (control) closers.push(control.close);
-    const server = await buildServer(context, { document: await readDocument(), metrics, redis });
+    const server = await buildServer(context, { document: await readDocument(), metrics, redis, tracing });
     closers.push(async () => {
       const forceCloseTimer = setTimeout(() => server.server.closeAllConnections(), SHUTDOWN_GRACE_PERIOD_MS);
       await server.close();

@@ -9,6 +9,7 @@ import { batched } from '../support/batch.js';
 import { StoreUnavailableError } from '../support/errors.js';
 import { failpoint } from '../support/failpoints.js';
 import type { Log } from '../support/log.js';
+import { noopObserver, type Observer } from '../support/observer.js';
 import { claimDueEntries, createNodeDelivery } from './node-delivery.js';
 
 /*
@@ -82,10 +83,13 @@ interface Stores {
   log: Log;
 }
 
-export function createOutbox({ db, graphTransactions, graph, images, log }: Stores): Outbox {
+export function createOutbox(
+  { db, graphTransactions, graph, images, log }: Stores,
+  observer: Observer = noopObserver,
+): Outbox {
   const stopped = new AbortController();
-  const findEntry = batched((ids: number[]) => findEntries(db, ids));
-  const deliverNode = createNodeDelivery({ graphTransactions, graph });
+  const findEntry = batched((ids: number[]) => findEntries(db, ids), { tracer: observer.batchTracer?.('outboxEntry') });
+  const deliverNode = createNodeDelivery({ graphTransactions, graph }, observer);
   const inlineDeliveries = new Set<Promise<void>>();
   let relay: Promise<void> | undefined;
 

@@ -5,6 +5,7 @@ import type { Database, DatabaseTransaction } from '../postgres/index.js';
 import { lockExclusive } from '../postgres/locks.js';
 import { batched } from '../support/batch.js';
 import { failpoint } from '../support/failpoints.js';
+import type { Observer } from '../support/observer.js';
 
 interface Stores {
   graphTransactions: Database;
@@ -25,7 +26,7 @@ const MAX_BATCH_SIZE = 50;
  * New nodes are batched across concurrent requests. A node to remove may have many edges, so it is removed alone, and no other
  * delivery waits for it. If a batch fails, each of its entries is delivered alone.
  */
-export function createNodeDelivery(stores: Stores): (entry: number) => Promise<boolean> {
+export function createNodeDelivery(stores: Stores, observer: Observer): (entry: number) => Promise<boolean> {
   const deliverTogether = batched(
     async (ids: number[]): Promise<Outcome[]> => {
       try {
@@ -35,7 +36,7 @@ export function createNodeDelivery(stores: Stores): (entry: number) => Promise<b
         return ids.map(() => 'retryAlone');
       }
     },
-    { maxBatchSize: MAX_BATCH_SIZE },
+    { maxBatchSize: MAX_BATCH_SIZE, tracer: observer.batchTracer?.('deliverNode') },
   );
   return async (id) => {
     const outcome = await deliverTogether(id);

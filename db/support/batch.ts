@@ -18,10 +18,20 @@ interface Options {
   maxInFlight?: number;
   /** Called with the size of each batch when it starts. */
   onBatch?(size: number): void;
+  tracer?: BatchTracer | undefined;
+}
+
+/** Follows requests into the batches that serve them: a batch runs in the asynchronous context of whichever call started it. */
+export interface BatchTracer {
+  /** Returns the origin of the current call. */
+  origin(): unknown;
+  /** Runs a batch, given the origin of each of its calls. */
+  run<Result>(origins: readonly unknown[], load: () => Promise<Result>): Promise<Result>;
 }
 
 interface PendingCall<Key, Value> {
   key: Key;
+  origin: unknown;
   resolve(value: Value): void;
   reject(reason: unknown): void;
 }
@@ -33,7 +43,7 @@ interface PendingCall<Key, Value> {
  */
 export function batched<Key, Value>(
   load: (keys: Key[]) => Promise<readonly Value[]>,
-  { maxBatchSize = DEFAULT_MAX_BATCH_SIZE, maxInFlight = DEFAULT_MAX_IN_FLIGHT, onBatch }: Options = {},
+  { maxBatchSize = DEFAULT_MAX_BATCH_SIZE, maxInFlight = DEFAULT_MAX_IN_FLIGHT, onBatch, tracer }: Options = {},
 ): (key: Key) => Promise<Value> {
   const pending: PendingCall<Key, Value>[] = [];
   let inFlight = 0;
@@ -53,7 +63,13 @@ export function batched<Key, Value>(
     inFlight += 1;
     onBatch?.(batch.length);
     try {
-      const values = await load(batch.map(({ key }) => key));
+      const keys = batch.map(({ key }) => key);
+      const values = await (tracer
+        ? tracer.run(
+            batch.map(({ origin }) => origin),
+            () => load(keys),
+          )
+        : load(keys));
       if (values.length !== batch.length)
         throw new Error(`Expected ${batch.length} values, but load returned ${values.length}`);
       for (const [index, { resolve }] of batch.entries()) resolve(values[index] as Value);
@@ -67,7 +83,7 @@ export function batched<Key, Value>(
 
   return (key) =>
     new Promise((resolve, reject) => {
-      pending.push({ key, resolve, reject });
+      pending.push({ key, origin: tracer?.origin(), resolve, reject });
       schedule();
     });
 }

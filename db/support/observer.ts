@@ -1,3 +1,4 @@
+import type { BatchTracer } from './batch.js';
 import { type StoreName, StoreUnavailableError } from './errors.js';
 
 export type Outcome = 'ok' | 'unavailable' | 'error';
@@ -7,10 +8,18 @@ export interface Observer {
   storeCall(store: StoreName, verb: string, seconds: number, outcome: Outcome): void;
   /** Called for each batch with its number of look-ups or writes. */
   batch(name: string, size: number): void;
+  /** Returns a tracer of batches with this name. Defined only while requests are traced. */
+  batchTracer?(name: string): BatchTracer;
 }
 
 /** The observer of stores without metrics. */
 export const noopObserver: Observer = { storeCall: () => undefined, batch: () => undefined };
+
+/** Returns the options of batches that are reported to the observer. */
+export const observedBatches = (observer: Observer, name: string) => ({
+  onBatch: (size: number) => observer.batch(name, size),
+  tracer: observer.batchTracer?.(name),
+});
 
 /** Awaits a call that has just started, and reports its duration and outcome. */
 export async function timed<Result>(

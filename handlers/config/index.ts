@@ -42,6 +42,8 @@ export interface Config {
   logLevel: string;
   /** If undefined, text on a terminal, JSON otherwise. */
   logFormat: 'json' | 'text' | undefined;
+  /** Whether traces are exported. The OpenTelemetry SDK reads its variables itself. */
+  traces: boolean;
 }
 
 export class ConfigError extends Error {
@@ -53,6 +55,53 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 /** 100 years. Expiry times must precede the year 10000, which RFC 3339 and cookies cannot express. */
 const MAX_TTL_SECONDS = 100 * 365 * 24 * 60 * 60;
 
+const VALIDATORS = {
+  HOST: str({ default: '127.0.0.1' }),
+  PORT: port({ default: 3000 }),
+  OPS_HOST: str({ default: '127.0.0.1' }),
+  OPS_PORT: port({ default: 3001 }),
+  WORKERS: workers({ default: 1 }),
+  PUBLIC_URL: baseUrl({ default: undefined }),
+  CORS_ORIGINS: origins({ default: [] }),
+  TRUST_PROXY: ipRanges({ default: [] }),
+  DATA_DIR: str({ default: '.data' }),
+  DATABASE_URL: storeUrl('postgres', 'postgresql')({ default: undefined }),
+  DATABASE_POOL: positiveInteger({ default: 10 }),
+  DATABASE_GRAPH_POOL: positiveInteger({ default: 4 }),
+  DATABASE_TIMEOUT: positiveInteger({ default: 2000 }),
+  NEO4J_URI: storeUrl('neo4j', 'neo4j+s', 'neo4j+ssc', 'bolt', 'bolt+s', 'bolt+ssc')({ default: undefined }),
+  NEO4J_USERNAME: str({ default: undefined }),
+  NEO4J_PASSWORD: str({ default: undefined }),
+  NEO4J_POOL: positiveInteger({ default: 20 }),
+  NEO4J_TIMEOUT: positiveInteger({ default: 2000 }),
+  S3_ENDPOINT: storeUrl('https', 'http')({ default: undefined }),
+  S3_BUCKET: str({ default: undefined }),
+  S3_PATH_STYLE: flag({ default: undefined }),
+  S3_POOL: positiveInteger({ default: 50 }),
+  S3_TIMEOUT: positiveInteger({ default: 2000 }),
+  REDIS_URL: storeUrl('redis', 'rediss')({ default: undefined }),
+  REDIS_TIMEOUT: positiveInteger({ default: 250 }),
+  TOKEN_KEYS: tokenKeys({ default: undefined }),
+  TOKEN_TTL: integer(1, MAX_TTL_SECONDS)({ default: 604_800 }),
+  RATE_LIMIT_MAX: positiveInteger({ default: 300 }),
+  RATE_LIMIT_STRICT_MAX: positiveInteger({ default: 20 }),
+  RATE_LIMIT_WINDOW: positiveInteger({ default: 900 }),
+  UPLOAD_MAX_BYTES: positiveInteger({ default: 5_242_880 }),
+  UPLOAD_STRIP_METADATA: flag({ default: true }),
+  ACCOUNT_STORAGE_MAX_BYTES: positiveInteger({ default: 1_073_741_824 }),
+  ACCOUNT_SESSIONS_MAX: positiveInteger({ default: 100 }),
+  ACCOUNT_FAILED_PASSWORDS_MAX: positiveInteger({ default: 100 }),
+  SHUTDOWN_DELAY: integer(0, 3600)({ default: 0 }),
+  LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info' }),
+  LOG_FORMAT: str({ choices: ['json', 'text'], default: undefined }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: storeUrl('http', 'https')({ default: undefined }),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: storeUrl('http', 'https')({ default: undefined }),
+  OTEL_SDK_DISABLED: flag({ default: false }),
+};
+
+/** The names of the variables that the service reads, besides those of libraries. */
+export const VARIABLE_NAMES: readonly string[] = Object.keys(VALIDATORS);
+
 /**
  * Reads the configuration from environment variables. An empty variable counts as not set.
  *
@@ -60,50 +109,7 @@ const MAX_TTL_SECONDS = 100 * 365 * 24 * 60 * 60;
  */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const nonEmpty = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const env = cleanEnv(
-    nonEmpty,
-    {
-      HOST: str({ default: '127.0.0.1' }),
-      PORT: port({ default: 3000 }),
-      OPS_HOST: str({ default: '127.0.0.1' }),
-      OPS_PORT: port({ default: 3001 }),
-      WORKERS: workers({ default: 1 }),
-      PUBLIC_URL: baseUrl({ default: undefined }),
-      CORS_ORIGINS: origins({ default: [] }),
-      TRUST_PROXY: ipRanges({ default: [] }),
-      DATA_DIR: str({ default: '.data' }),
-      DATABASE_URL: storeUrl('postgres', 'postgresql')({ default: undefined }),
-      DATABASE_POOL: positiveInteger({ default: 10 }),
-      DATABASE_GRAPH_POOL: positiveInteger({ default: 4 }),
-      DATABASE_TIMEOUT: positiveInteger({ default: 2000 }),
-      NEO4J_URI: storeUrl('neo4j', 'neo4j+s', 'neo4j+ssc', 'bolt', 'bolt+s', 'bolt+ssc')({ default: undefined }),
-      NEO4J_USERNAME: str({ default: undefined }),
-      NEO4J_PASSWORD: str({ default: undefined }),
-      NEO4J_POOL: positiveInteger({ default: 20 }),
-      NEO4J_TIMEOUT: positiveInteger({ default: 2000 }),
-      S3_ENDPOINT: storeUrl('https', 'http')({ default: undefined }),
-      S3_BUCKET: str({ default: undefined }),
-      S3_PATH_STYLE: flag({ default: undefined }),
-      S3_POOL: positiveInteger({ default: 50 }),
-      S3_TIMEOUT: positiveInteger({ default: 2000 }),
-      REDIS_URL: storeUrl('redis', 'rediss')({ default: undefined }),
-      REDIS_TIMEOUT: positiveInteger({ default: 250 }),
-      TOKEN_KEYS: tokenKeys({ default: undefined }),
-      TOKEN_TTL: integer(1, MAX_TTL_SECONDS)({ default: 604_800 }),
-      RATE_LIMIT_MAX: positiveInteger({ default: 300 }),
-      RATE_LIMIT_STRICT_MAX: positiveInteger({ default: 20 }),
-      RATE_LIMIT_WINDOW: positiveInteger({ default: 900 }),
-      UPLOAD_MAX_BYTES: positiveInteger({ default: 5_242_880 }),
-      UPLOAD_STRIP_METADATA: flag({ default: true }),
-      ACCOUNT_STORAGE_MAX_BYTES: positiveInteger({ default: 1_073_741_824 }),
-      ACCOUNT_SESSIONS_MAX: positiveInteger({ default: 100 }),
-      ACCOUNT_FAILED_PASSWORDS_MAX: positiveInteger({ default: 100 }),
-      SHUTDOWN_DELAY: integer(0, 3600)({ default: 0 }),
-      LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info' }),
-      LOG_FORMAT: str({ choices: ['json', 'text'], default: undefined }),
-    },
-    { reporter: ({ errors }) => throwIfInvalid(errors) },
-  );
+  const env = cleanEnv(nonEmpty, VALIDATORS, { reporter: ({ errors }) => throwIfInvalid(errors) });
   const externalStore = (['DATABASE_URL', 'NEO4J_URI', 'S3_BUCKET', 'REDIS_URL'] as const).find((name) => env[name]);
   if (env.NEO4J_URI && !env.DATABASE_URL) throw new ConfigError('NEO4J_URI: requires DATABASE_URL');
   if (env.S3_ENDPOINT && !env.S3_BUCKET) throw new ConfigError('S3_ENDPOINT: requires S3_BUCKET');
@@ -163,6 +169,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     shutdownDelaySeconds: env.SHUTDOWN_DELAY,
     logLevel: env.LOG_LEVEL,
     logFormat: env.LOG_FORMAT,
+    traces:
+      !env.OTEL_SDK_DISABLED && Boolean(env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? env.OTEL_EXPORTER_OTLP_ENDPOINT),
   };
 }
 

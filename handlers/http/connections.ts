@@ -44,7 +44,8 @@ export async function readConnectionLimits(): Promise<ConnectionLimits> {
   return { max, maxPerAddress: Math.ceil(max * ADDRESS_SHARE) };
 }
 
-async function readMaxOpenFiles(): Promise<number> {
+/** Returns the number of files that this process may open. */
+export async function readMaxOpenFiles(): Promise<number> {
   // Only Linux has this file. The diagnostic report works everywhere, but takes longer.
   const limits = await readFile('/proc/self/limits', 'utf8').catch(() => undefined);
   const softLimit = limits === undefined ? readReportedFileLimit() : /^Max open files +(\S+)/m.exec(limits)?.[1];
@@ -132,7 +133,8 @@ export function limitConnections(
   return { open, counts };
 }
 
-function blockListOf(ranges: readonly string[]): BlockList {
+/** Returns a list of addresses and CIDR ranges. */
+export function blockListOf(ranges: readonly string[]): BlockList {
   const list = new BlockList();
   for (const range of ranges) {
     const [address = '', bits] = range.split('/');
@@ -143,4 +145,5 @@ function blockListOf(ranges: readonly string[]): BlockList {
   return list;
 }
 
-const isListed = (list: BlockList, address: string) => list.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
+export const isListed = (list: BlockList, address: string) =>
+  list.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');

@@ -10,6 +10,7 @@ import Fastify, {
 } from 'fastify';
 import type { RedisConnection } from '../../db/redis.js';
 import type { AppContext } from '../context.js';
+import type { Tracing } from '../tracing/index.js';
 import { limitDrain, registerBodyParser } from './bodies.js';
 import { respondToClientError } from './client-errors.js';
 import { limitConnections, readConnectionLimits } from './connections.js';
@@ -79,12 +80,14 @@ interface ServerDependencies {
   document: ContractDocument;
   metrics: Metrics;
   redis: RedisConnection | undefined;
+  /** Defined only if traces are exported. */
+  tracing?: Pick<Tracing, 'traceRequests'> | undefined;
 }
 
 /** Builds the API server. */
 export async function buildServer(
   context: AppContext,
-  { document, metrics, redis }: ServerDependencies,
+  { document, metrics, redis, tracing }: ServerDependencies,
 ): Promise<FastifyInstance> {
   const { config, log } = context;
   const server: FastifyInstance = Fastify({
@@ -112,6 +115,8 @@ export async function buildServer(
     if (route.method === 'HEAD') route.onSend = [...[route.onSend ?? []].flat(), removeLengthOf304];
   });
 
+  // Before all other hooks: the span of a request includes them.
+  tracing?.traceRequests(server);
   let closing = false;
   server.addHook('preClose', async () => {
     closing = true;

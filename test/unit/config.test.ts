@@ -27,6 +27,7 @@ const DEFAULTS = {
   workers: 1,
   logLevel: 'info',
   logFormat: undefined,
+  traces: false,
 };
 
 const SECRET = '6b1f0e9ad27c4835be04c7f9125d8a63';
@@ -117,6 +118,9 @@ t.test('each variable sets its option', async (t) => {
     [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
     [{ LOG_FORMAT: 'json' }, { logFormat: 'json' }],
     [{ WORKERS: '1' }, { workers: 1 }],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }, { traces: true }],
+    [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://collector.example/v1/traces' }, { traces: true }],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_SDK_DISABLED: 'true' }, { traces: false }],
   ] as const) {
     t.same(readConfig(environment), { ...DEFAULTS, ...expected }, JSON.stringify(environment));
   }
@@ -221,6 +225,9 @@ const INVALID_VALUES: Record<string, string[]> = {
   REDIS_URL: ['x', 'redis.example:6379', 'http://redis.example'],
   REDIS_TIMEOUT: [...BAD_NUMBERS, '0'],
   SHUTDOWN_DELAY: [...BAD_NUMBERS, '3601'],
+  OTEL_EXPORTER_OTLP_ENDPOINT: ['x', 'localhost:4317', 'grpc://collector.example'],
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ['x', '/v1/traces'],
+  OTEL_SDK_DISABLED: ['yes', '1'],
 };
 
 t.test('rejects an invalid value in one line that names its variable', async (t) => {

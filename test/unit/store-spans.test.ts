@@ -1,0 +1,71 @@
+import { ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import t, { type Test } from 'tap';
+import { batched } from '../../db/support/batch.js';
+import { noopObserver, observedBatches, timed } from '../../db/support/observer.js';
+import { createStoreSpans } from '../../handlers/tracing/store-spans.js';
+
+/** Returns a function that runs a request with a batched look-up. Each batch makes one store call. */
+function setUp(
+  t: Test,
+  { maxInFlight = 2, store = async () => undefined }: { maxInFlight?: number; store?: () => Promise<void> } = {},
+) {
+  const exporter = new InMemorySpanExporter();
+  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+  t.teardown(() => provider.shutdown());
+  const tracer = provider.getTracer('test');
+  const { observer, runRequest } = createStoreSpans(tracer, noopObserver, { postgres: 'postgresql' });
+  const query = (keys: number[]) =>
+    timed(
+      observer,
+      'postgres',
+      'query',
+      store().then(() => keys),
+    );
+  const lookUp = batched(query, { ...observedBatches(observer, 'lookUp'), maxInFlight });
+
+  /** Looks up a key as part of a request with this name, or of a request that is not sampled. */
+  const request = (name: string | undefined, key: number) =>
+    new Promise<number>((resolve, reject) => {
+      if (name === undefined) return runRequest(undefined, () => lookUp(key).then(resolve, reject));
+      const span = tracer.startSpan(name, { kind: SpanKind.SERVER });
+      const parent = { context: trace.setSpan(ROOT_CONTEXT, span), timeOriginMs: performance.timeOrigin };
+      runRequest(parent, () => {
+        void lookUp(key)
+          .finally(() => span.end())
+          .then(resolve, reject);
+      });
+    });
+  /** Returns each span as `name < parent`, sorted. */
+  const tree = () => {
+    const spans = exporter.getFinishedSpans();
+    const nameOf = (id: string | undefined) => spans.find((span) => span.spanContext().spanId === id)?.name;
+    return spans.map(({ name, parentSpanContext }) => `${name} < ${nameOf(parentSpanContext?.spanId)}`).sort();
+  };
+  return { request, tree, spans: () => exporter.getFinishedSpans() };
+}
+
+t.test('the first request of a batch has its store calls, and the others link to it', async (t) => {
+  const { request, tree, spans } = setUp(t);
+  t.same(await Promise.all([request(undefined, 1), request('one', 2), request('two', 3)]), [1, 2, 3]);
+  t.same(tree(), ['lookUp < one', 'lookUp < two', 'one < undefined', 'query postgres < lookUp', 'two < undefined']);
+  const [first, second] = spans().filter(({ name }) => name === 'lookUp');
+  const [query] = spans().filter(({ name }) => name === 'query postgres');
+  t.equal(query?.parentSpanContext?.spanId, first?.spanContext().spanId);
+  t.same([first?.links, second?.links.map(({ context }) => context)], [[], [first?.spanContext()]]);
+  t.equal(first?.attributes['db.operation.batch.size'], 3);
+});
+
+t.test('a batch of requests that are not sampled has no spans, even after one that is', async (t) => {
+  let second: Promise<number> | undefined;
+  const { request, tree } = setUp(t, {
+    maxInFlight: 1,
+    // Arrives during the first batch, which then starts the second.
+    async store() {
+      second ??= request(undefined, 2);
+    },
+  });
+  t.equal(await request('one', 1), 1);
+  t.equal(await second, 2);
+  t.same(tree(), ['lookUp < one', 'one < undefined', 'query postgres < lookUp']);
+});
