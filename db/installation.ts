@@ -42,7 +42,10 @@ const STORE_NAMES = { graph: 'social graph', images: 'image store' };
  *
  * @throws StoresDisagreeError
  */
-export async function checkInstallation(db: Database, stores: Partial<Record<Role, Store>>): Promise<Installation> {
+export async function checkInstallation(
+  db: Database,
+  stores: Partial<Record<Role, Pick<Store, 'kind'>>>,
+): Promise<Installation> {
   const installation = await db.selectFrom('installation').selectAll().executeTakeFirstOrThrow();
   if (installation.moving) {
     throw new StoresDisagreeError('A move into these stores has not been finished: run it again');
@@ -97,7 +100,7 @@ export async function skipPossiblyUsedIds(trx: DatabaseTransaction): Promise<voi
   await skipIds(trx, 'posts', RESERVED_IDS);
 }
 
-interface Installation {
+export interface Installation {
   id: string;
   graph: string | null;
   images: string | null;
@@ -111,13 +114,22 @@ async function joinStore(trx: DatabaseTransaction, role: Role, store: Store): Pr
     // Another process may have claimed it first.
     claimedBy = await store.claimedBy();
   }
-  if (claimedBy !== installation.id) {
-    const name = `The ${STORE_NAMES[role]} (${store.kind})`;
-    if (claimedBy !== undefined) throw new StoresDisagreeError(`${name} belongs to another PostgreSQL`);
-    throw new StoresDisagreeError(`${name} is not the one that PostgreSQL belongs to: it has no installation marker`);
-  }
+  requireClaimedBy(installation, role, store.kind, claimedBy);
   await trx
     .updateTable('installation')
     .set({ [role]: store.kind })
     .execute();
+}
+
+/** Throws StoresDisagreeError unless this installation has claimed the store. */
+export function requireClaimedBy(
+  installation: Installation,
+  role: Role,
+  kind: Store['kind'],
+  claimedBy: string | undefined,
+): void {
+  if (claimedBy === installation.id) return;
+  const name = `The ${STORE_NAMES[role]} (${kind})`;
+  if (claimedBy !== undefined) throw new StoresDisagreeError(`${name} belongs to another PostgreSQL`);
+  throw new StoresDisagreeError(`${name} is not the one that PostgreSQL belongs to: it has no installation marker`);
 }

@@ -63,10 +63,23 @@ const withMigrationLock = (db: Database, work: (trx: DatabaseTransaction) => Pro
     await work(trx);
   });
 
-/** Applies pending migrations under the migrator's own lock, and returns their names. */
+/**
+ * Applies pending migrations under the migrator's own lock, and returns their names. A database that a later version has migrated
+ * further is left as it is: the migrator would refuse it, but a rollback needs it.
+ */
 export async function migratePostgres(db: Kysely<Tables>): Promise<string[]> {
+  const applied = await findAppliedMigrations(db);
+  if (Object.keys(migrations).every((name) => applied.has(name))) return [];
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
   const { error, results = [] } = await migrator.migrateToLatest();
   if (error) throw error;
   return results.map(({ migrationName }) => migrationName);
+}
+
+/** Returns the names of the applied migrations. Changes nothing. */
+export async function findAppliedMigrations(db: Kysely<Tables>): Promise<Set<string>> {
+  const { rows: tables } = await sql`select where to_regclass('kysely_migration') is not null`.execute(db);
+  if (tables.length === 0) return new Set();
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
+  return new Set(rows.map(({ name }) => name));
 }

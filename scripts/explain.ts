@@ -25,7 +25,10 @@ const EXPECTED_ERRORS = [
 export function explain(error: unknown): unknown {
   if (EXPECTED_ERRORS.some((errorClass) => error instanceof errorClass)) return (error as Error).message;
   if (error instanceof StoreUnavailableError) {
-    return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+    const { cause } = error;
+    // A failed connection to a name with several addresses has no message of its own.
+    const reason = cause instanceof AggregateError ? cause.errors[0] : cause;
+    return reason instanceof Error ? `${error.message}: ${reason.message}` : error.message;
   }
   if (!(error instanceof Error)) return error;
   // System call errors name the address, port or path. ERR_PARSE_ARGS errors name the wrong option.

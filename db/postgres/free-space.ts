@@ -12,15 +12,13 @@ import type { Database } from './index.js';
 export interface FreeSpace {
   /** Whether too little space was free at the last check, so that writes are refused. */
   readonly isLow: boolean;
-  /** As of the last check. */
-  readonly freeBytes: number;
   /** Checks the free space now. Returns whether there is enough for writes. */
   check(): Promise<boolean>;
   stop(): Promise<void>;
 }
 
 /** Four WAL segments. */
-const RESERVE_BYTES = 64 * 1024 * 1024;
+export const RESERVE_BYTES = 64 * 1024 * 1024;
 
 /** Free space at which writes are accepted again. The margin (hysteresis) prevents flapping. */
 const RECOVERED_BYTES = RESERVE_BYTES + 16 * 1024 * 1024;
@@ -86,9 +84,6 @@ export async function watchFreeSpace(path: string, db: Database, log: Log): Prom
     get isLow() {
       return isLow;
     },
-    get freeBytes() {
-      return freeBytes;
-    },
     check,
     async stop() {
       stopped.abort();
@@ -97,7 +92,7 @@ export async function watchFreeSpace(path: string, db: Database, log: Log): Prom
   };
 }
 
-async function readFreeBytes(path: string): Promise<number> {
+export async function readFreeBytes(path: string): Promise<number> {
   const { bavail, bsize } = await statfs(path);
   return bavail * bsize;
 }

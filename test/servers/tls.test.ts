@@ -1,27 +1,10 @@
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
 import { startAndFail, startProcess } from '../support/processes.js';
 import { createSender } from '../support/requests.js';
 import { PASSWORD } from '../support/service.js';
 import { claimGraphFor, freshStores, needsServers } from '../support/stores.js';
-import { startTlsProxy, writeCertificate } from '../support/tls.js';
-
-/** Returns the variables of the same stores behind TLS proxies. */
-async function overTls(t: Test, environment: NodeJS.ProcessEnv, certificate: string): Promise<NodeJS.ProcessEnv> {
-  const secure = { ...environment };
-  for (const [name, scheme] of [
-    ['DATABASE_URL', 'postgres:'],
-    ['NEO4J_URI', 'bolt+s:'],
-    ['S3_ENDPOINT', 'https:'],
-    ['REDIS_URL', 'rediss:'],
-  ] as const) {
-    const url = new URL(environment[name] ?? '');
-    url.port = String(await startTlsProxy(t, url));
-    if (name === 'DATABASE_URL') url.search = `sslmode=verify-full&sslrootcert=${certificate}`;
-    secure[name] = url.href.replace(url.protocol, scheme);
-  }
-  return secure;
-}
+import { overTls, writeCertificate } from '../support/tls.js';
 
 t.test('the URL of each store is enough to use TLS', needsServers, async (t) => {
   const environment = await freshStores(t);

@@ -33,6 +33,27 @@ export async function writeCertificate(t: Test): Promise<string> {
   return path;
 }
 
+/** Returns the variables of the same stores behind TLS proxies. */
+export async function overTls(
+  t: Test,
+  environment: NodeJS.ProcessEnv,
+  certificate: string,
+): Promise<NodeJS.ProcessEnv> {
+  const secure = { ...environment };
+  for (const [name, scheme] of [
+    ['DATABASE_URL', 'postgres:'],
+    ['NEO4J_URI', 'bolt+s:'],
+    ['S3_ENDPOINT', 'https:'],
+    ['REDIS_URL', 'rediss:'],
+  ] as const) {
+    const url = new URL(environment[name] ?? '');
+    url.port = String(await startTlsProxy(t, url));
+    if (name === 'DATABASE_URL') url.search = `sslmode=verify-full&sslrootcert=${certificate}`;
+    secure[name] = url.href.replace(url.protocol, scheme);
+  }
+  return secure;
+}
+
 /** Starts a TLS-terminating proxy and returns its port. PostgreSQL clients request TLS by a message, which it accepts. */
 export async function startTlsProxy(t: Test, { protocol, hostname, port }: URL): Promise<number> {
   const secure = createTlsServer({ cert: CERTIFICATE, key: KEY }, (client) => {

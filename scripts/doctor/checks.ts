@@ -1,0 +1,105 @@
+import type { SocialGraph } from '../../db/graph/index.js';
+import type { ImageStore } from '../../db/images/index.js';
+import { type Installation, requireClaimedBy } from '../../db/installation.js';
+import { StoreUnavailableError } from '../../db/support/errors.js';
+import type { Log } from '../../db/support/log.js';
+import { withTimeout } from '../../handlers/http/timeout.js';
+import { explain } from '../explain.js';
+
+/** The detail says what was found, what to do, or why nothing was checked. */
+export type Finding = { result: 'ok' | 'warning' | 'failed' | 'skipped'; detail: string };
+
+const finding = (result: Finding['result']) => (detail: string) => ({ result, detail });
+
+export const ok = finding('ok');
+export const warning = finding('warning');
+export const failed = finding('failed');
+export const skipped = finding('skipped');
+
+export type Check = readonly [name: string, run: () => Finding | Promise<Finding>];
+
+/** A row of the printed table. */
+export type Row = { check: string } & Finding;
+
+/** Limits all checks of one store together. */
+const STORE_TIMEOUT_MS = 30_000;
+
+/** Limits one call to a store. Longer than the service's own timeouts, for servers that have just started. */
+export const CALL_TIMEOUT_MS = 10_000;
+
+/** Clocks that differ by less are common, and harmless. */
+const MAX_SKEW_MS = 2000;
+
+export const silentLog: Log = { info: () => undefined, warn: () => undefined };
+
+/**
+ * Runs the checks of a store in order. An error is a failed check. The first check tells whether the store is available: if it
+ * fails, the others are skipped.
+ */
+export async function runChecks(checks: readonly Check[], close = async () => {}): Promise<Row[]> {
+  const deadline = performance.now() + STORE_TIMEOUT_MS;
+  const rows: Row[] = [];
+  for (const [check, run] of checks) {
+    const remainingMs = Math.ceil(deadline - performance.now());
+    const isUnavailable = remainingMs <= 0 || rows[0]?.result === 'failed';
+    rows.push({ check, ...(isUnavailable ? skipped('not available') : await runCheck(run, remainingMs)) });
+  }
+  await withTimeout(STORE_TIMEOUT_MS, close()).catch(() => undefined);
+  return rows;
+}
+
+async function runCheck(run: Check[1], timeoutMs: number): Promise<Finding> {
+  try {
+    return await withTimeout(timeoutMs, (async () => run())());
+  } catch (error) {
+    return failed(messageOf(error));
+  }
+}
+
+/** Returns one line without secrets: the errors of stores name hosts and users, but no passwords. */
+export function messageOf(error: unknown): string {
+  if (error instanceof StoreUnavailableError && error.cause === undefined)
+    return `${error.message}: no response in time`;
+  const explained = explain(error);
+  const text = explained instanceof Error ? explained.message || explained.name : String(explained);
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+/** Returns what a call returns, and how long it took. */
+export async function timedCall<Result>(call: () => Promise<Result>): Promise<{ result: Result; ms: string }> {
+  const startedAt = performance.now();
+  const result = await call();
+  return { result, ms: `${Math.round(performance.now() - startedAt)} ms` };
+}
+
+/**
+ * Compares a store's clock with this machine's.
+ *
+ * @param readClock returns the store's time in Unix milliseconds
+ * @param resolutionMs the difference between two times that the store can tell apart
+ */
+export async function compareClock(readClock: () => Promise<number>, resolutionMs = 1): Promise<Finding> {
+  const before = Date.now();
+  const time = await readClock();
+  const after = Date.now();
+  const skewMs = time + resolutionMs / 2 - (before + after) / 2;
+  const seconds = (Math.abs(skewMs) / 1000).toFixed(1);
+  const isSmall = Math.abs(skewMs) - (after - before + resolutionMs) / 2 <= MAX_SKEW_MS;
+  if (isSmall) return ok(`within ${Math.max(0.1, Number(seconds))} s of this machine`);
+  return warning(
+    `${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} this machine: creation and expiry times are wrong; synchronize both clocks (NTP)`,
+  );
+}
+
+/** Checks that a store belongs to this installation, or that the first start may claim it. */
+export async function compareClaim(
+  installation: Installation | undefined,
+  role: 'graph' | 'images',
+  store: Pick<SocialGraph | ImageStore, 'kind' | 'claimedBy'>,
+): Promise<Finding> {
+  if (!installation) return skipped('the installation in PostgreSQL is not known');
+  const claimedBy = await store.claimedBy();
+  if (claimedBy === undefined && installation[role] === null) return ok('new: the first start claims it');
+  requireClaimedBy(installation, role, store.kind, claimedBy);
+  return ok('belongs to this PostgreSQL');
+}

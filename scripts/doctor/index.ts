@@ -1,0 +1,65 @@
+import { parseArgs } from 'node:util';
+import { type Config, ConfigError, readConfig } from '../../handlers/config/index.js';
+import { explain } from '../explain.js';
+import { table } from '../table.js';
+import { type Check, failed, type Row, runChecks } from './checks.js';
+import { checkUnknownVariables, configurationChecks } from './configuration.js';
+import { machineChecks } from './machine.js';
+import { checkNeo4j } from './neo4j.js';
+import { checkPostgres } from './postgres.js';
+import { checkRedis } from './redis.js';
+import { checkS3 } from './s3.js';
+import { serviceChecks } from './service.js';
+
+/*
+ * Checks a deployment: its configuration, stores and limits. Reads only, except for probes that remove themselves, so that it
+ * can run beside the service. `npm run verify` checks the contents of the stores.
+ */
+
+/** Exit codes. */
+const EXIT_OK = 0;
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+
+/** Runs checks that do not depend on each other. */
+const runEach = async (checks: readonly Check[]): Promise<Row[]> =>
+  (await Promise.all(checks.map((check) => runChecks([check])))).flat();
+
+async function checkAll(): Promise<Row[]> {
+  const unknownVariables: Check = ['unknown variables', () => checkUnknownVariables(process.env)];
+  let config: Config;
+  try {
+    config = readConfig(process.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return runEach([['configuration', () => failed(error.message)], unknownVariables]);
+  }
+  const { stores, redis, workers } = config;
+  // One store after the other: loading the driver of one would delay the responses of another, and so distort its clock.
+  const postgres = stores.postgres && (await checkPostgres(stores.postgres, stores, workers));
+  const installation = postgres?.installation;
+  return [
+    ...(await runEach([...configurationChecks(config), unknownVariables])),
+    ...(postgres?.rows ?? []),
+    ...(stores.neo4j ? await checkNeo4j(stores.neo4j, workers, installation) : []),
+    ...(stores.s3 ? await checkS3(stores.s3, installation) : []),
+    ...(redis ? await checkRedis(redis) : []),
+    ...(await runEach([...machineChecks(config, installation), ...serviceChecks(config)])),
+  ];
+}
+
+function summarize(rows: readonly Row[]): string {
+  const count = (result: Row['result']) => rows.filter((row) => row.result === result).length;
+  return `${count('failed')} failed, ${count('warning')} warnings. To check the contents of the stores: npm run verify`;
+}
+
+try {
+  parseArgs({ options: {} });
+  const rows = await checkAll();
+  console.log(`${table(rows)}\n\n${summarize(rows)}`);
+  // Drivers may still wait for unresponsive stores.
+  process.exit(rows.some(({ result }) => result === 'failed') ? EXIT_FAILED : EXIT_OK);
+} catch (error) {
+  console.error(explain(error));
+  process.exit(EXIT_USAGE);
+}

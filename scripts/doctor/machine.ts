@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs';
+import { access, constants, readFile, stat } from 'node:fs/promises';
+import { request } from 'node:http';
+import { dirname, join, resolve } from 'node:path';
+import { diskImages } from '../../db/images/disk.js';
+import type { Installation } from '../../db/installation.js';
+import { RESERVE_BYTES, readFreeBytes } from '../../db/postgres/free-space.js';
+import { UnfinishedRestoreError } from '../../db/support/data-directory.js';
+import type { Config } from '../../handlers/config/index.js';
+import { readConnectionLimits, readMaxOpenFiles } from '../../handlers/http/connections.js';
+import { controlSocketPath } from '../../handlers/http/control.js';
+import { type Check, compareClaim, type Finding, failed, ok, skipped, warning } from './checks.js';
+
+/** Enough for the WAL of the embedded database, and for some images. */
+const LOW_FREE_BYTES = 1024 ** 3;
+
+const MEBIBYTE = 1024 ** 2;
+
+/** The files of a process besides connections: pools of fixed size, uploads in progress, modules. */
+const OTHER_FILES = 64;
+
+/** Returns the checks of the process limits and of `DATA_DIR`. They change nothing and do not open the embedded database. */
+export function machineChecks(config: Config, installation: Installation | undefined): Check[] {
+  const { stores } = config;
+  const root = resolve(stores.dataDir);
+  const images = diskImages(join(root, 'images'));
+  const imageChecks: Check[] = [
+    ['images in DATA_DIR', () => images.check().then(() => ok('readable and writable'))],
+    ['images installation', () => compareClaim(installation, 'images', images)],
+  ];
+  return [
+    ['open files', () => checkOpenFiles(config)],
+    ['DATA_DIR', () => checkDirectory(root)],
+    ['free disk space', () => checkFreeSpace(root, stores.postgres === undefined)],
+    ...(stores.s3 || !existsSync(join(root, 'images')) ? [] : imageChecks),
+    ...(stores.postgres ? [] : [['embedded database', () => checkEmbedded(root)] as const]),
+  ];
+}
+
+/** A service manager may set another limit for the service. */
+async function checkOpenFiles({ stores: { postgres, neo4j, s3 } }: Config): Promise<Finding> {
+  const [files, { max }] = [await readMaxOpenFiles(), await readConnectionLimits()];
+  const pools = (postgres ? postgres.poolSize + postgres.graphPoolSize : 0) + (neo4j?.poolSize ?? 0);
+  const needed = max + pools + 2 * (s3?.poolSize ?? 0) + OTHER_FILES;
+  const description = `ulimit -n ${files}: up to ${max} client connections in each process`;
+  if (needed <= files) return ok(description);
+  return warning(`${description}, which leaves too few files for the stores: raise it, or lower the pools`);
+}
+
+async function checkDirectory(root: string): Promise<Finding> {
+  if (!existsSync(root)) {
+    // The trailing slash rejects a regular file.
+    await access(`${existingParent(root)}/`, constants.W_OK | constants.X_OK);
+    return ok(`${root}: the first start creates it`);
+  }
+  if (existsSync(join(root, 'restoring'))) throw new UnfinishedRestoreError(root);
+  await access(root, constants.R_OK | constants.W_OK | constants.X_OK);
+  const { uid, mode } = await stat(root);
+  const description = `${root}: mode ${(mode & 0o777).toString(8)}, owner ${uid}`;
+  const user = process.getuid?.() ?? uid;
+  if (uid !== user) return warning(`${description}, but this is user ${user}: run this command as the service's user`);
+  if (mode & 0o022) return warning(`${description}: other users can change it; chmod 700`);
+  return ok(description);
+}
+
+const existingParent = (path: string): string => (existsSync(path) ? path : existingParent(dirname(path)));
+
+async function checkFreeSpace(root: string, isEmbedded: boolean): Promise<Finding> {
+  const freeBytes = await readFreeBytes(existingParent(root));
+  const description = `${Math.floor(freeBytes / MEBIBYTE)} MiB`;
+  if (isEmbedded && freeBytes < RESERVE_BYTES) {
+    return failed(`${description}: the service refuses writes below ${RESERVE_BYTES / MEBIBYTE} MiB`);
+  }
+  return freeBytes < LOW_FREE_BYTES ? warning(`${description}: nearly full`) : ok(description);
+}
+
+/** Opening the database would replay WAL, and would keep a service from starting meanwhile. */
+async function checkEmbedded(root: string): Promise<Finding> {
+  if (!existsSync(join(root, 'postgres'))) return ok('none yet: the first start creates it');
+  if (!(await isControlled(root))) return skipped('not opened; no service uses it. npm run verify opens it');
+  const pid = (await readFile(join(root, 'lock'), 'utf8')).trim();
+  return skipped(`not opened: process ${pid} uses it. See /readyz and /metrics of the service`);
+}
+
+/** Returns whether a service responds on the control socket. */
+const isControlled = (root: string) =>
+  new Promise<boolean>((resolveResult) => {
+    request({ socketPath: controlSocketPath(join(root, 'control')), path: '/' }, (response) => {
+      response.resume();
+      resolveResult(true);
+    })
+      .on('error', () => resolveResult(false))
+      .end();
+  });

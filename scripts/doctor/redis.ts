@@ -1,0 +1,60 @@
+import { openRedis } from '../../db/redis.js';
+import { retryUntilAvailable } from '../../db/stores.js';
+import { noopObserver } from '../../db/support/observer.js';
+import { createWindowCounters } from '../../db/window-counters.js';
+import type { Config } from '../../handlers/config/index.js';
+import {
+  CALL_TIMEOUT_MS,
+  compareClock,
+  type Finding,
+  ok,
+  type Row,
+  runChecks,
+  silentLog,
+  timedCall,
+} from './checks.js';
+
+const PROBE_TTL_MS = 1000;
+
+/** Checks Redis. Probes the counters with a key that expires by itself. */
+export async function checkRedis(options: NonNullable<Config['redis']>): Promise<Row[]> {
+  const redis = await openRedis({ ...options, timeoutMs: CALL_TIMEOUT_MS }, silentLog, noopObserver);
+  const { client, run, close } = redis;
+  const { host, protocol } = new URL(options.url);
+  let connectionError: Error | undefined;
+  client.on('error', (error) => {
+    connectionError = error;
+  });
+
+  async function checkServer(): Promise<Finding> {
+    let info = '';
+    // The client connects again in the background.
+    await retryUntilAvailable(async () => {
+      info = await run('info', () => client.info('server'));
+    }).catch((error) => {
+      throw connectionError ?? error;
+    });
+    const { ms } = await timedCall(() => run('ping', () => client.ping()));
+    const [, version = 'unknown version'] = /^redis_version:(\S+)/m.exec(info) ?? [];
+    return ok(`${version} at ${host}, ${protocol === 'rediss:' ? 'TLS' : 'no TLS'}, ${ms}`);
+  }
+
+  async function readClock(): Promise<number> {
+    const [seconds = 0, microseconds = 0] = (await run('time', () => client.time())).map(Number);
+    return seconds * 1000 + microseconds / 1000;
+  }
+
+  async function checkPermissions(): Promise<Finding> {
+    await createWindowCounters(redis).increment(`doctor:${process.pid}`, PROBE_TTL_MS);
+    return ok('count (probe key expires by itself)');
+  }
+
+  return runChecks(
+    [
+      ['Redis', checkServer],
+      ['Redis clock', () => compareClock(readClock)],
+      ['Redis permissions', checkPermissions],
+    ],
+    close,
+  );
+}

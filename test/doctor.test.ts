@@ -1,0 +1,185 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import t, { type Test } from 'tap';
+import { row, runDoctor } from './support/doctor.js';
+import { runCommand, script } from './support/processes.js';
+import { startTestService } from './support/service.js';
+import {
+  freshDataDirectory,
+  freshStores,
+  mountSmallDisk,
+  onServices,
+  temporaryDirectory,
+  whyNotMountable,
+} from './support/stores.js';
+
+const SECRET = '6b1f0e9ad27c4835be04c7f9125d8a63';
+
+/** Starts an operations server that sends this response to every request, and returns its port. */
+async function startOpsServer(t: Test, status: number, body: string): Promise<string> {
+  const server = createServer((_, response) => void response.writeHead(status).end(body));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  return String((server.address() as AddressInfo).port);
+}
+
+t.test('finds nothing wrong beside a running service', async (t) => {
+  const service = await startTestService(t);
+  const OPS_PORT = new URL(service.opsUrl).port;
+  const { code, output, rows } = await runDoctor(t, { ...service.environment, OPS_PORT });
+  t.equal(code, 0, output);
+  t.match(output, /^check +result +detail\n/);
+  t.match(output, /^0 failed, 0 warnings\. To check the contents of the stores: npm run verify\n$/m);
+  t.match(rows['/livez'], row('ok', /: ok, \d+ ms$/));
+  t.match(rows['/readyz'], row('ok', /: ok, \d+ ms$/));
+  t.match(rows.DATA_DIR, row('ok', /mode \d+, owner \d+$/));
+  if (onServices) t.match(rows.PostgreSQL, row('ok', /^1\d\.\d.* at .*, no TLS, \d+ ms$/));
+  else t.match(rows['embedded database'], row('skipped', new RegExp(`^not opened: process ${process.pid} uses it`)));
+});
+
+t.test('changes nothing in a data directory that no service uses', async (t) => {
+  const DATA_DIR = await freshDataDirectory(t);
+  const list = () => readdir(DATA_DIR, { recursive: true }).then((names) => names.sort());
+  const before = await list();
+  const { code, rows } = await runDoctor(t, { DATA_DIR });
+  t.equal(code, 0);
+  t.match(rows['embedded database'], row('skipped', /^not opened; no service uses it/));
+  t.match(rows['images in DATA_DIR'], row('ok', /readable and writable/));
+  t.match(rows['images installation'], row('skipped', /installation in PostgreSQL is not known/));
+  t.same(await list(), before);
+});
+
+t.test('accepts a data directory that the first start will create', async (t) => {
+  const DATA_DIR = join(await temporaryDirectory(t), 'new', 'data');
+  const { code, rows } = await runDoctor(t, { DATA_DIR });
+  t.equal(code, 0);
+  t.match(rows.DATA_DIR, row('ok', /the first start creates it$/));
+  t.match(rows['embedded database'], row('ok', /the first start creates it$/));
+  t.match(rows.TOKEN_KEYS, row('ok', /the first start generates a key/));
+});
+
+t.test('reports every invalid variable as the service does, and misspelled ones', async (t) => {
+  const { code, rows } = await runDoctor(t, {
+    PORT: 'x',
+    LOG_LEVEL: 'loud',
+    DATABASE_URI: 'postgres://user:hush@host/db',
+    RATE_LIMIT_MAXX: '1',
+    DATADIR: '/tmp',
+    NEO4J_MEMORY: '1G',
+    REDIS_PORT_6379_TCP: 'tcp://10.0.0.1:6379',
+    HOME: '/root',
+  });
+  t.equal(code, 1);
+  t.match(rows.configuration, row('failed', /^PORT: "x" is not .*; LOG_LEVEL: Value "loud"/));
+  const suspects = 'DATABASE_URI (DATABASE_URL?), RATE_LIMIT_MAXX (RATE_LIMIT_MAX?), DATADIR (DATA_DIR?), NEO4J_MEMORY';
+  t.same(rows['unknown variables'], { result: 'warning', detail: `not read: ${suspects}` });
+  t.same(Object.keys(rows), ['configuration', 'unknown variables'], 'nothing else can be checked');
+});
+
+t.test('exits with 2 for wrong usage', async (t) => {
+  const { code, output } = await runCommand(t, ['doctor/index', '--fix'], {});
+  t.equal(code, 2);
+  t.match(output, /^Unknown option '--fix'.*\n$/);
+});
+
+t.test('warns of settings that are valid but probably wrong', async (t) => {
+  const DATA_DIR = await freshDataDirectory(t);
+  const keys = `new:${SECRET},old:${SECRET.replace('6', '7')}`;
+  const { code, output, rows } = await runDoctor(t, {
+    DATA_DIR,
+    TOKEN_KEYS: keys,
+    PUBLIC_URL: 'https://social.example',
+    TOKEN_TTL: '99999999',
+  });
+  t.equal(code, 0);
+  t.match(rows.configuration, row('warning', /^TOKEN_TTL is longer than a year/));
+  t.match(rows.TOKEN_KEYS, row('ok', /^2 key\(s\), new signs$/));
+  t.match(rows.PUBLIC_URL, row('warning', /TRUST_PROXY is not set/));
+  t.notMatch(output, SECRET);
+
+  await writeFile(join(DATA_DIR, 'token-keys'), 'one:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n');
+  const other = await runDoctor(t, { DATA_DIR, TRUST_PROXY: '10.0.0.1' });
+  t.equal(other.code, 1);
+  t.match(other.rows.PUBLIC_URL, row('warning', /is not https, but TRUST_PROXY is set/));
+  t.match(other.rows.TOKEN_KEYS, row('failed', /^the secret of key 1 /));
+});
+
+t.test('warns of more processes than cores', async (t) => {
+  const { rows } = await runDoctor(t, {
+    DATA_DIR: await temporaryDirectory(t),
+    WORKERS: '1000',
+    DATABASE_URL: 'postgres://127.0.0.1:1/db',
+    REDIS_URL: 'redis://127.0.0.1:1',
+    TOKEN_KEYS: `one:${SECRET}`,
+  });
+  t.match(rows.WORKERS, row('warning', /^1000 for \d+ core/));
+});
+
+t.test('reports problems of the data directory', async (t) => {
+  const DATA_DIR = await freshDataDirectory(t);
+  await chmod(DATA_DIR, 0o777);
+  t.match((await runDoctor(t, { DATA_DIR })).rows.DATA_DIR, row('warning', /mode 777.*other users can change it/));
+  await mkdir(join(DATA_DIR, 'restoring'));
+  t.match((await runDoctor(t, { DATA_DIR })).rows.DATA_DIR, row('failed', /unfinished restore/));
+  const file = join(DATA_DIR, 'lock');
+  const { code, rows } = await runDoctor(t, { DATA_DIR: join(file, 'data') });
+  t.equal(code, 1);
+  t.match(rows.DATA_DIR, row('failed', /ENOTDIR|EACCES/));
+});
+
+t.test('reports images that cannot be used', async (t) => {
+  const DATA_DIR = await temporaryDirectory(t);
+  await writeFile(join(DATA_DIR, 'images'), 'not a directory');
+  t.match(
+    (await runDoctor(t, { DATA_DIR })).rows['images in DATA_DIR'],
+    row('failed', /images store is not available/),
+  );
+});
+
+t.test('reports a full disk', { skip: whyNotMountable() }, async (t) => {
+  const low = await runDoctor(t, { DATA_DIR: await mountSmallDisk(t, 500) });
+  t.match(low.rows['free disk space'], row('warning', /^\d+ MiB: nearly full$/));
+  const full = await runDoctor(t, { DATA_DIR: await mountSmallDisk(t, 50) });
+  t.match(full.rows['free disk space'], row('failed', /^\d+ MiB: the service refuses writes below 64 MiB$/));
+  t.equal(full.code, 1);
+});
+
+t.test('warns of a data directory of another user', { skip: process.getuid?.() !== 0 && 'needs root' }, async (t) => {
+  const DATA_DIR = await temporaryDirectory(t);
+  await promisify(execFile)('chown', ['65534', DATA_DIR]);
+  t.match((await runDoctor(t, { DATA_DIR })).rows.DATA_DIR, row('warning', /owner 65534, but this is user 0/));
+});
+
+t.test('warns of a file limit that is too low', async (t) => {
+  const DATA_DIR = await temporaryDirectory(t);
+  const command = `ulimit -n 200; exec '${process.execPath}' ${script('doctor/index')}`;
+  const env = { PATH: process.env.PATH, OPS_PORT: '0', DATA_DIR };
+  const { stdout } = await promisify(execFile)('bash', ['-c', command], { env });
+  t.match(stdout, /^open files +warning +ulimit -n 200: up to 150 client connections.*too few files/m);
+});
+
+t.test('reports a service that is not ready, and a port that serves something else', async (t) => {
+  const DATA_DIR = await temporaryDirectory(t);
+  const body = JSON.stringify({ status: 'unavailable', stores: { postgres: { ok: true }, graph: { ok: false } } });
+  const unready = await runDoctor(t, { DATA_DIR, OPS_HOST: '0.0.0.0', OPS_PORT: await startOpsServer(t, 503, body) });
+  t.equal(unready.code, 1);
+  t.match(unready.rows['/readyz'], row('failed', /: unavailable, \d+ ms; unavailable: graph$/));
+  const other = await runDoctor(t, { DATA_DIR, OPS_PORT: await startOpsServer(t, 200, '<html>') });
+  t.match(other.rows['/livez'], row('failed', /JSON/));
+  const none = await runDoctor(t, { DATA_DIR, OPS_PORT: '1023' });
+  t.match(none.rows['/livez'], row('skipped', /no service is running$/));
+});
+
+t.test('prints no secret', async (t) => {
+  const environment = await freshStores(t);
+  const { output } = await runDoctor(t, environment);
+  const { DATABASE_URL, REDIS_URL, NEO4J_PASSWORD, AWS_SECRET_ACCESS_KEY, TOKEN_KEYS } = environment;
+  const passwords = [DATABASE_URL, REDIS_URL].map((url) => (url ? new URL(url).password : ''));
+  for (const secret of [...passwords, NEO4J_PASSWORD, AWS_SECRET_ACCESS_KEY, TOKEN_KEYS?.split(':')[1]]) {
+    if (secret) t.notOk(output.includes(secret));
+  }
+});

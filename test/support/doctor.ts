@@ -1,0 +1,16 @@
+import { once } from 'node:events';
+import type { Test } from 'tap';
+import { script, spawnNode } from './processes.js';
+
+/** Runs `npm run doctor`. Returns its exit code, its output, and its rows by check. */
+export async function runDoctor(t: Test, environment: NodeJS.ProcessEnv, nodeArguments: readonly string[] = []) {
+  const { child, output } = spawnNode(t, [...nodeArguments, script('doctor/index')], { OPS_PORT: '0', ...environment });
+  const [code] = await once(child, 'close');
+  const lines = [...output().matchAll(/^(\S.*?) {2,}(ok|warning|failed|skipped) +(.*)$/gm)];
+  const rows: Record<string, { result: string; detail: string }> = {};
+  for (const [, check = '', result = '', detail = ''] of lines) rows[check] = { result, detail };
+  return { code, output: output(), rows };
+}
+
+/** Returns a row as `runDoctor` does. */
+export const row = (result: string, detail: RegExp) => ({ result, detail });
