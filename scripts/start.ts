@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
+import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { type Config, readConfig } from '../handlers/config/index.js';
@@ -71,6 +72,12 @@ function stop(code = 0): void {
   if (running) void end(running, code);
 }
 
+/** Before the start is complete, ends as the signal would without a handler: process 1 of a container would ignore it. */
+function onSignal(signal: NodeJS.Signals): void {
+  if (running) stop();
+  else process.exit(128 + constants.signals[signal]);
+}
+
 async function end({ stop }: Running, code: number): Promise<never> {
   try {
     await stop();
@@ -84,6 +91,7 @@ async function end({ stop }: Running, code: number): Promise<never> {
 try {
   // Only `npm run dev` and the primary process open a channel to this process.
   const disconnected = once(process, 'disconnect');
+  if (cluster.isPrimary) process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   const config = readConfig(process.env);
   const log = createLogger(config);
   if (cluster.isPrimary && config.workers > 1) {
@@ -94,10 +102,7 @@ try {
   if (cluster.isWorker) {
     for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => undefined);
     process.on('message', ({ kind }: PrimaryMessage) => kind === 'stop' && stop());
-  } else {
-    process.on('SIGTERM', () => stop()).on('SIGINT', () => stop());
-    if (exitCode === undefined) console.log(describeService(config, running));
-  }
+  } else if (exitCode === undefined) console.log(describeService(config, running));
   if (exitCode !== undefined) await end(running, exitCode);
 } catch (error) {
   console.error(explain(error));
