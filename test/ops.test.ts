@@ -10,10 +10,10 @@ async function ready(url: string) {
 }
 
 /** Returns the response of `/readyz` for these store checks. */
-async function readyWhen(checks: HealthChecks) {
+async function readyWhen(checks: HealthChecks, query = '') {
   const metrics = createMetrics();
   const { server } = buildOpsServer(() => runChecks(checks), metrics);
-  const response = await server.inject('/readyz');
+  const response = await server.inject(`/readyz${query}`);
   await server.close();
   metrics.close();
   return { code: response.statusCode, body: response.json() };
@@ -54,6 +54,14 @@ t.test('is ready without Redis, which is listed as unavailable', async (t) => {
   }
 });
 
+t.test('is ready without the stores that the query excludes', async (t) => {
+  const checks = { postgres: failing, graph: failing, images: healthy };
+  const { code, body } = await readyWhen(checks, '?exclude=postgres&exclude=graph');
+  t.equal(code, 200);
+  t.match(body, { status: 'ok', stores: { postgres: { ok: false }, graph: { ok: false } } });
+  t.equal((await readyWhen(checks, '?exclude=postgres')).code, 503, 'the other store counts');
+});
+
 t.test('errors have the shape of those of the API', async (t) => {
   const { url, opsUrl } = await startTestService(t);
   for (const [method, path, onApi, status] of [
@@ -82,6 +90,7 @@ t.test('reports that it is stopping before it stops listening', async (t) => {
   const { code, body } = await ready(opsUrl);
   t.equal(code, 503);
   t.equal(body.status, 'stopping');
+  t.equal((await fetch(`${opsUrl}/readyz?exclude=postgres`)).status, 503, 'whatever is excluded');
   t.equal((await fetch(`${opsUrl}/livez`)).status, 200, '/livez still returns 200');
   t.equal((await fetch(`${url}/openapi.yaml`)).status, 200, 'the API still serves');
   t.notOk(stopped);

@@ -28,6 +28,9 @@ const OPTIONAL_STORES: ReadonlySet<string> = new Set<StoreName>(['redis']);
 /**
  * Builds the server for operators and orchestrators, which has its own port: `/livez` for the process, `/readyz` for its
  * stores, and `/metrics`. Errors have the shape of the API's.
+ *
+ * `/readyz?exclude=graph` ignores the state of a store, and `exclude` can be repeated, as in Kubernetes. A load balancer has to
+ * exclude every store that all processes share: its outage would otherwise take all of them out of service.
  */
 export function buildOpsServer(
   readStores: () => Promise<StoreStates>,
@@ -43,9 +46,10 @@ export function buildOpsServer(
 
   server.get('/livez', async () => ({ status: 'ok' }));
 
-  server.get('/readyz', async (_, reply) => {
+  server.get<{ Querystring: { exclude?: string | string[] } }>('/readyz', async ({ query }, reply) => {
+    const ignored = new Set([...OPTIONAL_STORES, ...[query.exclude ?? []].flat()]);
     const stores = await readStores();
-    const ready = !draining && Object.entries(stores).every(([name, { ok }]) => ok || OPTIONAL_STORES.has(name));
+    const ready = !draining && Object.entries(stores).every(([name, { ok }]) => ok || ignored.has(name));
     const status = draining ? 'stopping' : ready ? 'ok' : 'unavailable';
     return reply.code(ready ? 200 : 503).send({ status, stores });
   });

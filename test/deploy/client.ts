@@ -1,0 +1,105 @@
+import { readFile } from 'node:fs/promises';
+import { connect } from 'node:http2';
+import { Agent, request } from 'node:https';
+import type { Test } from 'tap';
+import type { Topology } from './topology.js';
+
+export interface ProxiedResponse {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows its type.
+  body: any;
+}
+
+export interface ProxiedRequest {
+  token?: string;
+  json?: unknown;
+  form?: Record<string, string | Blob>;
+  headers?: Record<string, string>;
+}
+
+export type Send = (method: string, path: string, options?: ProxiedRequest) => Promise<ProxiedResponse>;
+
+/**
+ * Returns a function that sends requests through the proxy by HTTP/1.1 and trusts its certificate. `fetch` can do neither this
+ * nor select the local address.
+ */
+export async function createClient(t: Test, topology: Topology, localAddress = '127.0.0.1'): Promise<Send> {
+  const ca = await readFile(topology.certificate);
+  const agent = new Agent({ ca, localAddress, family: 4, keepAlive: true });
+  t.teardown(() => agent.destroy());
+  return async (method, path, options = {}) => {
+    const { type, bytes } = await encodeBody(options);
+    const headers = {
+      ...(options.token !== undefined && { Authorization: `Bearer ${options.token}` }),
+      ...(type !== undefined && { 'Content-Type': type }),
+      ...(bytes && { 'Content-Length': String(bytes.length) }),
+      ...options.headers,
+    };
+    return new Promise((resolve, reject) => {
+      const outgoing = request(topology.url + path, { method, headers, agent }, (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on('error', reject);
+        incoming.on('data', (chunk) => chunks.push(chunk));
+        incoming.on('end', () => {
+          const received = new Headers();
+          for (let at = 0; at + 1 < incoming.rawHeaders.length; at += 2)
+            received.append(incoming.rawHeaders[at] ?? '', incoming.rawHeaders[at + 1] ?? '');
+          resolve(toResponse(incoming.statusCode ?? 0, received, Buffer.concat(chunks)));
+        });
+      });
+      outgoing.on('error', reject);
+      outgoing.end(bytes);
+    });
+  };
+}
+
+/** Sends one request by HTTP/2, which the client requires. */
+export async function sendByHttp2(
+  topology: Topology,
+  method: string,
+  path: string,
+  options: ProxiedRequest = {},
+): Promise<ProxiedResponse> {
+  const session = connect(topology.url, { ca: await readFile(topology.certificate) });
+  const { type, bytes } = await encodeBody(options);
+  try {
+    return await new Promise((resolve, reject) => {
+      session.on('error', reject);
+      const stream = session.request({
+        ':method': method,
+        ':path': path,
+        ...(options.token !== undefined && { authorization: `Bearer ${options.token}` }),
+        ...(type !== undefined && { 'content-type': type }),
+      });
+      const headers = new Headers();
+      const chunks: Buffer[] = [];
+      let status = 0;
+      stream.on('error', reject);
+      stream.on('response', ({ ':status': received, ...fields }) => {
+        status = received ?? 0;
+        for (const [name, value] of Object.entries(fields))
+          for (const item of [value ?? []].flat()) headers.append(name, String(item));
+      });
+      stream.on('data', (chunk) => chunks.push(chunk));
+      stream.on('end', () => resolve(toResponse(status, headers, Buffer.concat(chunks))));
+      stream.end(bytes);
+    });
+  } finally {
+    session.close();
+  }
+}
+
+function toResponse(status: number, headers: Headers, bytes: Buffer): ProxiedResponse {
+  const isJson = headers.get('content-type')?.startsWith('application/json');
+  return { status, headers, body: isJson && bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined };
+}
+
+async function encodeBody({ json, form }: ProxiedRequest): Promise<{ type?: string; bytes?: Buffer }> {
+  if (json !== undefined) return { type: 'application/json', bytes: Buffer.from(JSON.stringify(json)) };
+  if (form === undefined) return {};
+  const data = new FormData();
+  for (const [name, value] of Object.entries(form)) data.append(name, value);
+  const encoded = new Response(data);
+  return { type: encoded.headers.get('content-type') ?? '', bytes: Buffer.from(await encoded.arrayBuffer()) };
+}

@@ -1,0 +1,166 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { parseEnv, promisify } from 'node:util';
+import t, { type Test } from 'tap';
+import { readConfig } from '../../handlers/config/index.js';
+import { findCommand } from '../../scripts/services/tools.js';
+import { toolsFolder } from '../../scripts/tools/folder.js';
+import { installGoProgram } from '../../scripts/tools/go.js';
+import { temporaryDirectory } from '../support/stores.js';
+
+const run = promisify(execFile);
+
+const FOLDER = join('scripts', 'deploy');
+const COMPOSE_FILE = resolve(FOLDER, 'compose.yaml');
+
+/** The loader of Docker Compose. Its program validates a file by the schema and checks its references. */
+const COMPOSE_GO = { path: 'github.com/compose-spec/compose-go/v2/cmd', version: 'v2.16.2' };
+
+interface ComposeService {
+  image: string;
+  build?: { context: string; dockerfile: string };
+  user?: string;
+  restart?: string;
+  read_only?: boolean;
+  cap_drop?: string[];
+  security_opt?: string[];
+  environment?: Record<string, string | null>;
+  volumes?: { type: string; source: string; target: string }[];
+  ports?: { target: number; host_ip?: string }[];
+  networks?: Record<string, { ipv4_address?: string; aliases?: string[] } | null>;
+  depends_on?: Record<string, { condition: string }>;
+  healthcheck?: { test: string[] };
+  network_mode?: string;
+}
+
+interface ComposeModel {
+  services: Record<string, ComposeService>;
+  networks: Record<string, { internal?: boolean }>;
+}
+
+const needsGo = {
+  skip: !existsSync(composeGoFolder()) && !findCommand('go') && 'needs go: apt-get install golang',
+};
+
+function composeGoFolder(): string {
+  return toolsFolder('compose-go', COMPOSE_GO.version);
+}
+
+/** Returns the file's model, with the defaults of its variables. */
+async function load(file: string): Promise<ComposeModel> {
+  if (!existsSync(composeGoFolder()))
+    await installGoProgram(composeGoFolder(), COMPOSE_GO.path, COMPOSE_GO.version, (args, env) =>
+      run('go', args, { env: { ...process.env, ...env } }),
+    );
+  const { stdout } = await run(join(composeGoFolder(), 'cmd'), ['-format', 'json', file], { cwd: FOLDER });
+  return JSON.parse(stdout);
+}
+
+t.test('a misspelled element is refused', needsGo, async (t) => {
+  const copy = join(await temporaryDirectory(t), 'compose.yaml');
+  const text = await readFile(COMPOSE_FILE, 'utf8');
+  await writeFile(copy, text.replace('read_only: true', 'readonly: true'));
+  await t.rejects(load(copy), /services.\w+.readonly/);
+});
+
+t.test('the file is valid, and every container is confined', needsGo, async (t) => {
+  const { services, networks } = await load(COMPOSE_FILE);
+  for (const [name, service] of Object.entries(services)) {
+    // The first container prepares the volumes of all others, without a network.
+    const isSetup = name === 'setup';
+    t.same(service.cap_drop, ['ALL'], `${name} has no capabilities of Docker's defaults`);
+    t.same(service.security_opt, ['no-new-privileges:true'], name);
+    t.equal(service.read_only ?? false, name !== 'neo4j', `${name} cannot change its image`);
+    if (isSetup) t.equal(service.network_mode, 'none');
+    else t.match(service.user, /^[1-9]\d*:\d+$/, `${name} is not root`);
+    t.match(
+      service.image,
+      service.build ? /^[\w-]+$/ : /^docker\.io\/[\w/-]+:v?\d+\.\d+[\w.-]*$/,
+      'a version is pinned',
+    );
+    if (!isSetup && !service.build) t.ok(service.healthcheck, `${name} has a health check`);
+    for (const [variable, value] of Object.entries(service.environment ?? {}))
+      if (/PASSWORD|SECRET|TOKEN|AUTH/.test(variable))
+        t.match(value, /^\/run\/secrets\//, `${name}: ${variable} names a file`);
+    for (const { type, source } of service.volumes ?? []) if (type === 'bind') t.ok(existsSync(source), source);
+    if (service.build) t.ok(existsSync(join(service.build.context, service.build.dockerfile)));
+    for (const { condition } of Object.values(service.depends_on ?? {})) t.not(condition, 'service_started', name);
+  }
+  t.match(await readFile(join(FOLDER, 'Containerfile'), 'utf8'), /^HEALTHCHECK /m, 'the service has a health check');
+
+  const published = Object.entries(services).flatMap(([name, { ports = [] }]) =>
+    ports.map(({ target, host_ip = 'all' }) => `${name} ${target} ${host_ip}`),
+  );
+  t.same(published.sort(), ['caddy 443 all', 'caddy 80 all', 'grafana 3000 127.0.0.1']);
+  for (const name of ['api', 'stores', 'monitoring']) t.equal(networks[name]?.internal, true, name);
+  for (const name of ['postgres', 'neo4j', 's3', 'redis'])
+    t.same(Object.keys(services[name]?.networks ?? {}), ['stores']);
+});
+
+t.test('the service trusts the address from which the proxy reaches it, and no other', needsGo, async (t) => {
+  const { services } = await load(COMPOSE_FILE);
+  const upstreams = services.caddy?.environment?.UPSTREAMS?.split(' ');
+  for (const [index, name] of ['service-1', 'service-2'].entries()) {
+    const { environment, networks } = services[name] as ComposeService;
+    t.equal(environment?.TRUST_PROXY, services.caddy?.networks?.api?.ipv4_address);
+    // By another name, the proxy could use another network, and have another address there.
+    const [alias] = networks?.api?.aliases ?? [];
+    t.equal(upstreams?.[index], `${alias}:3000`);
+    for (const [network, options] of Object.entries(networks ?? {}))
+      if (network !== 'api') t.notOk(options?.aliases?.includes(alias ?? ''), 'an alias of one network only');
+  }
+});
+
+/** Runs `setup.sh`, and returns the secrets as `file: text`. */
+async function runSetup(t: Test, directory: string): Promise<Record<string, string>> {
+  const folders = ['secrets', 's3', 'caddy', 'prometheus'].map((name) => join(directory, name));
+  for (const folder of folders) await mkdir(folder, { recursive: true });
+  const owner = `${process.getuid?.()}:${process.getgid?.()}`;
+  const users = ['POSTGRES', 'NEO4J', 'REDIS', 'S3', 'SERVICE', 'GRAFANA', 'CADDY'].map((name) => [
+    `${name}_USER_ID`,
+    owner,
+  ]);
+  const env = { PATH: process.env.PATH, SITE: 'social.example', ...Object.fromEntries(users) };
+  execFileSync('sh', [join(FOLDER, 'setup.sh'), ...folders], { env });
+  const files = ['postgres-password', 'neo4j-auth', 'redis.conf', 's3.env', 'grafana-password', 'service.env'];
+  const contents: Record<string, string> = {};
+  for (const file of files) {
+    const path = join(directory, 'secrets', file);
+    contents[file] = await readFile(path, 'utf8');
+    t.equal((await stat(path)).mode & 0o777, 0o400, `only one user can read ${file}`);
+  }
+  return contents;
+}
+
+t.test('the first start creates secrets that the service accepts, and a later start keeps them', needsGo, async (t) => {
+  const directory = await temporaryDirectory(t);
+  const secrets = await runSetup(t, directory);
+  const values = Object.values(secrets).flatMap((text) => text.match(/[\da-f]{64}/g) ?? []);
+  t.equal(new Set(values).size, 6, 'a secret each for four stores, the tokens and Grafana');
+  const variables = parseEnv(secrets['service.env'] ?? '') as NodeJS.ProcessEnv;
+  for (const [file, value] of [
+    ['postgres-password', new URL(variables.DATABASE_URL ?? '').password],
+    ['neo4j-auth', variables.NEO4J_PASSWORD],
+    ['redis.conf', new URL(variables.REDIS_URL ?? '').password],
+    ['s3.env', variables.AWS_SECRET_ACCESS_KEY],
+  ] as const)
+    t.ok(value && secrets[file]?.includes(value), `the service and ${file} have the same secret`);
+
+  const { services } = await load(COMPOSE_FILE);
+  const config = readConfig({ ...(services['service-1']?.environment as NodeJS.ProcessEnv), ...variables });
+  t.equal(config.publicUrl.href, 'https://localhost/');
+  t.ok(config.stores.postgres && config.stores.neo4j && config.stores.s3 && config.redis);
+  for (const url of [
+    config.stores.postgres?.url,
+    config.stores.neo4j?.uri,
+    config.stores.s3?.endpoint,
+    config.redis?.url,
+  ])
+    t.ok(services[new URL(url ?? '').hostname], 'each store is a container');
+  t.equal(await readFile(join(directory, 'prometheus', 'site.yaml'), 'utf8'), '- targets: ["social.example"]\n');
+  t.ok((await stat(join(directory, 's3', config.stores.s3?.bucket ?? ''))).isDirectory());
+
+  t.same(await runSetup(t, directory), secrets);
+});

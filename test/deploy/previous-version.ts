@@ -1,0 +1,59 @@
+import { execFile } from 'node:child_process';
+import { readFile, symlink } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import type { Test } from 'tap';
+import { parse } from 'yaml';
+import { temporaryDirectory } from '../support/stores.js';
+
+const run = promisify(execFile);
+
+/** The version from which a rolling upgrade is tested: the last one that was released before this one. */
+const PREVIOUS_COMMIT = process.env.PREVIOUS_COMMIT || 'dfa45446ff7745d12f113eeae6858768f606fba2';
+
+/**
+ * Builds the previous version in a directory of its own, and returns the directory. Returns the reason why there is no upgrade
+ * from it otherwise.
+ */
+export async function buildPreviousVersion(t: Test): Promise<{ directory: string } | { missing: string }> {
+  const isKnown = await run('git', ['cat-file', '-e', `${PREVIOUS_COMMIT}^{commit}`]).then(
+    () => true,
+    () => false,
+  );
+  if (!isKnown) return { missing: `needs the commit ${PREVIOUS_COMMIT}: a clone with its history` };
+  const directory = await temporaryDirectory(t);
+  const archive = join(directory, 'source.tar');
+  await run('git', ['archive', '--output', archive, PREVIOUS_COMMIT]);
+  await run('tar', ['-xf', archive, '-C', directory]);
+  const [previous, current] = [await majorVersion(directory), await majorVersion('.')];
+  // It replaces the old version under the same paths: clients have to change, too.
+  if (previous !== current) return { missing: `version ${current} of the contract is a new major version` };
+  if (await hasSamePackages(directory)) await symlink(resolve('node_modules'), join(directory, 'node_modules'));
+  else await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: directory });
+  await run('npm', ['run', '--silent', 'build'], { cwd: directory });
+  return { directory };
+}
+
+async function majorVersion(directory: string): Promise<string> {
+  const { info } = parse(await readFile(join(directory, 'openapi.yaml'), 'utf8'));
+  return info.version.split('.')[0];
+}
+
+interface LockedPackage {
+  version?: string;
+  dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+}
+
+/** Returns whether every package that the version imports is locked in the same version here. */
+async function hasSamePackages(directory: string): Promise<boolean> {
+  const [previous, current] = [await readLock(directory), await readLock('.')];
+  const { dependencies, devDependencies } = previous[''] ?? {};
+  return Object.keys({ ...dependencies, ...devDependencies })
+    .map((name) => `node_modules/${name}`)
+    .every((path) => previous[path]?.version === current[path]?.version);
+}
+
+async function readLock(directory: string): Promise<Record<string, LockedPackage>> {
+  return JSON.parse(await readFile(join(directory, 'package-lock.json'), 'utf8')).packages;
+}

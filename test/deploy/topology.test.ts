@@ -1,0 +1,215 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { samples } from '../../scripts/contract-test/images.js';
+import { png, pngChunk } from '../support/image-builders.js';
+import type { ServiceProcess } from '../support/processes.js';
+import { cookieOf } from '../support/requests.js';
+import { temporaryDirectory } from '../support/stores.js';
+import { PASSWORD } from '../support/users.js';
+import { createClient, type Send, sendByHttp2 } from './client.js';
+import { startLoad } from './load.js';
+import { buildPreviousVersion } from './previous-version.js';
+import { needsDeployment, startTopology, type Topology } from './topology.js';
+
+const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
+
+/** More than the Caddyfile permits. Node's HTTP/2 client can send at most 10 MB in one piece. */
+const BYTES_OVER_PROXY_LIMIT = 7 * 1024 * 1024;
+
+/** Returns a PNG of this size. */
+const pngOf = (bytes: number) => png(pngChunk('prVt', Buffer.alloc(bytes - samples.png.length - 12)));
+
+const formWith = (image: Buffer) => ({
+  title: 'A title',
+  text: 'A text',
+  image: new Blob([image], { type: 'image/png' }),
+});
+
+/** How many requests of the contract tests, of about 5800, a process of the previous version receives before it is replaced. */
+const REQUESTS_BEFORE_UPGRADE = 400;
+
+/** Go's HTTP server refuses a URL that it cannot decode, before the Caddyfile applies: a 400 in plain text. */
+const REFUSED_BY_PROXY = ['http.errors.undecodable-url'];
+
+/** Only rules that the proxy or its limits rule out may be skipped. */
+const MIN_PASSED_RULES = 600;
+
+/** The number of addresses that tests have used. Each has rate limits of its own. */
+let addresses = 1;
+
+/** Returns a client with an address of its own. */
+function newClient(t: Test, topology: Topology): Promise<Send> {
+  addresses += 1;
+  return createClient(t, topology, `127.0.21.${addresses}`);
+}
+
+/** Registers an account, and returns its email address and token. */
+async function register(send: Send) {
+  const username = `u${randomBytes(6).toString('hex')}`;
+  const email = `${username}@people.example`;
+  const json = { name: 'Test User', username, email, password: PASSWORD };
+  const { status } = await send('POST', '/auth/register', { json });
+  if (status !== 201) throw new Error(`registration returned ${status}`);
+  const { body } = await send('POST', '/auth/login', { json: { email, password: PASSWORD } });
+  return { email, token: body.token as string };
+}
+
+t.test('two processes behind the proxy', needsDeployment, async (t) => {
+  const topology = await startTopology(t, { RATE_LIMIT_MAX: '1000000' });
+  const processes = [await topology.start(0), await topology.start(1)];
+  const send = await newClient(t, topology);
+  const { email, token } = await register(send);
+
+  t.test('cookies are Secure, although the service is configured without an https URL', async (t) => {
+    const login = await send('POST', '/auth/login', { json: { email, password: PASSWORD } });
+    const cookie = cookieOf({ ...login, bytes: Buffer.alloc(0) });
+    t.equal(cookie?.secure, '');
+    t.equal((await send('GET', '/auth/me', { headers: { Cookie: `fc_session_token=${cookie?.value}` } })).status, 200);
+  });
+
+  t.test('clients can use HTTP/2', async (t) => {
+    const { status, body } = await sendByHttp2(topology, 'GET', '/auth/me', { token });
+    t.equal(status, 200);
+    t.equal(body.email, email);
+  });
+
+  t.test('each response has the id of its request in the log of one process', async (t) => {
+    const { headers } = await send('GET', '/auth/me', { token });
+    const id = headers.get('x-request-id') ?? '';
+    t.match(id, /^[\da-f-]{36}$/);
+    await untilLogged(processes, id);
+  });
+
+  t.test('both processes serve', async () => {
+    const before = processes.map(countRequests);
+    // The health check may not have seen yet that both have started.
+    while (processes.some((process, index) => countRequests(process) === before[index]))
+      await send('GET', '/auth/me', { token });
+  });
+
+  t.test('the proxy reports its metrics', async (t) => {
+    t.match(await (await fetch(topology.metricsUrl)).text(), /^process_start_time_seconds /m);
+  });
+
+  t.test('limits count by the address of the client, and a forged header changes nothing', async (t) => {
+    const client = await newClient(t, topology);
+    const login = (forged: string) =>
+      client('POST', '/auth/login', {
+        json: { email: 'nobody@people.example', password: 'wrong' },
+        headers: { 'X-Forwarded-For': forged, Forwarded: `for=${forged}`, 'X-Real-IP': forged },
+      });
+    const first = await login('203.0.113.1');
+    const limit = Number(first.headers.get('x-ratelimit-limit'));
+    t.equal(Number(first.headers.get('x-ratelimit-remaining')), limit - 1, 'other addresses have used nothing of it');
+    for (let requests = 1; requests < limit; requests += 1) await login(`203.0.113.${requests + 1}`);
+    t.equal((await login('203.0.113.99')).status, 429);
+    const other = await (await newClient(t, topology))('POST', '/auth/login', { json: { email, password: PASSWORD } });
+    t.equal(other.status, 200, 'another client is not affected');
+  });
+
+  t.test('an image of 5 MiB is accepted, and one of a byte more is refused by the service', async (t) => {
+    const responses = [sendByHttp2.bind(undefined, topology), send].map(async (send) => {
+      const accepted = await send('POST', '/posts/create', { token, form: formWith(pngOf(MAX_IMAGE_BYTES)) });
+      t.equal(accepted.status, 201);
+      const refused = await send('POST', '/posts/create', { token, form: formWith(pngOf(MAX_IMAGE_BYTES + 1)) });
+      t.equal(refused.status, 413);
+      t.match(refused.body, { code: 'file_too_large', message: String });
+    });
+    await Promise.all(responses);
+  });
+
+  t.test('a body over the limit of the proxy gets a response in the shape of the contract', async (t) => {
+    const { status, headers, body } = await sendByHttp2(topology, 'POST', '/posts/create', {
+      token,
+      form: formWith(pngOf(BYTES_OVER_PROXY_LIMIT)),
+    });
+    t.equal(status, 413);
+    t.match(body, { code: 'body_too_large', message: String });
+    t.match(headers.get('x-request-id'), /^[\da-f-]{36}$/);
+  });
+
+  t.test('requests are retried when a process ends abruptly', async (t) => {
+    const accounts = await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        const client = await newClient(t, topology);
+        return { send: client, ...(await register(client)) };
+      }),
+    );
+    const load = startLoad(accounts);
+    for (const index of [0, 1] as const) {
+      await load.untilMore(100);
+      t.equal(await processes[index]?.end('SIGKILL'), 'SIGKILL');
+      await load.untilMore(100);
+      processes[index] = await topology.start(index);
+    }
+    await load.untilMore(100);
+    const { failedReads, failedWrites, retries, reads, writes, posts } = await load.stop();
+    t.comment(`${reads} reads, ${writes} writes, ${retries} retries of writes by clients`);
+    t.same(failedReads, [], 'the proxy retries reads');
+    t.same(failedWrites, [], 'clients retry writes');
+    for (const [index, { send, token }] of accounts.entries()) {
+      const { body } = await send('GET', '/posts/me?limit=100', { token });
+      const titles = body.map(({ title }: { title: string }) => title).sort();
+      t.same(titles, [...new Set(titles)], 'no post was created twice');
+      t.same(titles, posts[index]?.slice(-titles.length).sort(), 'no post is missing');
+    }
+  });
+
+  t.test('without any process, the response has the shape of the contract', async (t) => {
+    await Promise.all(processes.map((process) => process.end('SIGKILL')));
+    const { status, headers, body } = await send('GET', '/auth/me', { token });
+    t.equal(status, 503);
+    t.equal(headers.get('retry-after'), '5');
+    t.match(body, { code: 'store_unavailable', message: String });
+  });
+});
+
+t.test('a rolling upgrade from the previous version breaks no rule of the contract', needsDeployment, async (t) => {
+  const previous = await buildPreviousVersion(t);
+  if ('missing' in previous) return t.plan(0, previous.missing);
+  const entry = join(previous.directory, '.build', 'scripts', 'start.js');
+  // Few enough requests for a rule that exceeds the limit within a window, also on a busy machine.
+  const limits = { RATE_LIMIT_STRICT_MAX: '200', RATE_LIMIT_MAX: '1000', RATE_LIMIT_WINDOW: '8' };
+  const topology = await startTopology(t, limits);
+  const old = [await topology.start(0, entry), await topology.start(1, entry)];
+
+  // Those of the previous version: its clients must not notice the upgrade.
+  const report = join(await temporaryDirectory(t), 'report.json');
+  const contractTest = join(previous.directory, '.build', 'scripts', 'contract-test', 'index.js');
+  const options = ['--base-url', topology.url, '--json', report, ...REFUSED_BY_PROXY.flatMap((id) => ['--skip', id])];
+  const tests = spawn(process.execPath, [contractTest, ...options], {
+    env: { PATH: process.env.PATH, NODE_EXTRA_CA_CERTS: topology.certificate },
+    stdio: 'ignore',
+  });
+  t.teardown(() => tests.kill('SIGKILL'));
+  const ended = once(tests, 'exit');
+  for (const [index, process] of old.entries()) {
+    await Promise.race([untilRequests(process, countRequests(process) + REQUESTS_BEFORE_UPGRADE), ended]);
+    t.equal(await process.end('SIGTERM'), 0, 'the old process completes its requests');
+    await topology.start(index);
+  }
+  t.equal(tests.exitCode, null, 'the contract tests ran during the whole upgrade');
+  await ended;
+  const { rules } = JSON.parse(await readFile(report, 'utf8')) as { rules: { id: string; verdict: string }[] };
+  const broken = rules.filter(({ verdict }) => verdict !== 'passed' && verdict !== 'skipped');
+  t.same(broken, [], `none of ${rules.length} rules is broken`);
+  t.ok(rules.filter(({ verdict }) => verdict === 'passed').length > MIN_PASSED_RULES, 'most rules were checked');
+});
+
+const countRequests = ({ output }: ServiceProcess) => output().split('"msg":"request"').length - 1;
+
+async function untilRequests(service: ServiceProcess, count: number): Promise<void> {
+  while (countRequests(service) < count)
+    await once(service.child.stdout as NonNullable<typeof service.child.stdout>, 'data');
+}
+
+/** Waits until one of the processes has logged a text. */
+async function untilLogged(services: readonly ServiceProcess[], text: string): Promise<void> {
+  while (!services.some(({ output }) => output().includes(text))) {
+    await Promise.race(services.map(({ child }) => once(child.stdout as NonNullable<typeof child.stdout>, 'data')));
+  }
+}

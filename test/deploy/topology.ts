@@ -1,0 +1,122 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Test } from 'tap';
+import { findFreePort } from '../../scripts/services/ports.js';
+import { findCommand } from '../../scripts/services/tools.js';
+import { type ServiceProcess, script, spawnService, untilListening } from '../support/processes.js';
+import { claimGraphFor, freshStores, onServices, temporaryDirectory } from '../support/stores.js';
+
+/*
+ * The deployment of `scripts/deploy/compose.yaml` without containers: Caddy with the real Caddyfile and an internal certificate,
+ * two processes of the service, and the stores of `npm run services`. The processes have the same ports, as in containers, on
+ * different addresses of the loopback network.
+ */
+
+/** The program: another Caddy than the one in PATH can be tested by this variable. */
+const CADDY = process.env.CADDY || 'caddy';
+
+const HOSTS = ['127.0.20.1', '127.0.20.2'] as const;
+
+/** As in `compose.yaml`: longer than the proxy takes to see that a process is stopping. */
+const SHUTDOWN_DELAY_SECONDS = 5;
+
+/** A busy machine must not look like an outage: a write that timed out may have happened, and a repetition then fails. */
+const PATIENT_TIMEOUTS = {
+  DATABASE_TIMEOUT: '20000',
+  NEO4J_TIMEOUT: '20000',
+  S3_TIMEOUT: '20000',
+  REDIS_TIMEOUT: '5000',
+};
+
+/** Test options that skip a test of the whole deployment where it cannot run. */
+export const needsDeployment = { skip: whyNotDeployable() };
+
+function whyNotDeployable(): string | false {
+  if (process.platform !== 'linux') return 'only Linux has the addresses 127.0.0.0/8';
+  if (!process.env.CADDY && !findCommand('caddy')) return 'needs caddy: apt-get install caddy';
+  const missing = ['NEO4J_URI', 'S3_BUCKET', 'REDIS_URL'].find((name) => !process.env[name]);
+  return onServices && !missing ? false : `needs ${missing ?? 'DATABASE_URL'}: npm run services`;
+}
+
+export interface Topology {
+  /** The URL of the proxy. */
+  url: string;
+  /** Where the proxy reports its metrics. */
+  metricsUrl: string;
+  /** The path of the certificate of the proxy's own authority. */
+  certificate: string;
+  /** Starts a process on the first or second address. */
+  start(index: number, entry?: string): Promise<ServiceProcess>;
+}
+
+/** Starts a proxy, and returns a function that starts processes behind it. Everything stops when the test ends. */
+export async function startTopology(t: Test, environment: NodeJS.ProcessEnv): Promise<Topology> {
+  const stores = await freshStores(t);
+  await claimGraphFor(stores);
+  const ports: string[] = [];
+  while (ports.length < 5) ports.push(String(await findFreePort()));
+  const [port = '', opsPort = '', httpPort, httpsPort, metricsPort] = ports;
+  const directory = await temporaryDirectory(t);
+  await startCaddy(t, {
+    SITE: 'localhost',
+    BIND: '127.0.0.1',
+    HTTP_PORT: httpPort,
+    HTTPS_PORT: httpsPort,
+    METRICS_PORT: metricsPort,
+    CADDY_ADMIN: 'off',
+    UPSTREAMS: HOSTS.map((host) => `${host}:${port}`).join(' '),
+    OPS_PORT: opsPort,
+    HOME: directory,
+    XDG_DATA_HOME: directory,
+    XDG_CONFIG_HOME: directory,
+  });
+  return {
+    url: `https://localhost:${httpsPort}`,
+    metricsUrl: `http://127.0.0.1:${metricsPort}/metrics`,
+    certificate: join(directory, 'caddy', 'pki', 'authorities', 'local', 'root.crt'),
+    start(index, entry = script('start')) {
+      const variables = {
+        ...stores,
+        // Without PUBLIC_URL, only X-Forwarded-Proto tells the service that clients use https.
+        HOST: HOSTS[index],
+        OPS_HOST: HOSTS[index],
+        PORT: port,
+        OPS_PORT: opsPort,
+        TRUST_PROXY: '127.0.0.1',
+        SHUTDOWN_DELAY: String(SHUTDOWN_DELAY_SECONDS),
+        LOG_LEVEL: 'info',
+        LOG_FORMAT: 'json',
+        ...PATIENT_TIMEOUTS,
+        ...environment,
+      };
+      return untilListening(spawnService(t, variables, [], entry));
+    },
+  };
+}
+
+/** Starts Caddy, and waits until it has its certificate and listens. */
+async function startCaddy(t: Test, variables: NodeJS.ProcessEnv): Promise<void> {
+  const args = ['run', '--adapter', 'caddyfile', '--config', join('scripts', 'deploy', 'Caddyfile')];
+  const caddy = spawn(CADDY, args, {
+    env: { PATH: process.env.PATH, ...variables },
+    stdio: ['ignore', 'inherit', 'pipe'],
+  });
+  t.teardown(async () => {
+    if (caddy.exitCode !== null) return;
+    caddy.kill('SIGKILL');
+    await once(caddy, 'close');
+  });
+  const expected = new Set(['serving initial configuration', 'certificate obtained successfully']);
+  const lines: string[] = [];
+  await new Promise<void>((resolve, reject) => {
+    caddy.once('error', reject);
+    caddy.once('exit', () => reject(new Error(`Caddy did not start:\n${lines.join('\n')}`)));
+    createInterface(caddy.stderr).on('line', (line) => {
+      lines.push(line);
+      for (const message of expected) if (line.includes(message)) expected.delete(message);
+      if (expected.size === 0) resolve();
+    });
+  });
+}
