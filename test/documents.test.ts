@@ -17,7 +17,7 @@ const [README, TOUR, OPERATING, CONTRIBUTING, CLIENTS] = [
 ] as const;
 const documents = new Map(
   [
-    ...[README, TOUR, OPERATING, CONTRIBUTING, CLIENTS, '.github/SECURITY.md', 'db/README.md'],
+    ...[README, TOUR, OPERATING, CONTRIBUTING, CLIENTS, '.github/RUNBOOK.md', '.github/SECURITY.md', 'db/README.md'],
     ...['contract-test', 'services', 'bench', 'versions'].map((folder) => `scripts/${folder}/README.md`),
   ].map((path) => [path, readFileSync(path, 'utf8')]),
 );

@@ -62,6 +62,11 @@ t.test('workers share a port and the rate limits, and their metrics are added up
   t.match(await ready.json(), { status: 'ok', stores: { postgres: { ok: true }, redis: { ok: true } } });
   const metrics = new Exposition(await (await fetch(`${service.opsUrl}/metrics`)).text());
   t.equal(metrics.value('http_requests_total', { operation: 'getCurrentAccount', status: '401' }), requests);
+  t.equal(
+    metrics.value('store_available', { store: 'postgres' }),
+    1,
+    'of the state of the stores, the worst is reported',
+  );
   t.equal(await service.end('SIGTERM'), 0);
 });
 

@@ -1,0 +1,100 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { samples } from '../../scripts/contract-test/images.js';
+import { createSender } from '../support/requests.js';
+import { createOperator, remainingCommands, stepsOf } from '../support/runbook.js';
+import { PASSWORD } from '../support/service.js';
+import { freshDataDirectory, onServices, temporaryDirectory } from '../support/stores.js';
+import { startTlsProxy } from '../support/tls.js';
+
+const SECTIONS = [
+  'Runbook',
+  'Back up and restore embedded stores',
+  'Move from embedded stores to servers',
+  'Check consistency',
+  'Service down',
+  'High error rate',
+  'Slow responses',
+  'Password hashing overloaded',
+  'Disk nearly full',
+  'Image storage quota refusals',
+  'Certificate expires',
+];
+
+t.test('an operator of embedded stores', { skip: onServices && 'applies only to embedded stores' }, async (whole) => {
+  const step = stepsOf(whole);
+  const directory = await temporaryDirectory(whole);
+  const [restored, moved, logFile] = ['restored', 'moved', 'log'].map((name) => join(directory, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const dataDir = await freshDataDirectory(whole);
+  const tlsPort = await startTlsProxy(whole, new URL('http://127.0.0.1:9'));
+  const operator = await createOperator(
+    whole,
+    { DATA_DIR: dataDir },
+    {
+      FILE: join(directory, 'backup.tar'),
+      NEW_DIRECTORY: restored,
+      LOG_FILE: logFile,
+      'SERVICE_HOST:443': `127.0.0.1:${tlsPort}`,
+    },
+  );
+  const send = createSender(whole, operator.url);
+  let token = '';
+  const readImage = async () => {
+    const { body } = await send('GET', '/posts/me', { token });
+    return (await send('GET', body[0].image, { token })).bytes;
+  };
+
+  await step('starts, looks at alerts and backs up', async (t) => {
+    const service = await operator.start();
+    await writeFile(join(operator.directory, 'production.env'), 'ACCOUNT_STORAGE_MAX_BYTES=1000000\n');
+    await operator.open('Runbook').run('production.env');
+    const email = 'ada@people.example';
+    const account = { name: 'Ada', username: 'ada', email, password: PASSWORD };
+    t.equal((await send('POST', '/auth/register', { json: account })).status, 201);
+    token = (await send('POST', '/auth/login', { json: { email, password: PASSWORD } })).body.token;
+    const form = { title: 'T', text: 'T', image: new Blob([samples.png], { type: 'image/png' }) };
+    t.equal((await send('POST', '/posts/create', { token, form })).status, 201);
+
+    const down = operator.open('Service down');
+    t.match(await down.run('npm run doctor'), /\S/);
+    t.same(JSON.parse(await down.run('/livez')), { status: 'ok' });
+    t.match(await operator.open('Slow responses').run('/metrics'), /^postgres_pool_waiting\S* 0$/m);
+    t.match(await operator.open('Password hashing overloaded').run('/metrics'), /event="login_succeeded"\} 1$/m);
+    t.match(await operator.open('Image storage quota refusals').run('/metrics'), 'quota_refusals_total');
+    t.match(await operator.open('Certificate expires').run('openssl'), /^notAfter=.* 2126 GMT$/m);
+    t.match(await operator.open('Disk nearly full').run('df -h'), join(dataDir, 'postgres'));
+
+    await operator.open('Back up and restore embedded stores').run('npm run backup');
+    await service.stop();
+    await writeFile(logFile, `${service.output()}{"level":50,"reqId":"r","msg":"service unavailable"}\n`);
+    t.match(await operator.open('High error rate').run('grep'), '"reqId":"r"');
+  });
+
+  await step('restores, and users are still logged in', async (t) => {
+    const procedure = operator.open('Back up and restore embedded stores');
+    await procedure.run('npm run backup');
+    t.match(await procedure.run('npm run restore'), 'The stores agree.');
+    const service = await procedure.start('npm start');
+    t.ok((await readImage()).equals(samples.png));
+    await service.stop();
+  });
+
+  await step('checks consistency and moves the stores, and users are still logged in', async (t) => {
+    t.match(await operator.open('Check consistency').run('--repair'), 'The stores agree.');
+    await mkdir(moved);
+    const keys = (await operator.run(`cat ${join(dataDir, 'token-keys')}`)).trim();
+    await writeFile(join(operator.directory, 'production.env'), `DATA_DIR=${moved}\nTOKEN_KEYS=${keys}\n`);
+    t.match(await operator.open('Move from embedded stores to servers').run('npm run move'), 'Moved and compared.');
+    await operator.open('Runbook').run('production.env');
+    const service = await operator.start();
+    t.ok((await readImage()).equals(samples.png));
+    await service.stop();
+  });
+
+  whole.same(remainingCommands(SECTIONS), [], 'every command was run');
+});

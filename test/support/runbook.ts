@@ -1,0 +1,188 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { cp, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import { findFreePort } from '../../scripts/services/ports.js';
+import { escapeRegExp } from './regexp.js';
+import { temporaryDirectory } from './stores.js';
+
+/*
+ * Runs the commands of the runbook as an operator does: in a copy of the project, with npm, in a shell that keeps its variables
+ * from one block to the next.
+ */
+
+export const RUNBOOK = '.github/RUNBOOK.md';
+
+/** Why the blocks with this word after `sh` are not run. */
+export const NOT_RUN: Record<string, string> = {
+  install: '.ci/run runs npm ci before the tests, which need the packages',
+  systemd: 'systemd does not run in a container; the tests stop and start the server themselves',
+};
+
+export interface Block {
+  section: string;
+  /** A key of `NOT_RUN`, or empty. */
+  mark: string;
+  commands: string;
+}
+
+/** Returns the blocks of commands on the page. Those before the first procedure belong to the section `Runbook`. */
+export function readBlocks(page: string): Block[] {
+  return page.split(/^##? /m).flatMap((text) => {
+    const section = text.slice(0, text.indexOf('\n'));
+    const blocks = text.matchAll(/^( *)```sh ?(\S*)\n(.*?)^\1```$/gms);
+    return [...blocks].map(([, indent = '', mark = '', commands = '']) => ({
+      section,
+      mark,
+      commands: commands.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+    }));
+  });
+}
+
+const page = readFileSync(RUNBOOK, 'utf8');
+const blocks = readBlocks(page).filter(({ mark }) => mark === '');
+
+export interface StartedService {
+  url: string;
+  opsUrl: string;
+  output(): string;
+  /** Sends a signal to all processes of the service, and waits for their end. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+export interface Operator {
+  /** The directory of the service. */
+  directory: string;
+  /** The addresses of the service once it is started. */
+  url: string;
+  opsUrl: string;
+  /** Starts with the first block of a section. */
+  open(section: string): Procedure;
+  /** Runs commands that the page states in words, and returns the output. Throws if they fail. */
+  run(commands: string): Promise<string>;
+  /** Starts the service by commands that the page states in words. */
+  start(commands?: string): Promise<StartedService>;
+}
+
+export interface Procedure {
+  /** Runs the next block, which must contain this text, and returns the output. Throws if all attempts fail. */
+  run(text: string, attempts?: number): Promise<string>;
+  /** Runs the next block, which starts the service. */
+  start(text: string): Promise<StartedService>;
+}
+
+/** Returns a function that runs a part of a test, and skips it if an earlier part has failed. */
+export const stepsOf = (t: Test) => (title: string, run: (t: Test) => Promise<void>) =>
+  t.test(title, { skip: !t.passing() && 'an earlier step failed' }, run);
+
+const executed = new Set<Block>();
+
+/** Returns the commands in these sections that have not been run. */
+export const remainingCommands = (sections: readonly string[]): string[] =>
+  blocks
+    .filter((block) => sections.includes(block.section) && !executed.has(block))
+    .map(({ section, commands }) => `${section}: ${commands}`);
+
+const COPIED = ['db', 'generated', 'handlers', 'scripts', 'openapi.yaml', 'package.json', 'package-lock.json'];
+
+/**
+ * Copies the project for an operator.
+ *
+ * @param environment the variables of the operator's shell
+ * @param values what replaces the placeholders of the page
+ */
+export async function createOperator(
+  t: Test,
+  environment: NodeJS.ProcessEnv,
+  values: Record<string, string>,
+): Promise<Operator> {
+  const unknown = Object.keys(values).filter((name) => !page.includes(name));
+  if (unknown.length > 0) throw new Error(`The page does not contain ${unknown.join(', ')}`);
+  const directory = await temporaryDirectory(t);
+  for (const name of COPIED) await cp(name, join(directory, name), { recursive: true });
+  await symlink(join(process.cwd(), 'node_modules'), join(directory, 'node_modules'));
+  const [port, opsPort] = [await findFreePort(), await findFreePort()];
+  const [url, opsUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${opsPort}`];
+  const replacements = new Map(
+    Object.entries({ 'https://SERVICE_HOST': url, 'http://127.0.0.1:3001': opsUrl, ...values }),
+  );
+  const longestFirst = [...replacements.keys()].sort((one, other) => other.length - one.length);
+  // Whole words only: `BUCKET`, but not `S3_BUCKET`.
+  const placeholder = new RegExp(`(?<!\\w)(?:${longestFirst.map(escapeRegExp).join('|')})(?!\\w)`, 'g');
+  const variables = join(await temporaryDirectory(t), 'variables');
+  await writeFile(variables, '');
+
+  /** Starts a shell, which is killed with all its processes when the test ends. */
+  function spawnShell(commands: string) {
+    const child = spawn('bash', ['--norc', '-e', '-o', 'pipefail', '-c', commands], {
+      cwd: directory,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        PATH: process.env.PATH,
+        HOME: process.env.HOME,
+        PORT: String(port),
+        OPS_PORT: String(opsPort),
+        RATE_LIMIT_MAX: '1000000',
+        RATE_LIMIT_STRICT_MAX: '1000000',
+        LOG_LEVEL: 'warn',
+        ...environment,
+      },
+    });
+    const signal = (name: NodeJS.Signals) => {
+      try {
+        process.kill(-(child.pid ?? 0), name);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+      }
+    };
+    t.teardown(() => signal('SIGKILL'));
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk) => {
+        output += chunk;
+      });
+    }
+    return { child, signal, closed: once(child, 'close'), output: () => output };
+  }
+
+  async function run(commands: string, attempts = 1): Promise<string> {
+    const shell = spawnShell(`. ${variables}; trap 'export -p > ${variables}' EXIT\n${commands}`);
+    const [code] = await shell.closed;
+    if (code !== 0 && attempts > 1) return run(commands, attempts - 1);
+    if (code !== 0) throw new Error(`exit code ${code} of\n${commands}\n${shell.output()}`);
+    return shell.output();
+  }
+
+  async function start(commands = 'npm start'): Promise<StartedService> {
+    const { child, signal, closed, output } = spawnShell(`. ${variables}\n${commands}`);
+    await new Promise<void>((resolve, reject) => {
+      child.stdout.on('data', () => /Data +\S+\n/.test(output()) && resolve());
+      child.once('close', () => reject(new Error(`the service did not start:\n${output()}`)));
+    });
+    return {
+      url,
+      opsUrl,
+      output,
+      async stop(name = 'SIGTERM') {
+        signal(name);
+        await closed;
+      },
+    };
+  }
+
+  function open(section: string): Procedure {
+    const queue = blocks.filter((block) => block.section === section);
+    const next = (text: string) => {
+      const block = queue.shift();
+      if (!block?.commands.includes(text)) throw new Error(`The next block of ${section} does not contain ${text}`);
+      executed.add(block);
+      return block.commands.replace(placeholder, (name) => replacements.get(name) ?? name);
+    };
+    return { run: async (text, attempts) => run(next(text), attempts), start: async (text) => start(next(text)) };
+  }
+
+  return { directory, url, opsUrl, open, run, start };
+}

@@ -1,0 +1,89 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Test } from 'tap';
+import type { ServerName } from '../../scripts/services/state.js';
+import { script } from './processes.js';
+import { needsProgram } from './programs.js';
+import { temporaryDirectory } from './stores.js';
+
+const run = promisify(execFile);
+
+/** Where Debian's packages install PostgreSQL, by version. pg_dump must not be older than the server. */
+const POSTGRES_DIRECTORY = '/usr/lib/postgresql';
+
+/** Returns the programs of the latest PostgreSQL of the system that the service supports, or undefined. */
+async function findPostgres(): Promise<string | undefined> {
+  const versions = (await readdir(POSTGRES_DIRECTORY).catch(() => [])).map(Number);
+  const supported = versions.filter((version) => version >= 15 && version <= 18).sort((a, b) => b - a);
+  return supported.map((version) => join(POSTGRES_DIRECTORY, String(version), 'bin')).find(hasServer);
+}
+
+const hasServer = (directory: string) => existsSync(join(directory, 'postgres'));
+
+/** Returns why no set of servers can be started and backed up here, or false. */
+export async function whyNoServerSets(): Promise<string | false> {
+  if (!process.env.SERVICES_DIR) return 'needs SERVICES_DIR: npm run test:services';
+  if (!(await findPostgres()))
+    return 'needs PostgreSQL 15 to 18 with pg_dump: apt-get install --no-install-recommends postgresql';
+  return needsProgram('aws', 'awscli').skip;
+}
+
+export interface ServerSet {
+  /** The variables with which a service uses the servers. */
+  variables: Record<string, string>;
+  /** The PATH with the commands of the servers: `pg_dump` and `neo4j-admin`, for example. */
+  path: string;
+  stop(server: ServerName): Promise<void>;
+  start(server: ServerName): Promise<void>;
+}
+
+/**
+ * Starts new, empty servers like `npm run services`, with the programs that the tests' servers have fetched, and with
+ * the system's PostgreSQL. They are deleted when the test ends.
+ */
+export async function startServerSet(t: Test): Promise<ServerSet> {
+  const postgres = (await findPostgres()) ?? '';
+  const parent = await temporaryDirectory(t);
+  // PostgreSQL runs as another user if the tests run as root.
+  await chmod(parent, 0o711);
+  const directory = join(parent, 'servers');
+  await mkdir(directory, { mode: 0o755 });
+  await writeFile(join(directory, 'lock'), '');
+  const fetched = process.env.SERVICES_DIR ?? '';
+  for (const name of ['neo4j', 'postgres', 'proxy', 'redis', 's3']) {
+    // Links, because the programs take hundreds of megabytes.
+    await run('cp', ['-Rl', join(fetched, name), directory]).catch(() =>
+      run('cp', ['-R', join(fetched, name), directory]),
+    );
+  }
+  const env = { ...process.env, SERVICES_DIR: directory, SERVICES_POSTGRES: postgres };
+  const services = (...args: string[]) => run(process.execPath, [script('services/index'), ...args], { env });
+  t.teardown(() => services('down', '--purge'));
+  // On a busy machine, Neo4j takes longer than one attempt waits.
+  const startServices = (...args: string[]) => services(...args).catch(() => services(...args));
+  const { stdout } = await startServices('up');
+  const exported = [...stdout.matchAll(/^export (\w+)='(.*)'$/gm)].map(([, name = '', value = '']) => [name, value]);
+  const [home = ''] = (await readdir(join(directory, 'data'))).filter((name) => name.startsWith('neo4j-'));
+  const bin = await writeNeo4jAdmin(parent, join(directory, 'neo4j'), join(directory, 'data', home));
+  return {
+    variables: Object.fromEntries(exported),
+    path: [bin, postgres, process.env.PATH].join(delimiter),
+    stop: async (server) => void (await services('stop', server)),
+    start: async (server) => void (await startServices('start', server)),
+  };
+}
+
+/** Writes the command, which Neo4j's packages for systems contain and its Java packages do not. */
+async function writeNeo4jAdmin(parent: string, programs: string, home: string): Promise<string> {
+  const bin = join(parent, 'bin');
+  await mkdir(bin);
+  const [version = ''] = await readdir(programs);
+  const main = `-cp '${join(programs, version)}/*' org.neo4j.cli.AdminTool`;
+  await writeFile(join(bin, 'neo4j-admin'), `#!/bin/sh\nNEO4J_HOME='${home}' exec java ${main} "$@"\n`, {
+    mode: 0o755,
+  });
+  return bin;
+}
