@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import type { SocialGraph } from './graph/index.js';
-import { enqueue, imageReferences } from './outbox/index.js';
+import { enqueue, imageReferences, type OutboxEntry } from './outbox/index.js';
 import { claimImage, type PendingImage } from './outbox/pending-images.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { lockExclusive, lockShared } from './postgres/locks.js';
@@ -62,7 +62,7 @@ function takenOrThrow(error: unknown): Taken {
 export async function createAccount(
   { db, graph }: { db: Database; graph: Pick<SocialGraph, 'hasNodes'> },
   { name, username, email, passwordHash }: Registration,
-): Promise<{ outcome: 'created'; id: number; entries: number[] } | Taken> {
+): Promise<{ outcome: 'created'; id: number; entries: OutboxEntry[] } | Taken> {
   const creation = db.transaction().execute(async (trx) => {
     const { id } = await trx
       .insertInto('accounts')
@@ -133,7 +133,7 @@ export interface AccountChange {
 }
 
 export type AccountUpdate =
-  | { outcome: 'updated'; account: Account; entries: number[] }
+  | { outcome: 'updated'; account: Account; entries: OutboxEntry[] }
   | Taken
   /** `stale`: the password has changed since it was checked. */
   | { outcome: 'stale' | 'accountDeleted' };
@@ -199,7 +199,7 @@ async function updateInTransaction(
  * Returns undefined if the password has changed since it was checked, or the account is already deleted. The exclusive lock
  * waits for writes in progress and blocks new ones.
  */
-export async function deleteAccount(db: Database, checked: Credentials): Promise<number[] | undefined> {
+export async function deleteAccount(db: Database, checked: Credentials): Promise<OutboxEntry[] | undefined> {
   return db.transaction().execute(async (trx) => {
     await lockExclusive(trx, { accounts: [checked.id] });
     const account = await trx

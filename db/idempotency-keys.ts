@@ -1,3 +1,4 @@
+import type { OutboxEntry } from './outbox/index.js';
 import { secondsFromNow } from './postgres/clock.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { tryLock } from './postgres/locks.js';
@@ -21,7 +22,7 @@ export interface KeyedRequest {
 
 /** `created` may refer to a post that an earlier request created. Then `entries` is empty. */
 export type PostCreation =
-  | { outcome: 'created'; post: NewPost; entries: readonly number[] }
+  | { outcome: 'created'; post: NewPost; entries: readonly OutboxEntry[] }
   | { outcome: 'otherForm' | 'inProgress' | 'accountDeleted' };
 
 export type NewPost = Omit<PostRow, 'author_private'>;

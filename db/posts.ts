@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
 import type { SocialGraph } from './graph/index.js';
-import { enqueue, imageReferences, insertEntries } from './outbox/index.js';
+import { enqueue, imageReferences, insertEntries, type OutboxEntry } from './outbox/index.js';
 import { claimImage, claimImageIf, type PendingImage } from './outbox/pending-images.js';
 import type { Database, DatabaseTransaction, Postgres } from './postgres/index.js';
 import { lockExclusive, lockShared, sharedLocksWithin } from './postgres/locks.js';
@@ -164,7 +164,7 @@ export async function createPost(
   { db, statementTimeoutMs, graph }: PostStores,
   author: number,
   { title, text, image }: PostContent,
-): Promise<{ post: PostRow; entries: number[] } | undefined> {
+): Promise<{ post: PostRow; entries: OutboxEntry[] } | undefined> {
   const { rows } = await sql<CreatedRow>`
     with locked as materialized (${sharedLocksWithin(statementTimeoutMs, { accounts: [author] })}),
     account as (
@@ -193,7 +193,7 @@ export async function createPost(
   const { entry, id, fits, ...rest } = created;
   if (!fits) throw new StorageQuotaExceededError();
   if (id === null) throw new StoreUnavailableError('images');
-  return { post: { ...rest, id }, entries: entry === null ? [] : [entry] };
+  return { post: { ...rest, id }, entries: entry === null ? [] : [{ id: entry, kind: 'post', key: String(id) }] };
 }
 
 export interface PostChange {
@@ -222,7 +222,7 @@ export async function updatePost(
   author: number,
   id: number,
   { title, text, image }: PostChange,
-): Promise<{ entries: number[] } | undefined> {
+): Promise<{ entries: OutboxEntry[] } | undefined> {
   return db.transaction().execute(async (trx) => {
     await lockShared(trx, { accounts: [author], posts: [id] });
     const old = await lockOwnPost(trx, author, id);
@@ -251,7 +251,7 @@ async function lockOwnPost(trx: DatabaseTransaction, author: number, id: number)
 }
 
 /** Deletes a post. Returns the outbox entries to deliver, or undefined if the author has no such post. */
-export async function deletePost(db: Database, author: number, id: number): Promise<number[] | undefined> {
+export async function deletePost(db: Database, author: number, id: number): Promise<OutboxEntry[] | undefined> {
   if (!(await isPostOf(db, author, id))) return undefined;
   return db.transaction().execute(async (trx) => {
     // The account first, since its deletion locks its row before the rows of its posts.

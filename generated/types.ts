@@ -1164,7 +1164,7 @@ export interface components {
             };
         };
         /** @description `me` is not the authenticated user's own id, or a page of another origin made a browser send this request, without an `Authorization` header. */
-        NotTheCaller: {
+        UserMismatch: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "X-RateLimit-Limit": components["headers"]["RateLimitLimit"];
@@ -2752,7 +2752,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRelationship"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["NotTheCaller"];
+            403: components["responses"]["UserMismatch"];
             404: components["responses"]["UserNotFound"];
             409: components["responses"]["FriendshipConflict"];
             429: components["responses"]["TooManyRequests"];

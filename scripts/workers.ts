@@ -174,14 +174,14 @@ async function startOps(
       throw storeUnavailable();
     });
   const metrics = { contentType: registry.contentType, text };
-  const ops = buildOpsServer(() => readStoresOfAny(running), metrics);
+  const ops = buildOpsServer(() => readSharedStores(running), metrics);
   await ops.server.listen({ host: opsHost, port: opsPort });
   const address = ops.server.server.address();
   return { ...ops, url: urlOf(opsHost, typeof address === 'object' && address ? address.port : opsPort) };
 }
 
 /** Returns the states of the stores as the first worker to respond reports them. All workers share the stores. */
-async function readStoresOfAny(running: ReadonlySet<RunningWorker>): Promise<StoreStates> {
+async function readSharedStores(running: ReadonlySet<RunningWorker>): Promise<StoreStates> {
   const responses = [...running].map(async ({ opsUrl }) => {
     const response = await fetch(`${opsUrl}/readyz`, { signal: AbortSignal.timeout(READINESS_TIMEOUT_MS) });
     const { stores } = (await response.json()) as { stores?: StoreStates };

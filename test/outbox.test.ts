@@ -8,7 +8,7 @@ import { enqueue } from '../db/outbox/index.js';
 import { claimImage, withPendingImage } from '../db/outbox/pending-images.js';
 import { createPost } from '../db/posts.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
-import { countLikes } from './support/contents.js';
+import { countLikes, idsOf } from './support/contents.js';
 import { listImageNames } from './support/image-store.js';
 import { freshDataDirectory, freshStores, needsServers, openTestStores } from './support/stores.js';
 
@@ -87,7 +87,7 @@ t.test('concurrent deliveries process each entry once', async (t) => {
   await graph.like([...existing, ...missing].map((post) => ({ person: liker, post })));
   const entries = (await Promise.all([...existing, ...missing].map((key) => record('post', key)))).flat();
   await Promise.all([...entries, ...entries].map((entry) => outbox.deliver([entry])));
-  const left = db.selectFrom('outbox').select('id').where('id', 'in', entries).where('delivered', '=', false);
+  const left = db.selectFrom('outbox').select('id').where('id', 'in', idsOf(entries)).where('delivered', '=', false);
   t.same(await left.execute(), []);
   t.strictSame(await countLikes(graph, [...existing, ...missing]), [1, 1, 1, 0, 0, 0]);
 });
@@ -165,7 +165,7 @@ t.test('keeps an image that is not due, and rolls back a claim after it is due',
   const author = await account();
   const count = async () => (await db.selectFrom('posts').selectAll().where('author_id', '=', author).execute()).length;
   const late = withPendingImage(stores, await upload('four'), async (image) => {
-    await outbox.deliver([image.entry]);
+    await outbox.deliver([{ id: image.entry, kind: 'image', key: image.name }]);
     t.ok((await listImageNames(images)).includes(image.name), 'the entry is not due, and the bytes are kept');
     await db.updateTable('outbox').set({ due_at: sql`clock_timestamp()` }).where('id', '=', image.entry).execute();
     return createPost(stores, author, { title: 'T', text: 'T', image });

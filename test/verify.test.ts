@@ -6,7 +6,7 @@ import { withPendingImage } from '../db/outbox/pending-images.js';
 import type { Stores } from '../db/stores.js';
 import { type VerifyResult, verify } from '../scripts/verify/verify.js';
 import { findEdgeProblems } from './support/consistency.js';
-import { countLikes } from './support/contents.js';
+import { countLikes, idsOf } from './support/contents.js';
 import {
   createFixtures,
   findingsByRule,
@@ -91,7 +91,7 @@ t.test('findings that a repair fixes', async (t) => {
     const ids = await repeat(3, () => storeImage());
     const entries = await record(ids.map((key) => ({ kind: 'image', key })));
     const since = new Date(Date.now() - 3_600_000).toISOString();
-    await sql`update outbox set due_at = ${since}, created_at = ${since} where id = any(${entries})`.execute(db);
+    await sql`update outbox set due_at = ${since}, created_at = ${since} where id = any(${idsOf(entries)})`.execute(db);
     await expectRepaired(
       t,
       stores,
@@ -196,7 +196,7 @@ t.test('reports violations that a repair cannot fix, each time', async (t) => {
   t.test('deliveries that fail repeatedly', async (t) => {
     const entries = await record([{ kind: 'person', key: user }]);
     const due_at = new Date(Date.now() + 300_000);
-    await db.updateTable('outbox').set({ attempts: 10, due_at }).where('id', 'in', entries).execute();
+    await db.updateTable('outbox').set({ attempts: 10, due_at }).where('id', 'in', idsOf(entries)).execute();
     await expectUnrepairable(t, 'deliverable', [`person ${user}, 10 times`]);
     await db.deleteFrom('outbox').execute();
   });
@@ -224,7 +224,7 @@ t.test('reports waiting outbox entries, but not as findings', async (t) => {
   const [second] = await record([{ kind: 'post', key: 1_000_000 }]);
   const createdAt = new Date('2026-01-02T03:04:05Z');
   await sql`update outbox set delivered = true, due_at = now() + interval '1 minute', created_at = ${createdAt}
-    where id = ${second}`.execute(db);
+    where id = ${second?.id}`.execute(db);
 
   await withPendingImage(stores, await upload(), async () => {
     const verdict = await verifyStores(stores);

@@ -2,10 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import type { SocialGraph } from '../graph/index.js';
 import type { ImageStore } from '../images/index.js';
-import { NOW, secondsFromNow } from '../postgres/clock.js';
+import { NOW } from '../postgres/clock.js';
 import type { Database, DatabaseTransaction } from '../postgres/index.js';
 import type { OutboxTable } from '../schema.js';
-import { batched } from '../support/batch.js';
 import { StoreUnavailableError } from '../support/errors.js';
 import { failpoint } from '../support/failpoints.js';
 import type { Log } from '../support/log.js';
@@ -33,6 +32,13 @@ export interface EntityReference {
   key: string | number;
 }
 
+/** An entry in the table `outbox`. */
+export interface OutboxEntry {
+  id: number;
+  kind: Kind;
+  key: string;
+}
+
 /** Returns references to the images with these names, skipping nulls. */
 export const imageReferences = (...names: (string | null)[]): EntityReference[] =>
   names.flatMap((key) => (key === null ? [] : [{ kind: 'image', key }]));
@@ -53,22 +59,25 @@ const RELAY_BATCH_SIZE = 100;
 /** The relay handles each store's kinds separately, so that one unavailable store does not block the other. */
 const KINDS_BY_STORE: readonly Kind[][] = [['person', 'post'], ['image']];
 
-/** Inserts entries in the transaction that changes the rows. Returns the ids of the entries to deliver after the commit. */
-export async function enqueue(trx: DatabaseTransaction, references: readonly EntityReference[]): Promise<number[]> {
+/** Inserts entries in the transaction that changes the rows. Returns the entries to deliver after the commit. */
+export async function enqueue(
+  trx: DatabaseTransaction,
+  references: readonly EntityReference[],
+): Promise<OutboxEntry[]> {
   if (references.length === 0) return [];
   const kinds = references.map(({ kind }) => kind);
   const keys = references.map(({ key }) => String(key));
   const { rows } = await insertEntries(sql`select * from unnest(${kinds}::text[], ${keys}::text[])`).execute(trx);
-  return rows.map(({ id }) => id);
+  return rows;
 }
 
-/** Builds the statement that inserts an entry for each kind and key that `query` selects, and returns the ids. */
+/** Builds the statement that inserts an entry for each kind and key that `query` selects, and returns the entries. */
 export const insertEntries = (query: RawBuilder<unknown>) =>
-  sql<{ id: number }>`insert into outbox (kind, key) ${query} returning id`;
+  sql<OutboxEntry>`insert into outbox (kind, key) ${query} returning id, kind, key`;
 
 export interface Outbox {
   /** Runs an inline delivery. Resolves after a second at the latest; entries that fail are left to the relay. */
-  deliver(entries: readonly number[]): Promise<void>;
+  deliver(entries: readonly OutboxEntry[]): Promise<void>;
   /** Starts the relay. */
   start(): void;
   /** Stops the relay, and waits for deliveries in progress. */
@@ -88,7 +97,6 @@ export function createOutbox(
   observer: Observer = noopObserver,
 ): Outbox {
   const stopped = new AbortController();
-  const findEntry = batched((ids: number[]) => findEntries(db, ids), { tracer: observer.batchTracer?.('outboxEntry') });
   const deliverNode = createNodeDelivery({ graphTransactions, graph }, observer);
   const inlineDeliveries = new Set<Promise<void>>();
   let relay: Promise<void> | undefined;
@@ -99,29 +107,33 @@ export function createOutbox(
    *
    * @throws StoreUnavailableError if the store is unavailable: other entries of the same store would fail too
    */
-  async function deliverOne(id: number): Promise<boolean> {
-    const entry = await findEntry(id);
-    if (!entry) return false;
+  async function deliverOne({ id, kind, key }: OutboxEntry): Promise<boolean> {
     try {
-      return await (entry.kind === 'image' ? sweepImage(entry.id, entry.key) : deliverNode(entry.id));
+      return await (kind === 'image' ? sweepImage(id, key) : deliverNode(id));
     } catch (error) {
       const unavailable = error instanceof StoreUnavailableError;
-      const backoffSeconds = Math.min(
-        2 ** entry.attempts,
-        unavailable ? MAX_UNAVAILABLE_BACKOFF_SECONDS : MAX_BACKOFF_SECONDS,
-      );
-      // The circuit breaker logs an unavailable store once.
-      if (!unavailable) log.warn({ err: error, kind: entry.kind, retryInSeconds: backoffSeconds }, 'delivery failed');
-      await db
-        .updateTable('outbox')
-        .set({ attempts: entry.attempts + 1, due_at: secondsFromNow(backoffSeconds) })
-        .where('id', '=', id)
-        // Another process may have delivered it meanwhile and scheduled its second delivery.
-        .where('due_at', '<=', NOW)
-        .execute();
+      const attempts = await reschedule(id, unavailable ? MAX_UNAVAILABLE_BACKOFF_SECONDS : MAX_BACKOFF_SECONDS);
       if (unavailable) throw error;
+      // The circuit breaker logs an unavailable store once.
+      log.warn({ err: error, kind, attempts }, 'delivery failed');
       return true;
     }
+  }
+
+  /** Reschedules an entry after a failed delivery, with exponential backoff. Returns the number of attempts so far. */
+  async function reschedule(id: number, maxBackoffSeconds: number): Promise<number | undefined> {
+    const entry = await db
+      .updateTable('outbox')
+      .set({
+        attempts: sql`attempts + 1`,
+        due_at: sql`${NOW} + least(power(2, least(attempts, 30)), ${maxBackoffSeconds}::int4) * interval '1 second'`,
+      })
+      .where('id', '=', id)
+      // Another process may have delivered it meanwhile and scheduled its second delivery.
+      .where('due_at', '<=', NOW)
+      .returning('attempts')
+      .executeTakeFirst();
+    return entry?.attempts;
   }
 
   /**
@@ -129,7 +141,7 @@ export function createOutbox(
    * stays unreferenced.
    */
   async function sweepImage(id: number, name: string): Promise<boolean> {
-    if ((await claimDueEntries(db, [id])).length === 0) return false;
+    if ((await claimDueEntries(db, [id]).execute()).length === 0) return false;
     const { rows } = await sql`
       select from posts where image = ${name} union all select from accounts where picture = ${name}`.execute(db);
     if (rows.length === 0) await images.remove(name);
@@ -142,7 +154,7 @@ export function createOutbox(
   async function deliverDue(kinds: readonly Kind[]): Promise<number> {
     const due = await db
       .selectFrom('outbox')
-      .select('id')
+      .select(['id', 'kind', 'key'])
       .where(sql<boolean>`kind = any(${kinds}::text[])`)
       .where('due_at', '<=', NOW)
       .orderBy('due_at')
@@ -150,9 +162,9 @@ export function createOutbox(
       .limit(RELAY_BATCH_SIZE)
       .execute();
     let handledCount = 0;
-    for (const { id } of due) {
+    for (const entry of due) {
       if (stopped.signal.aborted) break;
-      if (await deliverOne(id)) handledCount += 1;
+      if (await deliverOne(entry)) handledCount += 1;
     }
     return handledCount;
   }
@@ -171,10 +183,10 @@ export function createOutbox(
     }
   }
 
-  async function deliverInline(entries: readonly number[]): Promise<void> {
+  async function deliverInline(entries: readonly OutboxEntry[]): Promise<void> {
     failpoint('transaction committed');
     try {
-      for (const id of entries) await deliverOne(id);
+      for (const entry of entries) await deliverOne(entry);
     } catch (error) {
       if (!(error instanceof StoreUnavailableError))
         log.warn({ err: error }, 'inline delivery failed: left to the relay');
@@ -201,15 +213,4 @@ export function createOutbox(
       await Promise.all([relay, ...inlineDeliveries]);
     },
   };
-}
-
-/** Returns one entry or undefined for each id, in the order of the ids. */
-async function findEntries(db: Database, ids: readonly number[]) {
-  const entries = await db
-    .selectFrom('outbox')
-    .select(['id', 'kind', 'key', 'attempts'])
-    .where(sql<boolean>`id = any(${ids}::int8[])`)
-    .execute();
-  const byId = new Map(entries.map((entry) => [entry.id, entry]));
-  return ids.map((id) => byId.get(id));
 }

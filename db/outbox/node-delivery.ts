@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Nodes, SocialGraph } from '../graph/index.js';
 import { NOW, secondsFromNow } from '../postgres/clock.js';
 import type { Database, DatabaseTransaction } from '../postgres/index.js';
-import { lockExclusive } from '../postgres/locks.js';
+import { exclusiveLocksOf } from '../postgres/locks.js';
 import { batched } from '../support/batch.js';
 import { failpoint } from '../support/failpoints.js';
 import type { Observer } from '../support/observer.js';
@@ -12,7 +12,7 @@ interface Stores {
   graph: SocialGraph;
 }
 
-type Entry = Awaited<ReturnType<typeof claimDueEntries>>[number];
+type Entry = Awaited<ReturnType<ReturnType<typeof claimDueEntries>['execute']>>[number];
 
 /** `skipped`: already delivered, not due, or being delivered elsewhere. `retryAlone`: left out of this batch. */
 type Outcome = 'done' | 'skipped' | 'retryAlone';
@@ -56,11 +56,10 @@ async function deliverBatch(
   { allowRemovals }: { allowRemovals: boolean },
 ): Promise<Outcome[]> {
   const outcomes = await graphTransactions.transaction().execute(async (trx) => {
-    const entries = await claimDueEntries(trx, ids);
+    const entries = await claimAndLock(trx, ids);
     const idsOf = (kind: Entry['kind']) => entries.filter((entry) => entry.kind === kind).map(({ key }) => Number(key));
     const people = idsOf('person');
     const posts = idsOf('post');
-    await lockExclusive(trx, { accounts: people, posts });
     const existing = {
       people: await findExistingIds(trx, 'accounts', people),
       posts: await findExistingIds(trx, 'posts', posts),
@@ -121,8 +120,18 @@ async function findExistingIds(
   return rows.map(({ id }) => id);
 }
 
+/** Claims the due entries as `claimDueEntries` does, and takes exclusive locks on their accounts and posts. */
+async function claimAndLock(trx: DatabaseTransaction, ids: readonly number[]): Promise<Entry[]> {
+  const { rows } = await sql<Entry>`
+    with claimed as materialized (${claimDueEntries(trx, ids)}),
+    locked as materialized (${exclusiveLocksOf(sql`select kind = 'post' as is_post, key::int8 as id from claimed`)})
+    select claimed.* from claimed, (select count(*) from locked) as all_locked`.execute(trx);
+  return rows;
+}
+
 /**
- * Returns the entries that are due and not locked by another transaction. In a transaction, locks their rows until it ends.
+ * Builds the query for the entries that are due and not locked by another transaction. In a transaction, it locks their rows
+ * until the transaction ends.
  */
 export const claimDueEntries = (db: Database, ids: readonly number[]) =>
   db
@@ -131,5 +140,4 @@ export const claimDueEntries = (db: Database, ids: readonly number[]) =>
     .where(sql<boolean>`id = any(${ids}::int8[])`)
     .where('due_at', '<=', NOW)
     .forUpdate()
-    .skipLocked()
-    .execute();
+    .skipLocked();

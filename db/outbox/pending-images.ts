@@ -57,7 +57,7 @@ export async function withPendingImage<Result>(
   } finally {
     // An error here must not fail a committed request. Unclaimed images are removed after the deadline anyway.
     const unclaimed = await makeDue(db, entry).catch(() => false);
-    if (unclaimed) await outbox.deliver([entry]);
+    if (unclaimed) await outbox.deliver([{ id: entry, kind: 'image', key: name }]);
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { DatabaseTransaction } from './index.js';
 
 /**
@@ -48,6 +48,11 @@ export const sharedLocksWithin = (timeoutMs: number, locked: LockedIds) => sql`
 export async function lockExclusive(trx: DatabaseTransaction, locked: LockedIds): Promise<void> {
   await sql`select pg_advisory_xact_lock(key) from unnest(${keysOf(locked)}::int8[]) as key`.execute(trx);
 }
+
+/** Returns a subquery that takes exclusive locks on the accounts and posts that `query` selects as `is_post` and `id`. */
+export const exclusiveLocksOf = (query: RawBuilder<unknown>) => sql`
+  select pg_advisory_xact_lock(2 * id + is_post::int)
+  from (select * from (${query}) as locked order by is_post, id) as in_lock_order`;
 
 /**
  * Takes the lock on a text and returns true, or returns false immediately if another transaction holds it. The key is 64 bits

@@ -19,9 +19,9 @@ const NUL = reason('invalid_characters', 'must not contain NUL characters');
 const UNPAIRED_SURROGATES = reason('invalid_encoding', 'must not contain unpaired surrogates');
 
 /** Texts with these problems are not checked for NUL and unpaired surrogates. */
-const UNCHECKED: readonly FieldCode[] = ['unknown_field', 'too_long'];
+const UNCHECKED_CODES: readonly FieldCode[] = ['unknown_field', 'too_long'];
 /** Texts with these problems are not passed to `rules`. */
-const INVALID_TEXT: readonly FieldCode[] = ['blank', 'too_long', 'invalid_encoding'];
+const INVALID_TEXT_CODES: readonly FieldCode[] = ['blank', 'too_long', 'invalid_encoding'];
 
 /** Validates fields against a schema, and checks texts for NUL and unpaired surrogates. Adds default values to `data`. */
 export function validateFields(
@@ -33,7 +33,7 @@ export function validateFields(
   // An `if` in the generated schemas skips all other checks of a text that is too long. Ajv reports it as an error, too.
   const errors = valid ? [] : (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if');
   const fromSchema = errors.flatMap((error) => problemsOf(error, data, place));
-  const unchecked = new Set(fromSchema.filter(({ code }) => UNCHECKED.includes(code)).map(({ field }) => field));
+  const unchecked = new Set(fromSchema.filter(({ code }) => UNCHECKED_CODES.includes(code)).map(({ field }) => field));
   const texts = Object.entries(data).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string' && !unchecked.has(entry[0].toWellFormed()),
   );
@@ -44,7 +44,7 @@ export function validateFields(
       .filter(([, text]) => !text.isWellFormed())
       .map(([field]) => ({ in: place, field, ...UNPAIRED_SURROGATES })),
   ];
-  const invalidTexts = problems.filter(({ code }) => INVALID_TEXT.includes(code)).map(({ field }) => field);
+  const invalidTexts = problems.filter(({ code }) => INVALID_TEXT_CODES.includes(code)).map(({ field }) => field);
   return { problems, invalidTexts };
 }
 

@@ -1,7 +1,7 @@
 /**
  * The baselines: bare Fastify servers that do the least that an operation needs. The first argument selects one:
  *
- * - `posts` sends each caller's first page from memory, with the contract's serializer
+ * - `posts` sends each user's first page from memory, with the contract's serializer
  * - `account` verifies the token, remembering verified ones as the service does, and queries its session and account
  * - `files` writes a file, synced, and sends it
  */

@@ -1,10 +1,10 @@
 /** Checks responses before anything is measured, because the speed of wrong responses is meaningless. */
 import { type AssertionError, deepStrictEqual } from 'node:assert';
 import { CommandError } from '../command-error.js';
-import type { Caller } from './callers.js';
 import type { Dataset } from './dataset.js';
 import { IMAGE, uploadForm } from './image.js';
 import type { Servers } from './servers.js';
+import type { BenchUser } from './users.js';
 
 interface Options {
   token?: string;
@@ -32,7 +32,7 @@ export function expectEqual(request: string, actual: unknown, expected: unknown)
   }
 }
 
-async function expectBody(url: string, request: string, { account, token }: Caller, body: unknown): Promise<void> {
+async function expectBody(url: string, request: string, { account, token }: BenchUser, body: unknown): Promise<void> {
   expectEqual(`${request} of account ${account.id}`, await send(url, request, { token }), { status: 200, body });
 }
 
@@ -45,9 +45,9 @@ async function expectStatus(url: string, request: string, status: number, option
 /** @throws CommandError at the first wrong response */
 export async function checkServers({ service, against, withoutRedis, posts, account, files }: Servers, data: Dataset) {
   for (const server of [service, against, withoutRedis]) if (server) await checkService(server.url, data);
-  for (const caller of data.callers) {
-    if (posts) await expectBody(posts.url, 'GET /posts', caller, caller.pages[0]);
-    if (account) await expectBody(account.url, 'GET /auth/me', caller, caller.account);
+  for (const user of data.users) {
+    if (posts) await expectBody(posts.url, 'GET /posts', user, user.pages[0]);
+    if (account) await expectBody(account.url, 'GET /auth/me', user, user.account);
   }
   if (files) {
     await expectStatus(files.url, 'POST /files', 201, { type: 'image/png', body: IMAGE });
@@ -55,17 +55,17 @@ export async function checkServers({ service, against, withoutRedis, posts, acco
   }
 }
 
-async function checkService(url: string, { callers, offsets, loginEmails: [email], password }: Dataset): Promise<void> {
-  for (const caller of callers) {
-    for (const [index, page] of caller.pages.entries()) {
-      await expectBody(url, `GET /posts?offset=${[0, ...offsets][index]}`, caller, page);
+async function checkService(url: string, { users, offsets, loginEmails: [email], password }: Dataset): Promise<void> {
+  for (const user of users) {
+    for (const [index, page] of user.pages.entries()) {
+      await expectBody(url, `GET /posts?offset=${[0, ...offsets][index]}`, user, page);
     }
-    for (const post of caller.pages[0]?.slice(0, 5) ?? []) {
-      await expectBody(url, `GET /posts/${post.id}`, caller, { ...post, comments: [] });
+    for (const post of user.pages[0]?.slice(0, 5) ?? []) {
+      await expectBody(url, `GET /posts/${post.id}`, user, { ...post, comments: [] });
     }
-    await expectStatus(url, `GET /posts/${caller.hiddenPostId}`, 404, caller);
-    await expectBody(url, 'GET /auth/me', caller, caller.account);
-    await checkLike(url, caller);
+    await expectStatus(url, `GET /posts/${user.hiddenPostId}`, 404, user);
+    await expectBody(url, 'GET /auth/me', user, user.account);
+    await checkLike(url, user);
   }
   await expectStatus(url, 'GET /posts', 401);
 
@@ -77,26 +77,26 @@ async function checkService(url: string, { callers, offsets, loginEmails: [email
   const { token } = await expectStatus(url, 'POST /auth/login', 200, credentials(password));
   expectEqual('GET /auth/me after a login', (await expectStatus(url, 'GET /auth/me', 200, { token })).email, email);
 
-  const [caller] = callers;
-  if (!caller) throw new Error('Expected callers');
-  const { id, image } = await createPost(url, caller);
-  await expectBody(url, `GET ${image}`, caller, IMAGE);
-  await expectStatus(url, `DELETE /posts/delete?id=${id}`, 200, caller);
+  const [user] = users;
+  if (!user) throw new Error('Expected users');
+  const { id, image } = await createPost(url, user);
+  await expectBody(url, `GET ${image}`, user, IMAGE);
+  await expectStatus(url, `DELETE /posts/delete?id=${id}`, 200, user);
 }
 
 /** Changes a like and changes it back. */
-async function checkLike(url: string, caller: Caller): Promise<void> {
-  const post = caller.pages[0]?.[0];
+async function checkLike(url: string, user: BenchUser): Promise<void> {
+  const post = user.pages[0]?.[0];
   if (!post) throw new Error('Expected a page of posts');
   for (const liked_by_me of [!post.liked_by_me, post.liked_by_me]) {
-    await expectStatus(url, `${liked_by_me ? 'POST' : 'DELETE'} /posts/like?id=${post.id}`, 200, caller);
+    await expectStatus(url, `${liked_by_me ? 'POST' : 'DELETE'} /posts/like?id=${post.id}`, 200, user);
     const like_count = post.like_count - Number(post.liked_by_me) + Number(liked_by_me);
-    await expectBody(url, `GET /posts/${post.id}`, caller, { ...post, like_count, liked_by_me, comments: [] });
+    await expectBody(url, `GET /posts/${post.id}`, user, { ...post, like_count, liked_by_me, comments: [] });
   }
 }
 
 /** Creates a post with an image. */
-export async function createPost(url: string, { token }: Caller): Promise<{ id: number; image: string }> {
+export async function createPost(url: string, { token }: BenchUser): Promise<{ id: number; image: string }> {
   const { type, bytes } = await uploadForm();
   return expectStatus(url, 'POST /posts/create', 201, { token, type, body: bytes });
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { type Caller, readContent } from './callers.js';
 import { runScript, startService } from './processes.js';
 import { createEmptyStores } from './stores.js';
+import { type BenchUser, readContent } from './users.js';
 
 /** `tenfold` has ten times the posts and likes, `private` mostly private accounts, `popular` a popular user and post. */
 export type DatasetName = 'base' | 'tenfold' | 'private' | 'popular';
@@ -20,7 +20,7 @@ export interface Dataset {
   /** The environment variables of the stores. */
   environment: NodeJS.ProcessEnv;
   /** Users whose first pages differ. In the `popular` dataset, the first one is the user with many friends. */
-  callers: Caller[];
+  users: BenchUser[];
   /** The offsets of two measured pages. */
   offsets: readonly [number, number];
   /** Accounts that only log in, because an account may have 100 sessions. */
@@ -53,7 +53,7 @@ export async function createDataset(
   const content = await readContent(environment, offsets);
   const service = await startService(checkout, environment, join(folder, 'login.log'));
   try {
-    for (const caller of content.callers) caller.token = await logIn(service.url, caller.account.email);
+    for (const user of content.users) user.token = await logIn(service.url, user.account.email);
   } finally {
     await service.stop();
   }

@@ -21,7 +21,7 @@ const USAGE = `npm run bench -- [--only NAME] [--quick] [--against CHECKOUT] [--
 
 Measures the service's requests per second relative to baselines, on embedded stores, or on real servers if started by
 npm run services -- run -- npm run bench. --quick uses little data and few requests: it checks responses, but its figures mean
-nothing. --against also measures the service of another checkout, by turns. --publish writes the results into
+nothing. --against also measures the service of another checkout, in alternation. --publish writes the results into
 scripts/bench. NAME is one of ${WORKLOADS.map(({ name }) => name).join(', ')}.`;
 
 interface Options extends RunOptions {
@@ -85,7 +85,7 @@ async function publish({ against, rounds, seconds }: Options, outcomes: readonly
       .map(([name, { version }]) => `${name} ${version}`)
       .join(', ') || 'embedded stores',
     `commit ${describeCommit(CHECKOUT)}`,
-    ...(against === undefined ? [] : [`the other release is ${describeCommit(against)}`]),
+    ...(against === undefined ? [] : [`the other checkout is ${describeCommit(against)}`]),
     `${new Date().toISOString().slice(0, 10)}: ${rounds} rounds of ${seconds} s, load by ${GENERATOR}.`,
   ];
   const readme = join(folder, 'README.md');

@@ -50,7 +50,7 @@ export function tableRow(outcome: Outcome, all: readonly Outcome[]): Record<stri
     'In flight': String(inFlight),
     'Ratio (min–max)': formatRatios(ratios),
     Goal: goal === undefined ? '' : `≥ ${goal}: ${median(ratios) >= goal ? 'yes' : '**no**'}`,
-    ...(against.length > 0 && { 'To the other release': formatRatios(ratiosTo(subject, against)) }),
+    ...(against.length > 0 && { 'To the other checkout': formatRatios(ratiosTo(subject, against)) }),
     'Requests/s': formatFigure(figureOf(subject, ({ rate }) => rate)),
     'p50 ms': formatFigure(figureOf(subject, ({ p50 }) => p50)),
     'p99 ms': formatFigure(figureOf(subject, ({ p99 }) => p99)),

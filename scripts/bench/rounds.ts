@@ -16,10 +16,10 @@ export interface Measurement extends LoadResult {
 }
 
 /** `against` is the service of the other checkout, with the load of the subject. */
-type Contestant = 'subject' | 'baseline' | 'against';
+type Target = 'subject' | 'baseline' | 'against';
 
 /** The measurements of one workload at one number of requests in flight, by round. */
-export interface Outcome extends Record<Contestant, Measurement[]> {
+export interface Outcome extends Record<Target, Measurement[]> {
   workload: Workload;
   inFlight: number;
   /** The minimum ratio, if there is a goal. */
@@ -28,7 +28,7 @@ export interface Outcome extends Record<Contestant, Measurement[]> {
 
 export interface RunOptions {
   rounds: number;
-  /** The duration of one measurement. A round measures each contestant once. */
+  /** The duration of one measurement. A round measures each target once. */
   seconds: number;
   /** The duration of the load before the first round. */
   warmUpSeconds: number;
@@ -37,7 +37,7 @@ export interface RunOptions {
 /** wrk needs much less CPU than autocannon. */
 export const GENERATOR = spawnSync('wrk', ['--version']).error ? 'autocannon' : 'wrk';
 
-/** Measures the contestants in turn, so that changes in the machine's state affect all of them alike. */
+/** Measures the targets in turn, so that changes in the machine's state affect all of them alike. */
 export async function runRounds(
   { subject, baseline }: Workload,
   inFlight: number,
@@ -45,19 +45,19 @@ export async function runRounds(
   servers: Servers,
   { rounds, seconds, warmUpSeconds }: RunOptions,
   onRound: (round: number) => void,
-): Promise<Record<Contestant, Measurement[]>> {
-  const specs: [Contestant, LoadSpec][] = [
+): Promise<Record<Target, Measurement[]>> {
+  const specs: [Target, LoadSpec][] = [
     ['subject', subject],
     ['baseline', baseline],
   ];
   if (servers.against && subject.server === 'service') specs.push(['against', { ...subject, server: 'against' }]);
-  const contestants: [Contestant, (seconds: number) => Promise<Measurement>][] = [];
-  for (const [name, spec] of specs) contestants.push([name, await prepareLoad(spec, inFlight, dataset, servers)]);
-  const results: Record<Contestant, Measurement[]> = { subject: [], baseline: [], against: [] };
-  if (warmUpSeconds > 0) for (const [, run] of contestants) await run(warmUpSeconds);
+  const targets: [Target, (seconds: number) => Promise<Measurement>][] = [];
+  for (const [name, spec] of specs) targets.push([name, await prepareLoad(spec, inFlight, dataset, servers)]);
+  const results: Record<Target, Measurement[]> = { subject: [], baseline: [], against: [] };
+  if (warmUpSeconds > 0) for (const [, run] of targets) await run(warmUpSeconds);
   for (let round = 0; round < rounds; round += 1) {
     onRound(round);
-    for (const [name, run] of rotate(contestants, round)) results[name].push(await run(seconds));
+    for (const [name, run] of rotate(targets, round)) results[name].push(await run(seconds));
   }
   return results;
 }

@@ -15,7 +15,7 @@ export type Servers = Readonly<Partial<Record<ServerName, Server>>>;
 /** Starts the servers, runs `use`, and stops them. */
 export async function withServers(
   needed: ReadonlySet<ServerName>,
-  { environment, callers }: Dataset,
+  { environment, users }: Dataset,
   folder: string,
   against: string | undefined,
   use: (servers: Servers) => Promise<void>,
@@ -23,7 +23,7 @@ export async function withServers(
   const servers: Partial<Record<ServerName, Server>> = {};
   const log = (name: string) => join(folder, `${name}.log`);
   const [PAGES, FILES] = [join(folder, 'pages.json'), join(folder, 'files')];
-  const pages = callers.map(({ token, pages }) => [`Bearer ${token}`, pages[0]]);
+  const pages = users.map(({ token, pages }) => [`Bearer ${token}`, pages[0]]);
   await writeFile(PAGES, JSON.stringify(Object.fromEntries(pages)));
   await mkdir(FILES, { recursive: true });
   try {

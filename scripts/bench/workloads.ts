@@ -1,10 +1,10 @@
-import type { Caller } from './callers.js';
 import { createPost } from './check.js';
 import type { Dataset, DatasetName } from './dataset.js';
 import type { Load, Request } from './load.js';
 import type { ServerName } from './servers.js';
 import { rotate } from './statistics.js';
 import type { StackName } from './stores.js';
+import type { BenchUser } from './users.js';
 
 /** The load that one server receives. */
 export interface LoadSpec {
@@ -32,7 +32,7 @@ export interface Workload {
   relativeTo: string | undefined;
 }
 
-const get = ({ token }: Caller, path: string): Request => {
+const get = ({ token }: BenchUser, path: string): Request => {
   return { method: 'GET', path, headers: { Authorization: `Bearer ${token}` } };
 };
 
@@ -45,32 +45,32 @@ const perConnection = (
   connections: (inFlight, dataset) => Array.from({ length: inFlight }, (_, index) => requests(dataset, index)),
 });
 
-/** Each connection sends the requests of all callers in turn, and begins with another one. */
-const perCaller = (server: ServerName, request: (caller: Caller, dataset: Dataset) => Request) =>
+/** Each connection sends the requests of all users in turn, and begins with another one. */
+const perUser = (server: ServerName, request: (user: BenchUser, dataset: Dataset) => Request) =>
   perConnection(server, (dataset, connection) =>
-    rotate(dataset.callers, connection).map((caller) => request(caller, dataset)),
+    rotate(dataset.users, connection).map((user) => request(user, dataset)),
   );
 
 const at = <Item>(items: readonly Item[], index: number): Item => items[index % items.length] as Item;
 
-const FEED = perCaller('service', (caller) => get(caller, '/posts'));
+const FEED = perUser('service', (user) => get(user, '/posts'));
 const FEED_WITHOUT_REDIS: LoadSpec = { ...FEED, server: 'withoutRedis' };
 const POSTS: LoadSpec = { ...FEED, server: 'posts' };
 
-const SINGLE_POSTS = perConnection('service', ({ callers, publicPostIds }, connection) =>
-  callers.map((caller, index) => get(caller, `/posts/${at(publicPostIds, connection * callers.length + index)}`)),
+const SINGLE_POSTS = perConnection('service', ({ users, publicPostIds }, connection) =>
+  users.map((user, index) => get(user, `/posts/${at(publicPostIds, connection * users.length + index)}`)),
 );
 
 /** Each connection likes and unlikes a post of its own. */
-const LIKES = perConnection('service', ({ callers, publicPostIds }, connection) => {
-  const like = get(at(callers, connection), `/posts/like?id=${at(publicPostIds, connection)}`);
+const LIKES = perConnection('service', ({ users, publicPostIds }, connection) => {
+  const like = get(at(users, connection), `/posts/like?id=${at(publicPostIds, connection)}`);
   return [
     { ...like, method: 'POST' },
     { ...like, method: 'DELETE' },
   ];
 });
 
-const ME = perCaller('service', (caller) => get(caller, '/auth/me'));
+const ME = perUser('service', (user) => get(user, '/auth/me'));
 const ACCOUNT: LoadSpec = { ...ME, server: 'account' };
 
 const LOGINS = perConnection('service', ({ loginEmails, password }, connection) =>
@@ -86,7 +86,7 @@ const ARGON2 = perConnection('argon2', () => []);
 /** Two for each of 128 connections. */
 const maxRequests = 256;
 const UPLOADS: LoadSpec = {
-  ...perCaller('service', (caller) => ({ ...get(caller, '/posts/create'), method: 'POST', upload: true })),
+  ...perUser('service', (user) => ({ ...get(user, '/posts/create'), method: 'POST', upload: true })),
   maxRequests,
 };
 const FILE: Request = { method: 'GET', path: '/files/1', headers: { 'Content-Type': 'image/png' } };
@@ -99,16 +99,16 @@ const FILE_UPLOADS: LoadSpec = {
 const DOWNLOADS: LoadSpec = {
   server: 'service',
   async connections(inFlight, dataset, url) {
-    const { image } = await createPost(url, at(dataset.callers, 0));
-    return perCaller('service', (caller) => get(caller, image)).connections(inFlight, dataset, url);
+    const { image } = await createPost(url, at(dataset.users, 0));
+    return perUser('service', (user) => get(user, image)).connections(inFlight, dataset, url);
   },
 };
 
-const DEEP = perCaller('service', (caller, { offsets }) => get(caller, `/posts?offset=${offsets[0]}`));
-const DEEPER = perCaller('service', (caller, { offsets }) => get(caller, `/posts?offset=${offsets[1]}`));
+const DEEP = perUser('service', (user, { offsets }) => get(user, `/posts?offset=${offsets[0]}`));
+const DEEPER = perUser('service', (user, { offsets }) => get(user, `/posts?offset=${offsets[1]}`));
 
-const POPULAR_POST = perCaller('service', (caller, { newestPostId }) => get(caller, `/posts/${newestPostId}`));
-const POPULAR_USER = perConnection('service', ({ callers }) => [get(at(callers, 0), '/posts')]);
+const POPULAR_POST = perUser('service', (user, { newestPostId }) => get(user, `/posts/${newestPostId}`));
+const POPULAR_USER = perConnection('service', ({ users }) => [get(at(users, 0), '/posts')]);
 
 type Minimums = readonly (number | undefined)[];
 const NONE = [undefined, undefined, undefined];

@@ -35,7 +35,7 @@ export async function seedDemo(config: Config, log: Logger, progress: Progress):
   const stores = await openBareStores(config.stores, log);
   try {
     await retryUntilAvailable(() => migrate(stores));
-    await refuseExistingPeople(stores.db);
+    await refuseIfPeopleExist(stores.db);
     await stores.maintenanceDb.transaction().execute(async (trx) => {
       await raiseSequence(trx, 'accounts', FIRST_PERSON_ID - 1);
       await raiseSequence(trx, 'posts', FIRST_POST_ID - 1);
@@ -59,7 +59,7 @@ export async function seedDemo(config: Config, log: Logger, progress: Progress):
   }
 }
 
-async function refuseExistingPeople(db: Database): Promise<void> {
+async function refuseIfPeopleExist(db: Database): Promise<void> {
   const existing = await db
     .selectFrom('accounts')
     .select('username')

@@ -36,7 +36,7 @@ export async function checkOutbox({ stores, findings, repair, pageSize }: CheckC
       .limit(limit)
       .execute();
   for await (const overdue of paginate(readEntries(OVERDUE), pageSize, ({ id }) => id)) {
-    const delivered = await repair?.deliver(overdue.map(({ id }) => id));
+    const delivered = await repair?.deliver(overdue);
     findings.add(
       'onTime',
       overdue.map(({ kind, key, created_at }) => `${kind} ${key} since ${created_at}`),

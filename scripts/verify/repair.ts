@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { createOutbox, type EntityReference, enqueue } from '../../db/outbox/index.js';
+import { createOutbox, type EntityReference, enqueue, type OutboxEntry } from '../../db/outbox/index.js';
 import { NOW } from '../../db/postgres/clock.js';
 import type { Database } from '../../db/postgres/index.js';
 import type { BareStores } from '../../db/stores.js';
@@ -14,7 +14,7 @@ export interface Repair {
   /** Updates the other stores from the rows of these entities. Returns the number of successful updates. */
   reconcile(entities: readonly EntityReference[]): Promise<number>;
   /** Delivers entries until none of them is due. Returns the number of delivered entries. */
-  deliver(entries: readonly number[]): Promise<number>;
+  deliver(entries: readonly OutboxEntry[]): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -34,18 +34,18 @@ export function createRepair(
    * Delivers entries until none is due. A delivered entry is deleted or due later for its second delivery, a failed one for
    * its retry.
    */
-  async function deliverBatch(entries: readonly number[]): Promise<number> {
+  async function deliverBatch(entries: readonly OutboxEntry[]): Promise<number> {
     let due = entries;
     while (due.length > 0) {
       await outbox.deliver(due);
-      due = await filterDue(db, entries);
+      due = await filterDue(db, idsOf(entries));
       // Another process may be delivering them.
       if (due.length > 0) await sleep(POLL_INTERVAL_MS);
     }
-    return entries.length - (await countFailed(db, entries));
+    return entries.length - (await countFailed(db, idsOf(entries)));
   }
 
-  async function deliver(entries: readonly number[]): Promise<number> {
+  async function deliver(entries: readonly OutboxEntry[]): Promise<number> {
     let delivered = 0;
     for (let start = 0; start < entries.length; start += DELIVERY_BATCH_SIZE) {
       delivered += await deliverBatch(entries.slice(start, start + DELIVERY_BATCH_SIZE));
@@ -60,20 +60,21 @@ export function createRepair(
   };
 }
 
-async function filterDue(db: Database, entries: readonly number[]): Promise<number[]> {
-  const due = await db
+const idsOf = (entries: readonly OutboxEntry[]) => entries.map(({ id }) => id);
+
+async function filterDue(db: Database, ids: readonly number[]): Promise<OutboxEntry[]> {
+  return db
     .selectFrom('outbox')
-    .select('id')
-    .where(sql<boolean>`id = any(${entries}::int8[]) and due_at <= ${NOW}`)
+    .select(['id', 'kind', 'key'])
+    .where(sql<boolean>`id = any(${ids}::int8[]) and due_at <= ${NOW}`)
     .execute();
-  return due.map(({ id }) => id);
 }
 
-async function countFailed(db: Database, entries: readonly number[]): Promise<number> {
+async function countFailed(db: Database, ids: readonly number[]): Promise<number> {
   const { failed } = await db
     .selectFrom('outbox')
     .select(({ fn }) => fn.countAll<number>().as('failed'))
-    .where(sql<boolean>`id = any(${entries}::int8[]) and not delivered`)
+    .where(sql<boolean>`id = any(${ids}::int8[]) and not delivered`)
     .executeTakeFirstOrThrow();
   return failed;
 }

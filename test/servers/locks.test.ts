@@ -17,6 +17,7 @@ import { createSession } from '../../db/sessions.js';
 import { StorageQuotaExceededError } from '../../db/storage-quota.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import { expectConsistentStores } from '../support/consistency.js';
+import { idsOf } from '../support/contents.js';
 import { listImageNames } from '../support/image-store.js';
 import { createFixtures } from '../support/inconsistencies.js';
 import { needsNeo4j } from '../support/neo4j-graph.js';
@@ -165,13 +166,13 @@ t.test('locks', needsServers, async (t) => {
     const unblocked = await createPost(stores, other, { title: 'Unblocked', text: 'A text' });
     const entries = [...(blocked?.entries ?? []), ...(unblocked?.entries ?? [])];
     const left = async () => {
-      const rows = await db.selectFrom('outbox').select('id').where('id', 'in', entries).execute();
+      const rows = await db.selectFrom('outbox').select('id').where('id', 'in', idsOf(entries)).execute();
       return rows.map(({ id }) => id);
     };
     await holdInPostgres(`select pg_advisory_lock(${2 * (blocked?.post.id ?? 0) + 1})`);
     await Promise.all(entries.map((entry) => shortTimeout.outbox.deliver([entry])));
     await until(async () => (await left()).length < 2);
-    t.same(await left(), blocked?.entries);
+    t.same(await left(), idsOf(blocked?.entries ?? []));
     await release();
     await until(async () => {
       await shortTimeout.outbox.deliver(blocked?.entries ?? []);
@@ -185,7 +186,7 @@ t.test('locks', needsServers, async (t) => {
     const entries = (await deletePost(db, other, await post(other))) ?? [];
     await outbox.deliver(entries);
     await others.outbox.deliver(entries);
-    const left = await db.selectFrom('outbox').select('delivered').where('id', 'in', entries).execute();
+    const left = await db.selectFrom('outbox').select('delivered').where('id', 'in', idsOf(entries)).execute();
     t.same(left, [{ delivered: true }]);
   });
 
@@ -334,22 +335,23 @@ t.test('locks', needsServers, async (t) => {
     const shortTimeout = await openTestStores(t, { ...environment, DATABASE_TIMEOUT: '500' });
     await shortTimeout.outbox.stop();
     const created = await createPost(stores, await account(), { title: 'A title', text: 'A text' });
-    const [entry = 0] = created?.entries ?? [];
+    const [entry] = created?.entries ?? [];
+    if (!entry) throw new Error('The post has no entry.');
     await holdInPostgres(`select pg_advisory_lock(${2 * (created?.post.id ?? 0) + 1})`);
     const failing = shortTimeout.outbox.deliver([entry]);
     await until(async () => (await countWaitingInPostgres()) === 1);
     await db
       .updateTable('outbox')
       .set({ due_at: secondsFromNow(900) })
-      .where('id', '=', entry)
+      .where('id', '=', entry.id)
       .execute();
     await failing;
     await shortTimeout.close();
     const later = sql<boolean>`due_at > ${secondsFromNow(800)}`.as('later');
-    const left = await db.selectFrom('outbox').select(['attempts', later]).where('id', '=', entry).execute();
+    const left = await db.selectFrom('outbox').select(['attempts', later]).where('id', '=', entry.id).execute();
     t.same(left, [{ attempts: 0, later: true }], 'the entry is unchanged');
     await release();
-    await db.updateTable('outbox').set({ due_at: NOW }).where('id', '=', entry).execute();
+    await db.updateTable('outbox').set({ due_at: NOW }).where('id', '=', entry.id).execute();
     await outbox.deliver([entry]);
   });
 
@@ -383,7 +385,7 @@ t.test('locks', needsServers, async (t) => {
       const row = { author_id: user, title: 'T', text: 'T', image: 'claimed.png' };
       await trx.insertInto('posts').values(row).execute();
       await until(async () => Date.now() > Date.parse(due) + 100);
-      await others.outbox.deliver([entry]);
+      await others.outbox.deliver([{ id: entry, kind: 'image', key: 'claimed.png' }]);
     });
     t.same(await listImageNames(stores.images), ['claimed.png']);
   });

@@ -81,7 +81,7 @@ export function createFixtures(stores: Stores) {
       const credentials = await findCredentials(db, { id });
       await outbox.deliver((credentials && (await deleteAccount(db, credentials))) ?? []);
     },
-    /** Enqueues outbox entries, and returns their ids. */
+    /** Enqueues outbox entries, and returns them. */
     record: (entities: EntityReference[]) => db.transaction().execute((trx) => enqueue(trx, entities)),
     upload,
   };

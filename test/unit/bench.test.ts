@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import type { Caller } from '../../scripts/bench/callers.js';
+import type { BenchUser } from '../../scripts/bench/users.js';
 import { renderChart } from '../../scripts/bench/chart.js';
 import { expectEqual } from '../../scripts/bench/check.js';
 import type { Dataset } from '../../scripts/bench/dataset.js';
@@ -62,9 +62,9 @@ t.test('documents every workload', async (t) => {
   for (const { name } of WORKLOADS) t.ok(readme.includes(`\`${name}\``), name);
 });
 
-t.test('sends the requests of all callers on every connection', async (t) => {
-  const callers = ['a', 'b', 'c'].map((token) => ({ token }) as Caller);
-  const dataset = { callers, publicPostIds: [1, 2, 3, 4] } as Dataset;
+t.test('sends the requests of all users on every connection', async (t) => {
+  const users = ['a', 'b', 'c'].map((token) => ({ token }) as BenchUser);
+  const dataset = { users, publicPostIds: [1, 2, 3, 4] } as Dataset;
   const tokensOf = (requests: readonly { headers: Record<string, string> }[]) =>
     requests.map(({ headers }) => headers.Authorization);
   const feed = await workloadNamed('feed').subject.connections(2, dataset, '');

@@ -60,7 +60,7 @@ export const layout = ({ React }) => {
       const failed = specSelectors.loadingStatus() === 'failed';
       return h('p', { className: 'notice' }, failed ? 'The contract cannot be loaded.' : 'Loading the explorer…');
     }
-    const filtered = specSelectors.taggedOperations().size === 0;
+    const noMatch = specSelectors.taggedOperations().size === 0;
     return h(
       'div',
       { className: 'swagger-ui' },
@@ -70,7 +70,7 @@ export const layout = ({ React }) => {
         { className: 'wrapper' },
         h(getComponent('ExplorerIntroduction', true)),
         h(getComponent('errors', true)),
-        filtered
+        noMatch
           ? h('p', { className: 'notice' }, `No operation matches “${layoutSelectors.currentFilter()}”.`)
           : h(getComponent('operations', true)),
         h('div', { id: 'schemas' }, h(getComponent('Models', true))),

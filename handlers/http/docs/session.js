@@ -8,7 +8,7 @@ const SCHEME = 'bearerAuth';
 const LOGGED_IN = 'explorer-logged-in';
 
 /** Operations that end the current session when they succeed. */
-const SESSION_ENDS = new Set(['post /auth/logout', 'delete /profiles/me']);
+const SESSION_ENDING_OPERATIONS = new Set(['post /auth/logout', 'delete /profiles/me']);
 
 /** The update of a profile may also change the username. */
 const MAY_END_SESSION = new Set(['put /profiles/me', 'delete /auth/sessions/{id}']);
@@ -63,7 +63,7 @@ function followResponse(system, operation, { ok, status, headers, body }) {
   if (ok && MAY_END_SESSION.has(operation)) sessionActions.refresh();
   // A 401 for a wrong password does not contain this error.
   const invalidToken = status === 401 && headers['www-authenticate']?.includes('error="invalid_token"');
-  if (invalidToken || (ok && SESSION_ENDS.has(operation))) sessionActions.forget();
+  if (invalidToken || (ok && SESSION_ENDING_OPERATIONS.has(operation))) sessionActions.forget();
 }
 
 /** A plugin of Swagger UI that follows logins and logouts. */

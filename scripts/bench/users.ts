@@ -7,7 +7,7 @@ type Account = components['schemas']['Account'];
 type Post = components['schemas']['Post'];
 
 /** A user that sends requests, with the correct responses. */
-export interface Caller {
+export interface BenchUser {
   /** The body of `GET /auth/me`. */
   account: Account;
   token: string;
@@ -22,11 +22,11 @@ interface NewestPost {
   isPrivate: boolean;
 }
 
-const CALLERS = 10;
+const USER_COUNT = 10;
 const MAX_LOGIN_ACCOUNTS = 500;
 
 /**
- * Chooses callers whose first pages differ, public ones first, so that others see their images. The very first is the author of
+ * Chooses users whose first pages differ, public ones first, so that others see their images. The very first is the author of
  * the newest post if that author is public.
  */
 export async function readContent(environment: NodeJS.ProcessEnv, offsets: readonly number[]) {
@@ -42,15 +42,15 @@ export async function readContent(environment: NodeJS.ProcessEnv, offsets: reado
     const [newest] = posts;
     const authorOfNewest = accounts.filter(({ id }) => id === newest?.author && !newest.isPrivate);
     const candidates = [...authorOfNewest, ...(await befriend(stores, accounts.slice(0, 2000), posts))];
-    const callers = new Map<string, Caller>();
+    const users = new Map<string, BenchUser>();
     for (const account of candidates) {
-      const caller = await readCaller(stores, account, offsets);
-      const firstPage = caller.pages[0]?.map(({ id }) => id).join() ?? '';
-      if (callers.size < CALLERS && !callers.has(firstPage)) callers.set(firstPage, caller);
+      const user = await readUser(stores, account, offsets);
+      const firstPage = user.pages[0]?.map(({ id }) => id).join() ?? '';
+      if (users.size < USER_COUNT && !users.has(firstPage)) users.set(firstPage, user);
     }
-    if (callers.size < CALLERS) throw new Error(`Expected ${CALLERS} callers with different first pages`);
+    if (users.size < USER_COUNT) throw new Error(`Expected ${USER_COUNT} users with different first pages`);
     return {
-      callers: [...callers.values()],
+      users: [...users.values()],
       loginEmails: accounts
         .filter((account) => !candidates.includes(account))
         .map(({ email }) => email)
@@ -81,7 +81,7 @@ async function befriend({ graph }: BareStores, accounts: Account[], posts: reado
   return chosen;
 }
 
-async function readCaller(stores: BareStores, account: Account, offsets: readonly number[]): Promise<Caller> {
+async function readUser(stores: BareStores, account: Account, offsets: readonly number[]): Promise<BenchUser> {
   const friends = await stores.graph.friendsOf(account.id);
   // The rule of visibility in its simplest form, to check the service's queries.
   const visible = sql<boolean>`(not private or author_id = ${account.id} or author_id = any(${friends}::int8[]))`;
