@@ -14,7 +14,7 @@ function createFixture({ timeoutMs = 50 } = {}) {
     probes: 0,
     abortedProbes: 0,
     opened: 0,
-    warmed: Promise.resolve(),
+    warmUp: async (): Promise<void> => undefined,
   };
   const waitForAbort = (signal: AbortSignal) =>
     new Promise<never>((_, reject) => {
@@ -36,7 +36,7 @@ function createFixture({ timeoutMs = 50 } = {}) {
     onOpen: () => {
       store.opened += 1;
     },
-    warmUp: () => store.warmed,
+    warmUp: () => store.warmUp(),
     log: { info: (_, message) => logged.push(message), warn: (_, message) => logged.push(message) },
   });
   t.teardown(() => breaker.close());
@@ -130,12 +130,28 @@ t.test('a successful call closes the circuit, however slow the probe is', async 
   t.notOk(breaker.isOpen);
 });
 
+t.test('an error that the store responds with keeps the circuit closed, however slow the probe is', async (t) => {
+  const { breaker, store } = createFixture();
+  store.state = 'silent';
+  await t.rejects(
+    breaker.run(() => Promise.reject(new Refused())),
+    StoreUnavailableError,
+  );
+  await t.rejects(
+    breaker.run(() => Promise.reject(new TypeError('an error of the call'))),
+    TypeError,
+  );
+  await until(() => store.abortedProbes === 1);
+  t.notOk(breaker.isOpen);
+});
+
 t.test('the circuit stays open until the store is warmed up', async (t) => {
   const { breaker, store } = createFixture();
   let warm = () => {};
-  store.warmed = new Promise((resolve) => {
+  const warmed = new Promise<void>((resolve) => {
     warm = resolve;
   });
+  store.warmUp = () => warmed;
   store.state = 'refusing';
   await t.rejects(
     breaker.run(() => Promise.reject(new Refused())),
@@ -150,6 +166,32 @@ t.test('the circuit stays open until the store is warmed up', async (t) => {
   warm();
   await until(() => !breaker.isOpen);
 });
+
+t.test(
+  'a warm-up that finds the store unavailable keeps the circuit open, and another failure closes it',
+  async (t) => {
+    const { breaker, store } = createFixture();
+    let warmUps = 0;
+    const failWith = (error: Error) => {
+      store.warmUp = async () => {
+        warmUps += 1;
+        throw error;
+      };
+    };
+    failWith(new StoreUnavailableError('graph'));
+    store.state = 'refusing';
+    await t.rejects(
+      breaker.run(() => Promise.reject(new Refused())),
+      StoreUnavailableError,
+    );
+    await until(() => breaker.isOpen);
+    store.state = 'available';
+    await until(() => warmUps === 2 || !breaker.isOpen);
+    t.ok(breaker.isOpen, 'after the first warm-up');
+    failWith(new TypeError('an error of a statement'));
+    await until(() => !breaker.isOpen);
+  },
+);
 
 t.test('close rejects calls in progress', async (t) => {
   const { breaker } = createFixture({ timeoutMs: 60_000 });
