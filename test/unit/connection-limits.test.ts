@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { limitConnections, readConnectionLimits } from '../../handlers/http/connections.js';
 
@@ -105,4 +107,14 @@ t.test('the limits stay below the file limit of the process', async (t) => {
   const { max, maxPerAddress } = await readConnectionLimits();
   t.ok(max > 100 && max <= 10_000);
   t.equal(maxPerAddress, Math.ceil(max / 4));
+});
+
+t.test('connections may use three quarters of the file limit, and an address a quarter of that', async (t) => {
+  const module = new URL('../../handlers/http/connections.js', import.meta.url);
+  const code = `
+    const { readConnectionLimits } = await import('${module}');
+    console.log(JSON.stringify(await readConnectionLimits()));`;
+  const command = 'ulimit -n 400 && exec "$0" --input-type=module --eval "$1"';
+  const { stdout } = await promisify(execFile)('sh', ['-c', command, process.execPath, code]);
+  t.same(JSON.parse(stdout), { max: 300, maxPerAddress: 75 });
 });
