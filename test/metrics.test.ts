@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
@@ -28,6 +29,9 @@ async function measureIncrease(during: () => Promise<unknown>) {
     (after.value(name, labels) ?? 0) - (before.value(name, labels) ?? 0);
 }
 
+/** Sources of metrics without stores. */
+const noStores = { pools: () => ({}), states: async () => ({}), backlog: async () => [], freeBytes: async () => 0 };
+
 const image = () => new Blob([samples.png], { type: 'image/png' });
 
 t.test('responds in the Prometheus text format, with metrics of the process', async (t) => {
@@ -43,7 +47,7 @@ t.test('responds in the Prometheus text format, with metrics of the process', as
 
 t.test('the embedded stores report their sizes', { skip: onServices && 'the stores are not embedded' }, async (t) => {
   const exposition = await scrape();
-  for (const name of ['embedded_database_bytes', 'embedded_wal_bytes', 'data_directory_free_bytes']) {
+  for (const name of ['embedded_database_bytes', 'embedded_wal_bytes']) {
     t.ok((exposition.value(name) ?? 0) > 2 ** 20, name);
   }
   for (const name of ['embedded_dead_rows', 'embedded_last_vacuum_timestamp_seconds']) {
@@ -53,7 +57,32 @@ t.test('the embedded stores report their sizes', { skip: onServices && 'the stor
 
 t.test('servers have no figures of embedded stores', { skip: !onServices && 'the stores are embedded' }, async (t) => {
   const response = await fetch(`${service.opsUrl}/metrics`);
-  t.notMatch(await response.text(), /^(embedded_|data_directory_free_bytes)/m);
+  t.notMatch(await response.text(), /^embedded_/m);
+});
+
+t.test('reports the free space on the disk of DATA_DIR', async (t) => {
+  const { bavail, bsize } = await statfs(service.stores.directory.root);
+  const free = (await scrape()).value('data_directory_free_bytes') ?? 0;
+  t.ok(Math.abs(free - bavail * bsize) < 2 ** 30, `${free} bytes`);
+});
+
+t.test('reports whether each store is available', async (t) => {
+  const exposition = await scrape();
+  for (const store of ['postgres', 'graph', 'images'])
+    t.equal(exposition.value('store_available', { store }), 1, store);
+
+  const metrics = createMetrics();
+  t.teardown(metrics.close);
+  metrics.watchStores({ ...noStores, states: async () => ({ postgres: { ok: true }, graph: { ok: false } }) });
+  const withoutGraph = new Exposition(await metrics.text());
+  t.equal(withoutGraph.value('store_available', { store: 'postgres' }), 1);
+  t.equal(withoutGraph.value('store_available', { store: 'graph' }), 0);
+});
+
+t.test('the counter of quota refusals starts at zero', async (t) => {
+  const metrics = createMetrics();
+  t.teardown(metrics.close);
+  t.equal(new Exposition(await metrics.text()).value('quota_refusals_total', { quota: 'storage' }), 0);
 });
 
 t.test('requests are counted by operation and status', async (t) => {
@@ -190,9 +219,10 @@ t.test('responds with the other metrics while PostgreSQL is unavailable', async 
     () => new Promise<never>(() => undefined),
   ];
   for (const backlog of backlogs) {
-    metrics.watchStores({ pools, backlog });
+    metrics.watchStores({ ...noStores, pools, backlog, freeBytes: async () => (await backlog()).length });
     const exposition = new Exposition(await metrics.text());
     t.equal(exposition.value('outbox_waiting'), backlog === backlogs[0] ? 7 : undefined, 'no stale value remains');
+    t.equal(exposition.value('data_directory_free_bytes'), backlog === backlogs[0] ? 1 : undefined);
     t.equal(exposition.value('postgres_pool_connections', { pool: 'main', state: 'idle' }), 1);
     t.equal(exposition.value('postgres_pool_connections', { pool: 'main', state: 'used' }), 2);
     t.equal(exposition.value('postgres_pool_waiting', { pool: 'main' }), 4);

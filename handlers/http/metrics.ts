@@ -25,12 +25,12 @@ export interface StoreSources {
   /** The connections of each pool, by pool name. */
   pools(): Record<string, { total: number; idle: number; waiting: number }>;
   backlog(): Promise<Backlog[]>;
-  /** Set if the embedded stores are in use. */
-  embedded?: (() => Promise<EmbeddedUsage>) | undefined;
-}
-
-export interface EmbeddedUsage extends DatabaseUsage {
-  freeBytes: number;
+  /** Checks each store. Must not reject. */
+  states(): Promise<Readonly<Record<string, { ok: boolean }>>>;
+  /** The free space on the disk of `DATA_DIR`. */
+  freeBytes(): Promise<number>;
+  /** Set if the embedded database is in use. */
+  embeddedUsage?: (() => Promise<DatabaseUsage>) | undefined;
 }
 
 /** The API server's state, which is read at each scrape. */
@@ -118,11 +118,13 @@ export function createMetrics(): Metrics {
     labelNames: ['quota'],
     registers,
   });
+  // A counter that starts at 1 instead of 0 hides its first increase from Prometheus.
+  quotaRefusals.inc({ quota: 'storage' }, 0);
   const gauge = (name: string, help: string, ...labelNames: string[]) =>
     new Gauge({ name, help, labelNames, registers });
-  /** A gauge of state that all processes share. */
-  const sharedGauge = (name: string, help: string, ...labelNames: string[]) =>
-    new Gauge({ name, help, labelNames, registers, aggregator: 'max' });
+  /** A gauge of state that all processes share. Of several workers' values, the worst one is reported. */
+  const sharedGauge = (worst: 'max' | 'min', name: string, help: string, ...labelNames: string[]) =>
+    new Gauge({ name, help, labelNames, registers, aggregator: worst });
   const hashes = gauge('password_hashes', 'Argon2 hashes in progress and in the queue.', 'state');
   const refusedHashes = new Counter({
     name: 'password_hashes_refused_total',
@@ -138,20 +140,27 @@ export function createMetrics(): Metrics {
   });
   const poolConnections = gauge('postgres_pool_connections', 'Open connections to PostgreSQL.', 'pool', 'state');
   const poolWaiting = gauge('postgres_pool_waiting', 'Calls waiting for a connection to PostgreSQL.', 'pool');
-  const outboxWaiting = sharedGauge('outbox_waiting', 'Outbox entries that have not been delivered.', 'kind');
-  const outboxOverdue = sharedGauge('outbox_overdue', 'Outbox entries whose delivery is overdue.', 'kind');
+  const storeAvailable = sharedGauge(
+    'min',
+    'store_available',
+    'Whether a store responds: 1, or 0 also while its circuit breaker is open.',
+    'store',
+  );
+  const outboxWaiting = sharedGauge('max', 'outbox_waiting', 'Outbox entries that have not been delivered.', 'kind');
+  const outboxOverdue = sharedGauge('max', 'outbox_overdue', 'Outbox entries whose delivery is overdue.', 'kind');
   const outboxOldestAge = sharedGauge(
+    'max',
     'outbox_oldest_age_seconds',
     'Age of the oldest undelivered outbox entry.',
     'kind',
   );
-  const embeddedUsage: Record<keyof EmbeddedUsage, Gauge> = {
+  const freeSpace = sharedGauge('min', 'data_directory_free_bytes', 'Free space on the disk of DATA_DIR.');
+  const databaseUsage: Record<keyof DatabaseUsage, Gauge> = {
     databaseBytes: gauge('embedded_database_bytes', 'Size of the embedded database, without WAL.'),
     walBytes: gauge('embedded_wal_bytes', 'Size of the WAL of the embedded database.'),
     deadRows: gauge('embedded_dead_rows', 'Deleted or replaced rows that VACUUM has not removed yet.'),
     lastVacuumAt: gauge('embedded_last_vacuum_timestamp_seconds', 'Time of the last VACUUM of a table; 0 if none.'),
     lastCheckpointAt: gauge('embedded_last_checkpoint_timestamp_seconds', 'Time of the last checkpoint; 0 if none.'),
-    freeBytes: gauge('data_directory_free_bytes', 'Free space on the disk of DATA_DIR.'),
   };
 
   const openConnections = gauge('http_connections', 'Open client connections.');
@@ -183,14 +192,20 @@ export function createMetrics(): Metrics {
     refusedResponses.inc(responses.refused);
   }
 
-  async function readStores({ pools, backlog, embedded }: StoreSources): Promise<void> {
+  async function readStores({ pools, states, backlog, freeBytes, embeddedUsage }: StoreSources): Promise<void> {
     for (const [pool, { total, idle, waiting }] of Object.entries(pools())) {
       poolConnections.set({ pool, state: 'idle' }, idle);
       poolConnections.set({ pool, state: 'used' }, total - idle);
       poolWaiting.set({ pool }, waiting);
     }
+    const [available, backlogs, free, usage] = await Promise.all([
+      states(),
+      withTimeout(SCRAPE_TIMEOUT_MS, backlog()).catch(() => []),
+      withTimeout(SCRAPE_TIMEOUT_MS, freeBytes()).catch(() => undefined),
+      embeddedUsage && withTimeout(SCRAPE_TIMEOUT_MS, embeddedUsage()).catch(() => undefined),
+    ]);
+    for (const [store, { ok }] of Object.entries(available)) storeAvailable.set({ store }, Number(ok));
     // A missing value is better than a stale one.
-    const backlogs = await withTimeout(SCRAPE_TIMEOUT_MS, backlog()).catch(() => []);
     for (const metric of [outboxWaiting, outboxOverdue, outboxOldestAge]) metric.reset();
     for (const { kind, waiting, overdue, ageSeconds } of backlogs) {
       outboxWaiting.set({ kind }, waiting);
@@ -198,9 +213,9 @@ export function createMetrics(): Metrics {
       outboxOldestAge.set({ kind }, ageSeconds);
     }
     // Removed, because a gauge without labels that is reset reports 0.
-    for (const metric of Object.values(embeddedUsage)) metric.remove();
-    const usage = await (embedded && withTimeout(SCRAPE_TIMEOUT_MS, embedded()).catch(() => undefined));
-    for (const [name, value] of Object.entries(usage ?? {})) embeddedUsage[name as keyof EmbeddedUsage].set(value);
+    for (const metric of [freeSpace, ...Object.values(databaseUsage)]) metric.remove();
+    if (free !== undefined) freeSpace.set(free);
+    for (const [name, value] of Object.entries(usage ?? {})) databaseUsage[name as keyof DatabaseUsage].set(value);
   }
 
   let storeSources: StoreSources | undefined;

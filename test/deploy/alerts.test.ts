@@ -1,0 +1,118 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { parse } from 'yaml';
+import { startListening } from '../../scripts/deploy/grafana/prometheus.js';
+import { needsProgram } from '../support/programs.js';
+import { Exposition } from '../support/prometheus.js';
+import { selectorsOf, unknownNames } from '../support/promql.js';
+import { startTestService } from '../support/service.js';
+import { startTlsProxy } from '../support/tls.js';
+import { sendTraffic } from '../support/traffic.js';
+
+const DIRECTORY = 'scripts/deploy/prometheus';
+
+interface Rule {
+  alert: string;
+  expr: string;
+  for: string;
+  labels: Record<string, string>;
+  annotations: Record<string, string>;
+}
+
+const read = (name: string) => readFileSync(`${DIRECTORY}/${name}`, 'utf8');
+const rules: Rule[] = parse(read('alerts.yaml')).groups.flatMap((group: { rules: Rule[] }) => group.rules);
+
+/** Metrics of Prometheus and of blackbox_exporter. */
+const FOREIGN = /^(up$|probe_)/;
+
+const promtool = (...args: string[]) => promisify(execFile)('promtool', args, { cwd: DIRECTORY });
+
+t.test(
+  'Prometheus accepts its configuration and the alert rules',
+  needsProgram('promtool', 'prometheus'),
+  async (t) => {
+    t.match((await promtool('check', 'config', 'prometheus.yaml')).stdout, 'SUCCESS: 1 rule files found');
+    t.match((await promtool('check', 'rules', 'alerts.yaml')).stdout, `SUCCESS: ${rules.length} rules found`);
+  },
+);
+
+t.test('the unit tests of the alert rules pass', needsProgram('promtool', 'prometheus'), async (t) => {
+  t.match((await promtool('test', 'rules', 'alerts.test.yaml')).stdout, 'SUCCESS');
+});
+
+t.test('every alert is tested, with each severity', async (t) => {
+  const tests: { alert_rule_test: { alertname: string; exp_alerts?: { exp_labels: Record<string, string> }[] }[] }[] =
+    parse(read('alerts.test.yaml')).tests;
+  const cases = tests.flatMap((test) => test.alert_rule_test);
+  for (const { alert, labels } of rules) {
+    const own = cases.filter(({ alertname }) => alertname === alert);
+    const fires = own.some(({ exp_alerts }) =>
+      exp_alerts?.some((each) => each.exp_labels.severity === labels.severity),
+    );
+    t.ok(fires, `${alert} fires as ${labels.severity}`);
+    t.ok(
+      own.some(({ exp_alerts }) => exp_alerts === undefined),
+      `${alert} does not always fire`,
+    );
+  }
+});
+
+t.test('every alert has a severity, texts, and a paragraph of the runbook', async (t) => {
+  const anchors = [...readFileSync('.github/RUNBOOK.md', 'utf8').matchAll(/^##+ (.+)$/gm)].map(
+    ([, title = '']) => `.github/RUNBOOK.md#${title.toLowerCase().replaceAll(' ', '-')}`,
+  );
+  for (const { alert, labels, annotations } of rules) {
+    t.ok(['critical', 'warning'].includes(labels.severity ?? ''), alert);
+    t.same(Object.keys(annotations), ['summary', 'description', 'runbook_url'], alert);
+    t.ok(anchors.includes(annotations.runbook_url ?? ''), `${alert}: ${annotations.runbook_url}`);
+  }
+});
+
+t.test('the README lists every alert', async (t) => {
+  const readme = readFileSync('scripts/deploy/README.md', 'utf8');
+  const listed = [...readme.matchAll(/^\| `([A-Za-z]+)` \| (?:critical|warning)/gm)].map(([, name]) => name);
+  t.same(listed, [...new Set(rules.map(({ alert }) => alert))]);
+});
+
+t.test('every alert names metrics and labels that a running service has', async (t) => {
+  const service = await startTestService(t);
+  await sendTraffic(service);
+  const exposition = new Exposition(await (await fetch(`${service.opsUrl}/metrics`)).text());
+  for (const { alert, expr } of rules) t.same(unknownNames(expr, exposition, FOREIGN), [], alert);
+});
+
+t.test('a rule on counters waits longer than its range: counters fall when a worker is replaced', async (t) => {
+  const minutes = (duration: string) => Number(/^(\d+)m$/.exec(duration)?.[1]);
+  const ofCounters = rules.filter(({ expr }) => /\b(rate|increase)\(/.test(expr));
+  t.equal(ofCounters.length, 4);
+  for (const { alert, expr, for: wait } of ofCounters) {
+    for (const [, range = ''] of expr.matchAll(/\[(\w+)\]/g)) t.ok(minutes(wait) > minutes(range), alert);
+  }
+});
+
+t.test(
+  'blackbox_exporter reports the metrics of the site, also with a certificate of an internal authority',
+  needsProgram('prometheus-blackbox-exporter'),
+  async (t) => {
+    const { url } = await startTestService(t);
+    const port = await startTlsProxy(t, new URL(url));
+    const exporter = await startListening('prometheus-blackbox-exporter', [`--config.file=${DIRECTORY}/blackbox.yaml`]);
+    t.teardown(exporter.stop);
+    const { scrape_configs } = parse(read('prometheus.yaml')) as {
+      scrape_configs: { job_name: string; metrics_path: string; params: Record<string, string[]> }[];
+    };
+    const site = scrape_configs.find(({ job_name }) => job_name === 'site');
+    const target = new URL(site?.params.target?.[0] ?? '');
+    target.host = `127.0.0.1:${port}`;
+    const parameters = { module: site?.params.module?.[0] ?? '', target: target.href, hostname: 'localhost' };
+    const probed = await fetch(`${exporter.url}${site?.metrics_path}?${new URLSearchParams(parameters)}`);
+    const exposition = new Exposition(await probed.text());
+    const names = rules.flatMap(({ expr }) => selectorsOf(expr).map(({ name }) => name));
+    const siteMetrics = new Set(names.filter((name) => name.startsWith('probe_')));
+    t.same([...siteMetrics], ['probe_success', 'probe_ssl_earliest_cert_expiry']);
+    t.equal(exposition.value('probe_success'), 1);
+    t.equal(new Date((exposition.value('probe_ssl_earliest_cert_expiry') ?? 0) * 1000).getUTCFullYear(), 2126);
+  },
+);

@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { type Panel, readDashboard, withRateInterval } from '../../scripts/deploy/grafana/panels.js';
+import { startPrometheus } from '../../scripts/deploy/grafana/prometheus.js';
+import { needsProgram } from '../support/programs.js';
+import { Exposition } from '../support/prometheus.js';
+import { unknownNames } from '../support/promql.js';
+import { startTestService } from '../support/service.js';
+import { freshDataDirectory, temporaryDirectory } from '../support/stores.js';
+import { sendTraffic } from '../support/traffic.js';
+
+const COLUMNS = 24;
+
+// On embedded stores, which have all metrics but those of Redis, which no query names.
+const service = await startTestService(t, { DATA_DIR: await freshDataDirectory(t) });
+await sendTraffic(service);
+
+const topLevel = readDashboard();
+const panels = topLevel.flatMap((panel) => [panel, ...(panel.panels ?? [])]);
+const graphs = panels.filter(({ type }) => type !== 'row');
+const queries = graphs.flatMap(({ title, targets = [] }) => targets.map((target) => ({ title, ...target })));
+
+t.test('every query names metrics and labels that a running service has', async (t) => {
+  const exposition = new Exposition(await (await fetch(`${service.opsUrl}/metrics`)).text());
+  for (const { title, expr } of queries) t.same(unknownNames(expr, exposition), [], title);
+});
+
+t.test('every query selects the job, and every legend a label of its query', async (t) => {
+  for (const { title, expr, legendFormat } of queries) {
+    const selectors = expr.match(/\{[^}]*\}/g) ?? [];
+    t.ok(selectors.length > 0, title);
+    for (const selector of selectors) t.match(selector, /^\{job="social-posting"/, title);
+    const [, grouping = ''] = /\bby \(([^)]*)\)/.exec(expr) ?? [];
+    for (const [, label = ''] of legendFormat.matchAll(/\{\{(\w+)\}\}/g)) t.ok(grouping.includes(label), title);
+  }
+});
+
+t.test('Prometheus returns data for every query', needsProgram('prometheus'), async (t) => {
+  const prometheus = await startPrometheus(await temporaryDirectory(t), [service.opsUrl]);
+  t.teardown(prometheus.stop);
+  const query = (expr: string) => prometheus.call('query', { query: withRateInterval(expr, '1h') });
+  // A rate needs two scrapes of the same series.
+  while (Number((await query('min(count_over_time(batch_size_count[1h]))'))[0]?.value?.[1] ?? 0) < 2) await sleep(200);
+  for (const { title, expr } of queries) {
+    const series = await query(expr);
+    t.ok(series.length > 0, title);
+    for (const { value } of series) t.match(value?.[1], /^(NaN|-?[\d.e+-]+)$/, title);
+  }
+});
+
+t.test('panels have different ids, and do not overlap', async (t) => {
+  t.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
+  const cells = (panel: Panel) => {
+    const { x, y, w, h } = panel.gridPos;
+    t.ok(x + w <= COLUMNS, panel.title);
+    return Array.from({ length: w * h }, (_, index) => `${x + (index % w)},${y + Math.floor(index / w)}`);
+  };
+  // Panels of collapsed rows take space only when their row is expanded, which moves the others down.
+  const taken = topLevel.flatMap(cells);
+  t.equal(new Set(taken).size, taken.length);
+  for (const { title, panels: nested = [] } of topLevel) {
+    const within = nested.flatMap(cells);
+    t.equal(new Set(within).size, within.length, title);
+  }
+});
