@@ -88,6 +88,7 @@ t.test('the counter of quota refusals starts at zero', async (t) => {
 t.test('requests are counted by operation and status', async (t) => {
   const user = await service.createUser();
   const post = await createPost(user);
+  const startedAt = performance.now();
   const increase = await measureIncrease(async () => {
     await user.send('GET', `/posts/${post.id}`);
     await user.send('GET', `/posts/${post.id}`);
@@ -108,7 +109,8 @@ t.test('requests are counted by operation and status', async (t) => {
   t.equal(requests('none', '200'), 1);
   t.equal(increase('http_requests_total'), 10);
   t.equal(increase('http_request_duration_seconds_count', { operation: 'getPost' }), 5);
-  t.ok(increase('http_request_duration_seconds_sum', { operation: 'getPost' }) > 0);
+  const seconds = increase('http_request_duration_seconds_sum', { operation: 'getPost' });
+  t.ok(seconds > 0 && seconds <= (performance.now() - startedAt) / 1000, `${seconds} seconds`);
 });
 
 t.test('calls to the stores are counted by verb', async (t) => {
@@ -226,6 +228,24 @@ t.test('responds with the other metrics while PostgreSQL is unavailable', async 
     t.equal(exposition.value('postgres_pool_connections', { pool: 'main', state: 'idle' }), 1);
     t.equal(exposition.value('postgres_pool_connections', { pool: 'main', state: 'used' }), 2);
     t.equal(exposition.value('postgres_pool_waiting', { pool: 'main' }), 4);
+  }
+});
+
+t.test('reports connections and large responses', async (t) => {
+  const metrics = createMetrics();
+  t.teardown(metrics.close);
+  metrics.watchHttp({
+    connections: { open: new Set(['one', 'two']), counts: { evicted: 3, refused: 5 } },
+    responses: { unsentBytes: 7, waitingBytes: 11, refused: 13 },
+  });
+  for (const scrape of ['first', 'second']) {
+    const exposition = new Exposition(await metrics.text());
+    t.equal(exposition.value('http_connections'), 2, scrape);
+    t.equal(exposition.value('http_connections_closed_total', { reason: 'evicted' }), 3);
+    t.equal(exposition.value('http_connections_closed_total', { reason: 'refused' }), 5);
+    t.equal(exposition.value('http_large_response_bytes', { state: 'unsent' }), 7);
+    t.equal(exposition.value('http_large_response_bytes', { state: 'waiting' }), 11);
+    t.equal(exposition.value('http_large_responses_refused_total'), 13);
   }
 });
 
