@@ -100,6 +100,7 @@ table('rejects decorated versions of very common passwords', [
   ['L3tm31n!!2026', COMMON],
   ['M1che11e!-2026', COMMON],
   ['We1come!-2026', COMMON],
+  ['Snowman!-2026', COMMON],
   ['1qaz2Wsx!-2026', COMMON],
   ['F00tb@ll 😀 77', COMMON],
 ]);
