@@ -67,3 +67,21 @@ t.test('expired sessions and idempotency keys are purged periodically', async (t
   await purging.stop();
   t.same(await countRows(stores), [2, 2], 'unexpired ones are kept');
 });
+
+t.test('a failed purge is logged, and the next one succeeds', async (t) => {
+  const stores = await openTestStores(t);
+  const { schema } = stores.db;
+  const warnings: string[] = [];
+  const log = { ...silentLog, warn: (_: object, message: string) => void warnings.push(message) };
+  const purging = startPurging(stores.db, log, { intervalMs: 20 });
+  for (const [table, message] of [
+    ['sessions', 'failed to purge expired sessions'],
+    ['idempotency_keys', 'failed to purge expired idempotency keys'],
+  ] as const) {
+    await schema.alterTable(table).renameTo('renamed').execute();
+    while (!warnings.includes(message)) await sleep(20);
+    await schema.alterTable('renamed').renameTo(table).execute();
+    await untilPurged(stores, await addRows(stores));
+  }
+  await purging.stop();
+});
