@@ -1,5 +1,6 @@
 import t from 'tap';
 import { samples } from '../scripts/contract-test/images.js';
+import { pngChunk, SECRET, png as withMetadata } from './support/image-builders.js';
 import { listImageNames } from './support/image-store.js';
 import { Exposition } from './support/prometheus.js';
 import type { TestResponse } from './support/requests.js';
@@ -59,6 +60,7 @@ t.test('returns 413 for an image over the quota on every route, and stores or ch
 t.test('a replacement counts the difference; removal and deletion free bytes', async (t) => {
   const { user, posts } = await createFullAccount();
   t.equal((await edit(user, posts[0].id, { image: png() })).status, 200, 'an image of the same size');
+  t.equal((await updateProfile(user, { image: png() })).status, 200, 'a picture of the same size');
   t.equal((await edit(user, posts[0].id, { image: small() })).status, 200);
   t.equal((await updateProfile(user, { image: small() })).status, 200);
   t.equal(await storedBytes(user), PNG_BYTES + 2 * samples.gif.length);
@@ -69,6 +71,15 @@ t.test('a replacement counts the difference; removal and deletion free bytes', a
   t.equal(await storedBytes(user), samples.gif.length);
   await updateProfile(user, { remove_image: 'true' });
   t.equal(await storedBytes(user), 0);
+});
+
+t.test('metadata that is removed from an image does not count', async (t) => {
+  const user = await service.createUser();
+  const image = new Blob([withMetadata(pngChunk('tEXt', SECRET))], { type: 'image/png' });
+  const { body } = await create(user, image);
+  const { bytes } = await user.send('GET', body.image);
+  t.ok(bytes.equals(samples.png), 'the metadata is removed');
+  t.equal(await storedBytes(user), PNG_BYTES);
 });
 
 t.test('an image may be replaced by a smaller one although the account exceeds a lowered quota', async (t) => {
