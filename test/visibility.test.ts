@@ -4,12 +4,14 @@ import t from 'tap';
 import { createAccount } from '../db/accounts.js';
 import { findDeepIds } from '../db/deep-pages.js';
 import { newestIds, postsPublicOrBy } from '../db/feed.js';
-import { findPostOwners, findPostsPublicOrOwn } from '../db/posts.js';
+import { createPost, findPostOwners, findPostsPublicOrOwn } from '../db/posts.js';
 import { canSee, isPublicOrOwn } from '../db/visibility.js';
+import { findVisiblePost } from '../db/visible-posts.js';
 import { createRandom } from '../scripts/seed/random.js';
 import { openTestStores } from './support/stores.js';
 
-const { db, graph } = await openTestStores(t);
+const stores = await openTestStores(t);
+const { db, graph, read } = stores;
 
 const USER_COUNT = 12;
 const POST_COUNT = 60;
@@ -17,24 +19,27 @@ const PAGE = { limit: POST_COUNT + 1, offset: 0 };
 
 const byId = (a: number, b: number) => a - b;
 
+/** Creates an account, and returns its id. */
+async function account(name: string, { isPrivate = false } = {}): Promise<number> {
+  const values = { name, username: name, email: `${name}@example.org`, passwordHash: 'none' };
+  const created = await createAccount({ db, graph }, values);
+  if (created.outcome !== 'created') throw new Error('no account was created');
+  await db.updateTable('accounts').set({ private: isPrivate }).where('id', '=', created.id).execute();
+  return created.id;
+}
+
+/** Creates a post, and returns its id. */
+async function post(author: number): Promise<number> {
+  const created = await createPost(stores, author, { title: 'A title', text: 'A text' });
+  return created?.post.id ?? 0;
+}
+
 t.test('the rule in TypeScript and the rule in SQL agree for a generated population', async (t) => {
   const seed = Number(process.env.SEED ?? randomInt(1, 1_000_000));
   t.comment(`SEED=${seed}`);
   const random = createRandom(seed);
   const users: number[] = [];
-  for (let n = 0; n < USER_COUNT; n += 1) {
-    const name = `visibility${n}`;
-    const account = await createAccount(
-      { db, graph },
-      {
-        name,
-        username: name,
-        email: `${name}@example.org`,
-        passwordHash: 'none',
-      },
-    );
-    if (account.outcome === 'created') users.push(account.id);
-  }
+  for (let n = 0; n < USER_COUNT; n += 1) users.push(await account(`visibility${n}`));
   const privateUsers = users.filter(() => random(2) === 0);
   await db
     .updateTable('accounts')
@@ -83,4 +88,37 @@ t.test('the rule in TypeScript and the rule in SQL agree for a generated populat
       'the query of a single post',
     );
   }
+});
+
+t.test('the content of a private post is not read for users who query it together with its author', async (t) => {
+  const [author, stranger] = [await account('author', { isPrivate: true }), await account('stranger')];
+  const id = await post(author);
+  const contentFor = async (...viewers: number[]) =>
+    (
+      await findPostsPublicOrOwn(
+        db,
+        viewers.map((viewer) => ({ id, viewer })),
+      )
+    ).map((found) => found?.post?.title);
+  t.same(await contentFor(author, author), ['A title', 'A title']);
+  t.same(await contentFor(author, stranger), [undefined, undefined]);
+  t.same(await contentFor(stranger, author), [undefined, undefined]);
+  t.equal((await findVisiblePost(read, author, id))?.post.title, 'A title');
+  t.equal(await findVisiblePost(read, stranger, id), undefined);
+});
+
+t.test('a private post is hidden if the friendship ends before its content is read', async (t) => {
+  const [author, friend] = [await account('former', { isPrivate: true }), await account('friend')];
+  const id = await post(author);
+  await graph.request(friend, author);
+  await graph.accept(author, friend);
+  t.equal((await findVisiblePost(read, friend, id))?.post.id, id);
+  const readLate = {
+    ...read,
+    async posts(ids: readonly number[]) {
+      await graph.unfriend(author, friend);
+      return read.posts(ids);
+    },
+  };
+  t.equal(await findVisiblePost(readLate, friend, id), undefined);
 });
