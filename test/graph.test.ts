@@ -5,6 +5,7 @@ import type { Database, DatabaseTransaction } from '../db/postgres/index.js';
 import { migrations } from '../db/postgres/migrations/index.js';
 import { countLikes } from './support/contents.js';
 import { befriend, createPost, startTestService, type TestUser } from './support/service.js';
+import { freshStores, openTestStores } from './support/stores.js';
 
 const service = await startTestService(t);
 const { db, graph } = service.stores;
@@ -29,6 +30,20 @@ t.test('lists omit deleted accounts before the graph has caught up, and they can
       path,
     );
   }
+});
+
+t.test('the list of friends omits a friend whose friendship ends before the profile is read', async (t) => {
+  const [user, friend] = [await service.createUser(), await service.createUser({ private: true })];
+  await befriend(user, friend);
+  const { read } = service.context;
+  const { account } = read;
+  t.intercept(read, 'account', {
+    async value(id: number) {
+      await graph.unfriend(user.id, friend.id);
+      return account(id);
+    },
+  });
+  t.same((await user.send('GET', '/friends')).body, []);
 });
 
 t.test('a post without a node in the graph can be liked, also without an author', async (t) => {
@@ -108,6 +123,20 @@ t.test('transactions that count likes of the same posts do not deadlock', async 
     });
   await Promise.all(idsOf(...Array.from({ length: 40 }, (_, person) => 100 + person)).map(change));
   await expectCountsAgree(t, db, 'afterwards');
+});
+
+t.test('after a start, new accounts and posts do not get ids that the graph contains', async (t) => {
+  const environment = await freshStores(t);
+  const older = await openTestStores(t, environment);
+  const { person, post } = await older.graph.highestIds();
+  const ids = { person: person + 1000, post: post + 2000 };
+  await older.graph.like([ids]);
+  // As a PostgreSQL that was restored from a backup.
+  await older.close();
+  const { db } = await openTestStores(t, environment);
+  const { rows } = await sql`
+    select nextval('accounts_id_seq') as person, nextval('posts_id_seq') as post`.execute(db);
+  t.same(rows, [{ person: ids.person + 1, post: ids.post + 1 }]);
 });
 
 t.test('the migration counts existing likes', async (t) => {
