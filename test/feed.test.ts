@@ -183,6 +183,20 @@ t.test('users who share a window each get their own feed', async (t) => {
   }
 });
 
+t.test('concurrent users who read pages of different sizes each get a full page', async (t) => {
+  await emptyFeed();
+  const [viewer, author] = (await createUsers(2)) as [TestUser, TestUser];
+  await seed([author], 90);
+  const expected = await expectedFeed([author]);
+  const limits = [1, 5, 30, 20];
+  // Calls of the same turn share a batch.
+  const pages = await Promise.all(limits.map((limit) => readFeed(service.stores, viewer.id, { limit, offset: 0 })));
+  for (const [index, limit] of limits.entries()) {
+    const ids = pages[index]?.posts.map(({ post }) => post.id);
+    t.strictSame({ ids, more: pages[index]?.more }, { ids: expected.slice(0, limit), more: true }, `limit ${limit}`);
+  }
+});
+
 t.test(
   'the posts of a private author appear and disappear immediately, on the first page and on the last',
   async (t) => {
