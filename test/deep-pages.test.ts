@@ -38,22 +38,26 @@ t.test('a deep page times out with 503 while other pages are served', async (t) 
   t.same((await user.send('GET', '/posts/me?offset=2147483647')).body, [], 'the page is served when the lane is free');
 });
 
-t.test('a deep page is not read for a client that has disconnected', async (t) => {
-  const statements = recordStatements(t);
-  const end = await occupyLane();
-  const leaving = new AbortController();
-  const headers = { Authorization: `Bearer ${user.token}` };
-  const pending = fetch(`${service.url}/posts/me?offset=5000`, { headers, signal: leaving.signal });
-  // The request waits for the lane after its session has been read.
-  while (!statements.some(({ text }) => text.includes('sessions'))) await sleep(5);
-  await sleep(50);
-  leaving.abort();
-  await t.rejects(pending);
-  while (!service.logged().includes('The client has disconnected')) await sleep(5);
-  end();
-  await user.send('GET', '/posts/me?offset=6000');
-  t.equal(statements.filter(isSlice).length, 1, 'only the later request is read');
-});
+for (const path of ['/posts', '/posts/me']) {
+  t.test(`a deep page of ${path} is not read for a client that has disconnected`, async (t) => {
+    const statements = recordStatements(t);
+    const logged = service.logged().length;
+    const end = await occupyLane();
+    const leaving = new AbortController();
+    const headers = { Authorization: `Bearer ${user.token}` };
+    const pending = fetch(`${service.url}${path}?offset=5000`, { headers, signal: leaving.signal });
+    // The request waits for the lane after its session has been read.
+    while (!statements.some(({ text }) => text.includes('sessions'))) await sleep(5);
+    await sleep(50);
+    leaving.abort();
+    await t.rejects(pending);
+    while (!service.logged().includes('"msg":"service unavailable"', logged)) await sleep(5);
+    t.match(service.logged().slice(logged), /The client has disconnected/);
+    end();
+    await user.send('GET', `${path}?offset=6000`);
+    t.equal(statements.filter(isSlice).length, 1, 'only the later request is read');
+  });
+}
 
 t.test('the size of slices does not change the pages', async (t) => {
   const { db } = service.stores;
