@@ -134,6 +134,33 @@ t.test('a failed delivery is retried until it succeeds', async (t) => {
   t.notOk(existsSync(inTheWay), 'the bytes are removed');
 });
 
+t.test(
+  'the pause before a retry doubles, up to five seconds for an unavailable store and five minutes otherwise',
+  async (t) => {
+    const { db, outbox, directory } = await openTestStores(t, { DATA_DIR: await freshDataDirectory(t) });
+    // Without the relay, which would deliver the entries too.
+    await outbox.stop();
+    const inTheWay = 'f'.repeat(32);
+    await mkdir(join(directory.images, inTheWay));
+    for (const [kind, key, expected] of [
+      ['image', inTheWay, [1, 2, 4, 5, 5]],
+      ['post', 'not an id', [1, 2, 4, 8, 256]],
+    ] as const) {
+      const [id = 0] = await db.transaction().execute((trx) => enqueue(trx, [{ kind, key }]));
+      for (const [index, attempts] of [0, 1, 2, 3, 8].entries()) {
+        await sql`update outbox set attempts = ${attempts}, due_at = clock_timestamp() where id = ${id}`.execute(db);
+        const before = Date.now();
+        await outbox.deliver([id]);
+        const entry = await db.selectFrom('outbox').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+        t.equal(entry.attempts, attempts + 1);
+        const seconds = (Date.parse(entry.due_at) - before) / 1000;
+        const pause = expected[index] ?? 0;
+        t.ok(seconds >= pause && seconds < pause + 1, `${kind}: ${seconds} seconds after ${attempts} attempts`);
+      }
+    }
+  },
+);
+
 t.test('keeps the bytes of an image that a row has claimed', async (t) => {
   const author = await account();
   const name = await withPendingImage(stores, await upload('one'), async (image) => {
@@ -172,6 +199,17 @@ t.test('keeps an image that is not due, and rolls back a claim after it is due',
   });
   await t.rejects(late, StoreUnavailableError);
   t.equal(await count(), 0, 'no row references the image');
+});
+
+t.test('an image can be claimed within 15 minutes', async (t) => {
+  await withPendingImage(stores, await upload('slow'), async (image) => {
+    const { rows } = await sql<{ seconds: number }>`
+      select extract(epoch from due_at - clock_timestamp())::float8 as seconds from outbox where id = ${image.entry}`.execute(
+      db,
+    );
+    const seconds = rows[0]?.seconds ?? 0;
+    t.ok(seconds > 14 * 60 && seconds <= 15 * 60, `${seconds} seconds`);
+  });
 });
 
 t.test('rejects a claim of an image whose removal was attempted before', async (t) => {
