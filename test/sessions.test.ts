@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import t from 'tap';
 import { startTestService, type TestUser } from './support/service.js';
+import { onServices } from './support/stores.js';
 
 /* Last use and expiry of sessions. */
 
@@ -67,4 +69,18 @@ t.test('an expired session is rejected and not listed', async (t) => {
   await change(expired.id, { expires_at: secondsAgo(1) });
   t.same(idsOf(await sessionsOf(user.token)), [current]);
   t.equal((await service.send('GET', '/auth/me', { token: expired.token })).status, 401);
+});
+
+const skip = onServices && 'the setting applies to one of several connections';
+
+t.test('a session unused for a minute still authenticates while the database rejects writes', { skip }, async (t) => {
+  const user = await service.createUser();
+  const [{ id } = { id: '' }] = await rowsOf(user);
+  await change(id, { last_used_at: secondsAgo(70) });
+  // As on a full disk.
+  await sql`set default_transaction_read_only = on`.execute(db);
+  const read = await user.send('GET', '/auth/me');
+  const write = await user.send('POST', '/auth/logout');
+  await sql`set default_transaction_read_only = off`.execute(db);
+  t.same([read.status, write.status], [200, 503]);
 });
