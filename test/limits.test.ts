@@ -1,4 +1,6 @@
-import t from 'tap';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+import t, { type Test } from 'tap';
 import { problemsOf, type TestResponse } from './support/requests.js';
 import { startTestService } from './support/service.js';
 import { createWireSender, openConnection, type WireOptions, writeBytes } from './support/wire.js';
@@ -91,6 +93,44 @@ t.test('a client can read a 429 while it is still sending', async (t) => {
   await closed;
   t.match(received(), /^HTTP\/1\.1 429 /);
   t.notMatch(received(), /HTTP\/1\.1 404 /, 'later requests are not processed');
+});
+
+/** Opens a connection. Returns whether the service delays reading from it. */
+async function isDelayed(t: Test, url: string): Promise<boolean> {
+  const accepted = new Promise<Socket>((resolve) => {
+    const listener = (message: unknown) => {
+      unsubscribe('net.server.socket', listener);
+      resolve((message as { socket: Socket }).socket);
+    };
+    subscribe('net.server.socket', listener);
+  });
+  const { socket } = openConnection(t, url);
+  const delayed = (await accepted).isPaused();
+  socket.destroy();
+  return delayed;
+}
+
+t.test('an address that continues after ten 429s is delayed, by the general limit only', async (t) => {
+  const { url } = await startTestService(t, { RATE_LIMIT_MAX: '1', RATE_LIMIT_STRICT_MAX: '1' });
+  const send = createWireSender(t, url);
+  for (const [method, path, delayed] of [
+    ['POST', '/auth/login', false],
+    ['GET', '/posts', true],
+  ] as const) {
+    await send(method, path);
+    for (let count = 0; count < 10; count += 1) t.equal((await send(method, path)).status, 429);
+    t.equal(await isDelayed(t, url), delayed, path);
+  }
+});
+
+t.test('behind a trusted proxy, security events name the client', async (t) => {
+  const from = service.logged().length;
+  const body = JSON.stringify({ email: 'nobody@people.example', password: 'Quiet-Harbour-28!' });
+  const headers = { 'Content-Type': 'application/json' };
+  t.equal((await forwarded('203.0.113.40', '/auth/login', { headers, body }, 'POST')).status, 401);
+  const lines = service.logged().slice(from).trim().split('\n');
+  const [event] = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'security event');
+  t.match(event, { event: 'login_failed', address: '203.0.113.40' });
 });
 
 t.test('requests over a limit are logged once per address and window', async (t) => {
