@@ -80,6 +80,16 @@ t.test('responds to a preflight with 204 and the allowed methods and headers, wi
   t.equal((await send('OPTIONS', '/nope', preflight(ALLOWED))).status, 404);
 });
 
+t.test('OPTIONS that is not a preflight is an ordinary request from every origin, and is rate limited', async (t) => {
+  for (const origin of [ALLOWED, ...REFUSED]) {
+    const { status, headers } = await send('OPTIONS', '/posts/create', from(origin));
+    t.equal(status, 204, origin);
+    t.equal(headers.get('allow'), 'POST, OPTIONS');
+    t.ok(headers.has('x-ratelimit-remaining'));
+  }
+  t.notOk((await send('OPTIONS', '/posts/create', preflight(ALLOWED))).headers.has('x-ratelimit-remaining'));
+});
+
 t.test('every origin may read the document, and only allowed origins the explorer', async (t) => {
   for (const origin of [ALLOWED, ...REFUSED]) {
     const response = await send('GET', '/openapi.json', from(origin));
