@@ -46,6 +46,7 @@ export const idempotencyKeyRules: Rule[] = [
       for (const other of [
         { ...form, title: `${title}, another` },
         { ...form, text: 'Another text' },
+        { ...form, title: `${title}A`, text: ' text' },
         { title, text: 'A text' },
         { ...form, image: new File([samples.png.subarray(0, -1)], form.image.name, { type: form.image.type }) },
       ]) {
