@@ -34,6 +34,7 @@ export const listRules: Rule[] = [
         [{}, 'Unknown device'],
         [{ 'User-Agent': '' }, 'Unknown device'],
         [{ 'User-Agent': ' \u0085 ' }, 'Unknown device'],
+        [{ 'User-Agent': '\u0085 Between control characters \u0085' }, 'Between control characters'],
       ] as [Record<string, string>, string][]) {
         const { token } = (await users.login(sam, headers)).body;
         const response = await users.anonymous.send(200, 'GET /auth/sessions', { token });
