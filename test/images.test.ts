@@ -1,4 +1,4 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { samples } from '../scripts/contract-test/images.js';
@@ -169,6 +169,38 @@ t.test('returns 404 for an image whose bytes are lost', async (t) => {
     t.equal((await user.send('GET', path)).status, 404, path);
     t.equal((await user.send('GET', path, { headers: { 'If-None-Match': tag } })).status, 404, `${path} by its tag`);
   }
+});
+
+/** Returns the names of the images that this process has open. */
+async function openImages(): Promise<string[]> {
+  const descriptors = await readdir('/proc/self/fd');
+  const paths = await Promise.all(descriptors.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => '')));
+  return paths.filter((path) => path.startsWith(`${directory.images}/`));
+}
+
+const skip =
+  (images.kind !== 'disk' && 'the images are not files') ||
+  (process.platform !== 'linux' && 'only Linux shows the paths of open files');
+
+t.test('an image is closed after its response, also after a 304 and a response to HEAD', { skip }, async (t) => {
+  const user = await service.createUser();
+  const path = String((await createPost(user, { image: png() })).image);
+  const tag = String((await user.send('GET', path)).headers.get('etag'));
+  const warnings: string[] = [];
+  const listener = ({ message }: Error) => void warnings.push(message);
+  process.on('warning', listener);
+  t.teardown(() => process.off('warning', listener));
+  for (let count = 0; count < 10; count += 1) {
+    t.equal((await user.send('GET', path, { headers: { 'If-None-Match': tag } })).status, 304);
+    t.equal((await user.send('HEAD', path)).status, 200);
+    t.equal((await user.send('GET', path)).status, 200);
+  }
+  // Files are closed after the response has been sent.
+  const deadline = Date.now() + 5000;
+  while ((await openImages()).length > 0 && Date.now() < deadline);
+  t.same(await openImages(), []);
+  await new Promise((resolve) => setTimeout(resolve));
+  t.same(warnings, [], 'none is left to the garbage collection');
 });
 
 t.test('does not serve a stored image that no post or profile references', async (t) => {
