@@ -57,6 +57,7 @@ t.test('compresses the document and the assets of the explorer, with an entity t
         const notModified = await get({ ...accept, 'If-None-Match': etag }, method);
         t.same([notModified.status, notModified.headers.get('etag'), notModified.bytes.length], [304, etag, 0]);
         t.notOk(notModified.headers.has('content-type'));
+        t.notOk(notModified.headers.has('content-length'), 'RFC 9110 section 8.6');
         t.match(notModified.headers.get('vary'), /\baccept-encoding\b/i);
       }
       const other = encoding === 'br' ? 'gzip' : 'br';
