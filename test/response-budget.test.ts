@@ -137,3 +137,21 @@ t.test('large pages count towards the budget until they are read, and are comple
   while ((await metric()) > 0) await turn();
   t.equal((await user.send('GET', '/posts/me?limit=100')).status, 200);
 });
+
+t.test('the document counts towards the budget until it is read', async (t) => {
+  const service = await startTestService(t);
+  const { hostname, port } = new URL(service.url);
+  const socket = connect(Number(port), hostname).pause();
+  socket.write('GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(30));
+  const unsentBytes = async () => {
+    const text = await (await fetch(`${service.opsUrl}/metrics`)).text();
+    return Number(/^http_large_response_bytes\{state="unsent"\} (\d+)/m.exec(text)?.[1]);
+  };
+  const deadline = Date.now() + 10_000;
+  while ((await unsentBytes()) === 0 && Date.now() < deadline) await turn();
+  const document = await fetch(`${service.url}/openapi.json`, { headers: { 'Accept-Encoding': 'identity' } });
+  t.equal(await unsentBytes(), Number(document.headers.get('content-length')));
+  await document.arrayBuffer();
+  socket.destroy();
+  while ((await unsentBytes()) > 0) await turn();
+});
