@@ -91,7 +91,8 @@ t.test('findings that a repair fixes', async (t) => {
     const ids = await repeat(3, () => storeImage());
     const entries = await record(ids.map((key) => ({ kind: 'image', key })));
     const since = new Date(Date.now() - 3_600_000).toISOString();
-    await sql`update outbox set due_at = ${since}, created_at = ${since} where id = any(${idsOf(entries)})`.execute(db);
+    await sql`update outbox set due_at = now() - interval '6 minutes', created_at = ${since}
+      where id = any(${idsOf(entries)})`.execute(db);
     await expectRepaired(
       t,
       stores,
@@ -211,11 +212,12 @@ t.test('reports waiting outbox entries, but not as findings', async (t) => {
   await graph.like([{ person: deletedPerson, post: deletedPost }]);
   await db.deleteFrom('accounts').where('id', '=', deletedPerson).execute();
   await db.deleteFrom('posts').where('id', '=', deletedPost).execute();
-  await record([
+  const due = await record([
     { kind: 'person', key: deletedPerson },
     { kind: 'post', key: deletedPost },
     { kind: 'image', key: image },
   ]);
+  await sql`update outbox set due_at = now() - interval '4 minutes' where id = any(${due})`.execute(db);
   const created = await createAccount(
     { db, graph: { hasNodes: true } },
     { name: 'N', username: 'n', email: 'n@x.example', passwordHash: 'hash' },
