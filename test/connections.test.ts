@@ -1,7 +1,9 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import Fastify from 'fastify';
 import t, { type Test } from 'tap';
+import { respondToClientError } from '../handlers/http/client-errors.js';
 import { PASSWORD, startTestService } from './support/service.js';
 import { openConnection, writeBytes } from './support/wire.js';
 
@@ -48,6 +50,16 @@ t.test('responds to bytes that are not HTTP with a standard error whose request 
     t.match(body, { code: /^[a-z_]+$/, message: String }, what);
     t.ok(service.logged().includes(id), what);
   }
+});
+
+t.test('a request that takes too long to arrive returns 408', async (t) => {
+  // The service's own timeout is five minutes.
+  const http = { headersTimeout: 20, requestTimeout: 20, connectionsCheckingInterval: 10 };
+  const slow = Fastify({ http, clientErrorHandler: respondToClientError });
+  t.teardown(() => slow.close());
+  const received = await writeBytes(t, await slow.listen(), 'GET /posts HTTP/1.1\r\n');
+  const { status, body } = parseResponse(received);
+  t.match({ status, body }, { status: '408', body: { code: 'request_timeout', message: String } });
 });
 
 t.test('does not respond to an earlier request with an error for later bytes that are not HTTP', async (t) => {
