@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import type { BenchUser } from '../../scripts/bench/users.js';
 import { renderChart } from '../../scripts/bench/chart.js';
 import { expectEqual } from '../../scripts/bench/check.js';
 import type { Dataset } from '../../scripts/bench/dataset.js';
 import { failuresOf, formatFigure, ratiosOf, replaceResults, tableRow } from '../../scripts/bench/report.js';
 import type { Measurement, Outcome } from '../../scripts/bench/rounds.js';
 import { median, percentile, rotate } from '../../scripts/bench/statistics.js';
+import type { BenchUser } from '../../scripts/bench/users.js';
 import { selectWorkloads, WORKLOADS, type Workload } from '../../scripts/bench/workloads.js';
 import { wrkScript } from '../../scripts/bench/wrk.js';
 
