@@ -116,7 +116,7 @@ t.test('prints every figure with its goal', async (t) => {
   t.equal(tableRow({ ...outcome, goal: 0.51 }, []).Goal, '≥ 0.51: **no**');
   t.equal(tableRow({ ...outcome, goal: undefined }, []).Goal, '');
   const compared = tableRow({ ...outcome, against: rounds(1000, 1000, 1000) }, []);
-  t.equal(compared['To the other release'], '1 (0.9–1.1)');
+  t.equal(compared['To the other checkout'], '1 (0.9–1.1)');
   const busy = { ...outcome, baseline: outcome.baseline.map((each) => ({ ...each, generatorCpu: 0.81 })) };
   t.equal(tableRow(busy, [])['Load generator'], '81 %, **too much**');
   t.same([0.0123, 99.6, 12_345, Number.NaN].map(formatFigure), ['0.0123', '99.6', '12,345', '–']);
