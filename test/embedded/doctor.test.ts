@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
-import { row, runDoctor } from './support/doctor.js';
-import { runCommand, script } from './support/processes.js';
-import { startTestService } from './support/service.js';
+import { row, runDoctor } from '../support/doctor.js';
+import { runCommand, script } from '../support/processes.js';
+import { startTestService } from '../support/service.js';
 import {
   freshDataDirectory,
   freshStores,
@@ -15,7 +15,7 @@ import {
   onServices,
   temporaryDirectory,
   whyNotMountable,
-} from './support/stores.js';
+} from '../support/stores.js';
 
 const SECRET = '6b1f0e9ad27c4835be04c7f9125d8a63';
 
