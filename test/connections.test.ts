@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import Fastify from 'fastify';
 import t, { type Test } from 'tap';
 import { respondToClientError } from '../handlers/http/client-errors.js';
-import { PASSWORD, startTestService } from './support/service.js';
+import { PASSWORD, startTestService, type TestService } from './support/service.js';
 import { openConnection, writeBytes } from './support/wire.js';
 
 /* Requests that no HTTP client sends: malformed, duplicated, cut off or endless. */
@@ -205,22 +205,41 @@ t.test('a request whose session ends while it is being sent changes nothing', as
   t.same(posts, []);
 });
 
+/** Stops a service while its connections are in use, and returns once it no longer listens. */
+async function stopListening({ url, stop }: TestService) {
+  const stopped = stop();
+  const isListening = () =>
+    fetch(`${url}/openapi.yaml`).then(
+      () => true,
+      () => false,
+    );
+  while (await isListening());
+  return { stopped };
+}
+
 t.test('a stopping service refuses further requests on open connections', async (t) => {
   const stopping = await startTestService(t);
   const { socket, received, until, closed } = openConnection(t, stopping.url);
   // With half of a second request, the connection is not idle, so the service does not close it.
   socket.write('GET /auth/me HTTP/1.1\r\nHost: x\r\n\r\nGET /auth/me HTTP/1.1\r\nHost: x\r\n');
   await until(/"missing_credentials"/);
-  const stopped = stopping.stop();
-  const isListening = () =>
-    fetch(`${stopping.url}/openapi.yaml`).then(
-      () => true,
-      () => false,
-    );
-  while (await isListening());
+  const { stopped } = await stopListening(stopping);
   socket.write('\r\n');
   await closed;
   t.match(received(), /HTTP\/1.1 503 [\s\S]*"code":"shutting_down"/);
+  await stopped;
+});
+
+t.test('a stopping service serves the first request of an accepted connection', async (t) => {
+  const stopping = await startTestService(t);
+  const { socket, received, closed } = openConnection(t, stopping.url);
+  socket.write('GET /auth/me HTTP/1.1\r\nHost: x\r\n');
+  // By the response to a later request, the service has read the first half.
+  await fetch(`${stopping.url}/openapi.yaml`);
+  const { stopped } = await stopListening(stopping);
+  socket.write('\r\n');
+  await closed;
+  t.match(received(), /^HTTP\/1.1 401 [\s\S]*"code":"missing_credentials"/);
   await stopped;
 });
 

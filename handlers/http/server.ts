@@ -159,15 +159,15 @@ export async function buildServer(
   const rateLimit = await createRateLimiter(server, config, redis);
   server.addHook('onRequest', async (request, reply) => {
     const { operation, unlimited } = request.routeOptions.config ?? {};
-    // A request that arrived before the shutdown is still served.
-    const wasClosing = closing;
+    // A request that arrived before the shutdown is still served, and so is the first one of an accepted connection.
+    const isTooLate = closing && request.raw.socket.bytesWritten > 0;
     if (!unlimited && !isPreflight(request)) {
       const bucket = isFromUntrustedOrigin(request, trustedOrigins)
         ? 'cross-site'
         : (operation?.rateLimit ?? 'general');
       await rateLimit(request, reply, bucket);
     }
-    if (wasClosing) throw shuttingDown();
+    if (isTooLate) throw shuttingDown();
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw badRequest([HOST_MISSING]);
     if (isRepeated(request.raw, 'host')) throw badRequest([HOST_REPEATED]);
   });
