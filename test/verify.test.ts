@@ -217,7 +217,7 @@ t.test('reports waiting outbox entries, but not as findings', async (t) => {
     { kind: 'post', key: deletedPost },
     { kind: 'image', key: image },
   ]);
-  await sql`update outbox set due_at = now() - interval '4 minutes' where id = any(${due})`.execute(db);
+  await sql`update outbox set due_at = now() - interval '4 minutes' where id = any(${idsOf(due)})`.execute(db);
   const created = await createAccount(
     { db, graph: { hasNodes: true } },
     { name: 'N', username: 'n', email: 'n@x.example', passwordHash: 'hash' },

@@ -27,10 +27,17 @@ export async function launchBrowser(t: Test): Promise<Browser> {
   return browser;
 }
 
+/** During a transition, colors are not what they will be. It may start a frame after the change that causes it. */
+const WAIT_FOR_TRANSITIONS = `(async () => {
+  for (let quietFrames = 0; quietFrames < 3; ) {
+    await new Promise(requestAnimationFrame);
+    quietFrames = document.getAnimations().length === 0 ? quietFrames + 1 : 0;
+  }
+})()`;
+
 /** Returns the rules that axe reports as critical or serious for a page, each with the elements that break it. */
 export async function findAccessibilityProblems(page: Page): Promise<string[]> {
-  // During a transition, colors are not what they will be.
-  await page.evaluate('Promise.allSettled(document.getAnimations().map(({ finished }) => finished))');
+  await page.evaluate(WAIT_FOR_TRANSITIONS);
   await page.evaluate(axe.source);
   const { violations } = (await page.evaluate("axe.run({ resultTypes: ['violations'] })")) as AxeResults;
   return violations
