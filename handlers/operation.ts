@@ -37,6 +37,36 @@ export interface Client {
   readonly signal: AbortSignal;
 }
 
+/**
+ * The operations that run before the session is read: see `http/execution.ts`. Their handlers must not change anything, and
+ * return nothing that has to be released.
+ */
+const EARLY_OPERATIONS = [
+  'listPosts',
+  'listOwnPosts',
+  'getPost',
+  'getProfile',
+  'listFriends',
+  'listFriendRequests',
+] as const;
+
+type EarlyOperationId = (typeof EARLY_OPERATIONS)[number];
+
+const earlyOperations: ReadonlySet<OperationId> = new Set(EARLY_OPERATIONS);
+
+export const startsEarly = (id: OperationId): boolean => earlyOperations.has(id);
+
+/** The user that a request's token names. */
+export interface EarlyUser {
+  account: Pick<AuthenticatedUser['account'], 'id'>;
+}
+
+type UserOf<Id extends OperationId> = Id extends OpenOperationId
+  ? undefined
+  : Id extends EarlyOperationId
+    ? EarlyUser
+    : AuthenticatedUser;
+
 /** A request that is parsed, authenticated and validated against the OpenAPI document. */
 export interface Request<Id extends OperationId> {
   path: ParametersOf<Id>['path'] extends infer Path extends object ? Path : Record<never, never>;
@@ -46,7 +76,7 @@ export interface Request<Id extends OperationId> {
   headerParameters: Readonly<NonNullable<ParametersOf<Id>['header']>>;
   body: BodyOf<operations[Id]>;
   /** Undefined for operations without authentication. */
-  user: Id extends OpenOperationId ? undefined : AuthenticatedUser;
+  user: UserOf<Id>;
   /** The raw headers, with names in lower case. */
   headers: Readonly<Record<string, string | string[] | undefined>>;
   client: Client;

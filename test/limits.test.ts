@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import t, { type Test } from 'tap';
+import { Exposition } from './support/prometheus.js';
 import { problemsOf, type TestResponse } from './support/requests.js';
 import { startTestService } from './support/service.js';
 import { createWireSender, openConnection, type WireOptions, writeBytes } from './support/wire.js';
@@ -131,6 +132,23 @@ t.test('behind a trusted proxy, security events name the client', async (t) => {
   const lines = service.logged().slice(from).trim().split('\n');
   const [event] = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'security event');
   t.match(event, { event: 'login_failed', address: '203.0.113.40' });
+});
+
+t.test('after its first 429, nothing is read for an address', async (t) => {
+  const { url, opsUrl, createUser } = await startTestService(t, { ...LIMITS, TRUST_PROXY: '127.0.0.0/8' });
+  const { token } = await createUser();
+  const send = createWireSender(t, url);
+  const headers = { 'X-Forwarded-For': '203.0.113.1', Authorization: `Bearer ${token}` };
+  const sendPosts = () => send('GET', '/posts', { headers });
+  const countReads = async () => {
+    const exposition = new Exposition(await (await fetch(`${opsUrl}/metrics`)).text());
+    return ['session', 'newestPosts'].map((batch) => exposition.value('batch_size_count', { batch }));
+  };
+  for (const _ of [1, 2, 3]) t.equal((await sendPosts()).status, 200);
+  t.equal((await sendPosts()).status, 429);
+  const before = await countReads();
+  t.equal((await sendPosts()).status, 429);
+  t.same(await countReads(), before);
 });
 
 t.test('requests over a limit are logged once per address and window', async (t) => {

@@ -1,6 +1,8 @@
 import type { FastifyRequest } from 'fastify';
+import type { LiveSession } from '../../db/sessions.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import type { AppContext, AuthenticatedUser } from '../context.js';
+import type { TokenClaims } from '../security/tokens.js';
 import { invalidToken, missingCredentials } from './errors.js';
 import { isRepeated } from './raw-headers.js';
 
@@ -38,24 +40,43 @@ const hasRepeatedSessionCookie = (cookie: string) =>
 
 export const hasAuthorizationHeader = (request: FastifyRequest): boolean => request.headers.authorization !== undefined;
 
+/** The claims of a request's token, whose signature is valid, and the session that they name. */
+export interface Credentials {
+  claims: TokenClaims;
+  session: Promise<LiveSession | undefined>;
+}
+
 /**
- * Returns the user who sent the request. Reads the session on every request, so that a logout or a password change takes
- * effect immediately.
+ * Verifies the signature of a request's token, and starts to read its session.
  *
+ * @throws HttpError 401
+ */
+export async function readCredentials(request: FastifyRequest, { read, tokens }: AppContext): Promise<Credentials> {
+  const token = tokenOf(request);
+  if (token === undefined) throw missingCredentials();
+  const claims = await tokens.verify(token);
+  if (!claims) throw invalidToken();
+  return { claims, session: read.session(claims.sessionId) };
+}
+
+/**
+ * Returns the user who sent the request. Each request reads the session, so that a logout or a password change takes effect
+ * immediately.
+ *
+ * @param credentials what `readCredentials` returned for this request, if it was called before
  * @throws HttpError 401
  */
 export async function authenticate(
   request: FastifyRequest,
-  { read, write, tokens }: AppContext,
+  context: AppContext,
+  credentials = readCredentials(request, context),
 ): Promise<AuthenticatedUser> {
-  const token = tokenOf(request);
-  if (token === undefined) throw missingCredentials();
-  const claims = await tokens.verify(token);
-  const session = claims && (await read.session(claims.sessionId));
+  const { claims, session: pendingSession } = await credentials;
+  const session = await pendingSession;
   if (!session || session.account.id !== claims.accountId || session.tokenVersion !== claims.tokenVersion) {
     throw invalidToken();
   }
-  if (session.needsTouch) await write.touchSession(session.id).catch(ignoreUnavailable);
+  if (session.needsTouch) await context.write.touchSession(session.id).catch(ignoreUnavailable);
   return { account: session.account, sessionId: session.id };
 }
 

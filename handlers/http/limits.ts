@@ -29,11 +29,15 @@ declare module 'fastify' {
 /** `cross-site` counts requests from pages of untrusted origins, so that they cannot use up their visitors' limits. */
 type Bucket = Operation['rateLimit'] | 'cross-site';
 
-/** Counts a request and sets the rate limit headers. Throws HttpError 429 beyond the limit. */
-type RateLimiter = (request: FastifyRequest, reply: FastifyReply, bucket: Bucket) => Promise<void>;
+interface RateLimiter {
+  /** Counts a request and sets the rate limit headers. Throws HttpError 429 beyond the limit. */
+  count(request: FastifyRequest, reply: FastifyReply, bucket: Bucket): Promise<void>;
+  /** Returns whether this process has refused a request of this address and bucket in the current window. */
+  hasRefused(request: FastifyRequest, bucket: Bucket): boolean;
+}
 
-/** How many counters are remembered as logged. Beyond that, one may be logged twice in a window. */
-const MAX_LOGGED_COUNTERS = 10_000;
+/** How many refused addresses are remembered. Beyond that, one may be logged twice in a window. */
+const MAX_REMEMBERED_REFUSALS = 10_000;
 
 /** Per bucket. Large enough that a client cannot evict its own counter by sending from a few other addresses. */
 const MAX_ADDRESSES_IN_MEMORY = 100_000;
@@ -45,8 +49,8 @@ export async function createRateLimiter(
   redis: RedisConnection | undefined,
 ): Promise<RateLimiter> {
   server.decorateRequest('throttled', false);
-  /** The bucket and address of each counter whose first refusal in the current window has been logged. */
-  const logged = new LRUCache<string, true>({ max: MAX_LOGGED_COUNTERS });
+  /** The bucket and address of each counter that has exceeded its limit in the current window. */
+  const refused = new LRUCache<string, true>({ max: MAX_REMEMBERED_REFUSALS });
   const countRefused = delayThrottledAddresses(server.server);
   const shared = redis && createWindowCounters(redis);
   const createBucket = async (bucket: Bucket, max: number) => ({
@@ -59,7 +63,7 @@ export async function createRateLimiter(
     'cross-site': await createBucket('cross-site', general),
   };
 
-  return async (request, reply, bucket) => {
+  async function count(request: FastifyRequest, reply: FastifyReply, bucket: Bucket): Promise<void> {
     const { count, policy } = buckets[bucket];
     const status = await count(request);
     // True only for addresses on the plugin's allow list, which is empty.
@@ -74,9 +78,9 @@ export async function createRateLimiter(
     });
     if (!status.isExceeded) return;
     request.throttled = true;
-    const counterKey = `${bucket} ${status.key}`;
-    if (!logged.has(counterKey)) {
-      logged.set(counterKey, true, { ttl: Math.max(status.ttl, 1) });
+    const key = refusalKey(request, bucket);
+    if (!refused.has(key)) {
+      refused.set(key, true, { ttl: Math.max(status.ttl, 1) });
       logSecurityEvent(request.log, 'throttled', { address: request.ip, reason: 'rate_limit' });
     }
     const { complete, socket } = request.raw;
@@ -84,8 +88,15 @@ export async function createRateLimiter(
     // Behind a proxy, other clients share the connection's address.
     if (bucket === 'general' && request.ip === socket.remoteAddress) countRefused(request.ip, status.ttl);
     throw rateLimitExceeded(status.ttlInSeconds);
+  }
+
+  return {
+    count,
+    hasRefused: (request, bucket) => refused.size > 0 && refused.has(refusalKey(request, bucket)),
   };
 }
+
+const refusalKey = (request: FastifyRequest, bucket: Bucket) => `${bucket} ${keyGenerator(request)}`;
 
 /** Counts a request for its address. Returns the state of the address's counter. */
 type Counter = ReturnType<FastifyInstance['createRateLimit']>;

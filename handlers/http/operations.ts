@@ -4,12 +4,10 @@ import { routes } from '../../generated/routes.js';
 import * as generated from '../../generated/serializers.js';
 import type { OperationId } from '../../generated/types.js';
 import type { AppContext, AuthenticatedUser } from '../context.js';
-import { handlers } from '../index.js';
 import type { Operation } from '../operation.js';
 import { authenticate } from './authenticate.js';
-import { RequestClient } from './client.js';
 import { refuseCrossSite } from './cross-site.js';
-import { readInput } from './input.js';
+import { execute } from './execution.js';
 import { LARGE_RESPONSE_BYTES, type ResponseBudget, sendLargeResponse } from './response-budget.js';
 
 declare module 'fastify' {
@@ -28,12 +26,6 @@ const operations: Readonly<Record<OperationId, Operation>> = routes;
 const serializers: Readonly<Record<OperationId, Readonly<Record<number, (body: unknown) => string>>>> =
   generated.serializers;
 
-/** The common supertype of all handlers. `Handlers` checks the exact type of each. */
-type AnyHandler = (
-  request: object,
-  context: AppContext,
-) => Promise<{ status: number; headers?: object; body?: unknown }>;
-
 /** Registers a route for every operation of the contract. */
 export async function registerOperations(
   server: FastifyInstance,
@@ -43,6 +35,7 @@ export async function registerOperations(
   budget: ResponseBudget,
 ): Promise<void> {
   server.decorateRequest('user', undefined);
+  server.decorateRequest('early', undefined);
 
   await server.register(openapiGlue, {
     specification: document,
@@ -55,7 +48,7 @@ export async function registerOperations(
         // No schema: Fastify would stop at the first problem. `readInput` validates instead.
         schema: {},
         onRequest: async (request: FastifyRequest) => {
-          if (operation.secured) request.user = await authenticate(request, context);
+          if (operation.secured) request.user = await authenticate(request, context, request.early?.credentials);
           refuseCrossSite(request, trustedOrigins);
         },
         handler: (request: FastifyRequest, reply: FastifyReply) => run(operation, request, reply, context, budget),
@@ -72,18 +65,14 @@ async function run(
   context: AppContext,
   budget: ResponseBudget,
 ): Promise<unknown> {
-  const { user, path, query, headerParameters, body, discard } = await readInput(request, operation, context);
-  const handle = handlers[operation.id] as AnyHandler;
-  const { headers } = request;
-  const input = { user, path, query, headerParameters, body, headers, client: new RequestClient(request, reply) };
-  const response = await handle(input, context).finally(discard);
+  const response = await (request.early?.response ?? execute(operation, request, reply, context));
   reply.code(response.status).headers(response.headers ?? {});
   const serialize = serializers[operation.id][response.status];
   if (!serialize) return response.body ?? reply.send();
   reply.type('application/json; charset=utf-8');
-  // The serializer drops properties that the contract does not declare.
-  const json = serialize(response.body);
+  // The serializer drops properties that the contract does not declare. Node sends a buffer faster than a string.
+  const json = Buffer.from(serialize(response.body));
   if (json.length <= LARGE_RESPONSE_BYTES || request.method === 'HEAD') return json;
-  // Not awaited, so that `input` and `response` can be garbage collected while the JSON waits to be sent.
-  return sendLargeResponse(budget, Buffer.from(json), request, reply);
+  // Not awaited, so that `response` can be garbage collected while the JSON waits to be sent.
+  return sendLargeResponse(budget, json, request, reply);
 }

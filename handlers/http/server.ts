@@ -19,6 +19,7 @@ import { isFromUntrustedOrigin } from './cross-site.js';
 import { type ContractDocument, registerDocs } from './docs/index.js';
 import { respondToError } from './error-handler.js';
 import { badRequest, notFound, reason, shuttingDown } from './errors.js';
+import { startEarly } from './execution.js';
 import { createRateLimiter } from './limits.js';
 import { trackMethods } from './methods.js';
 import type { Metrics } from './metrics.js';
@@ -32,8 +33,8 @@ import { startSlowReaderSweep } from './sweep.js';
  * The API server. Every response, including errors of Node and Fastify, has the contract's shape. The stages of a request:
  *
  * 1. `oneAtATime` holds back pipelined requests; `rewriteUrl` replaces a URL that cannot be decoded.
- * 2. onRequest hooks, in order: default headers; CORS; rate limit (429), shutdown (503) and Host header (400); cookies; the
- *    normalization of malformed media types.
+ * 2. onRequest hooks, in order: default headers; CORS; cookies; rate limit (429), shutdown (503) and Host header (400); the
+ *    normalization of malformed media types. While the request is counted, stores are already read (see execution.ts).
  * 3. The route's own onRequest hook: authentication (401) and cross-site check (403), or the response to a method that the path
  *    does not support (405).
  * 4. The body parser, then the handler, which validates the input (400, 404, 413, 415) and runs the operation.
@@ -155,8 +156,9 @@ export async function buildServer(
   });
 
   await registerCors(server, config);
+  await server.register(cookie);
   const trustedOrigins = new Set([...config.corsOrigins, config.publicUrl.origin]);
-  const rateLimit = await createRateLimiter(server, config, redis);
+  const rateLimiter = await createRateLimiter(server, config, redis);
   server.addHook('onRequest', async (request, reply) => {
     const { operation, unlimited } = request.routeOptions.config ?? {};
     // A request that arrived before the shutdown is still served, and so is the first one of an accepted connection.
@@ -165,7 +167,10 @@ export async function buildServer(
       const bucket = isFromUntrustedOrigin(request, trustedOrigins)
         ? 'cross-site'
         : (operation?.rateLimit ?? 'general');
-      await rateLimit(request, reply, bucket);
+      if (operation && !isTooLate && !rateLimiter.hasRefused(request, bucket)) {
+        startEarly(operation, request, reply, context);
+      }
+      await rateLimiter.count(request, reply, bucket);
     }
     if (isTooLate) throw shuttingDown();
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw badRequest([HOST_MISSING]);
@@ -179,7 +184,6 @@ export async function buildServer(
   server.addHook('onClose', async () => stopSweep());
 
   const addMissingMethods = trackMethods(server);
-  await server.register(cookie);
   registerBodyParser(server);
   await registerDocs(server, document, budget);
   await registerOperations(server, document.parsed, context, trustedOrigins, budget);

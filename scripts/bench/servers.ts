@@ -5,8 +5,16 @@ import type { Dataset } from './dataset.js';
 import { CHECKOUT, type Server, startServer, startService } from './processes.js';
 import { copyStores } from './stores.js';
 
-/** The service, the service of the checkout to compare with, the service without Redis, and the baselines. */
-export type ServerName = 'service' | 'against' | 'withoutRedis' | 'posts' | 'account' | 'files' | 'argon2';
+/** The service, that of the checkout to compare with, the service in other configurations, and the baselines. */
+export type ServerName =
+  | 'service'
+  | 'against'
+  | 'withoutRedis'
+  | 'twoWorkers'
+  | 'posts'
+  | 'account'
+  | 'files'
+  | 'argon2';
 
 const BASELINE = fileURLToPath(new URL('baseline.js', import.meta.url));
 
@@ -41,6 +49,9 @@ export async function withServers(
     servers.service = await startService(CHECKOUT, environment, log('service'));
     if (needed.has('withoutRedis')) {
       servers.withoutRedis = await startService(CHECKOUT, { ...environment, REDIS_URL: '' }, log('withoutRedis'));
+    }
+    if (needed.has('twoWorkers')) {
+      servers.twoWorkers = await startService(CHECKOUT, { ...environment, WORKERS: '2' }, log('twoWorkers'));
     }
     await use(servers);
   } finally {

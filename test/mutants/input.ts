@@ -24,6 +24,13 @@ export const input: Mutant[] = [
     caughtBy: ['bodies.none.listFriends'],
   },
   {
+    breach: 'a read starts before its body has arrived',
+    file: 'handlers/http/execution.ts',
+    find: '!mayHaveBody(request)',
+    replace: 'true',
+    caughtBy: ['bodies.none.getPost'],
+  },
+  {
     breach: 'only the first problem is listed',
     file: 'handlers/http/input.ts',
     find: 'throw badRequest(problems)',

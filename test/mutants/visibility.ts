@@ -7,9 +7,9 @@ export const visibility: Mutant[] = [
   {
     breach: 'a profile contains the email address',
     file: 'handlers/http/operations.ts',
-    find: 'const json = serialize(response.body)',
+    find: 'serialize(response.body)',
     replace:
-      'const json = operation.id === "getOwnProfile" ? JSON.stringify({ ...response.body, email: user.account.email }) : serialize(response.body)',
+      'operation.id === "getOwnProfile" ? JSON.stringify({ ...response.body, email: request.user.account.email }) : serialize(response.body)',
     caughtBy: ['profiles.get.no-email', 'document.getOwnProfile'],
   },
   {
