@@ -149,11 +149,18 @@ export const CLAIM = `
 export const HIGHEST_PERSON = 'MATCH (p:Person) WHERE p.id > 0 RETURN p.id AS id ORDER BY id DESC LIMIT 1';
 export const HIGHEST_POST = 'MATCH (p:Post) WHERE p.id > 0 RETURN p.id AS id ORDER BY id DESC LIMIT 1';
 
+/** A constraint and its index have the same name. */
+const uniqueConstraint = (name: string, requirement: string) => ({
+  name,
+  create: `CREATE CONSTRAINT ${name} IF NOT EXISTS FOR ${requirement}`,
+  dropIndex: `DROP INDEX ${name} IF EXISTS`,
+});
+
 export const CONSTRAINTS = [
-  'CREATE CONSTRAINT person_id IF NOT EXISTS FOR (person:Person) REQUIRE person.id IS UNIQUE',
-  'CREATE CONSTRAINT post_id IF NOT EXISTS FOR (post:Post) REQUIRE post.id IS UNIQUE',
-  'CREATE CONSTRAINT attempt_id IF NOT EXISTS FOR (attempt:Attempt) REQUIRE attempt.id IS UNIQUE',
-  'CREATE CONSTRAINT installation_rank IF NOT EXISTS FOR (i:Installation) REQUIRE i.rank IS UNIQUE',
+  uniqueConstraint('person_id', '(person:Person) REQUIRE person.id IS UNIQUE'),
+  uniqueConstraint('post_id', '(post:Post) REQUIRE post.id IS UNIQUE'),
+  uniqueConstraint('attempt_id', '(attempt:Attempt) REQUIRE attempt.id IS UNIQUE'),
+  uniqueConstraint('installation_rank', '(i:Installation) REQUIRE i.rank IS UNIQUE'),
 ];
 
 export const AWAIT_INDEXES = 'CALL db.awaitIndexes($seconds)';

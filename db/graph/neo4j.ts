@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Neo4jError } from 'neo4j-driver';
 import type { Log } from '../support/log.js';
 import * as cypher from './cypher.js';
 import type { LikesOfPost, RequestOutcome, SocialGraph } from './index.js';
@@ -19,6 +20,8 @@ const EDGES_PER_TRANSACTION = 10_000;
 
 /** The likers of a post are scanned up to this number. Above it, each user is looked up instead. */
 const MAX_LIKERS_SCANNED = 1000;
+
+const INDEX_EXISTS = 'Neo.ClientError.Schema.IndexWithNameAlreadyExists';
 
 /** Opens the graph in Neo4j. The statements are in `cypher.ts`. */
 export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
@@ -69,6 +72,16 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
       const [row] = await write((run) => run<{ removed: number }>(statement, { id, limit: EDGES_PER_TRANSACTION }));
       removed = row?.removed ?? 0;
     }
+  }
+
+  /** Creates a constraint. If an earlier creation was interrupted, its index may be left, which has to be dropped first. */
+  async function createConstraint({ create, dropIndex }: (typeof cypher.CONSTRAINTS)[number]): Promise<void> {
+    const createOnce = () => maintenance.write((run) => run(create));
+    await createOnce().catch(async (error) => {
+      if (!(error instanceof Neo4jError) || error.code !== INDEX_EXISTS) throw error;
+      await maintenance.write((run) => run(dropIndex));
+      await createOnce();
+    });
   }
 
   const graph: SocialGraph = {
@@ -160,7 +173,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     async migrate() {
       // This call has the short timeout of requests, which detects an unavailable server sooner.
       await deleteAttempts(null);
-      for (const constraint of cypher.CONSTRAINTS) await maintenance.write((run) => run(constraint));
+      for (const constraint of cypher.CONSTRAINTS) await createConstraint(constraint);
       await maintenance.read(cypher.AWAIT_INDEXES, { seconds: MAINTENANCE_TIMEOUT_MS / 1000 });
     },
 

@@ -80,7 +80,7 @@ async function checkConstraints({ read }: Neo4jConnection): Promise<Finding> {
   );
   if (offline.length > 0) return failed(offline.map(({ name, state }) => `index ${name} is ${state}`).join(', '));
   const names = new Set(constraints.map(({ name }) => name));
-  const missing = cypher.CONSTRAINTS.map((text) => text.split(' ')[2] ?? '').filter((name) => !names.has(name));
+  const missing = cypher.CONSTRAINTS.map(({ name }) => name).filter((name) => !names.has(name));
   if (missing.length === 0) return ok(`all ${cypher.CONSTRAINTS.length} exist`);
   return warning(`missing: ${missing.join(', ')}; the next start creates them, or npm run migrate`);
 }

@@ -213,6 +213,15 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
     await t.rejects(queryGraph('CREATE (:Post {id: $id}), (:Post {id: $id})', { id }));
   });
 
+  t.test('replaces the index that an interrupted creation of a constraint left', async (t) => {
+    await queryGraph('DROP CONSTRAINT attempt_id');
+    await queryGraph('CREATE INDEX attempt_id FOR (attempt:Attempt) ON (attempt.id)');
+    await graph.migrate();
+    t.same(await queryGraph("SHOW CONSTRAINTS YIELD name, type WHERE name = 'attempt_id' RETURN type"), [
+      { type: 'UNIQUENESS' },
+    ]);
+  });
+
   t.test('the first claim of a graph wins', async (t) => {
     if ((await graph.claimedBy()) === undefined) t.teardown(() => queryGraph('MATCH (i:Installation) DELETE i'));
     await Promise.all([graph.claim(randomUUID()), otherGraph.claim(randomUUID())]);
