@@ -91,6 +91,6 @@ export async function cpuMsOf(pid: number): Promise<number> {
     for (const [child = 0, parent = 0] of pairs) if (tree.has(parent)) tree.add(child);
   }
   // A process may have exited meanwhile.
-  const usages = Object.values(await pidusage([...tree])).filter((usage) => usage !== null);
-  return usages.reduce((sum, { ctime }) => sum + ctime, 0);
+  const usages: (pidusage.Status | null | undefined)[] = Object.values(await pidusage([...tree]));
+  return usages.reduce((sum, usage) => sum + (usage?.ctime ?? 0), 0);
 }
