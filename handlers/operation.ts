@@ -52,9 +52,7 @@ const EARLY_OPERATIONS = [
 
 type EarlyOperationId = (typeof EARLY_OPERATIONS)[number];
 
-const earlyOperations: ReadonlySet<OperationId> = new Set(EARLY_OPERATIONS);
-
-export const startsEarly = (id: OperationId): boolean => earlyOperations.has(id);
+export const startsEarly = (id: OperationId): boolean => (EARLY_OPERATIONS as readonly OperationId[]).includes(id);
 
 /** The user that a request's token names. */
 export interface EarlyUser {

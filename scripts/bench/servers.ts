@@ -47,11 +47,10 @@ export async function withServers(
     }
     servers.argon2 = { url: '', pid: process.pid, stop: async () => undefined };
     servers.service = await startService(CHECKOUT, environment, log('service'));
-    if (needed.has('withoutRedis')) {
-      servers.withoutRedis = await startService(CHECKOUT, { ...environment, REDIS_URL: '' }, log('withoutRedis'));
-    }
-    if (needed.has('twoWorkers')) {
-      servers.twoWorkers = await startService(CHECKOUT, { ...environment, WORKERS: '2' }, log('twoWorkers'));
+    for (const [name, variables] of Object.entries({ withoutRedis: { REDIS_URL: '' }, twoWorkers: { WORKERS: '2' } })) {
+      if (needed.has(name as ServerName)) {
+        servers[name as ServerName] = await startService(CHECKOUT, { ...environment, ...variables }, log(name));
+      }
     }
     await use(servers);
   } finally {
