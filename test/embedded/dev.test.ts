@@ -85,6 +85,9 @@ t.test('dev restarts the service after changes, and ends it when its terminal cl
 t.test('the service ends when dev is killed', async (t) => {
   const { child, get } = await startDev(t);
   await eventually(async () => (await get('Operations', '/livez')) !== undefined);
+  // Its output closes when the last process that writes to it ends: the service.
+  const closed = once(child, 'close');
   child.kill('SIGKILL');
-  await eventually(async () => (await get('Operations', '/livez')) === undefined);
+  await closed;
+  t.equal(await get('Operations', '/livez'), undefined);
 });

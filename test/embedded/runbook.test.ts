@@ -6,7 +6,6 @@ import { createSender } from '../support/requests.js';
 import { createOperator, remainingCommands, stepsOf } from '../support/runbook.js';
 import { PASSWORD } from '../support/service.js';
 import { freshDataDirectory, onServices, temporaryDirectory } from '../support/stores.js';
-import { startTlsProxy } from '../support/tls.js';
 
 const SECTIONS = [
   'Runbook',
@@ -31,16 +30,10 @@ t.test('an operator of embedded stores', { skip: onServices && 'applies only to 
     string,
   ];
   const dataDir = await freshDataDirectory(whole);
-  const tlsPort = await startTlsProxy(whole, new URL('http://127.0.0.1:9'));
   const operator = await createOperator(
     whole,
     { DATA_DIR: dataDir },
-    {
-      FILE: join(directory, 'backup.tar'),
-      NEW_DIRECTORY: restored,
-      LOG_FILE: logFile,
-      'SERVICE_HOST:443': `127.0.0.1:${tlsPort}`,
-    },
+    { FILE: join(directory, 'backup.tar'), NEW_DIRECTORY: restored, LOG_FILE: logFile },
   );
   const send = createSender(whole, operator.url);
   let token = '';

@@ -7,6 +7,7 @@ import type { Test } from 'tap';
 import { findFreePort } from '../../scripts/services/ports.js';
 import { escapeRegExp } from './regexp.js';
 import { temporaryDirectory } from './stores.js';
+import { startTlsProxy } from './tls.js';
 
 /*
  * Runs the commands of the runbook as an operator does: in a copy of the project, with npm, in a shell that keeps its variables
@@ -106,7 +107,12 @@ export async function createOperator(
   const [port, opsPort] = [await findFreePort(), await findFreePort()];
   const [url, opsUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${opsPort}`];
   const replacements = new Map(
-    Object.entries({ 'https://SERVICE_HOST': url, 'http://127.0.0.1:3001': opsUrl, ...values }),
+    Object.entries({
+      'https://SERVICE_HOST': url,
+      'SERVICE_HOST:443': `127.0.0.1:${await startTlsProxy(t, new URL(url))}`,
+      'http://127.0.0.1:3001': opsUrl,
+      ...values,
+    }),
   );
   const longestFirst = [...replacements.keys()].sort((one, other) => other.length - one.length);
   // Whole words only: `BUCKET`, but not `S3_BUCKET`.
