@@ -5,8 +5,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { CreateBucketCommand, DeleteBucketCommand, S3Client } from '@aws-sdk/client-s3';
-import neo4j, { type Driver } from 'neo4j-driver';
+import type { Driver } from 'neo4j-driver';
 import pg from 'pg';
 import { migratePostgres } from '../../db/migrate.js';
 import { openPostgres } from '../../db/postgres/server.js';
@@ -165,6 +164,7 @@ async function freshDatabase(t: Lifetime, isFirst: boolean): Promise<string> {
 }
 
 async function freshBucket(t: Lifetime): Promise<string> {
+  const { CreateBucketCommand, DeleteBucketCommand, S3Client } = await import('@aws-sdk/client-s3');
   const s3 = new S3Client({ endpoint: process.env.S3_ENDPOINT ?? '', forcePathStyle: true });
   const Bucket = `test-${Date.now()}-${randomBytes(4).toString('hex')}`;
   await s3.send(new CreateBucketCommand({ Bucket }));
@@ -189,6 +189,7 @@ export const emptyGraph = (): Promise<void> =>
 
 async function withDriver<Result>(work: (driver: Driver) => Promise<Result>): Promise<Result> {
   const { NEO4J_URI = '', NEO4J_USERNAME = '', NEO4J_PASSWORD = '' } = process.env;
+  const { default: neo4j } = await import('neo4j-driver');
   const driver = neo4j.driver(NEO4J_URI, neo4j.auth.basic(NEO4J_USERNAME, NEO4J_PASSWORD));
   try {
     return await work(driver);

@@ -1,0 +1,13 @@
+/*
+ * Loaded into every test process before tap's own modules: see `tap` in package.json. To learn which files a test covers, tap
+ * hooks into the loading of modules, in the test's process and in each Node process that it starts. It does so even when
+ * coverage is disabled, and would double the time that commands and services need to start.
+ */
+
+const nodeModule = require('node:module');
+const processOnSpawn = require('process-on-spawn');
+
+const doNothing = () => undefined;
+nodeModule.register = doNothing;
+nodeModule.registerHooks = doNothing;
+processOnSpawn.addListener = doNothing;
