@@ -7,7 +7,7 @@ import type { Neo4jOptions } from './graph/neo4j.js';
 import { diskImages } from './images/disk.js';
 import { type ImageHolds, withHolds } from './images/holds.js';
 import type { ImageStore } from './images/index.js';
-import type { S3Options } from './images/s3.js';
+import type { S3Options } from './images/s3-bucket.js';
 import { migrateDatabase, skipIdsOfUnknownGraph, verifyGraph, verifyImages } from './migrate.js';
 import { createOutbox, type Outbox } from './outbox/index.js';
 import { openEmbeddedPostgres } from './postgres/embedded.js';

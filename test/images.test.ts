@@ -167,7 +167,8 @@ t.test('returns 404 for an image whose bytes are lost', async (t) => {
     const tag = String((await user.send('GET', path)).headers.get('etag'));
     await images.remove(nameOf(path));
     t.equal((await user.send('GET', path)).status, 404, path);
-    t.equal((await user.send('GET', path, { headers: { 'If-None-Match': tag } })).status, 404, `${path} by its tag`);
+    const revalidated = await user.send('GET', path, { headers: { 'If-None-Match': tag } });
+    t.equal(revalidated.status, 304, `${path} by its tag, which is compared without the image store`);
   }
 });
 
@@ -182,16 +183,14 @@ const skip =
   (images.kind !== 'disk' && 'the images are not files') ||
   (process.platform !== 'linux' && 'only Linux shows the paths of open files');
 
-t.test('an image is closed after its response, also after a 304 and a response to HEAD', { skip }, async (t) => {
+t.test('an image is closed after its response, also after a response to HEAD', { skip }, async (t) => {
   const user = await service.createUser();
   const path = String((await createPost(user, { image: png() })).image);
-  const tag = String((await user.send('GET', path)).headers.get('etag'));
   const warnings: string[] = [];
   const listener = ({ message }: Error) => void warnings.push(message);
   process.on('warning', listener);
   t.teardown(() => process.off('warning', listener));
   for (let count = 0; count < 10; count += 1) {
-    t.equal((await user.send('GET', path, { headers: { 'If-None-Match': tag } })).status, 304);
     t.equal((await user.send('HEAD', path)).status, 200);
     t.equal((await user.send('GET', path)).status, 200);
   }

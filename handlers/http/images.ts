@@ -26,8 +26,7 @@ export async function serveImage(
   { origin, 'if-none-match': ifNoneMatch }: RequestHeaders,
 ): Promise<ImageResponse> {
   const type = mediaTypeOf(name);
-  const image = type && (await images.get(name));
-  if (!image) return IMAGE_NOT_FOUND;
+  if (!type) return IMAGE_NOT_FOUND;
   const etag = `"${name}"`;
   const trusted = typeof origin === 'string' && config.corsOrigins.includes(origin);
   const commonHeaders = {
@@ -35,10 +34,10 @@ export async function serveImage(
     'Cache-Control': 'private, no-cache',
     'Cross-Origin-Resource-Policy': trusted ? 'cross-origin' : 'same-site',
   };
-  if (matchesEtag(ifNoneMatch, etag)) {
-    image.stream.destroy();
-    return { status: 304, headers: commonHeaders };
-  }
+  // Costs no call of the image store.
+  if (matchesEtag(ifNoneMatch, etag)) return { status: 304, headers: commonHeaders };
+  const image = await images.get(name);
+  if (!image) return IMAGE_NOT_FOUND;
   return {
     status: 200,
     headers: {

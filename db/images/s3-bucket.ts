@@ -1,0 +1,184 @@
+import { STATUS_CODES } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { S3Client } from '@aws-sdk/client-s3';
+import { type Dispatcher, Pool } from 'undici';
+
+export interface S3Options {
+  /** Undefined for AWS. */
+  endpoint: string | undefined;
+  bucket: string;
+  /** Whether to use `endpoint/bucket/name`, as most other servers require, instead of `bucket.endpoint/name`. */
+  pathStyle: boolean;
+  /** The timeout of one call, and the idle timeout of a body. */
+  timeoutMs: number;
+  /** The maximum number of connections of one process for uploads, and again for all other calls. */
+  poolSize: number;
+}
+
+export interface BucketRequest {
+  method: 'GET' | 'HEAD' | 'PUT' | 'DELETE';
+  /** The key of an object. Without it, the request is for the bucket. */
+  key?: string;
+  /** Returns the body of one attempt. */
+  body?: () => Readable | string;
+  /** Required if the body is a stream. */
+  contentLength?: number;
+  signal: AbortSignal;
+}
+
+/** A response, whose body has to be read or destroyed: until then it occupies a connection. */
+type BucketResponse = Pick<Dispatcher.ResponseData, 'headers' | 'body'>;
+
+/** Sends signed requests to a bucket. */
+export interface Bucket {
+  /**
+   * Sends a request, and repeats it once if S3 does not respond or responds that it has failed.
+   *
+   * @throws S3ResponseError if S3 refuses the request
+   */
+  request(request: BucketRequest): Promise<BucketResponse>;
+  /** Checks on a new connection that the bucket responds. */
+  probe(signal: AbortSignal): Promise<void>;
+  /** Returns a page of the keys of all objects, and the token of the next page, if any. */
+  listKeys(token: string | undefined, signal: AbortSignal): Promise<{ keys: string[]; next: string | undefined }>;
+  /** Closes idle connections. When one connection stops responding, they probably do too, and requests on them would time out. */
+  dropIdleConnections(): void;
+  close(): Promise<void>;
+}
+
+/** S3 responded with an error. Contains neither the access key nor the signed request, which must not be logged. */
+export class S3ResponseError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+  ) {
+    super(`S3 responded with ${status} ${code}`);
+  }
+}
+
+/** Shorter than the idle timeouts of servers and firewalls. */
+const IDLE_TIMEOUT_MS = 4000;
+
+/** Bodies are not part of the signature, so that they need not be read before they are sent. */
+const UNSIGNED = { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' };
+
+const ignore = () => undefined;
+const NOOP_LOGGER = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+/**
+ * Opens a bucket. The AWS SDK resolves credentials, region and endpoint, signs requests and lists objects. Other requests are
+ * sent by undici, since the SDK takes four times as much CPU for a download.
+ *
+ * @throws Error if neither a region nor an endpoint is configured
+ */
+export async function openBucket({ endpoint, bucket, pathStyle, timeoutMs, poolSize }: S3Options): Promise<Bucket> {
+  // The SDK must not write to the console.
+  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
+  // Loaded on demand: the SDK costs 100 ms and 20 MB.
+  const { S3Client, ListObjectsV2Command } = await import('@aws-sdk/client-s3');
+  const client = new S3Client({
+    // Servers other than AWS accept any region.
+    ...(endpoint !== undefined && { endpoint, region: process.env.AWS_REGION || 'us-east-1' }),
+    forcePathStyle: pathStyle,
+    maxAttempts: 2,
+    logger: NOOP_LOGGER,
+  });
+  const { url, sign } = await resolveBucket(client, { endpoint, bucket, pathStyle });
+
+  const createPool = (connections: number, options: Pool.Options = {}) =>
+    new Pool(url.origin, {
+      connections,
+      connectTimeout: timeoutMs,
+      keepAliveTimeout: IDLE_TIMEOUT_MS,
+      keepAliveMaxTimeout: IDLE_TIMEOUT_MS,
+      // The caller's signal limits the time until the whole response has arrived, or until its body begins.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      ...options,
+    });
+  const createPools = () => ({ uploads: createPool(poolSize), others: createPool(poolSize) });
+  let pools = createPools();
+  /** Closes each connection after its response. */
+  const probing = createPool(1, { pipelining: 0 });
+
+  async function send(
+    pool: Pool,
+    { method, key, body, contentLength, signal }: BucketRequest,
+  ): Promise<BucketResponse> {
+    const path = key === undefined ? url.pathname : `${url.pathname.replace(/\/$/, '')}/${encodeURIComponent(key)}`;
+    const headers = await sign(method, path);
+    if (contentLength !== undefined) headers['content-length'] = String(contentLength);
+    const response = await pool.request({ method, path, headers, body: body?.() ?? null, signal });
+    if (response.statusCode < 300) return response;
+    const code = /<Code>(\w+)<\/Code>/.exec(await response.body.text())?.[1];
+    throw new S3ResponseError(response.statusCode, code ?? STATUS_CODES[response.statusCode] ?? '');
+  }
+
+  return {
+    async request(request) {
+      const pool = request.method === 'PUT' ? 'uploads' : 'others';
+      try {
+        return await send(pools[pool], request);
+      } catch (error) {
+        if (request.signal.aborted || (error instanceof S3ResponseError && error.status < 500)) throw error;
+        return send(pools[pool], request);
+      }
+    },
+
+    async probe(signal) {
+      const { body } = await send(probing, { method: 'HEAD', signal });
+      await body.dump();
+    },
+
+    async listKeys(ContinuationToken, abortSignal) {
+      const command = new ListObjectsV2Command({ Bucket: bucket, ContinuationToken });
+      const { Contents = [], NextContinuationToken: next } = await client
+        .send(command, { abortSignal })
+        .catch((error) => {
+          throw withoutDetails(error);
+        });
+      return { keys: Contents.flatMap(({ Key }) => Key ?? []), next };
+    },
+
+    dropIdleConnections() {
+      // A pool that is closed still completes its requests.
+      for (const pool of Object.values(pools)) pool.close().catch(ignore);
+      pools = createPools();
+    },
+
+    async close() {
+      client.destroy();
+      await Promise.all([...Object.values(pools), probing].map((pool) => pool.destroy()));
+    },
+  };
+}
+
+/** Returns the URL of the bucket, and a function that returns the signed headers of a request. */
+async function resolveBucket(
+  { config }: S3Client,
+  { endpoint, bucket, pathStyle }: Pick<S3Options, 'endpoint' | 'bucket' | 'pathStyle'>,
+) {
+  const { url, properties } = config.endpointProvider({
+    Bucket: bucket,
+    Region: await config.region(),
+    ForcePathStyle: pathStyle,
+    UseFIPS: await config.useFipsEndpoint(),
+    UseDualStack: await config.useDualstackEndpoint(),
+    ...(endpoint !== undefined && { Endpoint: endpoint }),
+  });
+  const signer = await config.signer(properties?.authSchemes?.[0]);
+  return {
+    url,
+    async sign(method: string, path: string): Promise<Record<string, string>> {
+      const { protocol, hostname } = url;
+      const headers = { host: url.host, ...UNSIGNED };
+      return (await signer.sign({ method, protocol, hostname, path, query: {}, headers })).headers;
+    },
+  };
+}
+
+/** Replaces an error of the SDK that S3 responded with: it contains the access key and the signed request. */
+function withoutDetails(error: Error & { $metadata?: { httpStatusCode?: number } }): Error {
+  const status = error.$metadata?.httpStatusCode;
+  return status === undefined ? error : new S3ResponseError(status, error.name);
+}
