@@ -174,7 +174,14 @@ async function testS3(endpoint: string): Promise<void> {
       const { proxy, images, until } = await openFaulty(t);
       const name = await put(images, randomBytes(10));
       await proxy.setFault({ afterBytes: 0, how });
+      proxy.sent = '';
       await t.rejects(images.get(name), StoreUnavailableError);
+      const attempts = proxy.sent.split(`GET /${bucket}/${name}`).length - 1;
+      t.equal(
+        attempts,
+        how === 'reset' ? 2 : 1,
+        'a request without a response is repeated once, unless the time is up',
+      );
       await until('unavailable');
       await proxy.setFault('none');
       await until('available');
