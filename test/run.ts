@@ -1,6 +1,17 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -12,29 +23,36 @@ import { table } from '../scripts/table.js';
  *
  *   npm test -- friends likes
  *
- * Options are passed to tap: `npm test -- --bail`.
+ * The files run in a few worker processes: see `worker.ts`. `--jobs` sets their number. Other options are passed to tap:
+ * `npm test -- --bail`.
  */
 
 const SLOWEST_COUNT = 10;
 
-interface TestFile {
-  path: string;
-  name: string;
-  kind: string;
-}
+/** The longest time that a worker may take. A file has a timeout of its own. */
+const WORKER_TIMEOUT_SECONDS = 5400;
 
-const files: TestFile[] = readdirSync('test', { recursive: true })
+const MEMORY_DIRECTORY_MIN_BYTES = 4 * 1024 ** 3;
+
+const files = readdirSync('test', { recursive: true })
   .map(String)
   .filter((source) => source.endsWith('.test.ts'))
-  .sort()
   .map((source) => ({
-    path: join('.build', 'test', source.replace(/ts$/, 'js')),
+    path: source.replace(/\.test\.ts$/, ''),
     name: basename(source, '.test.ts'),
     kind: dirname(source) === '.' ? 'integration' : dirname(source),
-  }));
+    bytes: statSync(join('test', source)).size,
+  }))
+  // The larger ones take longer. They run first, so that the workers end at about the same time.
+  .sort((a, b) => b.bytes - a.bytes);
 
 const [kinds = '', ...rest] = process.argv.slice(2);
-const { positionals: words } = parseArgs({ args: rest, strict: false, allowPositionals: true });
+const { values, positionals: words } = parseArgs({
+  args: rest,
+  options: { jobs: { type: 'string' } },
+  strict: false,
+  allowPositionals: true,
+});
 const selected =
   words.length > 0
     ? files.filter(({ name }) => words.some((word) => name.includes(word)))
@@ -48,25 +66,6 @@ for (const kind of unknownKinds)
 for (const word of unmatchedWords) console.error(`No test file has “${word}” in its name.`);
 if (unknownKinds.length > 0 || unmatchedWords.length > 0) process.exit(1);
 
-/** Returns the duration and the outcome of each selected file, slowest first. */
-function readTimings() {
-  const timed = selected.map(({ path, name, kind }) => {
-    const result = readResult(path);
-    const [, ms = 0] = /# time=([\d.]+)ms\s*$/.exec(result) ?? [];
-    return { name, kind, seconds: Number(ms) / 1000, failed: /^not ok/m.test(result) };
-  });
-  return timed.sort((a, b) => b.seconds - a.seconds);
-}
-
-/** Returns the TAP output of a file, or an empty string if it has not run. */
-function readResult(path: string): string {
-  try {
-    return readFileSync(`.tap/test-results/${path}.tap`, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
 /**
  * Rebuilds a newly installed tap without the plugins that package.json excludes. Otherwise tap rebuilds itself during the first
  * run, whose test processes still load the excluded TypeScript loader: that doubles their time.
@@ -76,22 +75,65 @@ function removeExcludedPlugins(): void {
   if (built.includes('@tapjs/typescript')) spawnSync('tap', ['build'], { stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
-removeExcludedPlugins();
-const options = rest.filter((argument) => argument.startsWith('-'));
-const tap = spawn('tap', [...options, ...selected.map(({ path }) => path)], { stdio: 'inherit' });
-const [code] = await once(tap, 'close');
+/** Creates the entry points of the workers, and returns their paths. */
+function createWorkers(count: number): string[] {
+  const directory = join('.build', 'test', 'workers');
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory);
+  return Array.from({ length: count }, (_, index) => {
+    const path = join(directory, `${index + 1}.js`);
+    writeFileSync(path, "import '../worker.js';\n");
+    return path;
+  });
+}
 
-const notRun = files.filter((file) => !selected.includes(file));
-const kindsNotRun = [...new Set(notRun.map(({ kind }) => kind))];
-const timed = readTimings();
-const rows = timed
-  .slice(0, SLOWEST_COUNT)
-  .map(({ name, kind, seconds }) => ({ name, kind, seconds: seconds.toFixed(1) }));
+/** Linux's file system in memory, if it has enough space. Each test service starts with a thousand small files. */
+function memoryDirectory(): string | undefined {
+  const directory = '/dev/shm';
+  if (!existsSync(directory)) return undefined;
+  const { bavail, bsize } = statfsSync(directory);
+  return bavail * bsize >= MEMORY_DIRECTORY_MIN_BYTES ? directory : undefined;
+}
+
+/** Runs the selected files with tap, and returns its exit code. */
+async function runTap(workers: readonly string[]): Promise<number> {
+  const TMPDIR = process.env.TMPDIR ?? memoryDirectory() ?? tmpdir();
+  const claims = mkdtempSync(join(TMPDIR, 'test-claims-'));
+  const options = rest.filter((argument) => argument.startsWith('-') && !argument.startsWith('--jobs'));
+  const tap = spawn(
+    'tap',
+    [`--jobs=${workers.length}`, `--timeout=${WORKER_TIMEOUT_SECONDS}`, ...options, ...workers],
+    {
+      stdio: 'inherit',
+      env: { ...process.env, TMPDIR, TEST_FILES: selected.map(({ path }) => path).join(), TEST_CLAIMS: claims },
+    },
+  );
+  const [code] = await once(tap, 'close');
+  rmSync(claims, { recursive: true });
+  return code ?? 1;
+}
+
+/** Returns the duration and the outcome of each file that has run, slowest first. */
+function readTimings(workers: readonly string[]) {
+  const results = workers.map((path) => `.tap/test-results/${path}.tap`).filter(existsSync);
+  return results
+    .flatMap((path) => [...readFileSync(path, 'utf8').matchAll(/^(ok|not ok) \d+ - (\S+) # time=([\d.]+)ms$/gm)])
+    .map(([, outcome, path = '', ms]) => ({ path, seconds: Number(ms) / 1000, failed: outcome === 'not ok' }))
+    .sort((a, b) => b.seconds - a.seconds);
+}
+
+removeExcludedPlugins();
+const workers = createWorkers(Math.min(Number(values.jobs ?? availableParallelism()), selected.length));
+process.exitCode = await runTap(workers);
+
+const timed = readTimings(workers);
+const rows = timed.slice(0, SLOWEST_COUNT).map(({ path, seconds }) => ({ file: path, seconds: seconds.toFixed(1) }));
 const toRerun = timed.find(({ failed }) => failed) ?? timed[0];
-console.log(`\nThe slowest files:\n${table(rows)}\n\nTo run one again: npm test -- ${toRerun?.name}`);
+console.log(`\nThe slowest files:\n${table(rows)}\n\nTo run one again: npm test -- ${basename(toRerun?.path ?? '')}`);
+const notRun = files.filter((file) => !selected.includes(file));
 if (words.length === 0 && notRun.length > 0) {
+  const kindsNotRun = [...new Set(notRun.map(({ kind }) => kind))];
   console.log(
     `Not run: ${notRun.length} files of the kinds ${kindsNotRun.join(', ')}. npm run test:all runs every kind.`,
   );
 }
-process.exitCode = code ?? 1;

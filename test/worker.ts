@@ -1,0 +1,40 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+
+/*
+ * Runs test files in one process, each as a subtest. A process of its own for each file would need a second of CPU time to load
+ * the service. `run.ts` starts a few workers with the same list of files. Each worker runs the next file that no worker has
+ * claimed.
+ */
+
+const { TEST_FILES = '', TEST_CLAIMS = '' } = process.env;
+
+/** Returns whether this worker, as the first one, has claimed the file. */
+function claim(file: string): boolean {
+  try {
+    mkdirSync(join(TEST_CLAIMS, file.replaceAll('/', ' ')));
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
+  }
+}
+
+const FILE_TIMEOUT_MS = 900_000;
+
+const addTest = t.test.bind(t);
+
+for (const file of TEST_FILES.split(',')) {
+  if (!claim(file)) continue;
+  await addTest(file, { timeout: FILE_TIMEOUT_MS }, async (subtest: Test) => {
+    // What the file adds to tap's root test belongs to this subtest, so that its teardowns run when its tests have ended.
+    const { test, teardown, setTimeout } = subtest;
+    Object.assign(t, {
+      test: test.bind(subtest),
+      teardown: teardown.bind(subtest),
+      setTimeout: setTimeout.bind(subtest),
+    });
+    await import(`./${file}.test.js`);
+  });
+}
