@@ -6,7 +6,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
  *   The owner's account is public    every user
  *   The owner's account is private   the owner and the owner's friends
  *
- * The rule is implemented twice, both times in this file: as a predicate and as an SQL condition. Friendships are in the graph,
+ * The rule is implemented twice, both times in this file: as a predicate and as an SQL condition (`publicOr`, or its negation). Friendships are in the graph,
  * so the predicate looks them up if necessary, and a query receives the friends' ids. A friendship is read after the owner's
  * row: in the reverse order, a post created after the friendship ended could be shown.
  */
@@ -36,6 +36,13 @@ export const isPublicOrOwn = (viewer: number, owner: Owner) => isPublic(owner) |
 
 /** SQL form: public, or `isOwnerAllowed`, which tests whether the owner is the viewer or, in lists, a friend. */
 export const publicOr = (isOwnerAllowed: RawBuilder<SqlBool>) => sql<SqlBool>`(${PUBLIC} or ${isOwnerAllowed})`;
+
+/** The ids of the private accounts. */
+export const privateAccounts = sql`select id from accounts where not (${PUBLIC})`;
+
+/** Negation of `publicOr` for scans of many rows: the ids of all owners whose content is hidden. */
+export const hiddenOwners = (isOwnerAllowed: RawBuilder<SqlBool>) =>
+  sql`select id from accounts where not ${publicOr(isOwnerAllowed)}`;
 
 /** Returns whether the owner's content is visible to the viewer. `owner` is undefined if the content does not exist. */
 export async function canSee(

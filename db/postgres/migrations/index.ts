@@ -6,6 +6,7 @@ import * as likeCounts from './0004-like-counts.js';
 import * as feedIndex from './0005-feed-index.js';
 import * as retriesAndQuotas from './0006-retries-and-quotas.js';
 import * as usernameKeys from './0007-username-keys.js';
+import * as privateAccountsIndex from './0008-private-accounts-index.js';
 
 /** In execution order. Append-only: a released migration is never edited. */
 export const migrations: Record<string, Migration> = {
@@ -16,4 +17,5 @@ export const migrations: Record<string, Migration> = {
   '0005-feed-index': feedIndex,
   '0006-retries-and-quotas': retriesAndQuotas,
   '0007-username-keys': usernameKeys,
+  '0008-private-accounts-index': privateAccountsIndex,
 };
