@@ -22,7 +22,7 @@ export const MIN_DEEP_OFFSET = 1000;
 export type PostList = { publicOrBy: readonly number[] } | { by: number };
 
 /** Slices of these sizes take a few milliseconds anywhere in the list. */
-const MAX_SLICE_POSTS = { withHash: 15_000, withLookUps: 3000 };
+const MAX_SLICE_POSTS = { withHash: 6000, withLookUps: 3000 };
 
 /** With more private accounts, authors are looked up. */
 const MAX_HASHED_ACCOUNTS = 20_000;

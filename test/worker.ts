@@ -27,6 +27,7 @@ const addTest = t.test.bind(t);
 
 for (const file of TEST_FILES.split(',')) {
   if (!claim(file)) continue;
+  const startedAt = performance.now();
   await addTest(file, { timeout: FILE_TIMEOUT_MS }, async (subtest: Test) => {
     // What the file adds to tap's root test belongs to this subtest, so that its teardowns run when its tests have ended.
     const { test, teardown, setTimeout } = subtest;
@@ -34,6 +35,10 @@ for (const file of TEST_FILES.split(',')) {
       test: test.bind(subtest),
       teardown: teardown.bind(subtest),
       setTimeout: setTimeout.bind(subtest),
+    });
+    subtest.once('end', () => {
+      const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+      console.error(`${subtest.passing() ? 'passed' : 'FAILED'}  ${file}  ${seconds} s`);
     });
     await import(`./${file}.test.js`);
   });
