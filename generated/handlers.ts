@@ -7,7 +7,7 @@ export interface AuthHandlers<All extends Record<OperationId, unknown>> {
   register: All['register'];
   /** `POST /auth/login`: Log in */
   login: All['login'];
-  /** `GET /auth/me`: Get the authenticated account */
+  /** `GET /auth/me`: Get your own account */
   getCurrentAccount: All['getCurrentAccount'];
   /** `GET /auth/verify`: Verify the session */
   verifySession: All['verifySession'];
@@ -73,6 +73,6 @@ export interface FriendsHandlers<All extends Record<OperationId, unknown>> {
 }
 
 export interface RelationshipsHandlers<All extends Record<OperationId, unknown>> {
-  /** `POST /create_relationship`: Send a friend request, naming both users */
+  /** `POST /create_relationship`: Send a friend request with both user ids */
   createRelationship: All['createRelationship'];
 }

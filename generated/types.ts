@@ -12,7 +12,7 @@ export interface paths {
         put?: never;
         /**
          * Register an account
-         * @description Creates a public account and returns its id. It does not start a session: log in next. Usernames are unique regardless of case and Unicode form (NFKC case folding). Email addresses are trimmed and lowercased, and unique in that form.
+         * @description Creates a public account and returns its id. It does not start a session. Usernames are unique regardless of letter case and Unicode form (NFKC case folding). Email addresses are trimmed and lowercased, and are unique in that form.
          */
         post: operations["register"];
         delete?: never;
@@ -32,7 +32,7 @@ export interface paths {
         put?: never;
         /**
          * Log in
-         * @description Starts a session and returns its token, also as the cookie `fc_session_token`. The session is listed with the request's `User-Agent`. An unknown email address, a malformed one and a wrong password return the same 401, after the same time. An account has at most 100 sessions, unless the operator sets another limit: a login beyond it ends the least recently used session.
+         * @description Starts a session, returns its token, and sets the token as the cookie `fc_session_token`. `GET /auth/sessions` lists the session with the `User-Agent` of this request. An unknown email address, a malformed email address and a wrong password return the same 401 after the same time. An account has at most 100 sessions, unless the operator sets another limit. A login beyond the limit ends the least recently used session.
          */
         post: operations["login"];
         delete?: never;
@@ -49,8 +49,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the authenticated account
-         * @description Returns the account that the credentials belong to. Only this operation and `GET /auth/verify` return the email address.
+         * Get your own account
+         * @description Returns the authenticated user's account. Only this operation and `GET /auth/verify` return the email address.
          */
         get: operations["getCurrentAccount"];
         put?: never;
@@ -70,7 +70,7 @@ export interface paths {
         };
         /**
          * Verify the session
-         * @description Returns the authenticated account while the session is valid, and 401 afterwards.
+         * @description Returns the authenticated user's account if the session is valid, and 401 if it is not.
          */
         get: operations["verifySession"];
         put?: never;
@@ -92,7 +92,7 @@ export interface paths {
         put?: never;
         /**
          * Log out
-         * @description Deletes the current session, which invalidates its token, and clears the cookie.
+         * @description Ends the current session, which revokes its token, and clears the cookie.
          */
         post: operations["logout"];
         delete?: never;
@@ -117,7 +117,7 @@ export interface paths {
         post?: never;
         /**
          * End all other sessions
-         * @description Deletes all sessions of the authenticated user except the current one, which invalidates their tokens.
+         * @description Ends all sessions of the authenticated user except the current one, which revokes their tokens.
          */
         delete: operations["deleteOtherSessions"];
         options?: never;
@@ -137,7 +137,7 @@ export interface paths {
         post?: never;
         /**
          * End a session
-         * @description Deletes one of the authenticated user's sessions, which invalidates its token. Ending the current session also clears the cookie.
+         * @description Ends one of the authenticated user's sessions, which revokes its token. Ending the current session also clears the cookie.
          */
         delete: operations["deleteSession"];
         options?: never;
@@ -154,26 +154,26 @@ export interface paths {
         };
         /**
          * Get your own profile
-         * @description Returns the authenticated user's full profile, as friends see it.
+         * @description Returns the authenticated user's own full profile.
          */
         get: operations["getOwnProfile"];
         /**
          * Update your own profile
-         * @description Updates the account and profile fields that the form contains, and leaves the others unchanged. At least one
-         *     change is required: a form with only `current_password` or `remove_image=false` returns 400. Setting a field to
-         *     its current value counts as a change.
+         * @description Updates the fields of the account and profile that the form contains. Omitted fields remain unchanged. The form must
+         *     change something: only `current_password`, or only `remove_image=false`, returns 400. A field that is set to its
+         *     current value counts as a change.
          *
-         *     A new `password` requires `current_password`, and must meet the password policy with the username and email that
-         *     result from this request. It ends all sessions, the current one included, and clears the cookie.
-         *     `current_password` is checked whenever it is sent.
+         *     To change the password, send `password` and `current_password`. The new password must meet the password policy with the
+         *     username and email address that the account has after the update. A password change ends all sessions of the account,
+         *     including the current one, and clears the cookie. `current_password` is checked whenever it is sent.
          *
-         *     `image` replaces the profile picture, and `remove_image=true` removes it. Both together return 400.
+         *     `image` replaces the profile picture, and `remove_image=true` removes it. A form with both returns 400.
          */
         put: operations["updateProfile"];
         post?: never;
         /**
          * Delete your own account
-         * @description Permanently deletes the account with everything that belongs to it: posts and their images, the profile picture, likes, friendships, friend requests and sessions. Clears the cookie.
+         * @description Permanently deletes the account and everything that belongs to it: posts and their images, the profile picture, likes, friendships, friend requests and sessions. Clears the cookie.
          */
         delete: operations["deleteAccount"];
         options?: never;
@@ -190,7 +190,7 @@ export interface paths {
         };
         /**
          * Get a profile
-         * @description Returns the full profile of a public account, of a friend, or of the authenticated user. For any other private account it contains only `id`, `name` and `username`.
+         * @description Returns a user's profile. It is full if the account is public, a friend's or the authenticated user's own. Otherwise it contains only `id`, `name` and `username`.
          */
         get: operations["getProfile"];
         put?: never;
@@ -210,7 +210,7 @@ export interface paths {
         };
         /**
          * Download a profile picture
-         * @description Returns the bytes of a profile picture, to users who may see the full profile.
+         * @description Returns the bytes of a profile picture. Only users who may see the full profile can download it.
          */
         get: operations["getProfileImage"];
         put?: never;
@@ -230,7 +230,7 @@ export interface paths {
         };
         /**
          * List the feed
-         * @description Returns the posts that the authenticated user may see, their own included, newest first (by `created_at`, then `id`). See Pagination.
+         * @description Returns a page of the posts that the authenticated user may see, including their own. Posts are ordered newest first: by `created_at`, then by `id`. The section Pagination describes how to get the next page.
          */
         get: operations["listPosts"];
         put?: never;
@@ -250,7 +250,7 @@ export interface paths {
         };
         /**
          * List your own posts
-         * @description Returns the authenticated user's own posts, in the order of the feed and with the same pagination.
+         * @description Returns a page of the authenticated user's own posts, with the order and the pagination of `GET /posts`.
          */
         get: operations["listOwnPosts"];
         put?: never;
@@ -290,7 +290,7 @@ export interface paths {
         };
         /**
          * Download a post's image
-         * @description Returns the bytes of a post's image, to users who may see the post.
+         * @description Returns the bytes of a post's image. Only users who may see the post can download it.
          */
         get: operations["getPostImage"];
         put?: never;
@@ -312,7 +312,7 @@ export interface paths {
         put?: never;
         /**
          * Create a post
-         * @description Publishes a post by the authenticated user. With an `Idempotency-Key` the request can be retried without publishing the post twice.
+         * @description Creates a post by the authenticated user. With an `Idempotency-Key`, a retry does not create a second post.
          */
         post: operations["createPost"];
         delete?: never;
@@ -331,7 +331,11 @@ export interface paths {
         get?: never;
         /**
          * Edit a post
-         * @description Updates the fields of the authenticated user's own post that the form contains, and leaves the others unchanged. At least one change is required: a form with only `remove_image=false` returns 400. Setting a field to its current value counts as a change. `image` replaces the image, and `remove_image=true` removes it. Both together return 400.
+         * @description Updates the fields of one of the authenticated user's own posts that the form contains. Omitted fields remain unchanged.
+         *     The form must change something: only `remove_image=false` returns 400. A field that is set to its current value counts
+         *     as a change.
+         *
+         *     `image` replaces the image, and `remove_image=true` removes it. A form with both returns 400.
          */
         put: operations["editPost"];
         post?: never;
@@ -353,7 +357,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a post
-         * @description Permanently deletes one of the authenticated user's own posts, with its image and its likes.
+         * @description Permanently deletes one of the authenticated user's own posts, with its image and likes.
          */
         delete: operations["deletePost"];
         options?: never;
@@ -372,12 +376,12 @@ export interface paths {
         put?: never;
         /**
          * Like a post
-         * @description Likes a post that the authenticated user may see. Liking it again succeeds and changes nothing. A like remains, and is counted, if the post is hidden from the user later.
+         * @description Likes a post that the authenticated user may see. A repeated like succeeds and changes nothing. If the post is later hidden from the user, the like remains and is still counted.
          */
         post: operations["likePost"];
         /**
          * Unlike a post
-         * @description Removes the authenticated user's like from a post that they may see. Without a like it succeeds and changes nothing.
+         * @description Removes the authenticated user's like from a post that they may see. If there is no like, the operation succeeds and changes nothing.
          */
         delete: operations["unlikePost"];
         options?: never;
@@ -394,7 +398,7 @@ export interface paths {
         };
         /**
          * List friends
-         * @description Returns the full profiles of the authenticated user's friends, by id.
+         * @description Returns the full profiles of the authenticated user's friends, ordered by id.
          */
         get: operations["listFriends"];
         put?: never;
@@ -414,7 +418,7 @@ export interface paths {
         };
         /**
          * List incoming friend requests
-         * @description Returns the profiles of the users whose friend requests are pending, by id, each as `GET /profiles/{id}` returns it: full if the account is public, reduced if it is private.
+         * @description Returns the profiles of the users whose friend requests to the authenticated user are pending, ordered by id. Each profile has the fields that `GET /profiles/{id}` returns: full for a public account, reduced for a private one.
          */
         get: operations["listFriendRequests"];
         put?: never;
@@ -436,7 +440,7 @@ export interface paths {
         put?: never;
         /**
          * Send a friend request
-         * @description Sends a friend request. It is pending until the recipient accepts or declines it, or the sender cancels it. If the recipient has already sent a request to the authenticated user, this returns 409: accept that request instead.
+         * @description Sends a friend request. It is pending until the recipient accepts or declines it, or the sender cancels it. If the recipient has already sent the authenticated user a request, the operation returns 409. Accept that request instead.
          */
         post: operations["sendFriendRequest"];
         delete?: never;
@@ -456,7 +460,7 @@ export interface paths {
         put?: never;
         /**
          * Accept a friend request
-         * @description Makes the authenticated user and the sender of the request friends.
+         * @description Accepts a pending friend request. The authenticated user and the sender become friends.
          */
         post: operations["acceptFriendRequest"];
         delete?: never;
@@ -476,7 +480,7 @@ export interface paths {
         put?: never;
         /**
          * Decline a friend request
-         * @description Removes a pending request. The sender may send another one.
+         * @description Declines a pending friend request, which removes it. The sender can send another one.
          */
         post: operations["declineFriendRequest"];
         delete?: never;
@@ -496,7 +500,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a friend request
-         * @description Removes a pending request that the authenticated user sent.
+         * @description Cancels a pending friend request that the authenticated user has sent, which removes it.
          */
         post: operations["cancelFriendRequest"];
         delete?: never;
@@ -517,7 +521,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a friend
-         * @description Ends the friendship for both users. From then on the posts and the full profile of a private account are hidden from the other user.
+         * @description Ends a friendship for both users. If one of their accounts is private, its posts and full profile are immediately hidden from the other user.
          */
         delete: operations["removeFriend"];
         options?: never;
@@ -535,8 +539,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a friend request, naming both users
-         * @description Sends a friend request, like `POST /friends/request?to=<them>` and under the same conditions. `me` must be the authenticated user's own id: any other id returns 403, even if `them` does not exist. The users become friends only when the recipient accepts.
+         * Send a friend request with both user ids
+         * @description Sends a friend request, with the same conditions and responses as `POST /friends/request?to=<them>`. `me` must be the authenticated user's own id. Any other id returns 403, even if `them` does not exist. The users become friends only when the recipient accepts the request.
          */
         post: operations["createRelationship"];
         delete?: never;
@@ -551,108 +555,106 @@ export interface components {
     schemas: {
         /**
          * Format: int64
-         * @description Identifies a user or a post.
+         * @description The id of a user or a post.
          * @example 7
          */
         Id: number;
         /**
          * Format: date-time
-         * @description RFC 3339, in UTC, with milliseconds.
+         * @description A time in RFC 3339 format, in UTC with milliseconds.
          * @example 2026-01-31T12:00:00.000Z
          */
         Timestamp: string;
         /**
-         * @description A display name. Stored verbatim; not blank, without NUL.
+         * @description A display name, stored verbatim. It must not be blank or contain NUL (U+0000).
          * @example Mira Solheim
          */
         DisplayName: string;
         /**
-         * @description A username, unique under NFKC case folding. It must not contain white space, control characters (Cc), format characters (Cf), default ignorable code points (Default_Ignorable_Code_Point) or blank characters such as U+2800. The pattern lists those of the Basic Multilingual Plane; those beyond it, such as U+E0001, are rejected as well.
+         * @description A username, unique under NFKC case folding. It must not contain whitespace, control characters (Cc), format characters (Cf), default ignorable code points (Default_Ignorable_Code_Point) or blank characters such as U+2800. The pattern lists those of the Basic Multilingual Plane. Those beyond it, such as U+E0001, are rejected too.
          * @example mira
          */
         ChosenUsername: string;
         /**
-         * @description A username. Older accounts may have usernames that can no longer be chosen.
+         * @description A username. Older accounts can have usernames that registration no longer accepts.
          * @example mira
          */
         Username: string;
         /**
-         * @description An email address, trimmed and lowercased before validation. ASCII, one `@`, a domain with a dot; no quoted local part and no address literal. Addresses of disposable domains are rejected.
+         * @description An email address, trimmed and lowercased before validation. It must be ASCII, contain one `@`, and have a dot in the domain. Quoted local parts, address literals and addresses of disposable email providers are rejected.
          * @example mira.solheim@example.org
          */
         Email: string;
         /**
          * Format: password
-         * @description A new password, used verbatim, white space included. It must
+         * @description A new password, used verbatim, including whitespace. It must
          *
-         *     - contain a lowercase letter, an uppercase letter, a digit, and a special character (anything that is neither a
-         *       letter nor a digit);
-         *     - not contain the username or the part of the email address before the `@`, regardless of case and Unicode form;
-         *     - not be a common password, nor a variation of one with other digits and symbols at its end or with look-alikes
-         *       for
-         *       letters (`P4ssword123!`);
-         *     - not contain one character three times in a row;
-         *     - not contain an obvious sequence, in either direction: four consecutive letters of the alphabet or digits, five
-         *       adjacent keys of a keyboard row, or the first or last four of a row (`qwer`, `hjkl`).
+         *     - contain a lowercase letter, an uppercase letter, a digit, and a special character (neither a letter nor a digit)
+         *     - not contain the username or the part of the email address before the `@`, regardless of letter case and Unicode form
+         *     - not be a common password, or a variation of one with other digits and symbols at the end or with look-alike characters
+         *       (`P4ssword123!`)
+         *     - not contain the same character three times in a row
+         *     - not contain an obvious sequence in either direction: four consecutive letters of the alphabet, four consecutive digits,
+         *       five adjacent keys of a keyboard row, or the first or last four keys of a row (`qwer`, `hjkl`)
          * @example Teal-Lantern_58
          */
         Password: string;
         /**
          * Format: password
-         * @description The authenticated user's current password, compared verbatim, white space included.
+         * @description The authenticated user's current password, compared verbatim, including whitespace.
          * @example Teal-Lantern_58
          */
         CurrentPassword: string;
         /**
-         * @description A post's title. Stored verbatim; not blank, without NUL.
+         * @description The title of a post, stored verbatim. It must not be blank or contain NUL (U+0000).
          * @example First swim of the year
          */
         PostTitle: string;
         /**
-         * @description A post's text. Stored verbatim; not blank, without NUL.
+         * @description The text of a post, stored verbatim. It must not be blank or contain NUL (U+0000).
          * @example Four degrees in the water. Worth it.
          */
         PostText: string;
-        /** @description A registration. */
+        /** @description The data of a new account. */
         Registration: {
             name: components["schemas"]["DisplayName"];
             username: components["schemas"]["ChosenUsername"];
             email: components["schemas"]["Email"];
             password: components["schemas"]["Password"];
         };
-        /** @description A login. A malformed email address is rejected like a wrong password. */
+        /** @description The credentials of a login. A malformed email address returns the same 401 as a wrong password. */
         Credentials: {
             /**
-             * @description The account's email address. Trimmed and lowercased.
+             * @description The email address of the account. It is trimmed and lowercased.
              * @example mira.solheim@example.org
              */
             email: string;
             /**
              * Format: password
-             * @description The account's password, compared verbatim, white space included.
+             * @description The password of the account, compared verbatim, including whitespace.
              * @example Teal-Lantern_58
              */
             password: string;
         };
-        /** @description The authenticated user's password, to confirm a permanent deletion. */
+        /** @description The authenticated user's password, which confirms the deletion of the account. */
         PasswordConfirmation: {
             password: components["schemas"]["CurrentPassword"];
         };
-        /** @description Changes of the authenticated user's account and profile. Omitted fields remain unchanged. */
+        /** @description Changes to the authenticated user's account and profile. Omitted fields remain unchanged. */
         ProfileUpdate: {
             name?: components["schemas"]["DisplayName"];
             username?: components["schemas"]["ChosenUsername"];
             email?: components["schemas"]["Email"];
             password?: components["schemas"]["Password"];
             current_password?: components["schemas"]["CurrentPassword"];
-            /** @description Whether only friends may see the posts, the profile picture and the full profile. `true` or `false`, case-insensitive. */
+            /** @description Whether only friends may see the posts, the profile picture and the full profile: `true` or `false`, case-insensitive. */
             private?: boolean;
             /**
              * Format: binary
              * @description The new profile picture, as a file.
              */
             image?: Blob;
-            /** @description Whether to remove the profile picture. `true` or `false`, case-insensitive; not `true` together with `image`. */
+            /** @description Whether to remove the profile picture: `true` or `false`, case-insensitive. Must not be `true` if the form contains `image`. */
             remove_image?: boolean;
         };
         /** @description A new post. */
@@ -661,31 +663,31 @@ export interface components {
             text: components["schemas"]["PostText"];
             /**
              * Format: binary
-             * @description The post's image, as a file.
+             * @description The image of the post, as a file.
              */
             image?: Blob;
         };
-        /** @description Changes of a post. Omitted fields remain unchanged. */
+        /** @description Changes to a post. Omitted fields remain unchanged. */
         PostEdit: {
             title?: components["schemas"]["PostTitle"];
             text?: components["schemas"]["PostText"];
             /**
              * Format: binary
-             * @description The post's new image, as a file.
+             * @description The new image of the post, as a file.
              */
             image?: Blob;
-            /** @description Whether to remove the post's image. `true` or `false`, case-insensitive; not `true` together with `image`. */
+            /** @description Whether to remove the image of the post: `true` or `false`, case-insensitive. Must not be `true` if the form contains `image`. */
             remove_image?: boolean;
         };
-        /** @description The new account. */
+        /** @description The id of the new account. */
         RegisteredAccount: {
             id: components["schemas"]["Id"];
         };
-        /** @description A session's token and its user's id. */
+        /** @description The id of the user, the token of the new session, and the time when both the token and the session expire. */
         SessionToken: {
             id: components["schemas"]["Id"];
             /**
-             * @description A signed JSON Web Token, to be sent with every other request. Treat it as an opaque secret.
+             * @description A signed JSON Web Token, to send with all other requests. Treat it as an opaque secret.
              * @example eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI3In0.c2lnbmF0dXJl
              */
             token: string;
@@ -697,114 +699,114 @@ export interface components {
             name: components["schemas"]["DisplayName"];
             username: components["schemas"]["Username"];
             /**
-             * @description The account's email address, in lower case.
+             * @description The email address of the account, in lowercase.
              * @example mira.solheim@example.org
              */
             email: string;
         };
-        /** @description A session, started by a login. */
+        /** @description A session. `created_at` is the time of the login that started it. */
         Session: {
             /**
-             * @description Identifies the session. Opaque.
+             * @description The id of the session, an opaque string.
              * @example 0b6f1c52-8f0e-4a57-9d2b-6c1f3f0f7a10
              */
             id: string;
             /**
-             * @description The `User-Agent` of the login, trimmed, without control characters, cut to 255 characters. `Unknown device` if there was none.
+             * @description The `User-Agent` of the login: trimmed, without control characters, and truncated to 255 characters. `Unknown device` if the header was missing or empty.
              * @example PostingApp/2.3 (Android 16)
              */
             device_name: string;
             created_at: components["schemas"]["Timestamp"];
             /**
              * Format: date-time
-             * @description When the session was last used. May lag by up to a minute. RFC 3339, in UTC, with milliseconds.
+             * @description The time when the session was last used, in RFC 3339 format, in UTC with milliseconds. It can lag by up to a minute.
              * @example 2026-01-31T18:40:12.345Z
              */
             last_used_at: string;
-            /** @description Whether this is the current session. */
+            /** @description Whether the request uses this session. */
             current: boolean;
         };
-        /** @description A profile, full or reduced to `id`, `name` and `username`. `profile_link` and `private` are either both present or both absent. */
+        /** @description A full profile, or a reduced one with only `id`, `name` and `username`. `profile_link` and `private` are either both present or both absent. */
         Profile: {
             id: components["schemas"]["Id"];
             name: components["schemas"]["DisplayName"];
             username: components["schemas"]["Username"];
             /**
-             * @description The path of the profile picture, relative to the base URL and to be fetched with credentials. Null if there is none.
+             * @description The path of the profile picture, relative to the base URL. Its download requires authentication. Null if there is no picture.
              * @example /profiles/image/d47b90e6c35f4e18b02a9f6c8e71d5a3.webp
              */
             profile_link?: string | null;
             /** @description Whether only friends may see the posts, the profile picture and the full profile. */
             private?: boolean;
         };
-        /** @description A full profile. */
+        /** @description A profile with all its fields. */
         FullProfile: {
             id: components["schemas"]["Id"];
             name: components["schemas"]["DisplayName"];
             username: components["schemas"]["Username"];
             /**
-             * @description The path of the profile picture, relative to the base URL and to be fetched with credentials. Null if there is none.
+             * @description The path of the profile picture, relative to the base URL. Its download requires authentication. Null if there is no picture.
              * @example /profiles/image/d47b90e6c35f4e18b02a9f6c8e71d5a3.webp
              */
             profile_link: string | null;
             /** @description Whether only friends may see the posts, the profile picture and the full profile. */
             private: boolean;
         };
-        /** @description A post with its likes. */
+        /** @description A post. `author_id` is the id of the user who created it, and `created_at` the time when it was created. */
         Post: {
             id: components["schemas"]["Id"];
             title: components["schemas"]["PostTitle"];
             text: components["schemas"]["PostText"];
             /**
-             * @description The path of the post's image, relative to the base URL and to be fetched with credentials. Null if there is none.
+             * @description The path of the image, relative to the base URL. Its download requires authentication. Null if the post has no image.
              * @example /posts/image/3f9c1d7ae05b4286b1c4d2e97a60f385.jpg
              */
             image: string | null;
             author_id: components["schemas"]["Id"];
             /**
-             * @description The author's username. Null if the author's account is missing.
+             * @description The username of the author. Null if the author's account no longer exists.
              * @example mira
              */
             author_username: string | null;
             created_at: components["schemas"]["Timestamp"];
             /**
              * Format: int64
-             * @description How many users like the post.
+             * @description The number of users who like the post.
              * @example 1
              */
             like_count: number;
             /** @description Whether the authenticated user likes the post. */
             liked_by_me: boolean;
         };
-        /** @description A post with the reserved field `comments`. */
+        /** @description A post, with the reserved property `comments`. */
         PostDetail: components["schemas"]["Post"] & {
             /** @description Reserved. Always empty. */
             comments: Record<string, never>[];
         };
-        /** @description Reports what was done. */
+        /** @description The result of an action. */
         Message: {
             /**
-             * @description A human-readable English sentence.
+             * @description An English sentence that describes the result.
              * @example You like the post.
              */
             message: string;
         };
-        /** @description Reports why a request was rejected or failed. */
+        /** @description The reason why a request failed. */
         ApiError: {
             /**
-             * @description Identifies the error, such as `invalid_token` or `not_found`. Errors lists the codes. New codes may be added: treat an unknown one according to the status.
+             * @description Identifies the error, such as `invalid_token` or `not_found`. The section Errors lists all codes. New codes may be added: treat an unknown code according to the status.
              * @example invalid_request
              */
             code: string;
             /**
-             * @description A human-readable English sentence.
+             * @description An English sentence that describes the error.
              * @example The request is not valid.
              */
             message: string;
-            /** @description All problems of the request's fields, at most the first 100. Only in a 400 that concerns fields. */
+            /** @description The problems of the request's fields, up to 100. Present only in a 400 that concerns fields. */
             errors?: components["schemas"]["FieldProblem"][];
         };
-        /** @description A problem of one field. */
+        /** @description A problem with one field of the request. */
         FieldProblem: {
             /**
              * @description The part of the request that contains the field.
@@ -813,24 +815,24 @@ export interface components {
              */
             in: "body" | "query" | "path" | "header";
             /**
-             * @description The field's name as it was sent. Empty if the problem concerns the part as a whole.
+             * @description The name of the field, as it was sent. Empty if the problem concerns the whole body or path.
              * @example username
              */
             field: string;
             /**
-             * @description Identifies the problem, such as `required` or `too_long`. Errors lists the codes. New codes may be added.
+             * @description Identifies the problem, such as `required` or `too_long`. The section Errors lists all codes. New codes may be added.
              * @example required
              */
             code: string;
             /**
-             * @description Describes the problem in English, to be shown to a user after the field's name.
+             * @description Describes the problem in English. It continues a sentence that starts with the name of the field.
              * @example is required
              */
             message: string;
         };
     };
     responses: {
-        /** @description The stored bytes, with the type that their signature shows. See Images for the metadata that is removed at upload. */
+        /** @description The image, with the media type that its signature determines. The section Images describes which metadata is removed at upload. */
         StoredImage: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -905,7 +907,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The body is missing or not a JSON object, or fields are missing, invalid or undocumented. */
+        /** @description The body is missing or is not a JSON object, or a field is missing, invalid or undocumented. */
         InvalidRegistration: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -920,7 +922,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The body is missing or not a JSON object with exactly the strings `email` and `password`. */
+        /** @description The body is missing or is not a JSON object, `email` or `password` is missing or not a string, or a field is undocumented. */
         InvalidLogin: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -935,7 +937,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The body is missing or not a JSON object with exactly the string `password`. */
+        /** @description The body is missing or is not a JSON object, `password` is missing or invalid, or a field is undocumented. */
         InvalidPasswordConfirmation: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -950,7 +952,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The form is missing or malformed or changes nothing, fields are repeated, invalid or undocumented, or the file is not an accepted image or not of its declared type. */
+        /** @description The form is missing, is malformed or changes nothing, a field is invalid, repeated or undocumented, or the image is of an unsupported type or does not match its declared type. */
         InvalidProfileUpdate: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -965,7 +967,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The form is missing or malformed, fields are missing, repeated, invalid or undocumented, or the file is not an accepted image or not of its declared type. */
+        /** @description The form is missing or malformed, a field is missing, invalid, repeated or undocumented, or the image is of an unsupported type or does not match its declared type. */
         InvalidPost: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -980,7 +982,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The id is missing or invalid, the form is missing or malformed or changes nothing, fields are repeated, invalid or undocumented, or the file is not an accepted image or not of its declared type. */
+        /** @description The id is missing or invalid, the form is missing, is malformed or changes nothing, a field is invalid, repeated or undocumented, or the image is of an unsupported type or does not match its declared type. */
         InvalidPostEdit: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1116,7 +1118,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The email or the password is wrong. The response does not tell which. */
+        /** @description The email address or the password is wrong. The response does not state which. */
         LoginFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1148,7 +1150,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description A page of another origin made a browser send this request, without an `Authorization` header. */
+        /** @description A page of another origin sent the request, without an `Authorization` header. */
         CrossSite: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1163,7 +1165,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description `me` is not the authenticated user's own id, or a page of another origin made a browser send this request, without an `Authorization` header. */
+        /** @description `me` is not the authenticated user's own id, or a page of another origin sent the request without an `Authorization` header. */
         UserMismatch: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1178,7 +1180,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The authenticated user has no such session. */
+        /** @description The authenticated user has no session with this id. */
         SessionNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1193,7 +1195,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description There is no such user. */
+        /** @description There is no user with this id. */
         ProfileNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1208,7 +1210,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The post does not exist or is hidden from the authenticated user. The response does not tell which. */
+        /** @description The post does not exist or is hidden from the authenticated user. The response does not state which. */
         PostNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1223,7 +1225,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The post does not exist, is hidden from the authenticated user, or is another user's. The response does not tell which. */
+        /** @description The post does not exist, is hidden from the authenticated user, or belongs to another user. The response does not state which. */
         OwnPostNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1238,7 +1240,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The image does not exist or is hidden from the authenticated user. The response does not tell which. */
+        /** @description The image does not exist or is hidden from the authenticated user. The response does not state which. */
         ImageNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1253,7 +1255,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description There is no such user. */
+        /** @description There is no user with this id. */
         UserNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1268,7 +1270,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description There is no such pending friend request. */
+        /** @description There is no pending friend request between these users in this direction. */
         FriendRequestNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1328,7 +1330,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description A request with the same `Idempotency-Key` is still in progress. Retry after a moment. */
+        /** @description A request with the same `Idempotency-Key` is still in progress. Retry after a few seconds. */
         IdempotencyKeyInProgress: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1343,7 +1345,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The `Idempotency-Key` was used with another form in the last 24 hours. Send a new key with each new post. */
+        /** @description The `Idempotency-Key` was used with a different form in the last 24 hours. Send a new key with each new post. */
         IdempotencyKeyReused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1388,7 +1390,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The image exceeds the maximum size, the whole form exceeds it by more than 256 KiB, or the image would exceed the account's storage quota. Nothing is stored. */
+        /** @description The image is larger than the limit, the form is more than 256 KiB larger than that limit, or the image would exceed the account's storage quota. Nothing is stored. */
         FormTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1418,7 +1420,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The rate limit is exceeded, or too many wrong passwords were sent for this account. */
+        /** @description The rate limit is exceeded, or too many wrong passwords were sent for the account. */
         TooManyRequests: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1434,7 +1436,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description An internal error. */
+        /** @description An internal server error. */
         ServiceFault: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1449,7 +1451,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description A store is unavailable, or the service is overloaded or shutting down. A write may or may not have happened: see Retries. */
+        /** @description A store is unavailable, or the service is overloaded or shutting down. A write may have happened: see the section Retries. */
         Unavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1468,52 +1470,52 @@ export interface components {
     };
     parameters: {
         /**
-         * @description The session's id. Any value that is not the id of one of the authenticated user's sessions returns 404.
+         * @description The id of the session. Any value that is not the id of one of the authenticated user's sessions returns 404.
          * @example 5d0c7e8a-2f43-4b9e-8a66-1e9d7b3c4f21
          */
         SessionIdInPath: string;
         /**
-         * @description The user's id. Any value that is not the id of a user returns 404.
+         * @description The id of the user. Any value that is not a user's id returns 404.
          * @example 12
          */
         ProfileIdInPath: components["schemas"]["Id"];
         /**
-         * @description The post's id. Any value that is not the id of a visible post returns 404.
+         * @description The id of the post. Any value that is not the id of a visible post returns 404.
          * @example 43
          */
         PostIdInPath: components["schemas"]["Id"];
         /**
-         * @description The image's file name, from the path in a post or profile. Any value that does not name a visible image returns 404.
+         * @description The file name of the image, from `image` of a post or `profile_link` of a profile. Any value that is not the name of a visible image returns 404.
          * @example 3f9c1d7ae05b4286b1c4d2e97a60f385.jpg
          */
         FilenameInPath: string;
         /**
-         * @description The post's id.
+         * @description The id of the post.
          * @example 42
          */
         PostIdInQuery: components["schemas"]["Id"];
         /**
-         * @description The friend's id.
+         * @description The id of the friend.
          * @example 12
          */
         FriendInQuery: components["schemas"]["Id"];
         /**
-         * @description The recipient's user id.
+         * @description The id of the recipient.
          * @example 8
          */
         ToUser: components["schemas"]["Id"];
         /**
-         * @description The sender's user id.
+         * @description The id of the sender.
          * @example 9
          */
         FromUser: components["schemas"]["Id"];
         /**
-         * @description The authenticated user's own id.
+         * @description The id of the authenticated user.
          * @example 7
          */
         Me: components["schemas"]["Id"];
         /**
-         * @description The recipient's user id.
+         * @description The id of the recipient.
          * @example 10
          */
         Them: components["schemas"]["Id"];
@@ -1523,48 +1525,47 @@ export interface components {
          */
         Limit: number;
         /**
-         * @description How many of the newest posts to skip. Deep pages (from 1000 on) are expensive and are read one at a time. A
-         *     request that waits too long for its turn returns 503.
+         * @description The number of posts to skip, starting with the newest. Pages with an `offset` of 1000 or more are expensive. The service reads them one at a time, and returns 503 if a request has to wait too long.
          * @example 0
          */
         Offset: number;
         /**
-         * @description The `ETag` of a cached copy. If it is still valid, the response is 304 without the bytes.
+         * @description The `ETag` of a cached copy. If the copy is still valid, the response is 304 without the bytes.
          * @example "3f9c1d7ae05b4286b1c4d2e97a60f385.jpg"
          */
         IfNoneMatch: string;
-        /** @description Makes the request safe to retry. Send a new random value, such as a UUID, with each new post, and the same value with each retry. Compared exactly, quotes included. Keys belong to the account and are kept for 24 hours. */
+        /** @description Makes the request safe to retry. Send a new random value, such as a UUID, for each new post, and the same value with each retry. Values are compared exactly, including quotation marks. Keys belong to the account and are kept for 24 hours. */
         IdempotencyKey: string;
     };
     requestBodies: never;
     headers: {
         /**
-         * @description Identifies this request in the service's logs.
+         * @description The id of the request in the logs of the service.
          * @example 9b2d6c1e-54a7-4f3b-8f0d-2a7e6c9d1b35
          */
         RequestId: string;
         /**
-         * @description How many requests the rate limit allows in a window.
+         * @description The number of requests that the rate limit allows in a window.
          * @example 300
          */
         RateLimitLimit: number;
         /**
-         * @description How many requests remain in the window.
+         * @description The number of requests left in the window.
          * @example 287
          */
         RateLimitRemaining: number;
         /**
-         * @description Seconds until the window ends.
+         * @description The number of seconds until the window ends.
          * @example 642
          */
         RateLimitReset: number;
         /**
-         * @description The limit's name, how many requests remain in the window (`r`), and the seconds until the window ends (`t`). An RFC 9651 list with one item.
+         * @description The name of the limit, the number of requests left in the window (`r`), and the seconds until the window ends (`t`). An RFC 9651 list with one item.
          * @example "general";r=287;t=642
          */
         RateLimit: string;
         /**
-         * @description The limit's name, how many requests it allows in a window (`q`), and the length of the window in seconds (`w`). An RFC 9651 list with one item.
+         * @description The name of the limit, the number of requests that it allows in a window (`q`), and the length of the window in seconds (`w`). An RFC 9651 list with one item.
          * @example "general";q=300;w=900
          */
         RateLimitPolicy: string;
@@ -1579,47 +1580,47 @@ export interface components {
          */
         PostLocation: string;
         /**
-         * @description Seconds to wait before a retry.
+         * @description The number of seconds to wait before a retry.
          * @example 5
          */
         RetryAfter: number;
         /**
-         * @description The accepted authentication scheme (RFC 6750). Contains `error="invalid_token"` if a token was sent and rejected, which distinguishes it from a wrong password.
+         * @description The authentication scheme (RFC 6750). It contains `error="invalid_token"` if a token was sent and rejected, but not if a password is wrong.
          * @example Bearer error="invalid_token"
          */
         WwwAuthenticate: string;
         /**
-         * @description The token as the cookie `fc_session_token`, which expires with the token. `Secure` if the service is reached over https.
+         * @description Sets the cookie `fc_session_token` to the token. It expires with the token, and is `Secure` if the service is reached over https.
          * @example fc_session_token=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI3In0.c2lnbmF0dXJl; Path=/; Expires=Sat, 07 Feb 2026 09:12:00 GMT; HttpOnly; SameSite=Lax
          */
         SessionCookie: string;
         /**
-         * @description Removes the cookie `fc_session_token`. Sent if the request ended the current session.
+         * @description Removes the cookie `fc_session_token`. Present only if the request ended the current session.
          * @example fc_session_token=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax
          */
         ClearedCookie: string;
         /**
-         * @description The next page, as `rel="next"` (RFC 8288). Absent on the last page.
+         * @description The URL of the next page, as `rel="next"` (RFC 8288). Absent on the last page.
          * @example </posts?limit=2&offset=2>; rel="next"
          */
         Link: string;
         /**
-         * @description A strong validator of the bytes.
+         * @description A strong validator of the image.
          * @example "3f9c1d7ae05b4286b1c4d2e97a60f385.jpg"
          */
         ETag: string;
         /**
-         * @description Only private caches may store the image, and must revalidate it before each use.
+         * @description Only private caches may store the image, and they must revalidate it before each use.
          * @example private, no-cache
          */
         CacheControl: "private, no-cache";
         /**
-         * @description Prevents browsers from executing the content.
+         * @description Prevents browsers from executing the image as a document.
          * @example default-src 'none'; sandbox
          */
         ContentSecurityPolicy: string;
         /**
-         * @description Allows pages of the same site to embed the image, and pages of other sites if the operator trusts the request's `Origin`.
+         * @description Allows pages of the same site to embed the image. It is `cross-origin` if the operator has allowed the request's `Origin`, so that pages of that origin can embed it too.
          * @example same-site
          */
         ResourcePolicy: "same-site" | "cross-origin";
@@ -1640,7 +1641,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description A registration. */
+        /** @description The name, username, email address and password of the new account. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["Registration"];
@@ -1680,7 +1681,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description Who logs in. */
+        /** @description The email address and password of the account. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["Credentials"];
@@ -1722,7 +1723,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The authenticated account. */
+            /** @description The account. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -1753,7 +1754,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The session is valid. The authenticated account. */
+            /** @description The session is valid. The body is the authenticated user's account. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -1877,7 +1878,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The session's id. Any value that is not the id of one of the authenticated user's sessions returns 404.
+                 * @description The id of the session. Any value that is not the id of one of the authenticated user's sessions returns 404.
                  * @example 5d0c7e8a-2f43-4b9e-8a66-1e9d7b3c4f21
                  */
                 id: components["parameters"]["SessionIdInPath"];
@@ -1949,7 +1950,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description What to change. */
+        /** @description The fields to change. */
         requestBody: {
             content: {
                 "multipart/form-data": components["schemas"]["ProfileUpdate"];
@@ -1990,7 +1991,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The account's password, to confirm. */
+        /** @description The current password, as confirmation. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["PasswordConfirmation"];
@@ -2029,7 +2030,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The user's id. Any value that is not the id of a user returns 404.
+                 * @description The id of the user. Any value that is not a user's id returns 404.
                  * @example 12
                  */
                 id: components["parameters"]["ProfileIdInPath"];
@@ -2038,7 +2039,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The profile, full or reduced. */
+            /** @description The full or reduced profile. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2066,14 +2067,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of a cached copy. If it is still valid, the response is 304 without the bytes.
+                 * @description The `ETag` of a cached copy. If the copy is still valid, the response is 304 without the bytes.
                  * @example "3f9c1d7ae05b4286b1c4d2e97a60f385.jpg"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description The image's file name, from the path in a post or profile. Any value that does not name a visible image returns 404.
+                 * @description The file name of the image, from `image` of a post or `profile_link` of a profile. Any value that is not the name of a visible image returns 404.
                  * @example 3f9c1d7ae05b4286b1c4d2e97a60f385.jpg
                  */
                 filename: components["parameters"]["FilenameInPath"];
@@ -2101,8 +2102,7 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description How many of the newest posts to skip. Deep pages (from 1000 on) are expensive and are read one at a time. A
-                 *     request that waits too long for its turn returns 503.
+                 * @description The number of posts to skip, starting with the newest. Pages with an `offset` of 1000 or more are expensive. The service reads them one at a time, and returns 503 if a request has to wait too long.
                  * @example 0
                  */
                 offset?: components["parameters"]["Offset"];
@@ -2113,7 +2113,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of the feed. Empty beyond its end. */
+            /** @description A page of the feed. Beyond the end of the feed it is empty. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2145,8 +2145,7 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description How many of the newest posts to skip. Deep pages (from 1000 on) are expensive and are read one at a time. A
-                 *     request that waits too long for its turn returns 503.
+                 * @description The number of posts to skip, starting with the newest. Pages with an `offset` of 1000 or more are expensive. The service reads them one at a time, and returns 503 if a request has to wait too long.
                  * @example 0
                  */
                 offset?: components["parameters"]["Offset"];
@@ -2157,7 +2156,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of the posts. Empty beyond their end. */
+            /** @description A page of the posts. Beyond the last post it is empty. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2186,7 +2185,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The post's id. Any value that is not the id of a visible post returns 404.
+                 * @description The id of the post. Any value that is not the id of a visible post returns 404.
                  * @example 43
                  */
                 id: components["parameters"]["PostIdInPath"];
@@ -2223,14 +2222,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of a cached copy. If it is still valid, the response is 304 without the bytes.
+                 * @description The `ETag` of a cached copy. If the copy is still valid, the response is 304 without the bytes.
                  * @example "3f9c1d7ae05b4286b1c4d2e97a60f385.jpg"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description The image's file name, from the path in a post or profile. Any value that does not name a visible image returns 404.
+                 * @description The file name of the image, from `image` of a post or `profile_link` of a profile. Any value that is not the name of a visible image returns 404.
                  * @example 3f9c1d7ae05b4286b1c4d2e97a60f385.jpg
                  */
                 filename: components["parameters"]["FilenameInPath"];
@@ -2253,20 +2252,20 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to retry. Send a new random value, such as a UUID, with each new post, and the same value with each retry. Compared exactly, quotes included. Keys belong to the account and are kept for 24 hours. */
+                /** @description Makes the request safe to retry. Send a new random value, such as a UUID, for each new post, and the same value with each retry. Values are compared exactly, including quotation marks. Keys belong to the account and are kept for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
         };
-        /** @description The post. */
+        /** @description The title, text and optional image of the post. */
         requestBody: {
             content: {
                 "multipart/form-data": components["schemas"]["PostForm"];
             };
         };
         responses: {
-            /** @description The post as it was published. A retry with the same `Idempotency-Key` gets the same response, even after the post was edited or deleted. */
+            /** @description The post as it was created. A retry with the same `Idempotency-Key` returns the same response, even if the post has been edited or deleted since. */
             201: {
                 headers: {
                     Location: components["headers"]["PostLocation"];
@@ -2298,7 +2297,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The post's id.
+                 * @description The id of the post.
                  * @example 42
                  */
                 id: components["parameters"]["PostIdInQuery"];
@@ -2307,7 +2306,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description What to change. */
+        /** @description The fields to change. */
         requestBody: {
             content: {
                 "multipart/form-data": components["schemas"]["PostEdit"];
@@ -2344,7 +2343,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The post's id.
+                 * @description The id of the post.
                  * @example 42
                  */
                 id: components["parameters"]["PostIdInQuery"];
@@ -2383,7 +2382,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The post's id.
+                 * @description The id of the post.
                  * @example 42
                  */
                 id: components["parameters"]["PostIdInQuery"];
@@ -2422,7 +2421,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The post's id.
+                 * @description The id of the post.
                  * @example 42
                  */
                 id: components["parameters"]["PostIdInQuery"];
@@ -2523,7 +2522,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The recipient's user id.
+                 * @description The id of the recipient.
                  * @example 8
                  */
                 to: components["parameters"]["ToUser"];
@@ -2563,7 +2562,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The sender's user id.
+                 * @description The id of the sender.
                  * @example 9
                  */
                 from: components["parameters"]["FromUser"];
@@ -2602,7 +2601,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The sender's user id.
+                 * @description The id of the sender.
                  * @example 9
                  */
                 from: components["parameters"]["FromUser"];
@@ -2641,7 +2640,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The recipient's user id.
+                 * @description The id of the recipient.
                  * @example 8
                  */
                 to: components["parameters"]["ToUser"];
@@ -2680,7 +2679,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The friend's id.
+                 * @description The id of the friend.
                  * @example 12
                  */
                 id: components["parameters"]["FriendInQuery"];
@@ -2719,12 +2718,12 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The authenticated user's own id.
+                 * @description The id of the authenticated user.
                  * @example 7
                  */
                 me: components["parameters"]["Me"];
                 /**
-                 * @description The recipient's user id.
+                 * @description The id of the recipient.
                  * @example 10
                  */
                 them: components["parameters"]["Them"];
