@@ -23,15 +23,19 @@ export const accounts: Subject = {
       },
     ),
 
-    rule('accounts.register.location', 'The 201 of a registration has the Location of the profile.', async (users) => {
-      const newUser = users.newUser();
-      const response = await users.anonymous.send(201, 'POST /auth/register', { json: newUser });
-      const location = response.headers.get('location');
-      expectEqual(response, 'Location', location, `/profiles/${response.body.id}`);
-      const { send } = await users.sharedUser('ada');
-      const profile = await send(200, `GET ${location}`);
-      expectEqual(profile, 'the username', profile.body.username, newUser.username);
-    }),
+    rule(
+      'accounts.register.location',
+      'POST /auth/register returns the path of the new profile in the header Location.',
+      async (users) => {
+        const newUser = users.newUser();
+        const response = await users.anonymous.send(201, 'POST /auth/register', { json: newUser });
+        const location = response.headers.get('location');
+        expectEqual(response, 'Location', location, `/profiles/${response.body.id}`);
+        const { send } = await users.sharedUser('ada');
+        const profile = await send(200, `GET ${location}`);
+        expectEqual(profile, 'the username', profile.body.username, newUser.username);
+      },
+    ),
 
     rule(
       'auth.me.fields',
@@ -65,7 +69,7 @@ export const accounts: Subject = {
 
     rule(
       'accounts.username.unique-under-folding',
-      'Usernames are unique under NFKC case folding: the same name in another letter case or Unicode form returns 409.',
+      'Usernames are unique under NFKC case folding: an existing username in another letter case or Unicode form returns 409.',
       async (users) => {
         const { username } = await users.sharedUser('ada');
         const wide = username.replace('k', '\uff2b').replace('t', 'T');
@@ -116,7 +120,7 @@ export const accounts: Subject = {
 
     rule(
       'accounts.register.nul-and-surrogates',
-      'NUL and unpaired surrogates in a body return 400; the response names each field that contains one.',
+      'NUL and unpaired surrogates in a body return 400, and the response names each field that contains one.',
       async (users) => {
         const { name, username, email, password } = users.newUser();
         const { send } = await users.sharedUser('ada');
@@ -142,7 +146,7 @@ export const accounts: Subject = {
 
     rule(
       'accounts.register.types',
-      'The fields of a registration must be strings; any other JSON type returns 400.',
+      'The fields of a registration must be strings. Any other JSON type returns 400.',
       async (users) => {
         const values = [5, true, null, {}, [], ['a@example.org']];
         for (const first of values.keys()) {

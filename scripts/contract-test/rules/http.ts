@@ -170,7 +170,7 @@ export const http: Subject = {
 
     rule(
       'http.docs.open',
-      'GET /openapi.yaml, /openapi.json and /docs need no credentials and are not rate limited. CORS lets every origin read the document.',
+      'GET /openapi.yaml, /openapi.json and /docs need no credentials and are not rate limited. Pages of every origin can read the document (CORS).',
       async (users) => {
         for (const [path, type] of [
           ['/openapi.yaml', /yaml/],
@@ -238,7 +238,7 @@ export const http: Subject = {
 
     rule(
       'http.cors.closed',
-      'No other origin may read responses by CORS unless CORS_ORIGINS lists it.',
+      'Pages of other origins cannot read responses (CORS), unless the operator has allowed their origin.',
       async (users) => {
         const { send } = await users.sharedUser('ada');
         const headers = { Origin: OTHER_ORIGIN };

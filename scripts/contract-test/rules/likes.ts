@@ -63,7 +63,7 @@ export const likes: Subject = {
 
     rule(
       'posts.liked-by-me.own-likes',
-      'liked_by_me says whether the authenticated user likes the post, also in lists and in the response to an edit.',
+      'liked_by_me states whether the authenticated user likes the post, also in lists and in the response to an edit.',
       async (users) => {
         const [ada, ben] = [await users.sharedUser('ada'), await users.sharedUser('ben')];
         const { id } = await publish(ada);

@@ -99,7 +99,7 @@ const UNLIMITED: [wanted: number, request: string, headers: Record<string, strin
 const exceededRule = (bucket: 'strict' | 'general', probe: string) =>
   rule(
     `limits.exceeded.${bucket}`,
-    `X-RateLimit-Limit is the number of requests in the ${bucket} bucket that pass in a window. Further requests of any operation in the bucket return 429 rate_limit_exceeded with Retry-After; the other bucket is not affected.`,
+    `X-RateLimit-Limit is the number of requests that the ${bucket} limit allows in a window. Further requests of all its operations return 429 rate_limit_exceeded with Retry-After. The other limit is not affected.`,
     async (users) => {
       const send = () => sendRejected(users, operationById(probe), { allow429: true });
       const { limit, resetSeconds } = rateLimitOf(await send());
@@ -186,7 +186,7 @@ const COUNTED: CountedCase[] = [
 const countRules = COUNTED.map(([id, description, bucket, send]) =>
   rule(
     `limits.counted.${id}`,
-    `Every request counts once in its bucket, even if it is rejected. The ${bucket} bucket counts ${description}.`,
+    `Every request counts once, even if it is rejected. The ${bucket} limit counts ${description}.`,
     async (users) => {
       const probe = operationById(bucket === 'strict' ? 'login' : 'getCurrentAccount');
       for (let attempt = 1; ; attempt++) {
@@ -223,7 +223,7 @@ export const limits: Subject = {
 
     rule(
       'limits.fields',
-      'RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers) state the numbers of X-RateLimit-Limit, -Remaining and -Reset. Each bucket has one policy.',
+      'RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers) state the numbers of X-RateLimit-Limit, -Remaining and -Reset. Each limit has one policy.',
       async (users) => {
         const policies: { strict?: string; general?: string } = {};
         for (const [, , bucket, send] of COUNTED) {
@@ -262,7 +262,7 @@ export const limits: Subject = {
 
     rule(
       'limits.forged',
-      `A client cannot get a separate bucket by sending ${FORGED_HEADERS.join(', ')}: only trusted proxies may set them.`,
+      `A client that sends ${FORGED_HEADERS.join(', ')} does not get a separate limit: only trusted proxies may set these headers.`,
       async (users) => {
         for (const name of FORGED_HEADERS) {
           for (let attempt = 1; ; attempt++) {

@@ -42,7 +42,7 @@ export const operations: Subject = {
 
     rule(
       'http.form.repeated-field',
-      'A repeated form field returns 400 and is named, even with equal values.',
+      'A repeated form field returns 400, even with equal values, and the response names it.',
       async (users) => {
         const { send } = await users.sharedUser('ada');
         for (const operation of contract) {
@@ -105,7 +105,7 @@ export const operations: Subject = {
 
     rule(
       'http.body.too-large',
-      'A JSON body of 64 KiB is accepted. A larger one returns 413 regardless of its fields and the query, but 401 without credentials.',
+      'A JSON body of 64 KiB is accepted. A larger body returns 413 regardless of its fields and the query. Without credentials it returns 401.',
       async (users) => {
         const { send } = await users.sharedUser('ada');
         const sent = (byteCount: number, headers = {}) => ({

@@ -11,61 +11,61 @@ import { rule, type Subject } from '../rule.js';
 
 /** Passwords that each break exactly one requirement of the policy. */
 const REJECTED: [id: string, sentence: string, password: string, code: string][] = [
-  ['passwords.policy.too-short', 'A password has at least 12 characters.', 'Teal-Lan_58', 'too_short'],
+  ['passwords.policy.too-short', 'A password must have at least 12 characters.', 'Teal-Lan_58', 'too_short'],
   [
     'passwords.policy.too-long',
-    'A password has at most 128 characters.',
+    'A password must have at most 128 characters.',
     `Teal-Lantern_58${' ab'.repeat(38)}`,
     'too_long',
   ],
-  ['passwords.policy.lowercase', 'A password contains a lowercase letter.', 'TEAL-LANTERN_58', 'needs_lowercase'],
-  ['passwords.policy.uppercase', 'A password contains an uppercase letter.', 'teal-lantern_58', 'needs_uppercase'],
-  ['passwords.policy.digit', 'A password contains a digit.', 'Teal-Lantern_xy', 'needs_digit'],
+  ['passwords.policy.lowercase', 'A password must contain a lowercase letter.', 'TEAL-LANTERN_58', 'needs_lowercase'],
+  ['passwords.policy.uppercase', 'A password must contain an uppercase letter.', 'teal-lantern_58', 'needs_uppercase'],
+  ['passwords.policy.digit', 'A password must contain a digit.', 'Teal-Lantern_xy', 'needs_digit'],
   [
     'passwords.policy.special-character',
-    'A password contains a special character.',
+    'A password must contain a special character.',
     'TealLantern58xy',
     'needs_special_character',
   ],
   [
     'passwords.policy.common',
-    'A password is not a common password, even with digits and symbols appended.',
+    'A password must not be a common password, even with digits and symbols appended.',
     'Password123!',
     'common_password',
   ],
   [
     'passwords.policy.look-alikes',
-    'A common password is rejected even if look-alike characters replace its letters.',
+    'A password must not be a common password in which look-alike characters replace letters.',
     'P4ssw0rd!!20!',
     'common_password',
   ],
   [
     'passwords.policy.triple-repeat',
-    'A password contains no character three times in a row.',
+    'A password must not contain the same character three times in a row.',
     'Teal-Lannntern_58',
     'repeated_characters',
   ],
   [
     'passwords.policy.letter-sequence',
-    'A password contains no four consecutive letters of the alphabet.',
+    'A password must not contain four consecutive letters of the alphabet.',
     'Teal-Lantern_58-wxyz',
     'obvious_sequence',
   ],
   [
     'passwords.policy.digit-sequence',
-    'A password contains no four consecutive digits, ascending or descending.',
+    'A password must not contain four consecutive digits, ascending or descending.',
     'Teal-Lantern_4321',
     'obvious_sequence',
   ],
   [
     'passwords.policy.keyboard-row-end',
-    'A password contains neither the first nor the last four keys of a keyboard row in sequence.',
+    'A password must not contain the first or the last four keys of a keyboard row in sequence.',
     'Teal-Lantern_58-QweR',
     'obvious_sequence',
   ],
   [
     'passwords.policy.keyboard-row',
-    'A password contains no five neighboring keys of a keyboard row in sequence.',
+    'A password must not contain five adjacent keys of a keyboard row in sequence.',
     'Teal-Lantern_58-sdfgh',
     'obvious_sequence',
   ],
@@ -75,7 +75,7 @@ const ACCEPTED: [id: string, sentence: string, password: string][] = [
   ['passwords.accepted.not-common', 'TestHarbour!77 is not a common password and is accepted.', 'TestHarbour!77'],
   [
     'passwords.accepted.inside-keyboard-row',
-    'Four neighboring keys from the middle of a keyboard row are accepted, such as erty in Liberty.',
+    'Four adjacent keys from the middle of a keyboard row are accepted, such as erty in Liberty.',
     'Liberty-Lamp_58',
   ],
   [
@@ -95,7 +95,7 @@ export const passwords: Subject = {
   name: 'Passwords',
   rules: [
     ...REJECTED.map(([id, sentence, password, code]) =>
-      rule(id, `${sentence} The code of the problem is ${code}.`, async (users) => {
+      rule(id, `${sentence} Otherwise the request returns 400 with the code ${code}.`, async (users) => {
         const { send, password: current_password } = await users.sharedUser('ada');
         const response = await send(400, 'PUT /profiles/me', { form: { password, current_password } });
         expectProblemCodes(response, `body.password ${code}`);
@@ -110,7 +110,7 @@ export const passwords: Subject = {
       }),
     ),
 
-    rule('passwords.policy.username', 'A password does not contain the username, ignoring case.', async (users) => {
+    rule('passwords.policy.username', 'A password must not contain the username, ignoring case.', async (users) => {
       const { send, username, password: current_password } = await users.sharedUser('ada');
       const password = `Teal_58${username.toUpperCase()}`;
       expectProblems(await send(400, 'PUT /profiles/me', { form: { password, current_password } }), 'body.password');
@@ -121,7 +121,7 @@ export const passwords: Subject = {
 
     rule(
       'passwords.policy.email-local-part',
-      'A password does not contain the local part of the email, ignoring case.',
+      'A password must not contain the local part of the email, ignoring case.',
       async (users) => {
         const json = { ...users.newUser(), email: 'harbour.seal@example.org', password: 'Teal_58-Harbour.Seal' };
         const response = await users.anonymous.send(400, 'POST /auth/register', { json });

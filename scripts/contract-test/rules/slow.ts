@@ -10,7 +10,7 @@ export const slow: Subject = {
   rules: [
     rule(
       'slow.sessions.last-used-at',
-      'last_used_at of a session is updated when the session is used, with a delay of at most a minute. Sessions are listed by last use, latest first.',
+      'last_used_at of a session is updated when the session is used, with a delay of at most a minute. Sessions are listed most recently used first.',
       async (users) => {
         const user = await users.register();
         const unused: string = (await users.login(user)).body.token;

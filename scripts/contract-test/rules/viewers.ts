@@ -21,8 +21,8 @@ import type { Requester, TestUsers, User } from '../users.js';
 const ACCOUNT_DESCRIPTIONS: Record<Privacy, string> = {
   public: 'a public account',
   private: 'a private account',
-  'was-public': 'an account that was public and is private now',
-  'was-private': 'an account that was private and is public now',
+  'was-public': 'an account that was public before and is private now',
+  'was-private': 'an account that was private before and is public now',
 };
 
 const isPublic = (privacy: Privacy) => privacy === 'public' || privacy === 'was-private';
@@ -36,6 +36,10 @@ const audienceOf = (privacy: Privacy) =>
   isPublic(privacy)
     ? 'every authenticated user'
     : 'its owner and friends only: not friends of friends, strangers, users with a pending request or former friends';
+
+/** Describes what other users get. Every user may see the content of a public account. */
+const othersGet = (privacy: Privacy, response: string) =>
+  isPublic(privacy) ? 'Requests without credentials return 401.' : `Other users get ${response}.`;
 
 interface ViewerCase extends OwnedContent {
   viewer: Viewer;
@@ -132,13 +136,13 @@ async function checkAuthorOnly(
 /** The rules that are checked for every privacy of an account. */
 const VISIBILITY_RULES: [
   id: string,
-  sentence: (account: string, audience: string) => string,
+  sentence: (account: string, privacy: Privacy) => string,
   check: (users: TestUsers, privacy: Privacy) => Promise<void>,
 ][] = [
   [
     'post',
-    (account, audience) =>
-      `GET, HEAD and conditional GET return a post of ${account} to ${audience}. Other users get 404.`,
+    (account, privacy) =>
+      `GET, HEAD and conditional GET return a post of ${account} to ${audienceOf(privacy)}. ${othersGet(privacy, '404')}`,
     (users, privacy) =>
       forEachViewer(users, privacy, async (testCase) => {
         const response = await expectReads(testCase, `/posts/${testCase.post.id}`, `/posts/${UNUSED_ID}`);
@@ -149,7 +153,7 @@ const VISIBILITY_RULES: [
   ],
   [
     'feed',
-    (account, audience) => `A post of ${account} appears in the feed of ${audience}.`,
+    (account, privacy) => `A post of ${account} appears in the feed of ${audienceOf(privacy)}.`,
     (users, privacy) =>
       forEachViewer(users, privacy, async ({ user, sender, post, expected }) => {
         if (!user) return void (await sender.send(401, 'GET /posts'));
@@ -166,8 +170,8 @@ const VISIBILITY_RULES: [
   ],
   [
     'image',
-    (account, audience) =>
-      `GET, HEAD and conditional GET return the image of a post of ${account} to ${audience}. Other users get 404, even with its ETag.`,
+    (account, privacy) =>
+      `GET, HEAD and conditional GET return the image of a post of ${account} to ${audienceOf(privacy)}. ${othersGet(privacy, '404, even with its ETag')}`,
     async (users, privacy) => {
       const { owned } = await visibilityFixture(users);
       const etag = await etagOf(owned[privacy], owned[privacy].post.image);
@@ -178,8 +182,8 @@ const VISIBILITY_RULES: [
   ],
   [
     'picture',
-    (account, audience) =>
-      `GET, HEAD and conditional GET return the profile picture of ${account} to ${audience}. Other users get 404, even with its ETag.`,
+    (account, privacy) =>
+      `GET, HEAD and conditional GET return the profile picture of ${account} to ${audienceOf(privacy)}. ${othersGet(privacy, '404, even with its ETag')}`,
     async (users, privacy) => {
       const { owned } = await visibilityFixture(users);
       const etag = await etagOf(owned[privacy], owned[privacy].picture);
@@ -190,8 +194,8 @@ const VISIBILITY_RULES: [
   ],
   [
     'profile',
-    (account, audience) =>
-      `The full profile of ${account} is visible to ${audience}. Other users get id, name and username, without profile_link and private.`,
+    (account, privacy) =>
+      `The full profile of ${account} is visible to ${audienceOf(privacy)}. ${othersGet(privacy, 'only id, name and username')}`,
     (users, privacy) =>
       forEachViewer(users, privacy, async ({ sender, user, owner, picture, expected }) => {
         const wanted = user ? 200 : 401;
@@ -207,19 +211,19 @@ const VISIBILITY_RULES: [
   ],
   [
     'like',
-    (account, audience) =>
-      `A post of ${account} can be liked by ${audience}. Other users get 404, and the like does not count.`,
+    (account, privacy) =>
+      `A post of ${account} can be liked by ${audienceOf(privacy)}. ${othersGet(privacy, '404, and their likes do not count')}`,
     (users, privacy) => checkLikes(users, privacy, 'POST'),
   ],
   [
     'unlike',
-    (account, audience) => `A post of ${account} can be unliked by ${audience}. Other users get 404.`,
+    (account, privacy) => `A post of ${account} can be unliked by ${audienceOf(privacy)}. ${othersGet(privacy, '404')}`,
     (users, privacy) => checkLikes(users, privacy, 'DELETE'),
   ],
   [
     'edit',
     (account) =>
-      `A post of ${account} can be edited by its author only. Other users get 404, as for a missing post, and the post stays unchanged.`,
+      `A post of ${account} can be edited by its author only. For other users the request returns 404, as for a missing post, and changes nothing.`,
     (users, privacy) =>
       checkAuthorOnly(users, privacy, (id) => [
         `PUT /posts/edit?id=${id}`,
@@ -229,7 +233,7 @@ const VISIBILITY_RULES: [
   [
     'delete',
     (account) =>
-      `A post of ${account} can be deleted by its author only. Other users get 404, as for a missing post, and the post stays.`,
+      `A post of ${account} can be deleted by its author only. For other users the request returns 404, as for a missing post, and changes nothing.`,
     (users, privacy) => checkAuthorOnly(users, privacy, (id) => [`DELETE /posts/delete?id=${id}`, {}]),
   ],
 ];
@@ -239,7 +243,7 @@ export const viewers: Subject = {
   name: 'Visibility',
   rules: VISIBILITY_RULES.flatMap(([id, sentence, check]) =>
     PRIVACIES.map((privacy) =>
-      rule(`visibility.${id}.${privacy}`, sentence(ACCOUNT_DESCRIPTIONS[privacy], audienceOf(privacy)), (users) =>
+      rule(`visibility.${id}.${privacy}`, sentence(ACCOUNT_DESCRIPTIONS[privacy], privacy), (users) =>
         check(users, privacy),
       ),
     ),

@@ -56,11 +56,11 @@ const FIELD_DESCRIPTIONS: Record<Field, string> = {
   title: 'A title has 1 to 200 characters, counted in code points, and is not blank',
   text: 'A text has 1 to 10,000 characters, counted in code points, and is not blank',
   username:
-    'A username has 1 to 50 characters, counted in code points, and no white space, control, format, ignorable or blank characters',
+    'A username has 1 to 50 characters, counted in code points, and contains no whitespace, control, format, ignorable or blank characters',
   email:
-    'An email, after trimming and lowercasing, has 1 to 254 ASCII characters, one @ and a dot in the domain, and no quoted part, address literal or disposable domain',
+    'An email, trimmed and lowercased, has 1 to 254 ASCII characters, one @ and a dot in the domain. It has no quoted part, no address literal and no disposable domain',
   password:
-    'A password has 12 to 128 characters, counted in code points, with a lowercase and an uppercase letter, a digit and a special character, no character three times in a row and no obvious sequence, and is not common',
+    'A password has 12 to 128 characters, counted in code points, with a lowercase letter, an uppercase letter, a digit and a special character. It contains no character three times in a row and no obvious sequence, and is not common',
 };
 
 export const valueRules = ENDPOINTS.flatMap((endpoint) =>

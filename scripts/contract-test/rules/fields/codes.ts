@@ -122,8 +122,12 @@ const GROUPS: [id: string, description: string, send: (users: TestUsers) => Prom
 ];
 
 export const codeRules = GROUPS.map(([id, description, send]) =>
-  rule(`fields.codes.${id}`, `A 400 has one problem for each cause, with the codes ${description}.`, async (users) => {
-    const cases = await send(users);
-    await Promise.all(cases.map(async ([response, ...problems]) => expectProblemCodes(await response, ...problems)));
-  }),
+  rule(
+    `fields.codes.${id}`,
+    `A 400 response lists one problem for each cause, with the codes ${description}.`,
+    async (users) => {
+      const cases = await send(users);
+      await Promise.all(cases.map(async ([response, ...problems]) => expectProblemCodes(await response, ...problems)));
+    },
+  ),
 );

@@ -76,7 +76,7 @@ export const exactPasswordRules = PASSWORD_CHECKS.flatMap(([id, title, field, se
 
   rule(
     `passwords.shape.${id}`,
-    `${title} returns 400 for a ${field} that has more than 128 characters or contains NUL or, in JSON, an unpaired surrogate. A wrong ${field} of up to 128 characters returns 401, an empty one ${id === 'login' ? '401' : '400'}.`,
+    `${title} returns 400 for a ${field} that has more than 128 characters, or that contains NUL or, in JSON, an unpaired surrogate. A wrong ${field} of up to 128 characters returns 401. An empty ${field} returns ${id === 'login' ? '401' : '400'}.`,
     async (users) => {
       const { password } = await exactPasswordUser(users);
       const unpaired = field === 'password' ? [`${password}\ud800`] : [];
@@ -102,7 +102,7 @@ export const exactPasswordRules = PASSWORD_CHECKS.flatMap(([id, title, field, se
 
 export const exactPasswordDeletionRule = rule(
   'profiles.delete.exact',
-  'DELETE /profiles/me accepts a password with white space at both ends exactly as registered.',
+  'DELETE /profiles/me accepts a password that starts and ends with whitespace, sent exactly as it was registered.',
   async (users) => {
     const { token, email, password } = await exactPasswordUser(users);
     await users.anonymous.send(200, 'DELETE /profiles/me', { token, json: { password } });

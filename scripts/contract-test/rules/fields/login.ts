@@ -5,7 +5,7 @@ import { exactPasswordUser } from './users.js';
 export const loginFieldRules: Rule[] = [
   rule(
     'login.email.normalized',
-    'POST /auth/login trims and lowercases the email and changes nothing else: an address that differs in any other way returns 401.',
+    'POST /auth/login trims and lowercases the email. An address that differs in any other way returns 401.',
     async (users) => {
       const { email, password } = await exactPasswordUser(users);
       const login = (wanted: number, changed: string) =>
@@ -27,7 +27,7 @@ export const loginFieldRules: Rule[] = [
 
   rule(
     'login.fields',
-    'POST /auth/login requires the strings email and password. Other fields and other types return 400 and are named.',
+    'POST /auth/login requires the strings email and password. Other fields and other types return 400, and the response names them.',
     async (users) => {
       const { email, password } = await exactPasswordUser(users);
       for (const [json, ...wrong] of [

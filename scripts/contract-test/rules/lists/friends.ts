@@ -30,7 +30,7 @@ export const friendListRules: Rule[] = [
 
   rule(
     'friends.requests.entry',
-    'An entry of GET /friends/requests equals GET /profiles/{id}: the full profile if it is public, otherwise id, name and username.',
+    'An entry of GET /friends/requests equals GET /profiles/{id}: the full profile of a public account, otherwise only id, name and username.',
     async (users) => {
       const { viewers, owned } = await visibilityFixture(users);
       const response = await viewers.requested.send(200, 'GET /friends/requests');

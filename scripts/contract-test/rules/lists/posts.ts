@@ -22,7 +22,7 @@ export const postListRules: Rule[] = [
 
   rule(
     'posts.list.entry.feed',
-    'An entry of GET /posts equals GET /posts/{id} without comments: full text, author, image, likes.',
+    'An entry of GET /posts equals GET /posts/{id} without comments, including the full text, author, image and likes.',
     async (users) => {
       const { reader, author, ownPosts, likedByReader, privateAuthor, privatePosts, friend } = await timeline(users);
       for (const [user, posts] of [
@@ -98,7 +98,7 @@ export const postListRules: Rule[] = [
 
   rule(
     'posts.created-at',
-    'created_at is the time of creation, and equal in the response, the single post and both lists.',
+    'created_at is the time of creation. It is the same in the response to the creation, in GET /posts/{id} and in both lists.',
     async (users) => {
       const { reader } = await timeline(users);
       const post = await publish(reader);

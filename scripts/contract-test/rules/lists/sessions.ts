@@ -10,7 +10,7 @@ function expectFutureTime(response: CheckedResponse, time: string): void {
 export const sessionListRules: Rule[] = [
   rule(
     'sessions.list.entries',
-    'GET /auth/sessions returns one entry per login, with its id, device name, times and whether it is current.',
+    'GET /auth/sessions returns one entry for each login, with the id, the device name, the times, and whether the session is current.',
     async (users) => {
       const user = await users.register();
       const devices = [`Contract Kit ${'x'.repeat(100)}`, 'Kit/2.0 (a test)'];

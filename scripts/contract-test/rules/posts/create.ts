@@ -18,14 +18,18 @@ export const createRules: Rule[] = [
     },
   ),
 
-  rule('posts.create.location', 'The 201 of a new post has the Location of the post.', async (users) => {
-    const { send } = await users.sharedUser('ada');
-    const response = await send(201, 'POST /posts/create', { form: { title: 'A title', text: 'A text' } });
-    const location = response.headers.get('location');
-    expectEqual(response, 'Location', location, `/posts/${response.body.id}`);
-    const post = await send(200, `GET ${location}`);
-    expectEqual(post, 'the post', post.body, { ...response.body, comments: [] });
-  }),
+  rule(
+    'posts.create.location',
+    'POST /posts/create returns the path of the new post in the header Location.',
+    async (users) => {
+      const { send } = await users.sharedUser('ada');
+      const response = await send(201, 'POST /posts/create', { form: { title: 'A title', text: 'A text' } });
+      const location = response.headers.get('location');
+      expectEqual(response, 'Location', location, `/posts/${response.body.id}`);
+      const post = await send(200, `GET ${location}`);
+      expectEqual(post, 'the post', post.body, { ...response.body, comments: [] });
+    },
+  ),
 
   rule(
     'posts.create.author-id',

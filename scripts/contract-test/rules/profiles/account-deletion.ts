@@ -44,7 +44,7 @@ const deletedAccount = (users: TestUsers) => users.shared('deleted account', () 
 export const accountDeletionRules: Rule[] = [
   rule(
     'accounts.delete.wrong-password',
-    'DELETE /profiles/me returns 401 invalid_password with the message “Invalid password” if the password is wrong; white space is significant.',
+    'DELETE /profiles/me returns 401 invalid_password with the message “Invalid password” if the password is wrong. Whitespace is significant.',
     async (users) => {
       const { send, password } = await users.sharedUser('pia');
       for (const wrong of [WRONG_PASSWORD, ` ${password}`]) {
@@ -132,11 +132,15 @@ export const accountDeletionRules: Rule[] = [
     },
   ),
 
-  rule('accounts.delete.frees-names', 'Account deletion frees the username and the email.', async (users) => {
-    const { deleted } = await deletedAccount(users);
-    const { name, username, email, password } = deleted;
-    const json = { name, username, email, password };
-    const response = await users.anonymous.send(201, 'POST /auth/register', { json });
-    expectThat(response.body.id !== deleted.id, 'a new id', response);
-  }),
+  rule(
+    'accounts.delete.frees-names',
+    'After an account deletion, the username and the email can be registered again.',
+    async (users) => {
+      const { deleted } = await deletedAccount(users);
+      const { name, username, email, password } = deleted;
+      const json = { name, username, email, password };
+      const response = await users.anonymous.send(201, 'POST /auth/register', { json });
+      expectThat(response.body.id !== deleted.id, 'a new id', response);
+    },
+  ),
 ];

@@ -28,7 +28,7 @@ const ERRORS: [
     'invalid_credentials',
     async () => ['POST /auth/login', { json: { email: 'unknown@example.org', password: 'x' } }],
   ],
-  ['401.token', 'a refused token', 401, 'invalid_token', async () => ['GET /posts', { token: 'stale' }]],
+  ['401.token', 'a rejected token', 401, 'invalid_token', async () => ['GET /posts', { token: 'stale' }]],
   [
     '401.password',
     'a wrong password',
@@ -109,7 +109,7 @@ const ERRORS: [
 export const messageRules = ERRORS.map(([id, description, status, code, send]) =>
   rule(
     `errors.message.${id}`,
-    `The ${status} for ${description} is application/json with the code ${code} and a non-empty message, and each of its errors, if any, has a non-empty message too.`,
+    `The ${status} response for ${description} is application/json with the code ${code} and a non-empty message. Each of its errors, if any, also has a non-empty message.`,
     async (users) => {
       const response = expectErrorShape(await users.anonymous.send(status, ...(await send(users))));
       expectCode(response, code);

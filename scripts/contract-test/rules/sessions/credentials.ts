@@ -32,7 +32,7 @@ export const credentialRules: Rule[] = [
 
   rule(
     'auth.credentials.refused',
-    'Missing credentials return 401 missing_credentials, and a refused token 401 invalid_token, with WWW-Authenticate. An invalid Authorization header returns 401 even with a valid cookie.',
+    'Missing credentials return 401 missing_credentials, and a rejected token returns 401 invalid_token, both with WWW-Authenticate. An invalid Authorization header returns 401 even with a valid cookie.',
     async (users) => {
       const { token } = await users.sharedUser('sam');
       const Cookie = `fc_session_token=${token}`;

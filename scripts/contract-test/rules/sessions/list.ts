@@ -15,7 +15,7 @@ export const listRules: Rule[] = [
     },
   ),
 
-  rule('sessions.list.order', 'Sessions are listed by last use, latest first.', async (users) => {
+  rule('sessions.list.order', 'Sessions are listed most recently used first.', async (users) => {
     const response = await (await users.sharedUser('sam')).send(200, 'GET /auth/sessions');
     const times = response.body.map(({ last_used_at }: { last_used_at: string }) => last_used_at);
     expectEqual(response, 'the order', times, [...times].sort().reverse());
@@ -23,7 +23,7 @@ export const listRules: Rule[] = [
 
   rule(
     'sessions.list.device-name',
-    'device_name is the User-Agent, trimmed, without control characters and cut to 255 characters, or Unknown device if that is empty.',
+    'device_name is the User-Agent, trimmed, without control characters and truncated to 255 characters. It is “Unknown device” if the header is missing or empty.',
     async (users) => {
       const sam = await users.sharedUser('sam');
       for (const [headers, name] of [

@@ -25,7 +25,7 @@ export const partRules = FORMS.flatMap((form) => [
 
   rule(
     `uploads.names.${form.id}`,
-    `${form.title} gives each image a random file name that is not sequential and does not contain the uploaded name.`,
+    `${form.title} gives each image a random file name, which is not sequential and does not contain the uploaded name.`,
     async (users) => {
       const names: string[] = [];
       let last: CheckedResponse | undefined;
