@@ -92,7 +92,7 @@ export interface paths {
         put?: never;
         /**
          * Log out
-         * @description Ends the current session, which revokes its token, and clears the cookie.
+         * @description Ends the current session and clears the cookie. The token of the session is no longer valid.
          */
         post: operations["logout"];
         delete?: never;
@@ -117,7 +117,7 @@ export interface paths {
         post?: never;
         /**
          * End all other sessions
-         * @description Ends all sessions of the authenticated user except the current one, which revokes their tokens.
+         * @description Ends all sessions of the authenticated user except the current one. Their tokens are no longer valid.
          */
         delete: operations["deleteOtherSessions"];
         options?: never;
@@ -137,7 +137,7 @@ export interface paths {
         post?: never;
         /**
          * End a session
-         * @description Ends one of the authenticated user's sessions, which revokes its token. Ending the current session also clears the cookie.
+         * @description Ends one of the authenticated user's sessions. Its token is no longer valid. If it is the current session, the cookie is cleared too.
          */
         delete: operations["deleteSession"];
         options?: never;
@@ -159,9 +159,9 @@ export interface paths {
         get: operations["getOwnProfile"];
         /**
          * Update your own profile
-         * @description Updates the fields of the account and profile that the form contains. Omitted fields remain unchanged. The form must
-         *     change something: only `current_password`, or only `remove_image=false`, returns 400. A field that is set to its
-         *     current value counts as a change.
+         * @description Updates the authenticated user's account and profile. The form contains the fields to change. Omitted fields remain
+         *     unchanged. A form that changes nothing returns 400, such as a form with only `current_password` or `remove_image=false`. A
+         *     field that is set to its current value counts as a change.
          *
          *     To change the password, send `password` and `current_password`. The new password must meet the password policy with the
          *     username and email address that the account has after the update. A password change ends all sessions of the account,
@@ -190,7 +190,7 @@ export interface paths {
         };
         /**
          * Get a profile
-         * @description Returns a user's profile. It is full if the account is public, a friend's or the authenticated user's own. Otherwise it contains only `id`, `name` and `username`.
+         * @description Returns a user's profile. The profile is full if the account is public, belongs to a friend, or is the authenticated user's own. Otherwise it contains only `id`, `name` and `username`.
          */
         get: operations["getProfile"];
         put?: never;
@@ -331,9 +331,9 @@ export interface paths {
         get?: never;
         /**
          * Edit a post
-         * @description Updates the fields of one of the authenticated user's own posts that the form contains. Omitted fields remain unchanged.
-         *     The form must change something: only `remove_image=false` returns 400. A field that is set to its current value counts
-         *     as a change.
+         * @description Updates one of the authenticated user's own posts. The form contains the fields to change. Omitted fields remain
+         *     unchanged. A form that changes nothing returns 400, such as a form with only `remove_image=false`. A field that is set to
+         *     its current value counts as a change.
          *
          *     `image` replaces the image, and `remove_image=true` removes it. A form with both returns 400.
          */
@@ -480,7 +480,7 @@ export interface paths {
         put?: never;
         /**
          * Decline a friend request
-         * @description Declines a pending friend request, which removes it. The sender can send another one.
+         * @description Declines a pending friend request. The request is removed, and the sender can send another one.
          */
         post: operations["declineFriendRequest"];
         delete?: never;
@@ -500,7 +500,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a friend request
-         * @description Cancels a pending friend request that the authenticated user has sent, which removes it.
+         * @description Cancels a pending friend request that the authenticated user has sent. The request is removed.
          */
         post: operations["cancelFriendRequest"];
         delete?: never;
@@ -1150,7 +1150,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description A page of another origin sent the request, without an `Authorization` header. */
+        /** @description A page of an origin that the operator has not allowed sent the request, without an `Authorization` header. */
         CrossSite: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1165,7 +1165,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description `me` is not the authenticated user's own id, or a page of another origin sent the request without an `Authorization` header. */
+        /** @description `me` is not the authenticated user's own id, or a page of an origin that the operator has not allowed sent the request, without an `Authorization` header. */
         UserMismatch: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1270,7 +1270,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description There is no pending friend request between these users in this direction. */
+        /** @description There is no pending friend request from this user or, for `cancel`, to this user. */
         FriendRequestNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1420,7 +1420,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The rate limit is exceeded, or too many wrong passwords were sent for the account. */
+        /** @description The rate limit is exceeded. Login, profile updates and account deletion also return 429 after too many wrong passwords for an account. */
         TooManyRequests: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1451,7 +1451,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description A store is unavailable, or the service is overloaded or shutting down. A write may have happened: see the section Retries. */
+        /** @description A store is unavailable, or the service is overloaded or shutting down. The section Retries describes which requests are safe to retry. */
         Unavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
