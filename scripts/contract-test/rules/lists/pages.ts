@@ -64,7 +64,7 @@ export function nextPagePath(response: CheckedResponse): string {
 }
 
 const PAGES: [id: string, sentence: string, check: (list: List) => Promise<void>][] = [
-  ['default-limit', 'returns 20 posts without limit', async (list) => void (await expectPage(list, '', 0, 20))],
+  ['default-limit', 'returns 20 posts if limit is absent', async (list) => void (await expectPage(list, '', 0, 20))],
   [
     'default-offset',
     'starts with the newest post if offset is 0 or absent',

@@ -56,7 +56,7 @@ export const acceptedTypeRules = FORMS.flatMap((form) =>
   IMAGE_TYPES.map(({ id, bytes, served, declared }) =>
     rule(
       `uploads.type.${id}.${form.id}`,
-      `${form.title} accepts ${id.toUpperCase()} declared as ${[...declared, 'application/octet-stream'].join(', ')} or without a type, serves it unchanged as ${served}, and returns 400 for any other declared type.`,
+      `${form.title} accepts ${id.toUpperCase()} declared as ${[...declared, 'application/octet-stream'].join(', ')} or without a type, and serves it unchanged as ${served}. Any other declared type returns 400.`,
       async (users) => {
         // All declared types on one form, two of them on the others.
         const types = form.id === 'create' ? [...declared, ...UNDECLARED_TYPES] : [declared[0], UNDECLARED_TYPES[0]];
