@@ -8,7 +8,7 @@ import type { TestUsers } from '../users.js';
 import { validRequest } from './operations.js';
 
 /** Higher limits and longer windows are not tested: that would burden a service that is not set up for tests. */
-const MAX_REQUESTS = { strict: 100, general: 2000 };
+const MAX_REQUESTS = { strict: 300, general: 2000 };
 const MAX_WINDOW_SECONDS = 20;
 
 /** The number of operations that are requested over the limit. A service may delay a client that continues. */
@@ -241,14 +241,15 @@ export const limits: Subject = {
       'X-RateLimit-Reset is the number of seconds until the window ends, and decreases as time passes.',
       async (users) => {
         for (let attempt = 1; ; attempt++) {
-          const first = await sendRejected(users, operationById('getCurrentAccount'));
-          await sleep(2100);
-          const second = await sendRejected(users, operationById('getCurrentAccount'));
-          const [before, after] = [rateLimitOf(first), rateLimitOf(second)];
+          const before = rateLimitOf(await sendRejected(users, operationById('getCurrentAccount')));
+          // The window would end before the second request.
           if (before.resetSeconds <= 3 && attempt < 5) {
             await sleep((before.resetSeconds + 0.2) * 1000);
             continue;
           }
+          await sleep(2100);
+          const second = await sendRejected(users, operationById('getCurrentAccount'));
+          const after = rateLimitOf(second);
           const decrease = before.resetSeconds - after.resetSeconds;
           expectThat(
             decrease >= 1 && decrease <= 4,
