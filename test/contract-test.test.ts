@@ -164,10 +164,7 @@ t.test('a failed run exits with 1 and reports the request, the response and the 
     ...files.args,
   );
   t.equal(code, 1);
-  t.match(
-    output,
-    /^Failed {3}http.cors.closed: Pages of other origins cannot read responses .*\.$/m,
-  );
+  t.match(output, /^Failed {3}http.cors.closed: Pages of other origins cannot read responses .*\.$/m);
   t.match(output, `curl -i -X GET '${service.url}/auth/me' \\\n`);
   t.match(output, /^ {6}-H 'Authorization: Bearer '"\$TOKEN" \\\n {6}-H 'Origin: https:\/\/elsewhere.example'$/m);
   t.match(output, /^ {2}Response:\n {4}200\n {4}access-control-allow-credentials: true\n/m);

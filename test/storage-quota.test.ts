@@ -1,6 +1,6 @@
 import t from 'tap';
+import { pngChunk, SECRET, png as withMetadata } from '../scripts/contract-test/image-builders.js';
 import { samples } from '../scripts/contract-test/images.js';
-import { pngChunk, SECRET, png as withMetadata } from './support/image-builders.js';
 import { listImageNames } from './support/image-store.js';
 import { Exposition } from './support/prometheus.js';
 import type { TestResponse } from './support/requests.js';

@@ -11,6 +11,9 @@ export interface ResponseData {
 /** Headers that make a client act. A response may have them only if the contract declares them. */
 const DIRECTIVE_HEADERS = ['Set-Cookie', 'WWW-Authenticate', 'Retry-After', 'Link', 'Location'];
 
+/** The `WWW-Authenticate` of a 401 for an invalid token. */
+export const INVALID_TOKEN_CHALLENGE = 'Bearer error="invalid_token"';
+
 /** Returns the violations of the contract in the status, headers and body of a response. */
 export function violations(operation: ContractOperation, response: ResponseData): string[] {
   return checkResponse(operation, response, ({ content }) => bodyViolations(content, response));
@@ -30,7 +33,11 @@ function checkResponse(
 ) {
   const declared = responses[response.status];
   if (!declared) return [`${id}: status ${response.status} is not declared`];
-  const found = [...headerViolations(declared.headers ?? {}, response.headers), ...checkBody(declared)];
+  const found = [
+    ...headerViolations(declared.headers ?? {}, response.headers),
+    ...challengeViolations(response),
+    ...checkBody(declared),
+  ];
   return found.map((violation) => `${id} ${response.status}: ${violation}`);
 }
 
@@ -46,6 +53,15 @@ function headerViolations(declared: Record<string, HeaderDeclaration>, headers: 
       );
     }),
   ];
+}
+
+/** Returns the violations of the challenge of a 401 (RFC 6750): it names an error only if a token was sent and refused. */
+function challengeViolations({ status, headers, body }: ResponseData): string[] {
+  if (status !== 401) return [];
+  const challenge = headers.get('WWW-Authenticate');
+  const isTokenRefused = (body as { code?: unknown } | undefined)?.code === 'invalid_token';
+  const expected = isTokenRefused ? INVALID_TOKEN_CHALLENGE : 'Bearer';
+  return challenge === expected ? [] : [`header WWW-Authenticate: ${challenge}: expected ${expected}`];
 }
 
 /** Converts the header to a number if the schema requires an integer and the text is its canonical form. */

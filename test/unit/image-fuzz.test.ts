@@ -1,7 +1,4 @@
 import t from 'tap';
-import { samples } from '../../scripts/contract-test/images.js';
-import { createRandom, type Random } from '../../scripts/seed/random.js';
-import { createImageCleaner } from '../support/clean-image.js';
 import {
   avif,
   box,
@@ -18,7 +15,10 @@ import {
   vp8x,
   webpChunk,
   webpImage,
-} from '../support/image-builders.js';
+} from '../../scripts/contract-test/image-builders.js';
+import { samples } from '../../scripts/contract-test/images.js';
+import { createRandom, type Random } from '../../scripts/seed/random.js';
+import { createImageCleaner } from '../support/clean-image.js';
 
 // SEED repeats a run, RUNS sets the number of corrupted files of each format.
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);

@@ -1,7 +1,5 @@
 import t, { type Test } from 'tap';
 import type { FieldCode } from '../../handlers/http/error-codes.js';
-import { samples } from '../../scripts/contract-test/images.js';
-import { createImageCleaner } from '../support/clean-image.js';
 import {
   avif,
   box,
@@ -20,7 +18,9 @@ import {
   vp8x,
   webpChunk,
   webpImage,
-} from '../support/image-builders.js';
+} from '../../scripts/contract-test/image-builders.js';
+import { samples } from '../../scripts/contract-test/images.js';
+import { createImageCleaner } from '../support/clean-image.js';
 
 const clean = await createImageCleaner(t);
 

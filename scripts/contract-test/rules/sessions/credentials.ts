@@ -1,9 +1,7 @@
+import { INVALID_TOKEN_CHALLENGE } from '../../conformance.js';
 import { expectCode, expectEqual } from '../../expect.js';
 import { claimsOf, withCookie } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
-
-/** The `WWW-Authenticate` of a 401 for an invalid token. */
-const INVALID_TOKEN_CHALLENGE = 'Bearer error="invalid_token"';
 
 export const credentialRules: Rule[] = [
   rule('auth.token.forged', 'A modified or unsigned token returns 401.', async (users) => {

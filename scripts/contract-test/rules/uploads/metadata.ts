@@ -1,26 +1,117 @@
+import { expectEqual, expectThat } from '../../expect.js';
+import {
+  gif,
+  gifExtension,
+  jpeg,
+  png,
+  pngChunk,
+  riff,
+  SECRET,
+  segment,
+  tiff,
+  vp8x,
+  webpChunk,
+  webpImage,
+} from '../../image-builders.js';
 import { samples } from '../../images.js';
 import { rule } from '../../rule.js';
-import { ascii, expectStored, FORMS } from './forms.js';
+import { ascii, expectStored, FORMS, getUploader, imagePart } from './forms.js';
 
-const COMMENT = ascii('\xff\xfe\0\x0bIdentify!');
-const START = samples.jpeg.subarray(0, 20);
-/** JPEGs with metadata or trailing bytes, each with the bytes that are served. */
-const WITH_METADATA: [uploaded: Buffer, served: Buffer][] = [
-  [Buffer.concat([START, COMMENT, samples.jpeg.subarray(20)]), samples.jpeg],
-  [Buffer.concat([samples.jpeg, ascii('<script>alert(1)</script>')]), samples.jpeg],
-];
 /** A file that has only the start of a JPEG. */
 const UNREADABLE = Buffer.concat([samples.jpeg.subarray(0, 3), ascii('<script>alert(1)</script>\0\r\n')]);
 
-export const metadataRules = FORMS.map((form) =>
+const profile = segment(0xe2, 'ICC_PROFILE\0\x01\x01profile');
+const exif = (data: Buffer) => segment(0xe1, Buffer.concat([ascii('Exif\0\0'), data]));
+
+/** Returns a sample with a trailer, and the sample. */
+const withTrailer = (sample: Buffer): [Buffer, Buffer] => [
+  Buffer.concat([sample, ascii('<script>alert(1)</script>')]),
+  sample,
+];
+
+/** Images with metadata that identifies people or places, each with the bytes that are served, by media type. */
+const WITH_METADATA: Record<string, [uploaded: Buffer, served: Buffer][]> = {
+  'image/jpeg': [
+    ...[
+      segment(0xe1, `http://ns.adobe.com/xap/1.0/\0${SECRET}`),
+      segment(0xed, `Photoshop 3.0\x008BIM${SECRET}`),
+      segment(0xfe, SECRET),
+      exif(tiff(1)),
+    ].map((metadata): [Buffer, Buffer] => [jpeg([profile, metadata]), jpeg([profile])]),
+    withTrailer(samples.jpeg),
+  ],
+  'image/png': [
+    ...['tEXt', 'zTXt', 'iTXt', 'tIME'].map((type): [Buffer, Buffer] => [
+      png(pngChunk(type, `Author\0${SECRET}`)),
+      samples.png,
+    ]),
+    withTrailer(samples.png),
+  ],
+  'image/gif': [
+    [gif(gifExtension(0xfe, SECRET)), samples.gif],
+    [gif(gifExtension(0xff, 'XMP DataXMP', SECRET)), samples.gif],
+    withTrailer(samples.gif),
+  ],
+  'image/webp': [
+    [riff(vp8x(0x04), webpImage, webpChunk('XMP ', SECRET)), riff(vp8x(0), webpImage)],
+    withTrailer(samples.webp),
+  ],
+  'image/avif': [withTrailer(samples.avif)],
+};
+/** Images without such metadata, which are served unchanged. */
+const WITHOUT_METADATA: [bytes: Buffer, type: string][] = [
+  [UNREADABLE, 'image/jpeg'],
+  [jpeg([profile]), 'image/jpeg'],
+  [Buffer.concat([samples.jpeg, Buffer.alloc(10)]), 'image/jpeg'],
+  [png(pngChunk('pHYs', '\0\0\x0b\x13\0\0\x0b\x13\x01')), 'image/png'],
+  [gif(gifExtension(0xff, 'NETSCAPE2.0', '\x01\0\0')), 'image/gif'],
+];
+
+const ORIENTATION_TAG = 0x0112;
+
+/** Returns the orientation in the Exif segment of a JPEG, or undefined. */
+function orientationOf(bytes: Buffer): number | undefined {
+  const start = bytes.indexOf('Exif\0\0', 0, 'latin1') + 6;
+  if (start < 6) return undefined;
+  const header = bytes.subarray(start);
+  const isLittle = header.toString('latin1', 0, 2) === 'II';
+  const read16 = (at: number) => (isLittle ? header.readUInt16LE(at) : header.readUInt16BE(at));
+  const directory = isLittle ? header.readUInt32LE(4) : header.readUInt32BE(4);
+  const entries = Array.from({ length: read16(directory) }, (_, index) => directory + 2 + 12 * index);
+  const entry = entries.find((at) => read16(at) === ORIENTATION_TAG);
+  return entry === undefined ? undefined : read16(entry + 8);
+}
+
+export const metadataRules = FORMS.flatMap((form) => [
   rule(
-    `uploads.metadata.${form.id}`,
-    `${form.title} removes comments and bytes after the image. A file that only starts like a JPEG is served unchanged as image/jpeg.`,
+    `uploads.metadata.removed.${form.id}`,
+    `${form.title} removes metadata that identifies people or places from JPEG, PNG, GIF and WebP (Exif except orientation, XMP, IPTC, comments, text and time chunks), and bytes after every image. Everything else stays unchanged.`,
     async (users) => {
-      await expectStored(users, form, UNREADABLE, 'image/jpeg', 'image/jpeg');
-      for (const [uploaded, served] of WITH_METADATA) {
-        await expectStored(users, form, uploaded, 'image/jpeg', 'image/jpeg', served);
+      for (const [type, cases] of Object.entries(WITH_METADATA)) {
+        for (const [uploaded, served] of cases) await expectStored(users, form, uploaded, type, type, served);
       }
     },
   ),
-);
+
+  rule(
+    `uploads.metadata.kept.${form.id}`,
+    `${form.title} stores an image without identifying metadata byte for byte: with a colour profile, a resolution, a loop count or zeros at its end, and also a file that only starts like a JPEG.`,
+    async (users) => {
+      for (const [bytes, type] of WITHOUT_METADATA) await expectStored(users, form, bytes, type, type);
+    },
+  ),
+
+  rule(
+    `uploads.metadata.orientation.${form.id}`,
+    `${form.title} keeps the orientation of a JPEG and removes the rest of its Exif data, in either byte order.`,
+    async (users) => {
+      for (const little of [false, true]) {
+        const part = imagePart(jpeg([exif(tiff(6, { little }))]), 'image/jpeg');
+        const { body } = await form.send(users, form.successStatus, part);
+        const download = await (await getUploader(users)).send(200, `GET ${body[form.field]}`);
+        expectEqual(download, 'the orientation', orientationOf(download.bytes), 6);
+        expectThat(!download.bytes.includes(SECRET), 'the image without the name of the artist', download);
+      }
+    },
+  ),
+]);

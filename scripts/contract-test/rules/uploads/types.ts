@@ -21,6 +21,14 @@ const ftyp = (...brands: string[]) => {
   return Buffer.concat([box, Buffer.alloc(64)]);
 };
 
+/** Signatures that also identify accepted types: the service need not be able to decode an image. */
+const OTHER_SIGNATURES: [bytes: Buffer, type: string][] = [
+  [Buffer.concat([ascii('GIF87a'), samples.gif.subarray(6)]), 'image/gif'],
+  [ftyp('avis', 'msf1'), 'image/avif'],
+  [ftyp('mif1', 'miaf', 'avif'), 'image/avif'],
+  [ftyp('msf1', 'avis'), 'image/avif'],
+];
+
 /** Files that resemble an accepted image, and the type that they are declared as. */
 const NEAR_MISSES: [id: string, description: string, bytes: Buffer, declared: string][] = [
   ['wav', 'WAV (RIFF, like WebP)', ascii('RIFF\x24\0\0\0WAVEfmt \x10\0\0\0'), 'image/webp'],
@@ -69,6 +77,16 @@ export const acceptedTypeRules = FORMS.flatMap((form) =>
         );
       },
     ),
+  ),
+);
+
+export const otherSignatureRules = FORMS.map((form) =>
+  rule(
+    `uploads.signatures.${form.id}`,
+    `${form.title} accepts GIF87a, and AVIF with avif or avis as major or compatible brand.`,
+    async (users) => {
+      for (const [bytes, type] of OTHER_SIGNATURES) await expectStored(users, form, bytes, type, type);
+    },
   ),
 );
 

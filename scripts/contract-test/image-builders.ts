@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { samples } from '../../scripts/contract-test/images.js';
+import { samples } from './images.js';
 
 /** A word for metadata, which cleaning must remove. */
 export const SECRET = 'Identifying';
