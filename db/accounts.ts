@@ -16,9 +16,9 @@ export type Account = Pick<AccountRow, 'id' | 'name' | 'username' | 'email' | 'p
 export const ACCOUNT_COLUMNS = ['id', 'name', 'username', 'email', 'private', 'picture'] as const;
 
 /**
- * Returns the key under which a username is unique: equal for usernames that are equal under NFKC case folding. JavaScript
- * has no case folding. Lower case, then upper case, has the same effect (ß, ẞ and ss; σ and ς), but would map ı to i, so ı is
- * left as it is.
+ * Returns the key by which usernames are unique: two usernames have the same key if they are equal under NFKC case folding.
+ * JavaScript has no case folding. Converting to lower case and then to upper case has the same effect (it unifies ß, ẞ and ss,
+ * or σ and ς), but it would also map ı to i. Each ı is therefore kept unchanged.
  */
 export function usernameKey(username: string): string {
   return username
@@ -38,31 +38,31 @@ export interface Registration {
   passwordHash: string;
 }
 
-/** The fields that are unique among accounts, by the names of their constraints. */
+/** The unique fields of accounts, by the name of the database constraint. */
 const UNIQUE_FIELDS = new Map([
   ['accounts_username_key', 'username'],
   ['accounts_email', 'email'],
 ] as const);
 
-/** The outcome of a write whose username or email another account has. */
-export interface Taken {
+/** The outcome of a write if another account already has its username or email address. */
+export interface FieldTaken {
   outcome: 'taken';
   field: 'username' | 'email';
 }
 
-/** Returns the outcome for the error of a write, and throws any other error again. */
-function takenOrThrow(error: unknown): Taken {
+/** Converts the violation of a unique constraint to an outcome. Rethrows any other error. */
+function fieldTakenOrThrow(error: unknown): FieldTaken {
   const constraint = error instanceof pg.DatabaseError ? error.constraint : undefined;
   const field = UNIQUE_FIELDS.get(constraint as never);
   if (!field) throw error;
   return { outcome: 'taken', field };
 }
 
-/** Creates an account. Returns its id and the outbox entries to deliver, unless the username or email is taken. */
+/** Creates an account, unless its username or email is taken. Returns its id and the outbox entries to deliver. */
 export async function createAccount(
   { db, graph }: { db: Database; graph: Pick<SocialGraph, 'hasNodes'> },
   { name, username, email, passwordHash }: Registration,
-): Promise<{ outcome: 'created'; id: number; entries: OutboxEntry[] } | Taken> {
+): Promise<{ outcome: 'created'; id: number; entries: OutboxEntry[] } | FieldTaken> {
   const creation = db.transaction().execute(async (trx) => {
     const { id } = await trx
       .insertInto('accounts')
@@ -72,7 +72,7 @@ export async function createAccount(
     const entries = graph.hasNodes ? await enqueue(trx, [{ kind: 'person', key: id }]) : [];
     return { outcome: 'created', id, entries } as const;
   });
-  return creation.catch(takenOrThrow);
+  return creation.catch(fieldTakenOrThrow);
 }
 
 /** Returns one account or undefined for each id, in the order of the ids. */
@@ -86,14 +86,14 @@ export async function findAccounts(db: Database, ids: readonly number[]): Promis
   return ids.map((id) => byId.get(id));
 }
 
-/** Returns the owner of a profile picture. Reads no profile: the viewer may not be allowed to see it. */
+/** Returns the owner of a profile picture, without the rest of the profile, which the viewer may not be allowed to see. */
 export async function findPictureOwner(db: Database, picture: string): Promise<Owner | undefined> {
   return db.selectFrom('accounts').select(['id', 'private']).where('picture', '=', picture).executeTakeFirst();
 }
 
 /**
- * The data of a password check. Later writes compare `tokenVersion`, not the hash: a rehash changes the hash, but not the
- * password.
+ * The data that a password is checked against. A write that follows the check verifies that `tokenVersion` is unchanged. It
+ * does not compare the hash, which a rehash replaces although the password stays the same.
  */
 export interface Credentials {
   id: number;
@@ -101,6 +101,7 @@ export interface Credentials {
   tokenVersion: number;
 }
 
+/** Returns the credentials of an account, or undefined if it does not exist. */
 export async function findCredentials(
   db: Database,
   by: { id: number } | { email: string },
@@ -111,7 +112,7 @@ export async function findCredentials(
   return ('id' in by ? query.where('id', '=', by.id) : query.where('email', '=', by.email)).executeTakeFirst();
 }
 
-/** Stores a hash of the same password with newer parameters, unless the stored hash has changed since it was read. */
+/** Replaces a hash by one of the same password with newer parameters, unless the stored hash has changed meanwhile. */
 export async function replacePasswordHash(db: Database, checked: Credentials, passwordHash: string): Promise<void> {
   await db
     .updateTable('accounts')
@@ -134,12 +135,12 @@ export interface AccountChange {
 
 export type AccountUpdate =
   | { outcome: 'updated'; account: Account; entries: OutboxEntry[] }
-  | Taken
-  /** `stale`: the password has changed since it was checked. */
+  | FieldTaken
+  /** `stale`: the password has been changed since it was checked. */
   | { outcome: 'stale' | 'accountDeleted' };
 
 /**
- * Updates an account. A new password deletes all its sessions.
+ * Updates an account. Setting a new password also deletes all sessions of the account.
  *
  * @throws StorageQuotaExceededError
  * @throws StoreUnavailableError if the picture can no longer be claimed: see `claimImage`
@@ -148,10 +149,10 @@ export async function updateAccount(db: Database, id: number, change: AccountCha
   try {
     return await db.transaction().execute((trx) => updateInTransaction(trx, id, change));
   } catch (error) {
-    // Deadlock: two accounts swap usernames. PostgreSQL has aborted this transaction, so the other one continues.
+    // Two accounts that swap usernames can deadlock. PostgreSQL has aborted this transaction, so the other one can continue.
     if (error instanceof StoreUnavailableError && hasSqlState(error.cause, '40P01'))
       return updateAccount(db, id, change);
-    return takenOrThrow(error);
+    return fieldTakenOrThrow(error);
   }
 }
 
@@ -175,7 +176,7 @@ async function updateInTransaction(
 
   const account = await trx
     .updateTable('accounts')
-    // `id` is set to itself, since a SET clause must not be empty.
+    // `id` is set to its own value, because a SET clause must not be empty.
     .set({
       ...(name !== undefined && { name }),
       ...(username !== undefined && { username, username_key: usernameKey(username) }),
@@ -195,9 +196,9 @@ async function updateInTransaction(
 }
 
 /**
- * Deletes the account with its sessions and posts, and returns the outbox entries that remove its images and graph nodes.
- * Returns undefined if the password has changed since it was checked, or the account is already deleted. The exclusive lock
- * waits for writes in progress and blocks new ones.
+ * Deletes an account with its sessions and posts. Returns the outbox entries whose delivery removes its images and graph
+ * nodes, or undefined if the password has changed since it was checked or the account is already deleted. The exclusive lock
+ * waits for writes in progress that refer to the account, and blocks new ones.
  */
 export async function deleteAccount(db: Database, checked: Credentials): Promise<OutboxEntry[] | undefined> {
   return db.transaction().execute(async (trx) => {

@@ -1,18 +1,23 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Database } from './postgres/index.js';
 import { findPosts, idArray, newestFirst, type Page, type PostRow, withPrivacy } from './posts.js';
-import type { Lane } from './support/lane.js';
+import type { ConcurrencyLimiter } from './support/concurrency-limiter.js';
 import { hiddenOwners, privateAccounts, publicOr } from './visibility.js';
 
 /*
- * Keyset pagination for pages deep in a list. To skip an offset, PostgreSQL reads all posts before it, which takes seconds in
- * a list of millions. So the list is scanned in slices, newest first: each slice starts after the last post of the previous
- * one, and its visible posts are subtracted from the offset. Other statements run in between, and the scan ends when the
- * client disconnects. Only one deep page is read at a time.
+ * Keyset pagination for pages at a large offset of a list.
  *
- * The privacy of the authors is read in one of two ways. If few accounts are private, PostgreSQL hashes the ids of those that
- * are hidden from the viewer, once for each slice. That is four times as fast as to look up each author, but with many private
- * accounts the hash table would take longer to build than the slice takes to scan, and then exceed PostgreSQL's memory limit.
+ * To skip an offset, PostgreSQL reads all posts before it, which takes seconds in a list of millions. The list is therefore
+ * scanned in slices, newest first. Each slice starts after the last post of the previous slice, and the number of its
+ * visible posts is subtracted from the remaining offset. Other statements can run between two slices, and the scan stops
+ * when the client disconnects. A process reads only one deep page at a time.
+ *
+ * A slice finds out which authors are private in one of two ways:
+ *
+ *   With a hash table   PostgreSQL hashes the ids of all accounts that are hidden from the viewer, once per slice. This is
+ *                       four times as fast, if few accounts are private.
+ *   With lookups        PostgreSQL looks up each author. Used if many accounts are private: the hash table would then take
+ *                       longer to build than the slice takes to scan, and could exceed PostgreSQL's memory limit.
  */
 
 /** Pages at this offset or a larger one are read in slices. */
@@ -21,18 +26,18 @@ export const MIN_DEEP_OFFSET = 1000;
 /** The posts that are public or by one of these authors, or all posts by one author. */
 export type PostList = { publicOrBy: readonly number[] } | { by: number };
 
-/** Slices of these sizes take a few milliseconds anywhere in the list. */
-const MAX_SLICE_POSTS = { withHash: 6000, withLookUps: 3000 };
+/** The maximum size of a slice. A slice of this size takes a few milliseconds anywhere in the list. */
+const MAX_SLICE_POSTS = { withHash: 6000, withLookups: 3000 };
 
-/** With more private accounts, authors are looked up. */
+/** The maximum number of private accounts for the hash table. If there are more, authors are looked up. */
 const MAX_HASHED_ACCOUNTS = 20_000;
 
-/** In smaller slices, the overhead of the statement would exceed the cost of the scan. */
+/** The minimum size of a slice. In a smaller slice, the statement's overhead would exceed the cost of the scan. */
 const MIN_SLICE_POSTS = 1000;
 
-/** Reads a page in the lane for deep pages. @throws OverloadedError */
+/** Reads a page within the concurrency limit for deep pages. @throws OverloadedError */
 export async function readDeepPage(
-  { db, deepPages }: { db: Database; deepPages: Lane },
+  { db, deepPages }: { db: Database; deepPages: ConcurrencyLimiter },
   list: PostList,
   page: Page,
   signal: AbortSignal | undefined,
@@ -56,7 +61,7 @@ export async function findDeepIds(
   { signal, maxSlicePosts, maxHashedAccounts = MAX_HASHED_ACCOUNTS }: ScanOptions = {},
 ): Promise<number[]> {
   const useHash = 'by' in list || !(await hasMorePrivateAccounts(db, maxHashedAccounts));
-  const maxSize = maxSlicePosts ?? (useHash ? MAX_SLICE_POSTS.withHash : MAX_SLICE_POSTS.withLookUps);
+  const maxSize = maxSlicePosts ?? (useHash ? MAX_SLICE_POSTS.withHash : MAX_SLICE_POSTS.withLookups);
   const ids: number[] = [];
   let skip = offset;
   let after: PostKey | undefined;
@@ -78,6 +83,7 @@ interface ScanOptions {
   maxHashedAccounts?: number;
 }
 
+/** Returns whether there are more than `count` private accounts. */
 async function hasMorePrivateAccounts(db: Database, count: number): Promise<boolean> {
   const { rows } = await sql`${privateAccounts} offset ${sql.lit(count)} limit 1`.execute(db);
   return rows.length > 0;
@@ -86,23 +92,24 @@ async function hasMorePrivateAccounts(db: Database, count: number): Promise<bool
 /** The sort key of a post in lists. */
 interface PostKey {
   id: number;
-  /** In the text format of PostgreSQL, with microseconds. */
+  /** In PostgreSQL's text format: a string keeps the microseconds, which a JavaScript date would lose. */
   createdAt: string;
 }
 
 interface SliceQuery {
-  /** The slice starts after this post. */
+  /** The slice starts after this post, or at the newest post if undefined. */
   after: PostKey | undefined;
   /** The number of posts to scan. */
   size: number;
-  /** The number of visible posts to skip, and how many of the following to return. */
+  /** The number of visible posts to skip. */
   skip: number;
+  /** The maximum number of posts to return after the skipped ones. */
   take: number;
   useHash: boolean;
 }
 
 interface Slice {
-  /** The number of posts scanned: smaller than requested only at the end of the list. */
+  /** The number of posts scanned. It is smaller than requested only at the end of the list. */
   size: number;
   visibleCount: number;
   ids: number[];
@@ -119,7 +126,7 @@ async function readSlice(
   const isOlder = after
     ? sql`(created_at, id) < (${sql.lit(after.createdAt)}::timestamptz, ${sql.lit(after.id)})`
     : sql`true`;
-  // At most the size of the slice, since array subscripts are 32-bit integers.
+  // Limited to the size of the slice, because array subscripts are 32-bit integers and the offset may be larger.
   const first = Math.min(skip, size) + 1;
   const { rows } = await sql<Omit<Slice, 'ids'> & { ids: number[] | null }>`
     select count(*)::int as size, (count(*) filter (where is_visible))::int as "visibleCount",

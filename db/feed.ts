@@ -2,23 +2,24 @@ import { sql } from 'kysely';
 import { MIN_DEEP_OFFSET, readDeepPage } from './deep-pages.js';
 import type { Database } from './postgres/index.js';
 import { authorOf, idArray, newestFirst, type Page, type PostRow, selectPosts, withPrivacy } from './posts.js';
-import type { Lane } from './support/lane.js';
+import type { ConcurrencyLimiter } from './support/concurrency-limiter.js';
 import { isPublicOrOwn, PUBLIC } from './visibility.js';
 import { filterVisible, type PostReaders, type PostsPage, readPage, recheckVisible } from './visible-posts.js';
 
 /*
- * The feed: all posts that a user may see, newest first, a page at a time.
+ * The feed: all posts that a user may see, newest first, one page at a time.
  *
- * The newest posts are the same for everyone, so concurrent requests share one query for them (see `support/batch.ts`).
- * Three ways are tried, each only if the previous one cannot fill the page:
+ * The newest posts are the same for all users, so concurrent requests share one query for them (see `support/batch.ts`). Three
+ * queries are tried in turn, until one fills the page:
  *
- *   1. The window: the rows of the newest posts, filtered for the viewer. Serves nearly every first page.
- *   2. The wide window: the ids of many more posts, filtered for the viewer, and then the rows of the page. Serves viewers
- *      who may see few of the newest posts, because most accounts are private.
- *   3. The viewer's own query: all public posts and those of the viewer and their friends. Serves all other pages.
+ *   1. The window: reads the newest posts and filters them for the viewer. It serves nearly every first page.
+ *   2. The wide window: reads the ids of many more posts, filters the ids for the viewer, and then reads the posts of the page.
+ *      It serves viewers who may see only few of the newest posts, because most accounts are private.
+ *   3. The viewer's own query: selects the public posts and those of the viewer and the viewer's friends. It serves all other
+ *      pages.
  *
- * Rows are read before they are filtered. That is safe for a list: its response time does not reveal whether a certain post
- * exists.
+ * Posts are read before they are filtered. This is safe for a list, because its response time does not reveal whether a
+ * particular post exists.
  */
 
 /** The maximum number of rows in the window. */
@@ -27,22 +28,23 @@ export const WINDOW_POSTS = 100;
 /** The maximum number of ids in the wide window. */
 export const WIDE_WINDOW_POSTS = 2000;
 
-/** The number of rows read for each post of the page: two of three may be hidden. */
+/** The window reads this many posts for each post that the page needs, so two out of three may be hidden. */
 const OVERFETCH_FACTOR = 3;
 
-/** The batched look-ups of the feed: see `readers.ts`. */
+/** The batched lookups of the feed: see `readers.ts`. */
 export interface FeedReaders extends PostReaders {
-  /** Returns at least the `count` newest posts, visible or not, or all posts if there are fewer. */
+  /** Returns at least the `count` newest posts, or all posts if there are fewer. Includes posts that the viewer cannot see. */
   newestPosts(count: number): Promise<readonly PostRow[]>;
   /** Returns the ids of at least the `count` newest posts. */
   newestIds(count: number): Promise<NewestIds>;
+  /** Returns the ids of a user's friends. */
   friendsOf(person: number): Promise<readonly number[]>;
 }
 
 interface Stores {
   db: Database;
   read: FeedReaders;
-  deepPages: Lane;
+  deepPages: ConcurrencyLimiter;
 }
 
 /** The client that waits for a page. `signal` aborts when it disconnects. */
@@ -50,6 +52,7 @@ interface Client {
   readonly signal: AbortSignal;
 }
 
+/** Returns a page of the feed as `viewer` sees it. @throws OverloadedError for a deep page */
 export async function readFeed(stores: Stores, viewer: number, page: Page, client?: Client): Promise<PostsPage> {
   return (
     (await readWindow(stores, viewer, page)) ??
@@ -60,14 +63,16 @@ export async function readFeed(stores: Stores, viewer: number, page: Page, clien
 
 // 1. The window
 
+/** Returns the page, or undefined if the window may be too small for it. */
 async function readWindow({ read }: Stores, viewer: number, { limit, offset }: Page): Promise<PostsPage | undefined> {
   const end = offset + limit;
   if (end >= WINDOW_POSTS) return undefined;
   const count = Math.min(OVERFETCH_FACTOR * (end + 1), WINDOW_POSTS);
   const window = await read.newestPosts(count);
   const { rows, visibleCount } = scanPrefix(viewer, window, end);
+  // Whether public and own posts alone do not fill the page, although there are posts beyond the window.
   const mayFallShort = visibleCount <= end && window.length >= count;
-  // Friends' posts seldom fill half a page: a query for friendships would be wasted.
+  // Friends' posts rarely fill the other half of a page, so the query for friendships would probably be wasted.
   if (mayFallShort && 2 * visibleCount < end) return undefined;
   const { posts, more } = await filterVisible(read, viewer, rows, end);
   if (mayFallShort && !more) return undefined;
@@ -75,7 +80,8 @@ async function readWindow({ read }: Stores, viewer: number, { limit, offset }: P
 }
 
 /**
- * Returns the rows up to the (`limit` + 1)th public or own post, or all rows if there are fewer, and the number of these posts.
+ * Returns the rows up to the (`limit` + 1)th post that is public or the viewer's own, or all rows if there are fewer such
+ * posts. Also returns the number of these posts.
  */
 function scanPrefix(viewer: number, rows: readonly PostRow[], limit: number) {
   let visibleCount = 0;
@@ -92,6 +98,7 @@ export async function newestPosts(db: Database, limit: number): Promise<PostRow[
 
 // 2. The wide window
 
+/** Returns the page, or undefined if the wide window may be too small for it. */
 async function readWideWindow(
   { read }: Stores,
   viewer: number,
@@ -118,13 +125,16 @@ function firstVisibleIds({ ids, privateAuthorIds }: NewestIds, authors: Readonly
   return visibleIds;
 }
 
-/** The ids of the newest posts, and for each post the author's id if that account is private, or null. */
+/** The ids of the newest posts, and for each post the id of its author if the author's account is private, null otherwise. */
 export interface NewestIds {
   ids: readonly number[];
   privateAuthorIds: readonly (number | null)[];
 }
 
-/** Returns both lists as JSON values, since thousands of rows would take longer to parse than to find. */
+/**
+ * Returns the ids of the newest posts. They are sent as JSON, because thousands of rows would take longer to parse than to
+ * find.
+ */
 export async function newestIds(db: Database, limit: number): Promise<NewestIds> {
   const { rows } = await sql<NewestIds>`
     select coalesce(json_agg(id), '[]') as ids,
@@ -155,9 +165,9 @@ export async function postsPublicOrBy(db: Database, authors: readonly number[], 
 }
 
 /**
- * Builds the subquery that selects a page's ids. Merges the newest public posts with each author's newest, all read from
- * indexes: fast even if nearly every account is private. The numbers are literals, so that PostgreSQL plans each statement
- * for the depth of its page.
+ * Builds the subquery that selects the ids of a page. It merges the newest public posts with the newest posts of each author.
+ * All of them are read from indexes, so the query is fast even if nearly every account is private. Limit and offset are
+ * literals, so that PostgreSQL plans each statement for its offset.
  */
 function mergedPage(authors: readonly number[], { limit, offset }: Page) {
   const end = sql.lit(offset + limit);

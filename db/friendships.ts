@@ -8,9 +8,13 @@ interface Stores {
   graph: SocialGraph;
 }
 
+/** A change of a friendship or friend request, named like the method of `SocialGraph` that makes it. */
 type Transition = 'accept' | 'decline' | 'cancel' | 'unfriend';
 
-/** Applies a transition. Returns false if there is no such friendship or request, or one of the accounts does not exist. */
+/**
+ * Applies a transition that user `by` has requested. Returns false if there is no such friendship or friend request, or if one
+ * of the accounts does not exist.
+ */
 export async function changeFriendship(
   { graphTransactions, graph }: Stores,
   transition: Transition,
@@ -26,7 +30,7 @@ export async function changeFriendship(
   });
 }
 
-/** Sends a friend request. `accountDeleted` refers to the sender's account. */
+/** Sends a friend request. Returns `accountDeleted` if the sender's account no longer exists. */
 export async function requestFriendship(
   { graphTransactions, graph }: Stores,
   from: number,
@@ -42,7 +46,7 @@ export async function requestFriendship(
   });
 }
 
-/** Locks accounts against deletion until the transaction ends. Returns the ids of those that exist. */
+/** Prevents the deletion of accounts until the transaction ends. Returns the ids of the accounts that exist. */
 async function lockAccounts(trx: DatabaseTransaction, ...ids: number[]): Promise<ReadonlySet<number>> {
   await lockShared(trx, { accounts: ids });
   const accounts = await trx.selectFrom('accounts').select('id').where('id', 'in', ids).execute();

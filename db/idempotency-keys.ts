@@ -5,29 +5,34 @@ import { tryLock } from './postgres/locks.js';
 import { createPost, type PostContent, type PostRow, type PostStores } from './posts.js';
 
 /*
- * Idempotency keys: a client that repeats a request with the same key gets the first response again.
+ * Idempotency keys: a client that repeats a request for a new post with the same key gets the first response again.
  *
- * The key's row is inserted in the transaction that creates the post, so a crash leaves both or neither. A request in
- * progress has no row: it holds an advisory lock, which is released with the transaction even after a crash. The row stores
- * the fields of the first response, since the post may have been edited or deleted when the request is repeated. Title and
- * text are taken from the repeated form, whose hash is the same.
+ * The transaction that creates the post also inserts a row for the key, so after a crash either both or neither exist.
+ * While a request is in progress, its row is not yet visible to others. It therefore holds an advisory lock on the key,
+ * which PostgreSQL releases when the transaction ends, even after a crash.
+ *
+ * The row stores the fields of the first response, because the post may be edited or deleted before the request is repeated.
+ * Title and text are not stored: they are taken from the repeated form, whose hash must be the same.
  */
 
 export interface KeyedRequest {
   account: number;
   key: string;
-  /** A hash of the whole form. */
+  /** A hash of all fields of the form. */
   formHash: string;
 }
 
-/** `created` may refer to a post that an earlier request created. Then `entries` is empty. */
+/**
+ * The outcome of a request for a new post. `created`: this request or an earlier one with the same key created the post; in the
+ * latter case, `entries` is empty. `keyReused`: the key was used before, with another form.
+ */
 export type PostCreation =
   | { outcome: 'created'; post: NewPost; entries: readonly OutboxEntry[] }
-  | { outcome: 'otherForm' | 'inProgress' | 'accountDeleted' };
+  | { outcome: 'keyReused' | 'inProgress' | 'accountDeleted' };
 
 export type NewPost = Omit<PostRow, 'author_private'>;
 
-/** The time 24 hours ago. Keys created then or earlier have expired. */
+/** Keys that were created at this time, 24 hours ago, or earlier have expired. */
 const EXPIRED_BEFORE = secondsFromNow(-24 * 60 * 60);
 
 /** Returns the outcome of an earlier request with this key, or undefined if there was none in the last 24 hours. */
@@ -44,7 +49,7 @@ export async function findEarlierCreation(
     .where('created_at', '>', EXPIRED_BEFORE)
     .executeTakeFirst();
   if (!row) return undefined;
-  if (row.form_hash !== formHash) return { outcome: 'otherForm' };
+  if (row.form_hash !== formHash) return { outcome: 'keyReused' };
   const { post_id: id, image, author_username, created_at } = row;
   return {
     outcome: 'created',
@@ -54,8 +59,8 @@ export async function findEarlierCreation(
 }
 
 /**
- * Creates a post unless an earlier request with the same key did. While that request is still running, the outcome is
- * `inProgress`; this cannot happen with the embedded PostgreSQL, which runs one transaction at a time.
+ * Creates a post, unless an earlier request with the same key has created it. Returns `inProgress` while that request is still
+ * running. With the embedded PostgreSQL, which runs one transaction at a time, the second request waits instead.
  *
  * @throws StorageQuotaExceededError
  * @throws StoreUnavailableError if the image can no longer be claimed: see `claimImage`
@@ -67,7 +72,7 @@ export async function createPostOnce(
 ): Promise<PostCreation> {
   return stores.db.transaction().execute(async (trx) => {
     if (!(await tryLock(trx, `${request.account} ${request.key}`))) return { outcome: 'inProgress' };
-    // A separate statement: the snapshot of the locking statement is older than its lock.
+    // Not part of the statement that takes the lock: the snapshot of that statement is older than the lock.
     const earlier = await findEarlierCreation(trx, request, content);
     if (earlier) return earlier;
     const created = await createPost({ ...stores, db: trx }, request.account, content);
@@ -83,7 +88,7 @@ async function insertKey(trx: DatabaseTransaction, { account, key, formHash }: K
   await trx
     .insertInto('idempotency_keys')
     .values({ account_id: account, key, ...values })
-    // The only possible conflict is an expired key that is not purged yet.
+    // The only possible conflict is with an expired key that has not been purged yet.
     .onConflict((conflict) => conflict.columns(['account_id', 'key']).doUpdateSet(values))
     .execute();
 }

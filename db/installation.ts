@@ -3,13 +3,16 @@ import type { ImageStore } from './images/index.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { raiseSequence, skipIds } from './postgres/sequences.js';
 
-/**
- * The installation: one PostgreSQL, one graph and one image store that belong together.
+/*
+ * An installation consists of one PostgreSQL, one graph and one image store that belong together.
  *
- * PostgreSQL holds the installation's random id and the kinds of the other two stores. Each of these holds an installation
- * marker with the same id. A start compares them, so that a wrong connection variable fails with an error instead of mixing
- * the friends, likes and images of two installations. An unmarked store is claimed if PostgreSQL has no store of that role
- * yet. `npm run move` replaces a store; while it runs, flags in the installation's row keep the service from starting.
+ * PostgreSQL stores a random installation id, and the kinds of the other two stores. The graph and the image store each
+ * contain an installation marker with the same id. Every start compares the ids. If a connection variable is wrong, the
+ * start fails, instead of mixing the friends, likes and images of two installations.
+ *
+ * A new store has no marker. The installation claims it by writing its marker, but only if PostgreSQL does not yet have a
+ * store of the same role. `npm run move` replaces a store. Until it has finished, flags in the row of the installation
+ * prevent a start.
  */
 
 /** The configured stores do not belong to the same installation. */
@@ -22,7 +25,10 @@ export class StoresDisagreeError extends Error {
   }
 }
 
-/** Creates the installation with its id, unless it exists. The id never changes, since the markers contain it. */
+/**
+ * Creates the row of the installation with a random id, unless it exists. The id never changes, because the markers contain
+ * it.
+ */
 export async function createInstallation(db: Database): Promise<void> {
   await db
     .insertInto('installation')
@@ -37,8 +43,8 @@ type Role = 'graph' | 'images';
 const STORE_NAMES = { graph: 'social graph', images: 'image store' };
 
 /**
- * Checks that no move is unfinished and that the stores are of the expected kinds. Returns the installation. Reads PostgreSQL
- * only.
+ * Checks that no move is unfinished and that the stores have the expected kinds. Reads only PostgreSQL. Returns the
+ * installation.
  *
  * @throws StoresDisagreeError
  */
@@ -72,7 +78,7 @@ export async function checkInstallation(
 }
 
 /**
- * Verifies that the graph belongs to this PostgreSQL, claims it if it is new, and skips the ids that it contains.
+ * Verifies that the graph belongs to this PostgreSQL, or claims it if it is new. Skips the ids that the graph contains.
  *
  * @throws StoresDisagreeError
  */
@@ -84,20 +90,24 @@ export async function joinGraph(trx: DatabaseTransaction, graph: SocialGraph): P
   await raiseSequence(trx, 'posts', post);
 }
 
-/** Verifies that the image store belongs to this PostgreSQL, and claims it if it is new. @throws StoresDisagreeError */
+/** Verifies that the image store belongs to this PostgreSQL, or claims it if it is new. @throws StoresDisagreeError */
 export async function joinImages(trx: DatabaseTransaction, images: ImageStore): Promise<void> {
   await joinStore(trx, 'images', images);
 }
 
-/** More than the rows that a restored backup of PostgreSQL may lack. 53-bit ids suffice for nine billion such steps. */
-const RESERVED_IDS = 1_000_000;
+/**
+ * The number of ids to skip: more than the number of rows that may be missing from a restored backup of PostgreSQL. There are
+ * enough 53-bit ids to skip this many nine billion times.
+ */
+const SKIPPED_IDS = 1_000_000;
 
 /**
- * Skips ids that the unavailable graph may already contain: a PostgreSQL restored from a backup may be older than the graph.
+ * Skips ids that the graph may already contain. Used if the graph is unavailable, so that its ids are unknown: a PostgreSQL
+ * restored from a backup may be older than the graph.
  */
 export async function skipPossiblyUsedIds(trx: DatabaseTransaction): Promise<void> {
-  await skipIds(trx, 'accounts', RESERVED_IDS);
-  await skipIds(trx, 'posts', RESERVED_IDS);
+  await skipIds(trx, 'accounts', SKIPPED_IDS);
+  await skipIds(trx, 'posts', SKIPPED_IDS);
 }
 
 export interface Installation {
@@ -111,7 +121,7 @@ async function joinStore(trx: DatabaseTransaction, role: Role, store: Store): Pr
   let claimedBy = await store.claimedBy();
   if (claimedBy === undefined && installation[role] === null) {
     await store.claim(installation.id);
-    // Another process may have claimed it first.
+    // Read again: another process may have claimed the store first.
     claimedBy = await store.claimedBy();
   }
   requireClaimedBy(installation, role, store.kind, claimedBy);

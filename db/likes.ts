@@ -8,6 +8,7 @@ import { batched } from './support/batch.js';
 import { failpoint } from './support/failpoints.js';
 import { canSee } from './visibility.js';
 
+/** A like to add (`liked` is true) or to remove. */
 export interface LikeChange {
   person: number;
   post: number;
@@ -19,13 +20,16 @@ interface Stores {
   graph: SocialGraph;
 }
 
-/** `notVisible`: the post does not exist or the person may not see it. `accountDeleted`: the person's account. */
+/**
+ * `notVisible`: the post does not exist, or the person may not see it. `accountDeleted`: the person's account no longer exists.
+ */
 export type LikeOutcome = 'done' | 'notVisible' | 'accountDeleted';
 
 /**
- * Adds and removes likes in one transaction. Returns one outcome for each change, in the order of the changes. Shared locks
- * prevent the deletion of the posts, their authors and the people until the graph is written, so that no like outlives its post
- * or its person.
+ * Adds and removes likes in one transaction. Returns one outcome for each change, in the order of the changes.
+ *
+ * Shared locks prevent the deletion of the posts, their authors and the people until the graph is written. So no like remains
+ * after its post or its person has been deleted.
  */
 export async function setLikes(
   { graphTransactions, graph }: Stores,
@@ -48,7 +52,7 @@ export async function setLikes(
 
 const postsOf = (changes: readonly LikeChange[]) => changes.map(({ post }) => post);
 
-/** Returns `done` for the changes that are allowed. */
+/** Returns the outcome of each change: `done` if it is allowed. */
 async function checkVisibility(
   trx: DatabaseTransaction,
   graph: SocialGraph,

@@ -6,7 +6,10 @@ import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { migrations } from './postgres/migrations/index.js';
 import type { Tables } from './schema.js';
 
-/** Negative, since the lock keys of accounts and posts are positive: see `postgres/locks.ts`. */
+/**
+ * The key of an advisory lock. It is negative, because the keys of accounts and posts are positive: see
+ * `postgres/locks.ts`.
+ */
 const MIGRATION_LOCK_KEY = -1;
 
 interface MigratedStores {
@@ -16,8 +19,8 @@ interface MigratedStores {
 }
 
 /**
- * Migrates all stores and verifies that they belong together. Several processes may do this at the same time: an advisory
- * lock makes them take turns.
+ * Migrates all stores and verifies that they belong together. Several processes may call this at the same time: an advisory
+ * lock makes them run one after another.
  *
  * @param onMigration called with the name of each PostgreSQL migration that was applied
  * @throws StoresDisagreeError
@@ -40,7 +43,7 @@ export async function migrateDatabase(
 
 /** Migrates the graph and verifies that it belongs to this PostgreSQL. @throws StoresDisagreeError */
 export async function verifyGraph({ maintenanceDb: db, graph }: Omit<MigratedStores, 'images'>): Promise<void> {
-  // Throws before the lock is taken if the graph is unavailable: other processes must not wait for it.
+  // If the graph is unavailable, this throws before the lock is taken, so that no other process waits for the lock.
   await graph.claimedBy();
   await withMigrationLock(db, async (trx) => {
     await graph.migrate();
@@ -50,13 +53,15 @@ export async function verifyGraph({ maintenanceDb: db, graph }: Omit<MigratedSto
 
 /** Verifies that the image store belongs to this PostgreSQL. @throws StoresDisagreeError */
 export async function verifyImages({ maintenanceDb: db, images }: Omit<MigratedStores, 'graph'>): Promise<void> {
+  // As in `verifyGraph`.
   await images.claimedBy();
   await withMigrationLock(db, (trx) => joinImages(trx, images));
 }
 
-/** Prepares for a start without the graph: see `skipPossiblyUsedIds`. */
+/** Prepares for a start while the graph is unavailable: see `skipPossiblyUsedIds`. */
 export const skipIdsOfUnknownGraph = (db: Database) => withMigrationLock(db, skipPossiblyUsedIds);
 
+/** Runs `work` in a transaction that holds the migration lock. */
 const withMigrationLock = (db: Database, work: (trx: DatabaseTransaction) => Promise<void>): Promise<void> =>
   db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK_KEY})`.execute(trx);
@@ -64,8 +69,9 @@ const withMigrationLock = (db: Database, work: (trx: DatabaseTransaction) => Pro
   });
 
 /**
- * Applies pending migrations under the migrator's own lock, and returns their names. A database that a later version has migrated
- * further is left as it is: the migrator would refuse it, but a rollback needs it.
+ * Applies pending migrations under the migrator's own lock. Returns their names. Changes nothing if all migrations of this
+ * version are applied, even if a later version has applied further ones. The migrator would reject such a database, but the
+ * service must be able to start on it after a rollback to this version.
  */
 export async function migratePostgres(db: Kysely<Tables>): Promise<string[]> {
   const applied = await findAppliedMigrations(db);
@@ -76,7 +82,7 @@ export async function migratePostgres(db: Kysely<Tables>): Promise<string[]> {
   return results.map(({ migrationName }) => migrationName);
 }
 
-/** Returns the names of the applied migrations. Changes nothing. */
+/** Returns the names of the applied migrations. Does not create the migration table. */
 export async function findAppliedMigrations(db: Kysely<Tables>): Promise<Set<string>> {
   const { rows: tables } = await sql`select where to_regclass('kysely_migration') is not null`.execute(db);
   if (tables.length === 0) return new Set();

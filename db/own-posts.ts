@@ -1,22 +1,22 @@
 import { MIN_DEEP_OFFSET, readDeepPage } from './deep-pages.js';
 import type { Database } from './postgres/index.js';
 import { type Page, postsByAuthor } from './posts.js';
-import type { Lane } from './support/lane.js';
+import type { ConcurrencyLimiter } from './support/concurrency-limiter.js';
 import { type PostReaders, type PostsPage, readPage } from './visible-posts.js';
 
-/** A page of up to this many posts takes at most a megabyte. */
+/** A page of up to this many posts takes at most a megabyte of memory. The concurrency limit does not apply to it. */
 const SMALL_PAGE_LIMIT = 20;
 
 interface Stores {
   db: Database;
   read: PostReaders;
-  deepPages: Lane;
-  largePages: Lane;
+  deepPages: ConcurrencyLimiter;
+  largePages: ConcurrencyLimiter;
 }
 
 /**
- * Returns a page of a user's own posts, newest first. Only a few large pages are read at the same time, to bound the memory
- * for their rows: unlike those of the feed, no two users share them.
+ * Returns a page of a user's own posts, newest first. A concurrency limit for large pages bounds the memory of their rows,
+ * because different users never share rows here, unlike in the feed.
  *
  * @param client its signal aborts when the client disconnects
  * @throws OverloadedError

@@ -8,7 +8,7 @@ import { changeStoredBytes, StorageQuotaExceededError } from './storage-quota.js
 import { StoreUnavailableError } from './support/errors.js';
 import { type Owner, publicOr } from './visibility.js';
 
-/** A post with columns of its author's account, which are null if that row is missing. */
+/** A post with columns of its author's account, which are null if the account's row is missing. */
 export interface PostRow {
   id: number;
   title: string;
@@ -29,6 +29,7 @@ export interface Page {
   offset: number;
 }
 
+/** Builds a query for posts with the columns of `PostRow`. */
 export function selectPosts(db: Database) {
   return db
     .selectFrom('posts')
@@ -45,25 +46,30 @@ export function selectPosts(db: Database) {
     ]);
 }
 
+/** The order of posts in all lists. */
 export const newestFirst = sql`posts.created_at desc, posts.id desc`;
 
 /**
- * Joins the author's `private` to each post and preserves the order of an index. The limit forces a nested loop, which caches
- * each author's row (Memoize). With a plain join, PostgreSQL would sort all posts, or look up the author again for each post.
+ * Joins the column `private` of its author to each post, and preserves the order of an index. The limit forces a nested
+ * loop, which caches the row of each author (Memoize). With a plain join, PostgreSQL would sort all posts, or look up the
+ * author again for each post.
  */
 export const withPrivacy = sql`
   left join lateral (select private from accounts where accounts.id = posts.author_id limit 1) author on true`;
 
-/** Returns an array of ids as a literal, for statements that are planned on each run. */
+/** Returns an array of ids as an SQL literal, for statements that PostgreSQL plans anew for each execution. */
 export const idArray = (ids: readonly number[]) => sql`${sql.lit(`{${ids.join(',')}}`)}::int8[]`;
 
-/** Returns the posts that exist, by id. */
+/** Returns the posts with these ids that exist, by id. */
 export async function findPosts(db: Database, ids: readonly number[]): Promise<Map<number, PostRow>> {
   const rows = await selectPosts(db).where(sql<boolean>`posts.id = any(${ids}::int8[])`).execute();
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Returns the owners of the posts that exist, by post id. Reads no content: the viewer may not be allowed to see it. */
+/**
+ * Returns the owners of the posts that exist, by post id. Does not read content, which the viewer may not be allowed to
+ * see.
+ */
 export async function findPostOwners(db: Database, ids: readonly number[]): Promise<Map<number, Owner>> {
   const rows = await db
     .selectFrom('posts')
@@ -74,7 +80,7 @@ export async function findPostOwners(db: Database, ids: readonly number[]): Prom
   return new Map(rows.map(({ post, ...owner }) => [post, owner]));
 }
 
-/** Returns the owner of the post with this image. Reads no content: the viewer may not be allowed to see it. */
+/** Returns the owner of the post with this image. Does not read content, which the viewer may not be allowed to see. */
 export async function findPostImageOwner(db: Database, image: string): Promise<Owner | undefined> {
   return db
     .selectFrom('posts')
@@ -89,7 +95,7 @@ export interface PostQuery {
   viewer: number;
 }
 
-/** A post that exists. `post` is undefined if its content was not read: see `findPostsPublicOrOwn`. */
+/** A post that exists: its owner, and the post with its content unless that was not read (see `findPostsPublicOrOwn`). */
 export interface FoundPost {
   owner: Owner;
   post: PostRow | undefined;
@@ -99,9 +105,9 @@ export interface FoundPost {
 const NO_VIEWER = 0;
 
 /**
- * Returns one post or undefined for each query, in the order of the queries. Content is read only if the post is public or the
- * viewer's own, so that the time of a refusal does not depend on hidden content. The content of a private post that several
- * viewers query in one batch is not read, not even for its author.
+ * Returns one post or undefined for each query, in the order of the queries. The content of a post is read only if the post
+ * is public or the viewer's own, so that the response time for a hidden post does not depend on its content. If several
+ * viewers query the same private post in one batch, its content is read for none of them, not even for its author.
  */
 export async function findPostsPublicOrOwn(
   db: Database,
@@ -127,6 +133,7 @@ export async function findPostsPublicOrOwn(
   return queries.map(({ id }) => found.get(id));
 }
 
+/** Returns a page of the posts of one author, newest first. */
 export async function postsByAuthor(db: Database, author: number, { limit, offset }: Page): Promise<PostRow[]> {
   return selectPosts(db).where('author_id', '=', author).orderBy(newestFirst).limit(limit).offset(offset).execute();
 }
@@ -137,25 +144,33 @@ export interface PostContent {
   image?: PendingImage | undefined;
 }
 
-/** The stores that the creation of a post needs. */
+/** What is needed to create a post. */
 export interface PostStores extends Pick<Postgres, 'db' | 'statementTimeoutMs'> {
   graph: Pick<SocialGraph, 'hasNodes'>;
 }
 
-/** If the image does not fit or cannot be claimed, `id` and all other columns of the post and its entry are null. */
+/**
+ * The result of the statement that creates a post. If the image exceeds the storage quota or cannot be claimed, `id` and
+ * the other columns of the post and its entry are null.
+ */
 interface CreatedRow extends Omit<PostRow, 'id'> {
   id: number | null;
-  /** Null if the graph needs no node. */
+  /** The id of the outbox entry; null if the graph needs no node. */
   entry: number | null;
+  /** Whether the image is within the storage quota. */
   fits: boolean;
 }
 
 /**
  * Creates a post. Returns undefined if the author's account does not exist.
  *
- * The statement's snapshot is older than its locks; `for share` makes it read the current version of the account's row. All
- * writes read from `account`, so they wait for the locks too. An image counts towards the account's quota: a stronger row lock
- * makes two concurrent posts check the quota one after the other.
+ * A single statement does all of it, in these steps: take the advisory lock (`locked`), lock and read the account's row
+ * (`account`), claim the image (`claimed`), add its size to the account's stored bytes (`counted`), insert the post and its
+ * outbox entry. Each step reads from an earlier one, so all of them wait for the locks.
+ *
+ * The snapshot of the statement is older than its locks. The row lock of `account` makes the statement read the current
+ * version of the row. With an image, the lock is exclusive (`no key update`), so that two concurrent posts check the quota
+ * one after the other.
  *
  * @throws StorageQuotaExceededError
  * @throws StoreUnavailableError if the image can no longer be claimed: see `claimImage`
@@ -205,7 +220,7 @@ export interface PostChange {
 
 const isOwn = (author: number, id: number) => sql<SqlBool>`id = ${id} and author_id = ${author}`;
 
-/** Returns whether the post exists and belongs to this author. Reads no content, and waits for no locks. */
+/** Returns whether a post exists and belongs to this author. Does not read its content or wait for locks. */
 export async function isPostOf(db: Database, author: number, id: number): Promise<boolean> {
   const found = await db.selectFrom('posts').select('id').where(isOwn(author, id)).executeTakeFirst();
   return found !== undefined;
@@ -231,7 +246,7 @@ export async function updatePost(
     if (image !== undefined) await changeStoredBytes(trx, author, image, old.image_bytes);
     await trx
       .updateTable('posts')
-      // `id` is set to itself, since a SET clause must not be empty.
+      // `id` is set to its own value, because a SET clause must not be empty.
       .set({
         ...(title !== undefined && { title }),
         ...(text !== undefined && { text }),
@@ -244,7 +259,10 @@ export async function updatePost(
   });
 }
 
-/** Locks a post's row and returns its image: the second of two concurrent edits has to see the image of the first. */
+/**
+ * Locks a post's row and returns its image. The lock makes the second of two concurrent edits see the image of the first
+ * one.
+ */
 async function lockOwnPost(trx: DatabaseTransaction, author: number, id: number) {
   const query = trx.selectFrom('posts').select(['image', 'image_bytes']).where(isOwn(author, id));
   return query.forUpdate().executeTakeFirst();
@@ -254,7 +272,7 @@ async function lockOwnPost(trx: DatabaseTransaction, author: number, id: number)
 export async function deletePost(db: Database, author: number, id: number): Promise<OutboxEntry[] | undefined> {
   if (!(await isPostOf(db, author, id))) return undefined;
   return db.transaction().execute(async (trx) => {
-    // The account first, since its deletion locks its row before the rows of its posts.
+    // The account is locked first, because its deletion locks the account's row before the rows of the posts.
     await lockShared(trx, { accounts: [author] });
     await lockExclusive(trx, { posts: [id] });
     const deletion = trx.deleteFrom('posts').where(isOwn(author, id)).returning(['image', 'image_bytes']);

@@ -6,7 +6,7 @@ import type { Log } from './support/log.js';
 
 const INTERVAL_MS = 10 * 60 * 1000;
 
-/** Deletes expired sessions and idempotency keys in the background: immediately, then after each interval. */
+/** Starts to delete expired sessions and idempotency keys in the background: immediately, and then once per interval. */
 export function startPurging(
   db: Database,
   log: Log,

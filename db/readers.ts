@@ -8,7 +8,7 @@ import { findSessions, type LiveSession } from './sessions.js';
 import { batched } from './support/batch.js';
 import { noopObserver, type Observer, observedBatches } from './support/observer.js';
 
-/** Look-ups that are batched across concurrent requests: see `batched`. */
+/** Lookups that are batched across concurrent requests: see `support/batch.ts`. */
 export interface Readers extends FeedReaders {
   session(id: string): Promise<LiveSession | undefined>;
   account(id: number): Promise<Account | undefined>;
@@ -43,6 +43,7 @@ async function readLargest<Result>(
   return counts.map(() => result);
 }
 
+/** Reads the posts of all lists with one query. Returns the posts that exist, for each list in its order. */
 async function readPosts(db: Database, lists: readonly (readonly number[])[]): Promise<PostRow[][]> {
   const found = await findPosts(db, [...new Set(lists.flat())]);
   return lists.map((list) => list.flatMap((id) => found.get(id) ?? []));

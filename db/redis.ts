@@ -5,10 +5,15 @@ import { createCircuitBreaker } from './support/circuit-breaker.js';
 import type { Log } from './support/log.js';
 import { type Observer, timed } from './support/observer.js';
 
-/** The prefix of all keys: other applications may use the same database. */
+/*
+ * The connection to Redis, whose counters all processes share. Redis is optional, and each use has a fallback: if Redis is
+ * unavailable, each process counts on its own.
+ */
+
+/** The prefix of all keys, because other applications may use the same database. */
 export const KEY_PREFIX = 'social-posting:';
 
-/** Limits a connection attempt, and the wait for the first one. */
+/** The timeout of a connection attempt. A start waits at most this long for the connection. */
 const CONNECT_TIMEOUT_MS = 1000;
 
 const MIN_SOCKET_TIMEOUT_MS = 1000;
@@ -17,9 +22,9 @@ const MAX_RECONNECTION_DELAY_MS = 1000;
 
 export interface RedisConnection {
   readonly client: Redis;
-  /** Receives the measurements of all calls. */
+  /** Receives the duration and outcome of all calls. */
   readonly observer: Observer;
-  /** Runs a call within its timeout. @throws StoreUnavailableError on any error: every use of Redis has a fallback */
+  /** Runs a call within its timeout. @throws StoreUnavailableError on any error */
   run<Result>(verb: string, call: (client: Redis) => Promise<Result>): Promise<Result>;
   /** Sends a PING. @throws StoreUnavailableError */
   check(): Promise<void>;
@@ -27,20 +32,20 @@ export interface RedisConnection {
 }
 
 interface Options {
-  /** May hold a password. */
+  /** Must not be logged, because it may contain a password. */
   url: string;
-  /** The timeout of one call, in milliseconds. */
+  /** The timeout of one call. */
   timeoutMs: number;
 }
 
-/** Connects to Redis. If it is unavailable, returns anyway and reconnects in the background. */
+/** Connects to Redis. If it is unavailable, returns nevertheless and reconnects in the background. */
 export async function openRedis({ url, timeoutMs }: Options, log: Log, observer: Observer): Promise<RedisConnection> {
   const { protocol, hostname } = new URL(url);
   const client = new Redis(url, {
-    // Without a server name Node sends no SNI, which some servers need to select their certificate (RFC 6066 section 3).
+    // Sends the server name (SNI, RFC 6066 section 3), which some servers need to select their certificate.
     ...(protocol === 'rediss:' && !isIP(hostname.replace(/[[\]]/g, '')) && { tls: { servername: hostname } }),
     lazyConnect: true,
-    // Commands fail immediately while disconnected instead of running after their request has ended.
+    // While disconnected, commands fail immediately. If they were queued, they would run after their request has ended.
     enableOfflineQueue: false,
     // Sends all commands of one event loop iteration in one write.
     enableAutoPipelining: true,
@@ -50,15 +55,15 @@ export async function openRedis({ url, timeoutMs }: Options, log: Log, observer:
     retryStrategy: (attempt) => Math.min(attempt * 100, MAX_RECONNECTION_DELAY_MS),
   });
 
-  /** The first error since the last connection. It is more specific than the "Connection is closed" of later calls. */
+  /** The first error since the last connection. It is more specific than the error of later calls, "Connection is closed". */
   let connectionError: Error | undefined;
   client.on('connect', () => {
     connectionError = undefined;
   });
   client.on('error', (error: Error & { command?: { name: string } }) => {
-    // ioredis would continue in database 0, which may belong to another application.
+    // If the database cannot be selected, ioredis would continue in database 0, which may belong to another application.
     if (error.command?.name === 'select') client.disconnect(true);
-    // The command contains the password.
+    // The command may contain the password.
     delete error.command;
     connectionError ??= error;
   });
@@ -67,7 +72,7 @@ export async function openRedis({ url, timeoutMs }: Options, log: Log, observer:
     store: 'redis',
     timeoutMs,
     log,
-    // Writes, as the counters do: a replica or a server out of memory still responds to PING.
+    // Writes a key, as the counters do: a replica or a server without free memory responds to PING, but rejects writes.
     probe: () => client.eval("return redis.call('set', KEYS[1], '', 'px', 1000)", 1, `${KEY_PREFIX}probe`),
     isUnavailable: () => true,
   });
@@ -88,7 +93,7 @@ export async function openRedis({ url, timeoutMs }: Options, log: Log, observer:
     await run('ping', () => client.ping());
   };
 
-  // Connecting may take longer than the timeout of a call.
+  // Waits longer than the timeout of a call, because connecting may take longer.
   await Promise.race([client.connect().catch(() => undefined), sleep(CONNECT_TIMEOUT_MS, undefined, { ref: false })]);
   await check().catch(() => undefined);
   return {
@@ -97,7 +102,7 @@ export async function openRedis({ url, timeoutMs }: Options, log: Log, observer:
     run,
     check,
     async close() {
-      breaker.close();
+      breaker.shutDown();
       client.disconnect();
     },
   };

@@ -7,20 +7,21 @@ export interface ViewerLikes {
   liked: boolean;
 }
 
-/** A query for the friends of `person` among `others`, and for the likes of `posts`. */
+/** Asks for the friends of `person` among `others`, and for the likes of `posts`. */
 export interface RelationsQuery {
   person: number;
   others: readonly number[];
   posts: readonly number[];
 }
 
+/** The result of a `RelationsQuery`. */
 export interface Relations {
-  /** May contain friends outside `others`: all queries of one person in a batch share this set. */
+  /** May also contain friends that are not in `others`, because all queries of one person in a batch share this set. */
   friends: ReadonlySet<number>;
   likesOf(post: number): ViewerLikes;
 }
 
-/** Runs many people's queries with one call to the graph. Returns the results in the order of the queries. */
+/** Runs the queries of many people with one call to the graph. Returns the results in the order of the queries. */
 export async function readRelations(graph: SocialGraph, queries: readonly RelationsQuery[]): Promise<Relations[]> {
   const people = distinct(queries.map(({ person }) => person));
   const posts = distinct(queries.flatMap((query) => query.posts));
@@ -37,7 +38,7 @@ export async function readRelations(graph: SocialGraph, queries: readonly Relati
   }));
 }
 
-/** Creates a friends look-up that uses a relations look-up, so that both share its batches. */
+/** Creates a lookup of friends on top of a lookup of relations, so that both share its batches. */
 export const friendsLookup =
   (relations: (query: RelationsQuery) => Promise<Relations>): FriendsLookup =>
   async (query) =>

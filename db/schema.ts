@@ -8,18 +8,18 @@ export interface AccountsTable {
   id: Generated<number>;
   name: string;
   username: string;
-  /** Unique: see `usernameKey`. */
+  /** The key by which usernames are unique: see `usernameKey`. */
   username_key: string;
   email: string;
   password_hash: string;
-  /** Incremented by every password change. Tokens with another version are rejected. */
+  /** Incremented by every change of the password. Tokens with another version are rejected. */
   token_version: Generated<number>;
   private: Generated<boolean>;
-  /** The stored image's name. */
+  /** The name of the stored image. */
   picture: string | null;
-  /** The picture's size; 0 without one, and for pictures stored before sizes were recorded. */
+  /** The size of the picture. 0 without a picture, or if it was stored before sizes were recorded. */
   picture_bytes: Generated<number>;
-  /** The total size of the picture and of all images of posts. */
+  /** The total size of the picture and of the images of all posts. */
   stored_bytes: Generated<number>;
   created_at: CreatedAt;
 }
@@ -39,9 +39,9 @@ export interface PostsTable {
   author_id: number;
   title: string;
   text: string;
-  /** The stored image's name. */
+  /** The name of the stored image. */
   image: string | null;
-  /** The image's size; 0 without one, and for images stored before sizes were recorded. */
+  /** The size of the image. 0 without an image, or if it was stored before sizes were recorded. */
   image_bytes: Generated<number>;
   created_at: CreatedAt;
 }
@@ -53,37 +53,39 @@ export interface IdempotencyKeysTable {
   /** SHA-256 of the form, in base64url. */
   form_hash: string;
   post_id: number;
-  /** As in the response to the first request. */
+  /** The name of the image, as in the response to the first request. */
   image: string | null;
   author_username: string | null;
   created_at: ColumnType<Time, Time, Time>;
 }
 
-/** Entities whose changes are not delivered to another store yet: see `outbox/index.ts`. */
+/** Outbox entries: entities whose changes have yet to be delivered to another store. See `outbox/index.ts`. */
 export interface OutboxTable {
   id: Generated<number>;
   kind: 'person' | 'post' | 'image';
-  /** An id, or an image's name. */
+  /** The id of an account or post, or the name of an image. */
   key: string;
   due_at: ColumnType<Time, Time | Date | undefined, Time | Date>;
+  /** The number of failed deliveries. */
   attempts: Generated<number>;
-  /** Whether a removal was delivered once and waits for its second delivery: see `maxCommitDelayMs` of the graph. */
+  /** Whether the removal of a node was delivered once and waits for its second delivery: see `deliverRemoval`. */
   delivered: Generated<boolean>;
   created_at: CreatedAt;
 }
 
-/** A single row: see `installation.ts`. */
+/** Has a single row: see `installation.ts`. */
 export interface InstallationTable {
   singleton: Generated<boolean>;
   id: Generated<string>;
-  /** The kinds of the other stores; null until they are claimed. */
+  /** The kind of the graph; null until a graph is claimed. */
   graph: string | null;
+  /** The kind of the image store; null until an image store is claimed. */
   images: string | null;
   /** Whether a move into this PostgreSQL is unfinished. */
   moving: Generated<boolean>;
   /** Whether a move to another graph or image store is unfinished. */
   changing: Generated<boolean>;
-  /** The location of the PostgreSQL that replaced this one, without the password. */
+  /** The location of the PostgreSQL to which the data was moved, without the password; null if it was not moved. */
   moved_to: string | null;
 }
 
@@ -92,7 +94,7 @@ export interface GraphLikesTable {
   post_id: number;
 }
 
-/** The number of likes of each post that has any. Triggers on `graph_likes` maintain it. */
+/** The number of likes of each post that has likes. Triggers on `graph_likes` maintain it. */
 export interface GraphLikeCountsTable {
   post_id: number;
   likes: number;
@@ -102,7 +104,7 @@ export interface GraphLikeCountsTable {
 export interface GraphFriendshipsTable {
   lo: number;
   hi: number;
-  /** The sender of the pending friend request; null if they are friends. */
+  /** The sender of the pending friend request; null for a friendship. */
   requester: number | null;
 }
 

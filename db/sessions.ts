@@ -9,7 +9,7 @@ import type { SessionRow } from './schema.js';
 /** An unexpired session with its account. */
 export interface LiveSession {
   id: string;
-  /** The account's current version, which the token has to match. */
+  /** The token version of the account. The token must have the same version. */
   tokenVersion: number;
   /** Whether `last_used_at` is more than a minute old. */
   needsTouch: boolean;
@@ -18,13 +18,13 @@ export interface LiveSession {
 
 export interface NewSession {
   id: string;
-  /** The number of unexpired sessions of the account, including this one, without those that concurrent logins create. */
+  /** The number of unexpired sessions of the account. Includes this one, but not those that concurrent logins create. */
   liveSessions: number;
 }
 
 /**
- * Creates a session. Returns undefined if the password has changed since it was checked, or the account was deleted. The
- * statement's snapshot is older than its locks; `for share` makes it read the current version of the account's row.
+ * Creates a session. Returns undefined if the password has changed since it was checked, or if the account was deleted. The
+ * snapshot of the statement is older than its locks; `for share` makes it read the current version of the account's row.
  */
 export async function createSession(
   { db, statementTimeoutMs }: Pick<Postgres, 'db' | 'statementTimeoutMs'>,
@@ -44,13 +44,13 @@ export async function createSession(
   return rows[0] && { id: rows[0].id, liveSessions: rows[0].others + 1 };
 }
 
-/** The assumed maximum number of concurrent logins of one account between `createSession` and `trimSessions`. */
+/** The assumed maximum number of concurrent logins of one account that `liveSessions` does not count. */
 const MAX_CONCURRENT_LOGINS = 50;
 
 /**
- * Deletes the least recently used sessions of an account beyond `max`, and returns their number. Runs no statement while the
- * account is far below the maximum. Each login runs this after its commit, so the last of several concurrent logins sees all
- * sessions and leaves `max`.
+ * Deletes the least recently used sessions of an account, so that at most `max` remain. Returns the number of deleted sessions.
+ * Runs no statement if the account has far fewer sessions. Each login calls this after its session is committed. So the last of
+ * several concurrent logins sees all sessions, and enforces the maximum.
  */
 export async function trimSessions(
   db: Database,
@@ -59,7 +59,7 @@ export async function trimSessions(
   max: number,
 ): Promise<number> {
   if (liveSessions + MAX_CONCURRENT_LOGINS <= max) return 0;
-  // The order of the row locks prevents deadlocks.
+  // Concurrent statements lock the rows in the same order, so they do not deadlock.
   const { numAffectedRows } = await sql`
     delete from sessions where id in (
       select id from sessions
@@ -93,11 +93,15 @@ export async function findSessions(db: Database, ids: readonly string[]): Promis
   return ids.map((id) => byId.get(id));
 }
 
+/** Sets `last_used_at` of these sessions to the current time. */
 export async function touchSessions(db: Database, ids: readonly string[]): Promise<void> {
   await db.updateTable('sessions').set({ last_used_at: NOW }).where(sql<boolean>`id = any(${ids}::text[])`).execute();
 }
 
-/** Returns the unexpired sessions, last used first. The current one counts as used now: its row is updated only rarely. */
+/**
+ * Returns the unexpired sessions, the last used one first. The current session counts as used now: its row is rarely
+ * updated.
+ */
 export async function listSessions(db: Database, accountId: number, current: string): Promise<SessionRow[]> {
   const lastUsed = sql<string>`case when id = ${current} then ${NOW}::timestamptz(3) else last_used_at end`;
   return db

@@ -2,9 +2,11 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 
 /*
- * The storage quota limits the total size of an account's images. `accounts.stored_bytes` is the sum of the sizes in the rows
- * of the account and its posts. It changes in the same transaction as they do, under the lock of the account's row. So a
- * check takes constant time, and two concurrent uploads cannot exceed the quota together.
+ * The storage quota limits the total size of an account's images.
+ *
+ * `accounts.stored_bytes` contains the sum of `picture_bytes` of the account and `image_bytes` of its posts, so a check takes
+ * constant time. A transaction that changes one of the sizes also changes the sum, while it holds a lock on the account's row.
+ * Two concurrent uploads therefore cannot exceed the quota together.
  */
 
 export class StorageQuotaExceededError extends Error {
@@ -22,10 +24,13 @@ export interface ImageWithQuota {
   storageMaxBytes: number;
 }
 
-/** The image that a new one replaces: that of a post, by the post's id, or the profile picture. */
+/** The image that a new one replaces: the image of a post, by the post's id, or the profile picture. */
 export type ReplacedImage = { post: number } | 'picture';
 
-/** Returns whether an image currently fits: a cheap check before the upload is stored. `changeStoredBytes` checks again. */
+/**
+ * Returns whether an image is currently within the quota. A cheap check before the image is stored: `changeStoredBytes`
+ * checks again.
+ */
 export async function fitsStorageQuota(
   db: Database,
   account: number,
@@ -40,7 +45,7 @@ export async function fitsStorageQuota(
   return rows.length === 0;
 }
 
-/** Builds the expression for the size of the replaced image. */
+/** Builds an SQL expression for the size of the replaced image. */
 function replacedBytesOf(account: number, replaced: ReplacedImage | undefined): RawBuilder<unknown> {
   if (replaced === undefined) return sql`0`;
   if (replaced === 'picture') return sql`picture_bytes`;
@@ -48,8 +53,11 @@ function replacedBytesOf(account: number, replaced: ReplacedImage | undefined): 
 }
 
 /**
- * Updates the account's stored bytes for a new image, or null for none, in place of one of `replacedBytes`. A replacement that
- * is not larger always fits, even if the operator has lowered the quota below the stored bytes.
+ * Updates the stored bytes of an account when a new image, or none, replaces an image of `replacedBytes` bytes. A new image
+ * that is not larger than the old one is always accepted, even if the operator has lowered the quota below the stored
+ * bytes.
+ *
+ * @param image null if the old image is only removed
  *
  * @throws StorageQuotaExceededError
  */

@@ -18,28 +18,28 @@ import { openPostgres, type PostgresOptions } from './postgres/server.js';
 import { warmUpDatabase } from './postgres/warm-up.js';
 import { startPurging } from './purge.js';
 import { createReaders, type Readers } from './readers.js';
+import { type ConcurrencyLimiter, createConcurrencyLimiter } from './support/concurrency-limiter.js';
 import { claimDataDirectory, type DataDirectory } from './support/data-directory.js';
 import { type StoreName, StoreUnavailableError } from './support/errors.js';
-import { createLane, type Lane } from './support/lane.js';
 import type { Log } from './support/log.js';
 import { type Gate, noopObserver, type Observer, withMetrics } from './support/observer.js';
 import { createWriters, type Writers } from './writers.js';
 
-/** The configured stores. Undefined ones are embedded, in `dataDir`. */
+/** The configuration of the stores. If `postgres` or `s3` is undefined, that store is embedded, in `dataDir`. */
 export interface StoresConfig {
   dataDir: string;
   postgres?: PostgresOptions | undefined;
-  /** Requires `postgres`. */
+  /** Requires `postgres`. If undefined, the graph consists of tables in PostgreSQL. */
   neo4j?: Neo4jOptions | undefined;
   s3?: S3Options | undefined;
 }
 
-/** Open stores, without background jobs. */
+/** The open stores, without background jobs. */
 export interface BareStores
   extends Pick<Postgres, 'db' | 'graphTransactions' | 'maintenanceDb' | 'statementTimeoutMs' | 'pools'> {
   graph: SocialGraph;
   images: ImageStore;
-  /** Only for images on disk. */
+  /** Defined only if images are stored as files. */
   imageHolds?: ImageHolds | undefined;
   directory: DataDirectory;
   close(): Promise<void>;
@@ -49,39 +49,41 @@ export interface Stores extends BareStores {
   outbox: Outbox;
   read: Readers;
   write: Writers;
-  /** See `deep-pages.ts`. */
-  deepPages: Lane;
-  /** See `own-posts.ts`. */
-  largePages: Lane;
-  /** Only with the embedded database. */
-  embedded?: EmbeddedUpkeep | undefined;
+  /** The limit for concurrent reads of deep pages: see `deep-pages.ts`. */
+  deepPages: ConcurrencyLimiter;
+  /** The limit for concurrent reads of large pages: see `own-posts.ts`. */
+  largePages: ConcurrencyLimiter;
+  /** Defined only if the database is embedded. */
+  embedded?: EmbeddedJobs | undefined;
   /**
-   * Resolves once the graph and the image store are verified, which may be after the start. Until then all calls to an
-   * unverified store throw StoreUnavailableError. Rejects with StoresDisagreeError if one belongs to another installation;
-   * then the process has to exit.
+   * Resolves when it is verified that the graph and the image store belong to this installation. This may be after the
+   * start, if one of them is unavailable. Until a store is verified, all calls to it throw StoreUnavailableError. Rejects
+   * with StoresDisagreeError if a store belongs to another installation; the process must then exit.
    */
   verified: Promise<void>;
 }
 
-export interface EmbeddedUpkeep extends Pick<Maintenance, 'usage' | 'runOnce'> {
+/** The background jobs of the embedded database, and its backup. */
+export interface EmbeddedJobs extends Pick<Maintenance, 'usage' | 'runOnce'> {
   freeSpace: FreeSpace;
-  /** Creates an archive of the database, the images in `DATA_DIR` and the token keys. */
+  /** Creates an archive of the database, the images in the data directory and the token keys. Yields its bytes. */
   backup(): AsyncGenerator<Uint8Array>;
   stop(): Promise<void>;
 }
 
+/** The limits for deep pages. */
 const DEEP_PAGES = { concurrency: 1, maxWaitMs: 3000 };
 
-/** A page of a hundred long posts takes about 15 MB while it is read and serialized. */
+/** The limits for large pages. A page of a hundred long posts takes about 15 MB while it is read and serialized. */
 const LARGE_PAGES = { concurrency: 4, maxWaitMs: 3000 };
 
-/** How long a start waits for stores that are starting at the same time. */
+/** How long a start waits for an unavailable store, which may be starting at the same time. */
 const START_TIMEOUT_MS = 10_000;
 
 const RETRY_INTERVAL_MS = 500;
 
 /**
- * Opens the stores without reading or migrating their content.
+ * Opens the stores. Does not migrate them or start background jobs.
  *
  * @throws DataDirectoryInUseError
  */
@@ -116,18 +118,19 @@ export async function openDatabase(
 ): Promise<Postgres> {
   if (postgres) return openPostgres(postgres, log, observer);
   await requireRoomToStart(directory.root);
-  // This takes seconds, so a person who waits should know why.
+  // Creating the database takes seconds, so the log says why the start takes so long.
   if (!existsSync(directory.postgres)) log.info({}, `Creating a database in ${dataDir} (first start only)…`);
   return openEmbeddedPostgres(directory.postgres, log, observer);
 }
 
-// The drivers of Neo4j and S3 are large, so they are loaded only if used.
+/** Opens the graph. The driver of Neo4j is large, so it is loaded only if it is used. */
 export async function openGraph({ neo4j }: StoresConfig, db: Database, log: Log): Promise<SocialGraph> {
   if (!neo4j) return embeddedGraph(db);
   const { openNeo4j } = await import('./graph/neo4j.js');
   return openNeo4j(neo4j, log);
 }
 
+/** Opens the image store. The AWS SDK is large, so it is loaded only if it is used. */
 export async function openImages(
   { s3 }: StoresConfig,
   { images, uploads }: Pick<DataDirectory, 'images' | 'uploads'>,
@@ -139,8 +142,8 @@ export async function openImages(
 }
 
 /**
- * Opens and migrates the stores, and starts the background jobs. PostgreSQL must be available; the graph and the image store
- * may be unavailable: see `verified`.
+ * Opens and migrates the stores, and starts the background jobs. PostgreSQL must be available. The graph and the image
+ * store need not be: see `verified`.
  *
  * @throws DataDirectoryInUseError
  * @throws StoresDisagreeError
@@ -160,13 +163,13 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
     { store: 'graph', gate: gates.graph, verify: () => verifyGraph(bare).then(bare.graph.warmUp) },
     { store: 'images', gate: gates.images, verify: () => verifyImages(bare) },
   ] as const;
-  let embedded: EmbeddedUpkeep | undefined;
+  let embedded: EmbeddedJobs | undefined;
   try {
     await retryUntilAvailable(() => migrateDatabase(bare));
     if (config.postgres) await retryUntilAvailable(() => warmUpDatabase(bare.maintenanceDb));
     for (const verification of verifications) await retryUntilAvailable(() => tryVerify(verification));
     if (!gates.graph.open) await retryUntilAvailable(() => skipIdsOfUnknownGraph(bare.maintenanceDb));
-    if (!config.postgres) embedded = await startUpkeep(stores, log);
+    if (!config.postgres) embedded = await startEmbeddedJobs(stores, log);
   } catch (error) {
     await stores.close();
     throw error;
@@ -174,7 +177,7 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
   const verified = Promise.all(
     verifications.map((verification) => verifyWhenAvailable(verification, log, closing.signal)),
   ).then(() => undefined);
-  // Prevents an unhandled rejection before `verified` is awaited.
+  // Prevents an unhandled rejection if `verified` rejects before it is awaited.
   verified.catch(() => undefined);
   const outbox = createOutbox({ ...stores, log }, observer);
   outbox.start();
@@ -184,8 +187,8 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
     outbox,
     read: createReaders(db, graph, observer),
     write: createWriters(stores, observer),
-    deepPages: createLane(DEEP_PAGES),
-    largePages: createLane(LARGE_PAGES),
+    deepPages: createConcurrencyLimiter(DEEP_PAGES),
+    largePages: createConcurrencyLimiter(LARGE_PAGES),
     embedded,
     verified,
     async close() {
@@ -198,8 +201,8 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
   };
 }
 
-/** Starts the maintenance of the embedded database and the check for free disk space. */
-async function startUpkeep(stores: BareStores, log: Log): Promise<EmbeddedUpkeep> {
+/** Starts the maintenance of the embedded database, and the monitoring of free disk space. */
+async function startEmbeddedJobs(stores: BareStores, log: Log): Promise<EmbeddedJobs> {
   const { db, directory } = stores;
   const freeSpace = await watchFreeSpace(directory.root, db, log);
   const maintenance = startMaintenance(stores, log, { hasRoom: () => !freeSpace.isLow });
@@ -215,13 +218,14 @@ async function startUpkeep(stores: BareStores, log: Log): Promise<EmbeddedUpkeep
   };
 }
 
+/** How to verify a store, and the gate that lets calls to it pass afterwards. */
 interface Verification {
   store: StoreName;
   gate: Gate;
   verify(): Promise<void>;
 }
 
-/** Verifies a store and opens its gate, unless it is unavailable. @throws StoresDisagreeError */
+/** Verifies a store and opens its gate. Does nothing if the store is unavailable. @throws StoresDisagreeError */
 async function tryVerify({ store, gate, verify }: Verification): Promise<void> {
   try {
     await verify();
@@ -231,7 +235,7 @@ async function tryVerify({ store, gate, verify }: Verification): Promise<void> {
   }
 }
 
-/** Verifies a store once it is available, unless the signal aborts first. @throws StoresDisagreeError */
+/** Waits until a store is available, and verifies it. Returns early if the signal aborts. @throws StoresDisagreeError */
 async function verifyWhenAvailable(verification: Verification, log: Log, signal: AbortSignal): Promise<void> {
   const { store, gate } = verification;
   if (gate.open) return;
@@ -246,7 +250,7 @@ async function verifyWhenAvailable(verification: Verification, log: Log, signal:
   log.info({ store }, 'store verified');
 }
 
-/** Repeats an attempt while a store is unavailable. @throws StoreUnavailableError after 10 seconds */
+/** Repeats an attempt while it fails because a store is unavailable. @throws StoreUnavailableError after 10 seconds */
 export async function retryUntilAvailable(attempt: () => Promise<void>): Promise<void> {
   const deadline = Date.now() + START_TIMEOUT_MS;
   for (;;) {

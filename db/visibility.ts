@@ -1,14 +1,17 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 
 /*
- * Visibility of a user's content: posts with their images, the profile picture, the full profile. It is visible to:
+ * Who may see what. A user's content is the user's posts with their images, the profile picture and the full profile:
  *
- *   The owner's account is public    every user
- *   The owner's account is private   the owner and the owner's friends
+ *   If the owner's account is public    every user may see it.
+ *   If the owner's account is private   the owner and the owner's friends may see it.
  *
- * The rule is implemented twice, both times in this file: as a predicate and as an SQL condition (`publicOr`, or its negation). Friendships are in the graph,
- * so the predicate looks them up if necessary, and a query receives the friends' ids. A friendship is read after the owner's
- * row: in the reverse order, a post created after the friendship ended could be shown.
+ * The rule is implemented twice, both times in this file: as a predicate (`canSee`), and as an SQL condition (`publicOr`
+ * and its negation, `hiddenOwners`). Friendships are in the graph. The predicate looks them up if necessary; a query
+ * receives the ids of the viewer's friends.
+ *
+ * A friendship must be read after the row of the content. In the reverse order, a post that was created after the end of the
+ * friendship could be shown.
  */
 
 /** The owner of a post or a picture. `private` is null if the account's row is missing, which counts as public. */
@@ -18,8 +21,8 @@ export interface Owner {
 }
 
 /**
- * Stands in for the owner of missing content, so that friends are looked up as for hidden content. Otherwise the time of a 404
- * would reveal which of the two it is.
+ * The owner to assume for content that does not exist. Friends are then looked up as for hidden content. Otherwise the response
+ * time of a 404 would reveal whether the content exists.
  */
 const NONEXISTENT_OWNER: Owner = { id: 0, private: true };
 
@@ -28,19 +31,22 @@ export type FriendsLookup = (query: { person: number; others: readonly number[] 
 
 const isPublic = (owner: Owner) => owner.private !== true;
 
-/** SQL form of `isPublic`. The query must expose the owner's column `private`. */
+/** The SQL form of `isPublic`. The query must contain the owner's column `private`. */
 export const PUBLIC = sql<SqlBool>`private is not true`;
 
 /** Returns whether the owner's content is visible to the viewer without a friendship. */
 export const isPublicOrOwn = (viewer: number, owner: Owner) => isPublic(owner) || owner.id === viewer;
 
-/** SQL form: public, or `isOwnerAllowed`, which tests whether the owner is the viewer or, in lists, a friend. */
+/**
+ * The SQL form of the rule. `isOwnerAllowed` is a condition that tests whether the owner is the viewer or, in lists, a
+ * friend of the viewer.
+ */
 export const publicOr = (isOwnerAllowed: RawBuilder<SqlBool>) => sql<SqlBool>`(${PUBLIC} or ${isOwnerAllowed})`;
 
-/** The ids of the private accounts. */
+/** A query for the ids of the private accounts. */
 export const privateAccounts = sql`select id from accounts where not (${PUBLIC})`;
 
-/** Negation of `publicOr` for scans of many rows: the ids of all owners whose content is hidden. */
+/** The negation of `publicOr`, for scans of many rows: a query for the ids of all owners whose content is hidden. */
 export const hiddenOwners = (isOwnerAllowed: RawBuilder<SqlBool>) =>
   sql`select id from accounts where not ${publicOr(isOwnerAllowed)}`;
 

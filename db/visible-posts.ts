@@ -11,11 +11,11 @@ export interface VisiblePost {
 /** A page of a list. */
 export interface PostsPage {
   posts: VisiblePost[];
-  /** Whether older posts follow. */
+  /** Whether older posts follow after this page. */
   more: boolean;
 }
 
-/** The batched look-ups that this file uses: see `readers.ts`. */
+/** The batched lookups that this file uses: see `readers.ts`. */
 export interface PostReaders {
   /** Returns a post, with its content only if it is public or the viewer's own: see `findPostsPublicOrOwn`. */
   postIfPublicOrOwn(query: PostQuery): Promise<FoundPost | undefined>;
@@ -26,9 +26,11 @@ export interface PostReaders {
 }
 
 /**
- * Returns a post as the viewer sees it, or undefined if it is hidden or does not exist. No content is read before the viewer
- * is known to be allowed, and both refusals take the same two look-ups, so that their time reveals nothing. A friend's post
- * takes two more: its content, and the friendship again, which has to be read after the content.
+ * Returns a post as the viewer sees it, or undefined if it is hidden or does not exist.
+ *
+ * Content is read only after it is known that the viewer may see it. A hidden post and one that does not exist take the
+ * same two lookups, so the response time does not reveal which of the two it is. A friend's post takes two more lookups:
+ * its content, and again the friendship, which must be read after the content.
  */
 export async function findVisiblePost(read: PostReaders, viewer: number, id: number): Promise<VisiblePost | undefined> {
   const found = await read.postIfPublicOrOwn({ id, viewer });
@@ -38,6 +40,7 @@ export async function findVisiblePost(read: PostReaders, viewer: number, id: num
   return post && recheckPost(read, viewer, post);
 }
 
+/** Returns the post if it is still visible to the viewer. */
 async function recheckPost(read: PostReaders, viewer: number, post: PostRow): Promise<VisiblePost | undefined> {
   return (await filterVisible(read, viewer, [post], 1)).posts[0];
 }
@@ -55,8 +58,8 @@ export async function recheckVisible(
 }
 
 /**
- * Reads a page of posts that the viewer may see. `readRows` reads one post more than the page's limit, which shows whether older
- * posts follow.
+ * Reads a page of posts that the viewer may see. `readRows` is called for one post more than the page needs, to find out
+ * whether older posts follow.
  */
 export async function readPage(
   read: PostReaders,

@@ -3,8 +3,8 @@ import { KEY_PREFIX, type RedisConnection } from './redis.js';
 import { batched } from './support/batch.js';
 
 /*
- * Fixed-window counters in Redis, which all processes share. Concurrent increments are batched: one script call counts the
- * requests of many clients.
+ * Fixed-window counters in Redis, which all processes share. Concurrent increments are batched: one call of a Lua script
+ * increments the counters of many clients.
  */
 
 export interface WindowCount {
@@ -25,10 +25,10 @@ export interface WindowCounters {
 /** A key and the length of its window. */
 type Increment = readonly [key: string, windowMs: number];
 
-/** Redis responds so fast that holding calls back for a larger batch would only delay them. */
+/** High, because Redis responds fast: to hold back calls for a larger batch would only delay them. */
 const MAX_IN_FLIGHT = 16;
 
-/** A counter without an expiry would block its client permanently, so each increment checks that there is one. */
+/** Each increment ensures that the counter has an expiry time: a counter without one would block its client permanently. */
 const INCREMENT_SCRIPT = `
   local counts = {}
   for i, key in ipairs(KEYS) do

@@ -5,9 +5,10 @@ import { touchSessions } from './sessions.js';
 import { batched } from './support/batch.js';
 import { noopObserver, type Observer, observedBatches } from './support/observer.js';
 
-/** Writes that are batched across concurrent requests, one transaction per batch: see `batched`. */
+/** Writes that are batched across concurrent requests, with one transaction per batch: see `support/batch.ts`. */
 export interface Writers {
   setLike(change: LikeChange): Promise<LikeOutcome>;
+  /** Sets `last_used_at` of a session to the current time. */
   touchSession(id: string): Promise<void>;
 }
 

@@ -13,7 +13,10 @@ import { IMAGE_NOT_FOUND, serveImage, withUpload } from './http/images.js';
 import type { Handlers, Request } from './operation.js';
 import { postView } from './views.js';
 
-/** The response for posts that do not exist, are hidden, or belong to another user. It must not reveal which. */
+/**
+ * The response for a post that does not exist, is hidden, or belongs to another user. It must not reveal which of these is
+ * true.
+ */
 const NO_SUCH_POST = errorResponse('not_found', 'There is no such post.');
 
 export const posts: PostsHandlers<Handlers> = {
@@ -47,7 +50,7 @@ export const posts: PostsHandlers<Handlers> = {
     switch (creation.outcome) {
       case 'accountDeleted':
         throw invalidToken();
-      case 'otherForm':
+      case 'keyReused':
         return errorResponse('idempotency_key_reused', 'The Idempotency-Key was already used with another form.');
       case 'inProgress':
         return errorResponse(
@@ -65,7 +68,7 @@ export const posts: PostsHandlers<Handlers> = {
   },
 
   async editPost({ user, query, body: { title, text, image: upload, remove_image } }, context) {
-    // Checked before the upload, so that no image is stored for a post that the user cannot edit.
+    // Checked first, so that no image is stored for a post that the user cannot edit.
     if (!(await isPostOf(context.db, user.account.id, query.id))) return NO_SUCH_POST;
     const uploadContext = { account: user.account.id, upload, replaced: { post: query.id } };
     const updated = await withUpload(context, uploadContext, (image) =>
@@ -95,6 +98,7 @@ export const posts: PostsHandlers<Handlers> = {
 
 type PostForm = Request<'createPost'>['body'];
 
+/** Creates a post. */
 async function publish(
   context: AppContext,
   account: number,
@@ -106,6 +110,7 @@ async function publish(
   return created ? { outcome: 'created', ...created } : { outcome: 'accountDeleted' };
 }
 
+/** Creates a post, unless an earlier request with the same idempotency key has created it. */
 async function publishOnce(context: AppContext, account: number, form: PostForm, key: string): Promise<PostCreation> {
   const { title, text, image: upload } = form;
   const request = { account, key, formHash: await hashForm(form) };
@@ -115,20 +120,20 @@ async function publishOnce(context: AppContext, account: number, form: PostForm,
   );
 }
 
-/** Returns the SHA-256 hash, in base64url, of the form's title, text, and image with its media type. */
+/** Returns a SHA-256 hash, in base64url, of the title, the text, and the image with its media type. */
 async function hashForm({ title, text, image }: PostForm): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify([title, text, image?.mediaType]));
   if (image) for await (const chunk of createReadStream(image.path)) hash.update(chunk);
   return hash.digest('base64url');
 }
 
-/** Returns the view of a post; undefined if the viewer cannot see it. */
+/** Returns the view of a post, or undefined if the viewer cannot see it. */
 async function findVisibleView({ read }: AppContext, viewer: number, id: number) {
   const visible = await findVisiblePost(read, viewer, id);
   return visible && postView(visible.post, visible.likes);
 }
 
-/** Returns a page of posts, with a `Link` to the next page if there is one. */
+/** Returns the response with a page of posts, and a `Link` to the next page if there is one. */
 function pageResponse(path: string, { limit, offset }: Page, posts: readonly VisiblePost[], more: boolean) {
   const body = posts.map(({ post, likes }) => postView(post, likes));
   const next = `<${path}?limit=${limit}&offset=${offset + limit}>; rel="next"`;

@@ -1,4 +1,4 @@
-import type { Account, Taken } from '../db/accounts.js';
+import type { Account, FieldTaken } from '../db/accounts.js';
 import type { PostRow } from '../db/posts.js';
 import type { ViewerLikes } from '../db/relations.js';
 import type { SessionRow } from '../db/schema.js';
@@ -7,6 +7,11 @@ import { errorResponse } from './http/errors.js';
 
 type Schemas = components['schemas'];
 
+/*
+ * Views: they convert rows of the database to the schemas of the contract.
+ */
+
+/** Returns the path of an image, or null if there is no image. */
 const imageLink = (route: 'posts' | 'profiles', image: string | null) => image && `/${route}/image/${image}`;
 
 export const accountView = ({ id, name, username, email }: Account): Schemas['Account'] => ({
@@ -16,7 +21,7 @@ export const accountView = ({ id, name, username, email }: Account): Schemas['Ac
   email,
 });
 
-/** Returns the profile for its owner and for users who may see all of it. */
+/** Returns the complete profile, for its owner and for users who may see it. */
 export const fullProfileView = (account: Account): Schemas['FullProfile'] => ({
   ...briefProfileView(account),
   profile_link: imageLink('profiles', account.picture),
@@ -27,7 +32,7 @@ export const fullProfileView = (account: Account): Schemas['FullProfile'] => ({
 export const briefProfileView = ({ id, name, username }: Account): Schemas['Profile'] => ({ id, name, username });
 
 /** Returns the 409 for a username or email that another account has. */
-export const takenResponse = ({ field }: Taken) =>
+export const takenResponse = ({ field }: FieldTaken) =>
   errorResponse(`${field}_taken`, `The ${field === 'email' ? 'email address' : 'username'} is already in use.`);
 
 export const sessionView = (session: SessionRow, current: string): Schemas['Session'] => ({

@@ -2,15 +2,20 @@ import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { Header, list } from 'tar';
 
+/*
+ * The format of a backup: a tar archive whose last file is a manifest with the SHA-256 of every other file. The manifest is
+ * written last, so an archive without it is incomplete.
+ */
+
 /** A file or directory in the archive. */
 export interface ArchiveEntry {
-  /** Relative, separated by slashes. */
+  /** A relative path with slashes. */
   path: string;
   /** Undefined for a directory. */
   file?: { size: number; bytes: AsyncIterable<Uint8Array> };
 }
 
-/** The file is not a backup, or is incomplete or damaged. */
+/** A file is not a backup, or it is incomplete or damaged. */
 export class BadArchiveError extends Error {
   readonly code = 'bad_archive';
   constructor(message: string) {
@@ -19,7 +24,7 @@ export class BadArchiveError extends Error {
   }
 }
 
-/** The path of the last entry: one line per file in the format of sha256sum, and a final line with the number of files. */
+/** The path of the manifest. It has one line per file, in the format of sha256sum, and a last line with the number of files. */
 const MANIFEST = 'manifest.sha256';
 
 const completionLine = (fileCount: number) => `# complete: ${fileCount} files`;
@@ -27,9 +32,9 @@ const completionLine = (fileCount: number) => `# complete: ${fileCount} files`;
 const BLOCK_BYTES = 512;
 
 /**
- * Yields a tar archive that ends with the manifest. An archive without one is incomplete.
+ * Yields the bytes of a tar archive with these entries and the manifest.
  *
- * @throws Error if the bytes of a file differ from its size
+ * @throws Error if the number of bytes of a file differs from its size
  */
 export async function* writeArchive(entries: AsyncIterable<ArchiveEntry>): AsyncGenerator<Uint8Array> {
   const manifest: string[] = [];
@@ -65,17 +70,18 @@ function headerOf(path: string, type: 'File' | 'Directory', size: number): Uint8
   return block;
 }
 
+/** Returns the zeros that follow a file of this size: tar pads files to whole blocks. */
 const padding = (size: number) => Buffer.alloc((BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES);
 
 /**
- * Compares every file in the archive with the manifest. Returns the number of files.
+ * Compares every file in the archive with the manifest. Returns the number of files, without the manifest.
  *
- * @throws BadArchiveError if they differ, or the error of `open` if the archive cannot be opened
+ * @throws BadArchiveError if they differ or the archive cannot be parsed; the error of `open` if it cannot be opened
  */
 export async function checkArchive(archive: string): Promise<number> {
   const hashes = new Map<string, string>();
   let manifest = '';
-  // `list` does not fail if the archive is missing.
+  // Opened once for its error: `list` does not fail if the archive is missing.
   await (await open(archive)).close();
   try {
     await list({

@@ -6,25 +6,31 @@ import type { ArchiveEntry } from './archive.js';
 import { copyFile } from './files.js';
 
 /**
- * Copies the files of a running PostgreSQL, as pg_basebackup does. Files are copied while they change. When PostgreSQL starts on
- * the copy, it replays the WAL written during the backup, as in crash recovery, and reaches the state at `stop`. No checkpoint
- * may run during the backup, because it removes WAL.
+ * A base backup: a copy of the files of a running PostgreSQL, as pg_basebackup makes it. Files change while they are
+ * copied, so the copy alone is inconsistent. When PostgreSQL starts on the copy, it replays the WAL (write-ahead log) that
+ * was written during the backup, as in crash recovery, and reaches the state at the time of `stop`. No checkpoint may run
+ * during the backup, because a checkpoint removes WAL files.
  */
 export interface BaseBackup {
-  /** Yields all files except WAL. */
+  /** Yields all files and directories except WAL files. */
   files(): AsyncGenerator<ArchiveEntry>;
-  /** Ends the backup. Returns a generator of its WAL and its label, which makes PostgreSQL replay the WAL. */
+  /** Ends the backup. Returns a generator of its WAL files and its label, the file that makes PostgreSQL replay the WAL. */
   stop(): Promise<() => AsyncGenerator<ArchiveEntry>>;
-  /** Ends the backup and discards its WAL and label. Does nothing if it has ended. */
+  /** Ends the backup without a result. Does nothing if it has already ended. */
   abandon(): Promise<void>;
 }
 
-/** Files of a running server that are not data. */
+/** Names of files and directories that a running server creates but that are not data. */
 const EXCLUDED = new Set(['postmaster.pid', 'postmaster.opts', 'pgsql_tmp']);
 
-/** Starts a base backup. @param prefix the directory of the files in the archive */
+/**
+ * Starts a base backup.
+ *
+ * @param directory the data directory of PostgreSQL
+ * @param prefix the directory of its files in the archive
+ */
 export async function startBaseBackup(db: Database, directory: string, prefix: string): Promise<BaseBackup> {
-  // An earlier backup that failed to end is still in progress in this session.
+  // The start fails if an earlier backup is still in progress in this session, because it was not ended properly.
   const firstSegment = await start(db).catch(() => abandon(db).then(() => start(db)));
   const walDirectory = join(directory, 'pg_wal');
   let isInProgress = true;
@@ -39,6 +45,7 @@ export async function startBaseBackup(db: Database, directory: string, prefix: s
       return async function* () {
         const bytes = Buffer.from(label);
         yield { path: `${prefix}/backup_label`, file: { size: bytes.length, bytes: once(bytes) } };
+        // The names of segments sort in the order of the WAL.
         const segments = (await readdir(walDirectory)).filter((name) => name >= firstSegment && name <= lastSegment);
         for (const name of segments.sort()) yield* copyFile(join(walDirectory, name), `${prefix}/pg_wal/${name}`);
       };
@@ -51,7 +58,7 @@ export async function startBaseBackup(db: Database, directory: string, prefix: s
   };
 }
 
-/** Starts the backup. Returns the name of its first WAL segment. */
+/** Starts a backup. Returns the name of its first WAL segment. */
 async function start(db: Database): Promise<string> {
   const { rows } = await sql<{ segment: string }>`
     select pg_walfile_name(pg_backup_start('npm run backup', true)) as segment`.execute(db);
@@ -64,18 +71,22 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** Yields a directory tree, with empty directories, which PostgreSQL needs. Skips the files below `withoutFiles`. */
+/** Yields a directory tree. Includes empty directories, which PostgreSQL needs. Skips the files in `walDirectory`. */
 async function* copyDirectory(
   directory: string,
   archivePath: string,
-  withoutFiles: string,
+  walDirectory: string,
+  isInWalDirectory = false,
 ): AsyncGenerator<ArchiveEntry> {
   yield { path: archivePath };
   for (const entry of await readdir(directory, { withFileTypes: true })) {
     if (EXCLUDED.has(entry.name)) continue;
     const source = join(directory, entry.name);
     const target = `${archivePath}/${entry.name}`;
-    if (entry.isDirectory()) yield* copyDirectory(source, target, directory === withoutFiles ? source : withoutFiles);
-    else if (directory !== withoutFiles) yield* copyFile(source, target);
+    if (entry.isDirectory()) {
+      yield* copyDirectory(source, target, walDirectory, isInWalDirectory || source === walDirectory);
+    } else if (!isInWalDirectory) {
+      yield* copyFile(source, target);
+    }
   }
 }

@@ -11,16 +11,18 @@ import { copyFile } from './files.js';
 interface Sources {
   db: Database;
   directory: DataDirectory;
-  /** Undefined if the images are stored elsewhere. Then the backup does not include them. */
+  /** Undefined if the images are not in the data directory. The backup then does not include them. */
   imageHolds?: ImageHolds | undefined;
   maintenance?: Pick<Maintenance, 'holdCheckpoints'> | undefined;
 }
 
 /**
- * Creates an archive of the embedded stores while they are in use. It contains the database as of the end of the base backup,
- * and the images of the same moment: removals are held off during the whole backup, and `put` while the base backup stops and
- * the images are listed. Every image that a row refers to is therefore in the archive, and every image in the archive has a row
- * or an outbox entry.
+ * Creates an archive of the embedded stores while they are in use. Yields its bytes.
+ *
+ * The archive contains the database as of the end of the base backup, and the images as of the same time. For this, the removal
+ * of images is held off during the whole backup, and the storing of new images while the base backup ends and the images are
+ * listed. As a result, the archive contains every image that a row refers to, and every image in the archive has a row or an
+ * outbox entry.
  */
 export const createBackup = (sources: Sources): AsyncGenerator<Uint8Array> => writeArchive(readEntries(sources));
 
@@ -50,7 +52,7 @@ async function* readEntries({ db, directory, imageHolds, maintenance }: Sources)
   }
 }
 
-/** Returns the names of all files, with the installation marker but without its temporary files. */
+/** Returns the names of all images and of the installation marker, without the marker's temporary files. */
 async function listFiles(images: string): Promise<string[]> {
   const entries = await readdir(images, { withFileTypes: true });
   return entries.filter((entry) => entry.isFile() && !entry.name.startsWith('.installation.')).map(({ name }) => name);

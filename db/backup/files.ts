@@ -3,7 +3,7 @@ import type { ArchiveEntry } from './archive.js';
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** Yields a file with its current size, or nothing if it does not exist. The content may change while it is read. */
+/** Yields the entry of a file with its current size, or nothing if the file does not exist. It may change while it is read. */
 export async function* copyFile(path: string, archivePath: string): AsyncGenerator<ArchiveEntry> {
   const file = await open(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
@@ -14,7 +14,8 @@ export async function* copyFile(path: string, archivePath: string): AsyncGenerat
     for (let position = 0; position < size; ) {
       const chunk = Buffer.alloc(Math.min(CHUNK_BYTES, size - position));
       const bytesRead = (await file?.read(chunk, 0, chunk.length, position))?.bytesRead ?? 0;
-      // A file that was truncated meanwhile is padded with zeros, as pg_basebackup does. Replaying the WAL truncates it.
+      // A file that was truncated meanwhile is padded with zeros, as in pg_basebackup. The replay of the WAL truncates it
+      // again.
       const bytes = bytesRead > 0 ? chunk.subarray(0, bytesRead) : chunk;
       position += bytes.length;
       yield bytes;

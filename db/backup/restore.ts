@@ -6,7 +6,7 @@ import { claimDataDirectory, type DataDirectory, OWNER_ONLY_MODE } from '../supp
 import { syncPath, syncTree } from '../support/durable-files.js';
 import { checkArchive } from './archive.js';
 
-/** The target of a restore holds data, which the restore would overwrite. */
+/** The target directory of a restore contains data that the restore would overwrite. */
 export class DataDirectoryNotEmptyError extends Error {
   readonly code = 'data_directory_not_empty';
   constructor(path: string) {
@@ -15,27 +15,27 @@ export class DataDirectoryNotEmptyError extends Error {
   }
 }
 
-/** The top-level entries of a backup. */
-const PARTS = ['images', 'token-keys', 'postgres'] as const;
+/** The top-level files and directories of a backup. */
+const TOP_LEVEL_NAMES = ['images', 'token-keys', 'postgres'] as const;
 
 /**
  * Restores an archive into an empty data directory. Returns the number of files.
  *
- * Files are first extracted to the directory `restoring`. While it exists, the service does not start, so an interrupted
- * restore is not mistaken for an installation, and can be run again.
+ * Files are first extracted to the subdirectory `restoring`. The service does not start while this directory exists. So an
+ * interrupted restore is not mistaken for a complete installation, and it can be run again.
  *
- * @throws BadArchiveError before anything is written
+ * @throws BadArchiveError, before anything is written
  * @throws DataDirectoryInUseError
  * @throws DataDirectoryNotEmptyError
  */
 export async function restoreBackup(archive: string, path: string): Promise<number> {
   const root = resolve(path);
-  // Checked before the claim, because a claim creates the directory.
+  // Checked before the claim, which creates the directory.
   if (!existsSync(join(root, 'restoring')) && (await isOccupied(root))) throw new DataDirectoryNotEmptyError(root);
   const files = await checkArchive(archive);
   const directory = await claimDataDirectory(root, { shared: false, allowUnfinishedRestore: true });
   try {
-    // Another process may have used the directory before the claim.
+    // Checked again: another process may have used the directory before the claim.
     if (!existsSync(directory.restoring) && (await isOccupied(root))) throw new DataDirectoryNotEmptyError(root);
     await extractInto(directory, archive);
     return files;
@@ -53,25 +53,25 @@ async function isOccupied(root: string): Promise<boolean> {
 async function extractInto({ root, restoring }: DataDirectory, archive: string): Promise<void> {
   await mkdir(restoring, { recursive: true, mode: OWNER_ONLY_MODE });
   syncPath(root);
-  // An interrupted restore may have left files.
-  for (const part of PARTS) {
-    await rm(join(restoring, part), { recursive: true, force: true });
-    await rm(join(root, part), { recursive: true, force: true });
+  // Removes what an interrupted restore may have left.
+  for (const name of TOP_LEVEL_NAMES) {
+    await rm(join(restoring, name), { recursive: true, force: true });
+    await rm(join(root, name), { recursive: true, force: true });
   }
   await extract({
     file: archive,
     cwd: restoring,
     strict: true,
-    filter: (path) => PARTS.some((part) => isIn(part, path)),
+    filter: (path) => TOP_LEVEL_NAMES.some((name) => isIn(name, path)),
   });
   syncTree(restoring);
-  for (const part of PARTS) {
-    if (existsSync(join(restoring, part))) await rename(join(restoring, part), join(root, part));
+  for (const name of TOP_LEVEL_NAMES) {
+    if (existsSync(join(restoring, name))) await rename(join(restoring, name), join(root, name));
   }
   syncPath(root);
-  // From here on, the service can start.
+  // Once this directory is removed, the service can start.
   await rm(restoring, { recursive: true });
   syncPath(root);
 }
 
-const isIn = (part: string, path: string) => path === part || path.startsWith(`${part}/`);
+const isIn = (directory: string, path: string) => path === directory || path.startsWith(`${directory}/`);

@@ -1,13 +1,15 @@
-/**
- * Every Cypher statement of the service. All are constants; parameters carry the values.
+/*
+ * All Cypher statements of the service. They are constants; values are passed as parameters.
  *
- * Nodes: `Person` (a user), `Post`, `Attempt` (a committed state transition) and `Installation` (the claim).
- * Relationships: LIKES, REQUESTED and FRIENDS_WITH; a friendship has one in each direction.
+ * Nodes: `Person` (a user), `Post`, `Attempt` (a committed change of a friendship, see `transition` in `neo4j.ts`) and
+ * `Installation` (the installation marker). Relationships: `LIKES`, `REQUESTED` and `FRIENDS_WITH`. A friendship consists
+ * of two `FRIENDS_WITH` relationships, one in each direction.
  */
 
 /**
- * Finds friendships starting from the shorter of the two lists. COUNT is cheap: Neo4j stores the degree of a node. The result
- * is one record of lists, because it is decoded faster than one record per post.
+ * Returns the friendships between two lists of users, and the likes of posts. The search for friendships starts from the
+ * shorter list. COUNT is cheap, because Neo4j stores the number of relationships of each node. The result is a single
+ * record of lists, because the driver decodes it faster than one record per post.
  */
 export const RELATIONS_BETWEEN = `
   RETURN
@@ -31,7 +33,7 @@ export const RELATIONS_BETWEEN = `
       }]
     } AS likes`;
 
-/** For posts with many likes: with both nodes bound, Neo4j scans the relationships of the node that has fewer. */
+/** For posts with many likes: if both nodes are known, Neo4j scans the relationships of the node that has fewer. */
 export const LIKERS_AMONG = `
   MATCH (post:Post)
   WHERE post.id IN $posts
@@ -60,7 +62,7 @@ export const UNLIKE = `
   MATCH (:Person {id: like.person})-[edge:LIKES]->(:Post {id: like.post})
   DELETE edge`;
 
-/** Locks nodes until the transaction ends: setting a property takes the lock, even if the value does not change. */
+/** Locks nodes until the transaction ends. Setting a property takes the lock, even if its value does not change. */
 export const LOCK_PEOPLE = `
   UNWIND $people AS id
   MERGE (person:Person {id: id})
@@ -73,7 +75,7 @@ export const DELETE_ATTEMPTS = `
   WHERE attempt.id = $attempt OR attempt.at < timestamp() - $age
   DELETE attempt`;
 
-/** Returns `friends`, or else the direction of a request. */
+/** Returns how two users are related: `friends`, or the direction of a pending request. */
 export const EXISTING_RELATION = `
   MATCH (from:Person {id: $from})-[edge:FRIENDS_WITH|REQUESTED]-(:Person {id: $to})
   WITH CASE
@@ -131,7 +133,7 @@ export const ADD_FRIENDSHIPS = `
   MERGE (friend:Person {id: friendship.friend})
   MERGE (person)-[:FRIENDS_WITH]->(friend)`;
 
-/** Removes friendships and requests. */
+/** Removes friendships and friend requests. */
 export const REMOVE_FRIEND_EDGES = `
   UNWIND $edges AS given
   MATCH (:Person {id: given.from})-[edge:FRIENDS_WITH|REQUESTED]->(:Person {id: given.to})

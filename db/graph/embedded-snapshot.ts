@@ -2,7 +2,10 @@ import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../schema.js';
 import type { FriendRequest, Friendship, GraphSnapshot } from './index.js';
 
-/** Creates the snapshot of the graph tables. A pair of users is one row, so one-sided and duplicate edges cannot exist. */
+/**
+ * Creates the snapshot of the graph tables. Each pair of users has one row, so there are no duplicate or one-sided
+ * friendships.
+ */
 export function embeddedSnapshot(db: Kysely<Tables>): GraphSnapshot {
   const ids = async (query: ReturnType<typeof sql<{ id: number }>>) =>
     (await query.execute(db)).rows.map(({ id }) => id);
@@ -70,7 +73,7 @@ export function embeddedSnapshot(db: Kysely<Tables>): GraphSnapshot {
   };
 }
 
-/** Returns the columns of the rows in `graph_friendships`. */
+/** Converts friendships and requests to rows of `graph_friendships`. Returns one array per column. */
 function pairColumns(friendships: readonly Friendship[], requests: readonly FriendRequest[]) {
   const pairs = [
     ...friendships.map(({ person, friend }) => ({ a: person, b: friend, requester: null })),

@@ -11,12 +11,12 @@ interface RelationsRow {
   likes: [post: number, count: number, likers: number[]][];
 }
 
-/** Returns the graph that consists of PostgreSQL tables. Only edges have rows: users and posts need no nodes here. */
+/** Returns the graph as tables in PostgreSQL. Only edges have rows, so users and posts need no nodes. */
 export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
-  /** Matches the row of two users, whether it is a friendship or a pending request. */
+  /** Builds a condition that matches the row of two users, which is a friendship or a pending request. */
   const isPair = (a: number, b: number) => sql<SqlBool>`lo = ${Math.min(a, b)} and hi = ${Math.max(a, b)}`;
 
-  /** Deletes the row of two users if the condition holds. Returns whether it did. */
+  /** Deletes the row of two users if the condition holds. Returns whether a row was deleted. */
   async function deletePairIf(a: number, b: number, condition: ReturnType<typeof sql<SqlBool>>): Promise<boolean> {
     const { numDeletedRows } = await db
       .deleteFrom('graph_friendships')
@@ -111,7 +111,7 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
         .select('requester')
         .where(isPair(from, to))
         .executeTakeFirst();
-      // The existing relation has just ended.
+      // The relation that caused the conflict has ended meanwhile.
       if (!existing) return this.request(from, to);
       if (existing.requester === null) return 'friends';
       return existing.requester === from ? 'alreadySent' : 'alreadyReceived';
@@ -147,7 +147,7 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
 
     snapshot: embeddedSnapshot(db),
 
-    // The tables belong to the same database as the `installation` table, so the claim cannot differ.
+    // The graph tables are in the same database as the table `installation`, so the graph always belongs to this installation.
     async claimedBy() {
       const installation = await db.selectFrom('installation').select('id').executeTakeFirst();
       return installation?.id;
@@ -166,7 +166,7 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
       return rows[0] ?? { person: 0, post: 0 };
     },
 
-    // Migrations and connections are those of PostgreSQL.
+    // The tables are migrated with PostgreSQL, and use its connections.
     migrate: async () => undefined,
     warmUp: async () => undefined,
     close: async () => undefined,

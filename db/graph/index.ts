@@ -1,5 +1,10 @@
 import type { DatabaseTransaction } from '../postgres/index.js';
 
+/*
+ * The social graph: friendships, friend requests and likes. It has two implementations: Neo4j (`neo4j.ts`) and tables in
+ * PostgreSQL (`embedded.ts`). In the graph a user is called a person; its id is the id of the account.
+ */
+
 export interface Friendship {
   person: number;
   friend: number;
@@ -10,7 +15,7 @@ export interface Like {
   post: number;
 }
 
-/** The like count of a post, and the users of the query that like it. */
+/** The like count of a post, and those of the queried users who like it. */
 export interface LikesOfPost {
   count: number;
   likers: readonly number[];
@@ -18,9 +23,9 @@ export interface LikesOfPost {
 
 /** The result of `relationsBetween`. */
 export interface RelationsBetween {
-  /** Between `people` and `others`, with the `person` from `people`. */
+  /** The friendships between `people` and `others`. `person` is one of `people`, `friend` is one of `others`. */
   friendships: Friendship[];
-  /** By post. A post without likes may be missing. */
+  /** The likes by post id. A post without likes may be missing. */
   likes: ReadonlyMap<number, LikesOfPost>;
 }
 
@@ -34,14 +39,17 @@ export interface Nodes {
   posts: readonly number[];
 }
 
-/** Directed edges. A friendship has one in each direction. */
+/** Directed edges. A friendship has one edge in each direction. */
 export interface Edges {
   friendships: Friendship[];
   requests: FriendRequest[];
   likes: Like[];
 }
 
-/** Reads and changes the whole graph, for verification and moves. Pages of ids are in ascending order and start after `after`. */
+/**
+ * Access to the whole graph, for verification and moves. Ids are read in pages: the first `limit` ids above `after`,
+ * ascending.
+ */
 export interface GraphSnapshot {
   personIds(after: number, limit: number): Promise<number[]>;
   postIds(after: number, limit: number): Promise<number[]>;
@@ -58,25 +66,29 @@ export interface GraphSnapshot {
 export type RequestOutcome = 'sent' | 'friends' | 'alreadySent' | 'alreadyReceived';
 
 /**
- * Likes, friend requests and friendships. The graph is their only source: `like_count` is not stored with the post.
+ * The store of likes, friend requests and friendships. They are stored only here: a post's `like_count` is computed from the
+ * graph.
  *
- * `request` and the four methods after it are atomic: of several conflicting calls, exactly one succeeds.
+ * `request`, `accept`, `decline`, `cancel` and `unfriend` are atomic: if several calls conflict, exactly one of them succeeds.
  */
 export interface SocialGraph {
-  /** Recorded in the `installation` table. */
+  /** The kind of the store, which the table `installation` records. */
   readonly kind: 'embedded' | 'neo4j';
-  /** Whether users and posts need nodes. If not, their creation needs no delivery. */
+  /** Whether users and posts need nodes. If not, new users and posts need no outbox entry. */
   readonly hasNodes: boolean;
-  /** How long the server may still commit a write after the client gave it up, in milliseconds; 0 if it cannot. */
+  /** How long after a call was abandoned the server may still commit its write; 0 if it cannot. */
   readonly maxCommitDelayMs: number;
 
   /**
-   * Returns the graph for use inside a transaction that holds the advisory locks. The embedded graph runs its statements in
-   * that transaction.
+   * Returns the graph for use inside a PostgreSQL transaction that holds the advisory locks. The embedded graph then runs its
+   * statements in that transaction.
    */
   within(trx: DatabaseTransaction): SocialGraph;
 
-  /** Returns friendships and likes in one round trip, because a page of posts needs both. */
+  /**
+   * Returns the friendships between two lists of users, and the likes of posts. One call, because a page of posts needs
+   * both.
+   */
   relationsBetween(
     people: readonly number[],
     others: readonly number[],
@@ -88,11 +100,14 @@ export interface SocialGraph {
   /** Returns the users with a pending request to this user. */
   requestersOf(person: number): Promise<number[]>;
 
+  /** Adds the likes that do not exist. */
   like(likes: readonly Like[]): Promise<void>;
+  /** Removes the likes that exist. */
   unlike(likes: readonly Like[]): Promise<void>;
 
+  /** Sends a friend request, unless the users are already related. */
   request(from: number, to: number): Promise<RequestOutcome>;
-  /** Like the three methods below, returns false if there is no such request or friendship. */
+  /** Accepts a friend request. Like the next three methods, it returns false if there is no such request or friendship. */
   accept(by: number, from: number): Promise<boolean>;
   decline(by: number, from: number): Promise<boolean>;
   cancel(by: number, to: number): Promise<boolean>;
@@ -100,22 +115,23 @@ export interface SocialGraph {
 
   /** Creates the nodes that do not exist. */
   ensureNodes(nodes: Nodes): Promise<void>;
-  /** Removes the node and its edges, if it exists. */
+  /** Removes the node of a user, if it exists, with its edges. */
   removePerson(id: number): Promise<void>;
+  /** Removes the node of a post, if it exists, with its edges. */
   removePost(id: number): Promise<void>;
 
   readonly snapshot: GraphSnapshot;
-  /** Returns the installation that has claimed the graph, if any. */
+  /** Returns the id of the installation that has claimed the graph, if any. */
   claimedBy(): Promise<string | undefined>;
   /** Claims the graph. Does nothing if an installation other than `previous` has claimed it. */
   claim(installation: string, previous?: string): Promise<void>;
   /** Removes the claim of any installation. */
   release(): Promise<void>;
-  /** Returns the highest ids in use, 0 for none. */
+  /** Returns the highest ids in the graph; 0 if there are none. */
   highestIds(): Promise<{ person: number; post: number }>;
-  /** Creates missing constraints and indexes. Idempotent. */
+  /** Creates missing constraints and indexes. */
   migrate(): Promise<void>;
-  /** Prepares a store that has just started, so that its first calls are not slow. Changes nothing. */
+  /** Prepares a server that has just started, so that its first calls are not slow. Does not change the graph. */
   warmUp(): Promise<void>;
   close(): Promise<void>;
 }

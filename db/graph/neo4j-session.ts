@@ -3,63 +3,75 @@ import neo4j, { type Driver, Neo4jError, type Session } from 'neo4j-driver';
 import { createCircuitBreaker } from '../support/circuit-breaker.js';
 import type { Log } from '../support/log.js';
 
-/**
+/*
  * Calls to Neo4j, each with a timeout and behind a circuit breaker.
  *
- * A call opens a session, and closes it when the call is given up, which also ends its work on the server. Deadlocks are
- * retried with jittered exponential backoff until the call times out, and lost connections a few times; the driver's own
- * retries wait at least a second. The driver waits indefinitely for a connection that no longer responds. When the breaker
- * opens, or when a session does not close in time, the driver is therefore replaced, and the old one is closed when its calls
- * have timed out.
+ * Sessions: each call opens a session. When the call ends or is abandoned, the session is closed, which also ends its work on
+ * the server.
+ *
+ * Retries: deadlocks are retried with jittered exponential backoff until the call times out. Lost connections are retried a few
+ * times. The driver's own retries are not used, because they wait at least a second.
+ *
+ * Replacement of the driver: the driver waits indefinitely for a connection that no longer responds. So it is replaced when the
+ * breaker opens, or when a session does not close in time. The old driver is closed once its calls have timed out.
  */
 
 export interface Neo4jOptions {
   /** `neo4j://…` or `bolt://…`, with `+s` or `+ssc` for TLS. */
   uri: string;
-  /** Without credentials, connections are not authenticated. */
+  /** Undefined if connections need no authentication. */
   username?: string | undefined;
   password?: string | undefined;
   /** The maximum number of connections of one process. */
   poolSize: number;
-  /** The timeout of a call, and of opening a connection, in milliseconds. */
+  /** The timeout of a call, and of opening a connection. */
   timeoutMs: number;
 }
 
-/** Runs one statement. Numbers in the parameters are sent as integers. */
+/** Runs one statement and returns its rows. Numbers in the parameters are sent as integers. */
 export type Run = <Row extends object>(cypher: string, parameters?: object) => Promise<Row[]>;
 
-/** Calls throw StoreUnavailableError if the server is unavailable or does not respond within the timeout. */
+/** A connection pool. Calls throw StoreUnavailableError if the server is unavailable or does not respond within the timeout. */
 export interface Neo4jConnection {
   /** Runs one read-only statement, as an auto-commit transaction. */
   read: Run;
   /**
-   * Runs `work` in a transaction, and again after a retryable error. If the response to a commit was lost, the earlier attempt
-   * may have been committed.
+   * Runs `work` in a transaction, and repeats it after a retryable error. If the response to a commit was lost, an earlier
+   * attempt may have been committed.
    */
   write<Result>(work: (run: Run) => Promise<Result>): Promise<Result>;
-  /** Runs `work` in a transaction, and rolls the transaction back. Retries like `write`. */
+  /** Runs `work` in a transaction and rolls it back. Retries like `write`. */
   runAndRollBack(work: (run: Run) => Promise<void>): Promise<void>;
-  /** How long the server may still commit a transaction after its call was given up, in milliseconds. */
+  /** How long after a call was abandoned the server may still commit its transaction. */
   readonly maxCommitDelayMs: number;
   close(): Promise<void>;
 }
 
-/** A deadlock is usually resolved after one or two attempts. */
+/** The wait before a retry. One or two retries usually resolve a deadlock. */
 const RETRY_BACKOFF_MS = { first: 20, max: 320 };
 
-/** Retries of a call after errors other than contention. The limit detects a stopped server before the call times out. */
+/**
+ * The maximum number of retries after errors other than contention. It makes calls to a stopped server fail before they
+ * time out.
+ */
 const MAX_RETRIES = 5;
 
-/** A connection that was idle for longer is tested before use: a firewall may have dropped it. */
+/** A connection that was idle for longer than this is tested before it is used: a firewall may have dropped it. */
 const LIVENESS_CHECK_AFTER_MS = 30_000;
 
 /** How often the server looks for transactions that exceed their timeout. */
 const MONITOR_INTERVAL_MS = 2000;
 
-/** The driver's `fetchSize` for fetching a result in one batch. */
+/** The value of the driver's `fetchSize` that fetches a result in one batch. */
 const FETCH_ALL = -1;
 
-/** Connects to Neo4j. `callTimeoutMs` limits a call, `timeoutMs` limits opening and closing a connection. */
+/**
+ * Connects to Neo4j.
+ *
+ * @param options `timeoutMs` limits opening and closing a connection
+ * @param callTimeoutMs the timeout of one call
+ * @param warmUp prepares a server that is available again, before the circuit breaker closes
+ */
 export function connectNeo4j(
   { uri, username, password, poolSize, timeoutMs }: Neo4jOptions,
   log: Log,
@@ -78,7 +90,10 @@ export function connectNeo4j(
     });
   let driver = open(poolSize);
 
-  /** Replaces the driver, unless it was replaced already. Calls in progress on the old one end within their timeout. */
+  /**
+   * Replaces the driver, unless it has already been replaced. Closes the old one after the timeout of its calls in
+   * progress.
+   */
   function replaceDriver(unresponsive: Driver): void {
     if (unresponsive !== driver) return;
     driver = open(poolSize);
@@ -87,7 +102,10 @@ export function connectNeo4j(
 
   let pendingProbe: Promise<unknown> | undefined;
 
-  /** Runs one probe at a time: while a server accepts connections but never responds, the driver leaks each connection. */
+  /**
+   * Runs at most one probe at a time: the driver leaks the connection of a probe if the server accepts it but never
+   * responds.
+   */
   async function probe(): Promise<unknown> {
     pendingProbe ??= verifyConnectivity().finally(() => {
       pendingProbe = undefined;
@@ -118,10 +136,11 @@ export function connectNeo4j(
     log,
   });
 
-  /** Runs `use` with a session, and closes the session afterwards or when the signal aborts. */
+  /** Runs `use` with a session. Closes the session afterwards, or when the signal aborts. */
   async function withSession<Result>(signal: AbortSignal, use: (session: Session) => Promise<Result>): Promise<Result> {
     const sessionDriver = driver;
-    // Reads go to the leader too: visibility checks must not read from a follower that lags behind.
+    // Write access for reads too, so that they go to the leader: visibility checks must not read from a follower that lags
+    // behind.
     const session = sessionDriver.session({ defaultAccessMode: neo4j.session.WRITE, fetchSize: FETCH_ALL });
     let closing: Promise<void> | undefined;
     const closeSession = async () => {
@@ -145,10 +164,10 @@ export function connectNeo4j(
   const call = <Result>(use: (session: Session, signal: AbortSignal) => Promise<Result>) =>
     breaker.run(({ signal }) => withRetries(signal, () => withSession(signal, (session) => use(session, signal))));
 
-  // A transaction that was given up commits last if its BEGIN was sent just before the call timed out. The connection still
-  // delivers messages until its session is closed within `timeoutMs`, or else its driver after `callTimeoutMs`; the network
-  // may then hold them for about as long again, which is an assumption. The server ends the transaction after the timeout
-  // that BEGIN contains, at the next check.
+  // The latest possible commit of an abandoned call: its BEGIN was sent just before the call timed out. The connection can
+  // deliver messages until its session is closed, within `timeoutMs`, or until its driver is closed, after another
+  // `callTimeoutMs`. The network is assumed to delay them by at most the same time again. BEGIN contains the timeout of the
+  // transaction. The server ends the transaction at its first check after that timeout.
   const messageDelayMs = 2 * (timeoutMs + callTimeoutMs);
   const transactionMs = callTimeoutMs + MONITOR_INTERVAL_MS;
 
@@ -158,7 +177,7 @@ export function connectNeo4j(
 
     write: (work) =>
       call(async (session, signal) => {
-        // The server enforces the timeout too: a commit that is delayed on the network arrives too late to take effect.
+        // The server also enforces the timeout, so a commit that the network delays for longer has no effect.
         const transaction = await session.beginTransaction({ timeout: callTimeoutMs });
         const result = await work(async (cypher, parameters) => {
           signal.throwIfAborted();
@@ -179,7 +198,7 @@ export function connectNeo4j(
     maxCommitDelayMs: messageDelayMs + transactionMs,
 
     async close() {
-      breaker.close();
+      breaker.shutDown();
       await close(driver);
     },
   };
@@ -190,7 +209,10 @@ async function close(driver: Driver): Promise<void> {
   await driver.close().catch(() => undefined);
 }
 
-/** Retries contention until the signal aborts, and other retryable errors before `MAX_RETRIES` retries were made. */
+/**
+ * Repeats an attempt after a contention error until the signal aborts, and after other retryable errors `MAX_RETRIES`
+ * times.
+ */
 async function withRetries<Result>(signal: AbortSignal, attempt: () => Promise<Result>): Promise<Result> {
   for (let failures = 0; ; failures += 1) {
     try {
@@ -203,7 +225,10 @@ async function withRetries<Result>(signal: AbortSignal, attempt: () => Promise<R
   }
 }
 
-/** Returns whether the error is a deadlock, or a node that a concurrent transaction deleted after it was matched. */
+/**
+ * Returns whether the error is a deadlock, or refers to a node that a concurrent transaction has deleted since it was
+ * matched.
+ */
 function isContention(error: unknown): boolean {
   return (
     error instanceof Neo4jError &&
@@ -223,8 +248,9 @@ function toIntegers(value: unknown): unknown {
 }
 
 /**
- * Codes of errors that are not caused by the statement: connection, server errors, authentication, a terminated transaction,
- * a missing or read-only database, a missing leader. N/A is the driver's code for its own errors, such as an exhausted pool.
+ * Codes of errors that are not caused by the statement: lost connections, server errors, failed authentication, a terminated
+ * transaction, a missing or read-only database, a missing leader. N/A is the driver's code for its own errors, such as an
+ * exhausted pool.
  */
 const UNAVAILABLE =
   /^(ServiceUnavailable$|SessionExpired$|ProtocolError$|N\/A$|Neo\.TransientError\.|Neo\.DatabaseError\.|Neo\.ClientError\.(Security|Transaction|Cluster|Database)\.|Neo\.ClientError\.General\.ForbiddenOnReadOnlyDatabase$)/;

@@ -3,6 +3,7 @@ import type { Edges, GraphSnapshot } from './index.js';
 import type { Neo4jConnection } from './neo4j-session.js';
 import { ensureNodes, idsOf, inLockOrder } from './neo4j-shared.js';
 
+/** Creates the snapshot of the graph in Neo4j. */
 export function neo4jSnapshot({ read, write }: Neo4jConnection): GraphSnapshot {
   return {
     personIds: async (after, limit) => idsOf(await read(cypher.PERSON_IDS, { after, limit })),

@@ -1,16 +1,24 @@
 import * as cypher from './cypher.js';
 import type { Run } from './neo4j-session.js';
 
+/*
+ * Warm-up of Neo4j. A server that has just started plans and compiles each statement when it first runs, which takes
+ * seconds. The warm-up runs every statement of requests before the first request needs it, and rolls its transaction back.
+ */
+
 /** Returns a negative id, which no node has. It is random, so that concurrent warm-ups do not lock the same nodes. */
 const absentId = () => -1 - Math.floor(Math.random() * 1e9);
 
-/** An age that no attempt reaches. */
+/** The age of an attempt node that the warm-up would delete; no node is as old. */
 const UNREACHABLE_AGE_MS = Number.MAX_SAFE_INTEGER / 2;
 
-/** Neo4j plans a statement once for each order of magnitude of a list's length. */
+/** Lengths of list parameters. Neo4j plans a statement separately for each order of magnitude of a list's length. */
 const LIST_SIZES = [1, 10];
 
-/** Lengths of `people`, `others` and `posts` in lookups: of single requests (a friend, a post, a page), then of batches. */
+/**
+ * Lengths of `people`, `others` and `posts` in lookups: first those of single requests (a friend, a post, a page), then of
+ * batches.
+ */
 const LOOKUPS = [
   [1, 1, 0],
   [1, 0, 1],
@@ -73,13 +81,10 @@ function statementsWithId(id: number): Statement[] {
 /** The server counts as warm when one round takes less than this. */
 const WARM_ROUND_MS = 500;
 
-/** Limits the wait for a server that is warm but slow. */
+/** Ends the warm-up of a server that is warm but slow. */
 const MAX_ROUNDS = 4;
 
-/**
- * Runs every statement that requests run, in rounds, until a round is fast. A server that has just started thereby plans and
- * compiles them: the first run of a statement takes seconds.
- */
+/** Runs every statement that requests run, in rounds, until a round is fast. */
 export async function warmUpNeo4j(runAndRollBack: (work: (run: Run) => Promise<void>) => Promise<void>): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const startedAt = performance.now();

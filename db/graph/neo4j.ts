@@ -10,20 +10,20 @@ import { warmUpNeo4j } from './neo4j-warm-up.js';
 
 export type { Neo4jOptions };
 
-/** The timeout of one call of a migration, a verification or a move. */
+/** The timeout of one call during a migration, a verification or a move. */
 const MAINTENANCE_TIMEOUT_MS = 10 * 60 * 1000;
 
-/** After this many call timeouts no retry can need an `Attempt` node any more. */
+/** After this many call timeouts, no retry of its transaction can need an `Attempt` node. */
 const ATTEMPT_MAX_AGE_TIMEOUTS = 30;
 
 const EDGES_PER_TRANSACTION = 10_000;
 
-/** The likers of a post are scanned up to this number. Above it, each user is looked up instead. */
+/** All likers of a post are scanned if there are at most this many. Otherwise, each queried user is looked up. */
 const MAX_LIKERS_SCANNED = 1000;
 
 const INDEX_EXISTS = 'Neo.ClientError.Schema.IndexWithNameAlreadyExists';
 
-/** Opens the graph in Neo4j. The statements are in `cypher.ts`. */
+/** Opens the graph in Neo4j. Its statements are in `cypher.ts`. */
 export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
   const maintenance = connectNeo4j({ ...options, poolSize: 2 }, log, MAINTENANCE_TIMEOUT_MS);
   const warmUp = () => warmUpNeo4j(maintenance.runAndRollBack);
@@ -34,9 +34,11 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
   }
 
   /**
-   * Changes the relation of two users in one transaction, with their nodes locked. `step` returns `success` if it made the
-   * change. If the response to a commit is lost, the retry finds the `Attempt` node and returns `success` instead of running
-   * `step` again.
+   * Changes the relation of two users in one transaction, with their nodes locked. `step` makes the change, and returns
+   * `success` if it was possible.
+   *
+   * The transaction of a successful change also creates an `Attempt` node. If the response to the commit is lost, the retry
+   * finds this node, and returns `success` instead of running `step` again.
    */
   async function transition<Outcome>(
     people: readonly number[],
@@ -56,11 +58,11 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     return outcome;
   }
 
-  /** Runs a transition that consists of one statement. Returns whether it changed anything. */
+  /** Runs a transition that consists of one statement. Returns whether the statement changed anything. */
   const changePair = (statement: string, from: number, to: number) =>
     transition([from, to], true, async (run) => (await run(statement, { from, to })).length > 0);
 
-  /** Deletes this attempt, if any, and all attempts too old to be retried. */
+  /** Deletes this `Attempt` node, if any, and those of transactions that are too old to be retried. */
   async function deleteAttempts(attempt: string | null): Promise<void> {
     await change(cypher.DELETE_ATTEMPTS, { attempt, age: ATTEMPT_MAX_AGE_TIMEOUTS * options.timeoutMs });
   }
@@ -74,7 +76,10 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     }
   }
 
-  /** Creates a constraint. If an earlier creation was interrupted, its index may be left, which has to be dropped first. */
+  /**
+   * Creates a constraint. An interrupted earlier creation may have left the constraint's index, which is then dropped
+   * first.
+   */
   async function createConstraint({ create, dropIndex }: (typeof cypher.CONSTRAINTS)[number]): Promise<void> {
     const createOnce = () => maintenance.write((run) => run(create));
     await createOnce().catch(async (error) => {
@@ -158,7 +163,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
       const [installation] = await read<{ id: string }>(cypher.READ_CLAIM);
       return installation?.id;
     },
-    // The first of two concurrent claims wins, because the rank is unique.
+    // The first of two concurrent claims succeeds, because `rank` is unique.
     claim: (installation, previous = installation) => change(cypher.CLAIM, { installation, previous }),
     release: () => change(cypher.RELEASE, {}),
 
@@ -171,7 +176,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
     },
 
     async migrate() {
-      // This call has the short timeout of requests, which detects an unavailable server sooner.
+      // This call comes first, because it has the short timeout of requests: an unavailable server is detected sooner.
       await deleteAttempts(null);
       for (const constraint of cypher.CONSTRAINTS) await createConstraint(constraint);
       await maintenance.read(cypher.AWAIT_INDEXES, { seconds: MAINTENANCE_TIMEOUT_MS / 1000 });

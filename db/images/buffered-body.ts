@@ -4,30 +4,32 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { StoreUnavailableError } from '../support/errors.js';
 
-/** The size of the memory buffer, and of one read from the file. */
+/** The maximum size of the memory buffer, and of one read from the file. */
 const BUFFER_BYTES = 256 * 1024;
 
 interface Options {
-  /** The directory of the spool file, which is unlinked as soon as it is open. */
+  /** The directory for the temporary file, which is unlinked as soon as it is open. */
   directory: string;
-  /** How long the store may send nothing, in milliseconds. */
+  /** How long the store may send nothing. */
   timeoutMs: number;
 }
 
 /**
- * Returns a stream of the same bytes that drains the store's connection at full speed, so that a slow client does not occupy
- * the connection. Unread bytes wait in memory, and beyond that in an unlinked temporary file, which the operating system
- * deletes when the stream or the process ends.
+ * Returns a stream of the same bytes as `body`. It reads `body` at full speed, so that a slow client does not occupy a
+ * connection of the store. Bytes that the client has not read yet wait in memory. If there are too many, they are written
+ * to an unlinked temporary file, which the operating system deletes when the stream or the process ends.
  *
- * `receive` copies from the store into memory while the client keeps up, and into the file otherwise. `serve` copies from the
- * file to the client, and ends the stream. The stream fails with StoreUnavailableError if the store sends nothing for
- * `timeoutMs`, or if reading from it or using the file fails.
+ * `receive` copies from the store to memory while the client keeps up, and to the file otherwise. `serve` copies from the file
+ * to the client, and ends the stream.
+ *
+ * The stream fails with StoreUnavailableError if the store sends nothing for `timeoutMs`, if reading from the store fails,
+ * or if the file cannot be used.
  */
 export function bufferedBody(body: Readable, { directory, timeoutMs }: Options): Readable {
   let file: FileHandle | undefined;
   let fileBytesWritten = 0;
   let fileBytesSent = 0;
-  /** Whether the memory buffer has room. */
+  /** Whether the client has read what is in memory, so that more can be pushed. */
   let hasDemand = true;
   let isServing = false;
   let isReceived = false;
@@ -42,7 +44,7 @@ export function bufferedBody(body: Readable, { directory, timeoutMs }: Options):
     destroy(error, done) {
       clearTimeout(idleTimer);
       body.destroy();
-      // Closing waits for pending reads and writes.
+      // `close` waits for pending reads and writes of the file.
       Promise.resolve(file?.close()).then(
         () => done(error),
         () => done(error),
@@ -55,7 +57,7 @@ export function bufferedBody(body: Readable, { directory, timeoutMs }: Options):
   let receivedBytes = 0;
   const idleTimer = setTimeout(() => {
     const receivedBefore = receivedBytes;
-    // If the event loop was blocked, more bytes may have arrived already.
+    // If the event loop was blocked, bytes may have arrived that were not processed yet: check after the next I/O phase.
     setImmediate(() => {
       if (isWriting || receivedBytes > receivedBefore) idleTimer.refresh();
       else fail(new Error('the store stopped sending'));
@@ -93,7 +95,7 @@ export function bufferedBody(body: Readable, { directory, timeoutMs }: Options):
       }
       isWriting = true;
       file ??= await openUnnamed(directory);
-      // If the stream was destroyed meanwhile, `destroy` had no file to close.
+      // The stream was destroyed while the file was being opened, so `destroy` could not close it.
       if (stream.destroyed) return file.close();
       await file.appendFile(chunk);
       fileBytesWritten += chunk.length;
@@ -106,12 +108,13 @@ export function bufferedBody(body: Readable, { directory, timeoutMs }: Options):
     void serve();
   }
 
-  // An error without another listener would end the process.
+  // If the stream fails without a listener for errors, the process would end.
   stream.on('error', () => undefined);
   receive().catch(fail);
   return stream;
 }
 
+/** Creates and opens a file, and removes its name. */
 async function openUnnamed(directory: string): Promise<FileHandle> {
   const path = join(directory, randomUUID());
   const file = await open(path, 'wx+');

@@ -6,14 +6,17 @@ import { moveFileDurably, syncDirectory } from '../support/durable-files.js';
 import { StoreUnavailableError } from '../support/errors.js';
 import type { ImageStore } from './index.js';
 
-/** The file that records the claim. Image names never begin with a dot. */
+/** The name of the installation marker. The names of images never begin with a dot. */
 const MARKER_FILE = '.installation';
 
-/** Stores images as files in a directory. Uploads must be on the same file system, because `put` renames the file. */
+/**
+ * Stores images as files in a directory. The directory of uploads must be on the same file system, because `put` renames
+ * files.
+ */
 export function diskImages(directory: string): ImageStore {
   const path = (name: string) => join(directory, name);
 
-  /** Removes a file. Syncs the directory even if the file is missing: its removal by another call may not be durable yet. */
+  /** Removes a file. Syncs the directory even if the file is missing: another call may have removed it, but not durably yet. */
   async function remove(name: string): Promise<void> {
     await rm(path(name)).catch((error) => undefinedIfMissing(error, directory));
     await syncDirectory(directory).catch(throwUnavailable);
@@ -52,7 +55,7 @@ export function diskImages(directory: string): ImageStore {
 
     async check() {
       const { R_OK, W_OK, X_OK } = constants;
-      // The trailing slash rejects a regular file.
+      // The trailing slash makes the check fail for a regular file.
       await access(`${directory}/`, R_OK | W_OK | X_OK).catch(throwUnavailable);
     },
 
@@ -61,7 +64,7 @@ export function diskImages(directory: string): ImageStore {
     },
 
     async claim(installation) {
-      // The random name allows several processes to claim concurrently.
+      // The random name lets several processes make a claim at the same time.
       const draft = path(`${MARKER_FILE}.${randomUUID()}`);
       try {
         await writeFile(draft, installation);
@@ -84,7 +87,10 @@ function throwUnavailable(cause: unknown): never {
   throw new StoreUnavailableError('images', { cause });
 }
 
-/** Returns undefined for a missing file. Throws StoreUnavailableError for any other error, such as a missing directory. */
+/**
+ * Handles the error of a file operation: returns undefined if only the file is missing, otherwise throws
+ * StoreUnavailableError.
+ */
 async function undefinedIfMissing(cause: NodeJS.ErrnoException, directory: string): Promise<undefined> {
   const isMissing = cause.code === 'ENOENT' && existsSync(directory);
   if (!isMissing) throwUnavailable(cause);

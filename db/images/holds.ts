@@ -1,14 +1,17 @@
 import { StoreUnavailableError } from '../support/errors.js';
 import type { ImageStore } from './index.js';
 
-/** Lets a backup hold off changes to the images that it copies. */
+/**
+ * Holds: a backup uses them to hold off changes to the image store while it copies the images. Each hold lasts until the
+ * function that its method returned is called.
+ */
 export interface ImageHolds {
   /**
-   * Makes new removals fail with StoreUnavailableError until the returned function is called; the outbox retries them. Waits
-   * for removals in progress.
+   * Makes new removals fail with StoreUnavailableError, so that the outbox retries them later. Waits for removals in progress.
+   * Returns a function that ends the hold.
    */
   holdRemovals(): Promise<() => void>;
-  /** Makes new `put` calls wait until the returned function is called. Waits for those in progress. */
+  /** Makes new `put` calls wait. Waits for `put` calls in progress. Returns a function that ends the hold. */
   holdPuts(): Promise<() => void>;
 }
 
@@ -16,6 +19,7 @@ export interface ImageHolds {
 export function withHolds(store: ImageStore): ImageStore & { holds: ImageHolds } {
   const inProgress = { put: new Set<Promise<void>>(), remove: new Set<Promise<void>>() };
   let removalsHeld = false;
+  /** Resolves when `put` may continue. Undefined while there is no hold. */
   let putsReleased: Promise<void> | undefined;
 
   function track(kind: keyof typeof inProgress, call: Promise<void>): Promise<void> {
@@ -55,6 +59,7 @@ export function withHolds(store: ImageStore): ImageStore & { holds: ImageHolds }
   };
 }
 
+/** Returns a promise, and a function that resolves it. */
 function createHold(): { promise: Promise<void>; release: () => void } {
   let release = () => {};
   const promise = new Promise<void>((resolve) => {

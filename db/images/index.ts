@@ -1,19 +1,19 @@
 import type { Readable } from 'node:stream';
 
 export interface StoredImage {
-  /** In bytes. */
+  /** The size in bytes. */
   size: number;
   stream: Readable;
 }
 
-/** Stores images by name. Does not check visibility. */
+/** The store of images by name. It does not check who may see an image. */
 export interface ImageStore {
-  /** Recorded in the `installation` table. */
+  /** The kind of the store, which the table `installation` records. */
   readonly kind: 'disk' | 's3';
 
-  /** Stores the file at `path` atomically. The file may be moved. */
+  /** Stores the file at `path` atomically and durably. May move the file away from `path`. */
   put(name: string, path: string): Promise<void>;
-  /** Returns undefined if there is no such image. */
+  /** Returns an image, or undefined if there is none with this name. */
   get(name: string): Promise<StoredImage | undefined>;
   /** Removes the image durably, if it exists. */
   remove(name: string): Promise<void>;
@@ -22,7 +22,7 @@ export interface ImageStore {
 
   /** Checks that images can be read and written. @throws StoreUnavailableError */
   check(): Promise<void>;
-  /** Returns the installation that has claimed the store, if any. */
+  /** Returns the id of the installation that has claimed the store, if any. */
   claimedBy(): Promise<string | undefined>;
   /** Claims the store, even if another installation has claimed it. */
   claim(installation: string): Promise<void>;

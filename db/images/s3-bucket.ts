@@ -4,49 +4,52 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import { type Dispatcher, Pool } from 'undici';
 
 export interface S3Options {
-  /** Undefined for AWS. */
+  /** The URL of the server; undefined for AWS. */
   endpoint: string | undefined;
   bucket: string;
-  /** Whether to use `endpoint/bucket/name`, as most other servers require, instead of `bucket.endpoint/name`. */
+  /**
+   * Whether URLs have the form `endpoint/bucket/name`, which most servers other than AWS require, not
+   * `bucket.endpoint/name`.
+   */
   pathStyle: boolean;
-  /** The timeout of one call, and the idle timeout of a body. */
+  /** The timeout of one call, and the idle timeout of a response body. */
   timeoutMs: number;
-  /** The maximum number of connections of one process for uploads, and again for all other calls. */
+  /** The maximum number of connections of one process for uploads. The same number applies to all other calls together. */
   poolSize: number;
 }
 
 export interface BucketRequest {
   method: 'GET' | 'HEAD' | 'PUT' | 'DELETE';
-  /** The key of an object. Without it, the request is for the bucket. */
+  /** The key of an object. If undefined, the request is for the bucket itself. */
   key?: string;
-  /** Returns the body of one attempt. */
+  /** Creates the body. Called again if the request is repeated. */
   body?: () => Readable | string;
   /** Required if the body is a stream. */
   contentLength?: number;
   signal: AbortSignal;
 }
 
-/** A response, whose body has to be read or destroyed: until then it occupies a connection. */
+/** A response. It occupies a connection until its body has been read or destroyed. */
 type BucketResponse = Pick<Dispatcher.ResponseData, 'headers' | 'body'>;
 
 /** Sends signed requests to a bucket. */
 export interface Bucket {
   /**
-   * Sends a request, and repeats it once if S3 does not respond or responds that it has failed.
+   * Sends a request. Repeats it once if there is no response, or a response with a status of 500 or more.
    *
-   * @throws S3ResponseError if S3 refuses the request
+   * @throws S3ResponseError if the last response has a status of 300 or more
    */
   request(request: BucketRequest): Promise<BucketResponse>;
   /** Checks on a new connection that the bucket responds. */
   probe(signal: AbortSignal): Promise<void>;
-  /** Returns a page of the keys of all objects, and the token of the next page, if any. */
+  /** Returns one page of the keys of all objects, and the continuation token of the next page, if any. */
   listKeys(token: string | undefined, signal: AbortSignal): Promise<{ keys: string[]; next: string | undefined }>;
-  /** Closes idle connections. When one connection stops responding, they probably do too, and requests on them would time out. */
+  /** Closes idle connections. If one connection no longer responds, idle ones probably do not either. */
   dropIdleConnections(): void;
   close(): Promise<void>;
 }
 
-/** S3 responded with an error. Contains neither the access key nor the signed request, which must not be logged. */
+/** S3 responded with an error. Unlike the SDK's errors, it does not contain the access key or the signed request. */
 export class S3ResponseError extends Error {
   constructor(
     readonly status: number,
@@ -56,28 +59,28 @@ export class S3ResponseError extends Error {
   }
 }
 
-/** Shorter than the idle timeouts of servers and firewalls. */
+/** How long an idle connection is kept: shorter than the idle timeouts of servers and firewalls. */
 const IDLE_TIMEOUT_MS = 4000;
 
-/** Bodies are not part of the signature, so that they need not be read before they are sent. */
+/** Excludes the body from the signature, so that it need not be read before the request is sent. */
 const UNSIGNED = { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' };
 
 const ignore = () => undefined;
 const NOOP_LOGGER = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 /**
- * Opens a bucket. The AWS SDK resolves credentials, region and endpoint, signs requests and lists objects. Other requests are
- * sent by undici, since the SDK takes four times as much CPU for a download.
+ * Opens a bucket. The AWS SDK resolves credentials, region and endpoint, signs requests, and lists objects. All other requests
+ * are sent with undici, because the SDK takes four times as much CPU time for a download.
  *
  * @throws Error if neither a region nor an endpoint is configured
  */
 export async function openBucket({ endpoint, bucket, pathStyle, timeoutMs, poolSize }: S3Options): Promise<Bucket> {
-  // The SDK must not write to the console.
+  // Prevents the SDK from writing a warning to the console.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
-  // Loaded on demand: the SDK costs 100 ms and 20 MB.
+  // Loaded on demand, because the SDK takes 100 ms and 20 MB of memory to load.
   const { S3Client, ListObjectsV2Command } = await import('@aws-sdk/client-s3');
   const client = new S3Client({
-    // Servers other than AWS accept any region.
+    // Servers other than AWS accept any region, but the SDK requires one.
     ...(endpoint !== undefined && { endpoint, region: process.env.AWS_REGION || 'us-east-1' }),
     forcePathStyle: pathStyle,
     maxAttempts: 2,
@@ -91,14 +94,14 @@ export async function openBucket({ endpoint, bucket, pathStyle, timeoutMs, poolS
       connectTimeout: timeoutMs,
       keepAliveTimeout: IDLE_TIMEOUT_MS,
       keepAliveMaxTimeout: IDLE_TIMEOUT_MS,
-      // The caller's signal limits the time until the whole response has arrived, or until its body begins.
+      // No timeouts here: the signal of each request limits the time until the response, or at least its head, has arrived.
       headersTimeout: 0,
       bodyTimeout: 0,
       ...options,
     });
   const createPools = () => ({ uploads: createPool(poolSize), others: createPool(poolSize) });
   let pools = createPools();
-  /** Closes each connection after its response. */
+  /** A pool without keep-alive, so that each probe opens a new connection. */
   const probing = createPool(1, { pipelining: 0 });
 
   async function send(
@@ -141,7 +144,7 @@ export async function openBucket({ endpoint, bucket, pathStyle, timeoutMs, poolS
     },
 
     dropIdleConnections() {
-      // A pool that is closed still completes its requests.
+      // `close` lets a pool complete its requests in progress.
       for (const pool of Object.values(pools)) pool.close().catch(ignore);
       pools = createPools();
     },
@@ -177,7 +180,10 @@ async function resolveBucket(
   };
 }
 
-/** Replaces an error of the SDK that S3 responded with: it contains the access key and the signed request. */
+/**
+ * Replaces an SDK error that is caused by a response: it contains the access key and the signed request, which must not be
+ * logged.
+ */
 function withoutDetails(error: Error & { $metadata?: { httpStatusCode?: number } }): Error {
   const status = error.$metadata?.httpStatusCode;
   return status === undefined ? error : new S3ResponseError(status, error.name);

@@ -7,20 +7,20 @@ import { bufferedBody } from './buffered-body.js';
 import type { ImageStore } from './index.js';
 import { type BucketRequest, openBucket, type S3Options, S3ResponseError } from './s3-bucket.js';
 
-/** The key of the object that records the claim. Image names never begin with a dot. */
+/** The key of the installation marker. The names of images never begin with a dot. */
 const MARKER_KEY = '.installation';
 
 /** The size of one read from an uploaded file. */
 const READ_BYTES = 256 * 1024;
 
-/** Images up to this size are read completely before they are served. */
+/** Images up to this size are read into memory completely before they are served. */
 const MAX_UNSTREAMED_BYTES = 256 * 1024;
 
 const ignore = () => undefined;
 
 /**
- * Stores images as objects in a bucket. A slow client does not occupy a connection: uploads are complete files, and downloads
- * are buffered in memory or in `directory`.
+ * Stores images as objects in a bucket. A slow client does not occupy a connection to S3: an image is uploaded from a complete
+ * file, and a download is buffered in memory or in `directory`.
  *
  * @throws Error if neither a region nor an endpoint is configured
  */
@@ -50,7 +50,7 @@ export async function openS3(options: S3Options, directory: string, log: Log): P
   const send = (request: Omit<BucketRequest, 'signal'>) =>
     call(async (signal) => (await bucket.request({ ...request, signal })).body.dump());
 
-  // S3 deletes absent objects too, but not every server does.
+  // S3 reports success if the object is absent, but some other servers respond with an error.
   const remove = (key: string) =>
     call(async (signal) => {
       const response = await bucket.request({ method: 'DELETE', key, signal }).catch(undefinedIfAbsent);
@@ -102,7 +102,7 @@ export async function openS3(options: S3Options, directory: string, log: Log): P
     release: () => remove(MARKER_KEY),
 
     async close() {
-      breaker.close();
+      breaker.shutDown();
       await bucket.close();
     },
   };
@@ -120,6 +120,6 @@ function streamOf(bytes: Buffer): Readable {
       this.push(null);
     },
   });
-  // An error without another listener would end the process.
+  // If the stream fails without a listener for errors, the process would end.
   return stream.on('error', ignore);
 }

@@ -6,8 +6,9 @@ import type { OutboxTable } from '../schema.js';
 /** The undelivered outbox entries of one kind. */
 export interface Backlog {
   kind: OutboxTable['kind'];
+  /** The number of entries. */
   waiting: number;
-  /** The number of entries that are due or have failed before. */
+  /** The number of entries that are due, or whose delivery has failed before. */
   overdue: number;
   /** The age of the oldest entry; 0 without entries. */
   ageSeconds: number;

@@ -14,21 +14,23 @@ import { claimDueEntries, createNodeDelivery } from './node-delivery.js';
 /*
  * Transactional outbox: keeps the graph and the image store consistent with PostgreSQL without distributed transactions.
  *
- * The transaction that changes a row inserts an outbox entry, which names the changed entity: a person, a post or an image.
- * After the commit, the request delivers its own entries (inline delivery), within a time limit. A relay in every process
- * polls for due entries, which inline delivery has not reached or failed to deliver, and retries them with exponential
- * backoff until they succeed.
+ * 1. The transaction that changes a row also inserts an outbox entry. The entry names the changed entity: a person, a post
+ *    or an image.
+ * 2. After the commit, the request delivers its own entries, within a time limit. This is called inline delivery.
+ * 3. A relay in every process polls for due entries that inline delivery did not reach or could not deliver. It retries
+ *    them with exponential backoff until they are delivered.
  *
- * Delivery is level-triggered: an entry contains no change to replay. Delivery reads the current row and makes the other
- * store match it: it creates the node if the row exists, and removes the node or image if it does not. So entries may be
- * delivered twice, late or out of order.
+ * Delivery is level-triggered: an entry contains no change to replay. Instead, delivery reads the current row and makes the
+ * other store match it. If the row exists, it creates the node. If not, it removes the node or the image. The result is
+ * therefore the same if an entry is delivered twice, late or out of order.
  */
 
 type Kind = OutboxTable['kind'];
 
-/** An entity of PostgreSQL that has a counterpart in another store. */
+/** Refers to an entity in PostgreSQL that has a counterpart in another store. */
 export interface EntityReference {
   kind: Kind;
+  /** The id of an account or post, or the name of an image. */
   key: string | number;
 }
 
@@ -39,27 +41,30 @@ export interface OutboxEntry {
   key: string;
 }
 
-/** Returns references to the images with these names, skipping nulls. */
+/** Returns references to the images with these names. Skips null. */
 export const imageReferences = (...names: (string | null)[]): EntityReference[] =>
   names.flatMap((key) => (key === null ? [] : [{ kind: 'image', key }]));
 
-/** How long the relay sleeps when nothing was due. */
+/** How long the relay waits after it found no due entry. */
 const POLL_INTERVAL_MS = 1000;
 
-/** The limits of one inline delivery. The relay delivers the rest. */
+/** The maximum number of entries of one inline delivery. The relay delivers the others. */
 const MAX_INLINE_ENTRIES = 50;
+
+/** How long a request waits for its inline delivery, which then continues in the background. */
 const INLINE_TIMEOUT_MS = 1000;
 
-/** An unavailable store is retried sooner than an entry that fails for another reason. */
+/** The maximum wait before the next attempt. It is shorter if the attempt failed because the store was unavailable. */
 const MAX_BACKOFF_SECONDS = 300;
 const MAX_UNAVAILABLE_BACKOFF_SECONDS = 5;
 
+/** How many due entries the relay reads at a time. */
 const RELAY_BATCH_SIZE = 100;
 
-/** The relay handles each store's kinds separately, so that one unavailable store does not block the other. */
+/** The relay delivers the kinds of each store separately, so that one unavailable store does not block the other. */
 const KINDS_BY_STORE: readonly Kind[][] = [['person', 'post'], ['image']];
 
-/** Inserts entries in the transaction that changes the rows. Returns the entries to deliver after the commit. */
+/** Inserts entries in the transaction that changes the rows. Returns them, so that they can be delivered after the commit. */
 export async function enqueue(
   trx: DatabaseTransaction,
   references: readonly EntityReference[],
@@ -71,12 +76,12 @@ export async function enqueue(
   return rows;
 }
 
-/** Builds the statement that inserts an entry for each kind and key that `query` selects, and returns the entries. */
+/** Builds a statement that inserts an entry for each kind and key that `query` selects. The statement returns the entries. */
 export const insertEntries = (query: RawBuilder<unknown>) =>
   sql<OutboxEntry>`insert into outbox (kind, key) ${query} returning id, kind, key`;
 
 export interface Outbox {
-  /** Runs an inline delivery. Resolves after a second at the latest; entries that fail are left to the relay. */
+  /** Runs an inline delivery. Resolves after a second at the latest. Leaves failed entries to the relay. */
   deliver(entries: readonly OutboxEntry[]): Promise<void>;
   /** Starts the relay. */
   start(): void;
@@ -102,19 +107,19 @@ export function createOutbox(
   let relay: Promise<void> | undefined;
 
   /**
-   * Delivers an entry, or reschedules it if the delivery fails. Returns false if there was nothing to do: the entry is already
-   * delivered, not due, or being delivered elsewhere.
+   * Delivers an entry, or reschedules it if the delivery fails. Returns false if there was nothing to do: the entry has already
+   * been delivered, is not due, or is being delivered elsewhere.
    *
-   * @throws StoreUnavailableError if the store is unavailable: other entries of the same store would fail too
+   * @throws StoreUnavailableError if the store is unavailable, because other entries of the same store would fail too
    */
   async function deliverOne({ id, kind, key }: OutboxEntry): Promise<boolean> {
     try {
-      return await (kind === 'image' ? sweepImage(id, key) : deliverNode(id));
+      return await (kind === 'image' ? deliverImage(id, key) : deliverNode(id));
     } catch (error) {
       const unavailable = error instanceof StoreUnavailableError;
       const attempts = await reschedule(id, unavailable ? MAX_UNAVAILABLE_BACKOFF_SECONDS : MAX_BACKOFF_SECONDS);
       if (unavailable) throw error;
-      // The circuit breaker logs an unavailable store once.
+      // Not logged for an unavailable store: the circuit breaker logs the outage once.
       log.warn({ err: error, kind, attempts }, 'delivery failed');
       return true;
     }
@@ -129,7 +134,7 @@ export function createOutbox(
         due_at: sql`${NOW} + least(power(2, least(attempts, 30)), ${maxBackoffSeconds}::int4) * interval '1 second'`,
       })
       .where('id', '=', id)
-      // Another process may have delivered it meanwhile and scheduled its second delivery.
+      // Another process may meanwhile have delivered the entry and scheduled its second delivery, which must not be moved.
       .where('due_at', '<=', NOW)
       .returning('attempts')
       .executeTakeFirst();
@@ -137,10 +142,10 @@ export function createOutbox(
   }
 
   /**
-   * Removes an image unless a row refers to it, and deletes the entry. Names are never reused, so a due, unreferenced image
-   * stays unreferenced.
+   * Delivers the entry of an image: removes the image unless a row refers to it, then deletes the entry. No new reference can
+   * appear in between, because names are never reused and a due image can no longer be claimed.
    */
-  async function sweepImage(id: number, name: string): Promise<boolean> {
+  async function deliverImage(id: number, name: string): Promise<boolean> {
     if ((await claimDueEntries(db, [id]).execute()).length === 0) return false;
     const { rows } = await sql`
       select from posts where image = ${name} union all select from accounts where picture = ${name}`.execute(db);
@@ -169,6 +174,7 @@ export function createOutbox(
     return handledCount;
   }
 
+  /** Delivers due entries until the outbox is stopped. */
   async function runRelay(): Promise<void> {
     while (!stopped.signal.aborted) {
       let handledCount = 0;

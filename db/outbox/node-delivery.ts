@@ -12,19 +12,28 @@ interface Stores {
   graph: SocialGraph;
 }
 
+/*
+ * Delivery to the graph: creates or removes the node of a person or post, as the outbox entry's current row requires. See
+ * `index.ts` for the pattern.
+ */
+
 type Entry = Awaited<ReturnType<ReturnType<typeof claimDueEntries>['execute']>>[number];
 
-/** `skipped`: already delivered, not due, or being delivered elsewhere. `retryAlone`: left out of this batch. */
+/**
+ * `done`: delivered. `skipped`: already delivered, not due, or being delivered elsewhere. `retryAlone`: not delivered with this
+ * batch, and to be delivered on its own.
+ */
 type Outcome = 'done' | 'skipped' | 'retryAlone';
 
-/** Small, since logins of these people and likes of these posts wait for the locks of the whole batch. */
+/** Small, because logins of these people and likes of these posts wait for the locks of the whole batch. */
 const MAX_BATCH_SIZE = 50;
 
 /**
- * Creates the function that delivers an entry for a person or post to the graph. It returns false if there was nothing to do.
+ * Creates a function that delivers the entry of a person or post to the graph. The function returns false if there was nothing
+ * to do.
  *
- * New nodes are batched across concurrent requests. A node to remove may have many edges, so it is removed alone, and no other
- * delivery waits for it. If a batch fails, each of its entries is delivered alone.
+ * The creation of nodes is batched across concurrent requests. Each removal has a transaction of its own: a node may have many
+ * edges, and other deliveries must not wait until they are removed. If a batch fails, each of its entries is delivered alone.
  */
 export function createNodeDelivery(stores: Stores, observer: Observer): (entry: number) => Promise<boolean> {
   const deliverTogether = batched(
@@ -47,8 +56,8 @@ export function createNodeDelivery(stores: Stores, observer: Observer): (entry: 
 }
 
 /**
- * Delivers entries in one transaction. Returns one outcome for each id, in the order of the ids. Holds exclusive locks from
- * reading the rows until the commit: deliveries of the same entity must not overlap.
+ * Delivers entries in one transaction. Returns one outcome for each id, in the order of the ids. Exclusive locks are held from
+ * before the rows are read until the commit, so that deliveries of the same entity do not overlap.
  */
 async function deliverBatch(
   { graphTransactions, graph }: Stores,
@@ -78,7 +87,7 @@ async function deliverBatch(
   return ids.map((id) => outcomes.get(id) ?? 'skipped');
 }
 
-/** Creates the nodes that do not exist, and deletes the entries. */
+/** Creates the nodes that do not exist, then deletes the entries. */
 async function deliverCreations(
   trx: DatabaseTransaction,
   graph: SocialGraph,
@@ -92,8 +101,8 @@ async function deliverCreations(
 }
 
 /**
- * Removes a node, and deletes the entry or schedules its second delivery after `maxCommitDelayMs`: a write that was given up
- * may commit after the removal and create the node again.
+ * Removes a node. Then deletes the entry, or schedules its second delivery after `maxCommitDelayMs`: an abandoned write may
+ * still commit after the removal and create the node again.
  */
 async function deliverRemoval(
   trx: DatabaseTransaction,
@@ -109,6 +118,7 @@ async function deliverRemoval(
   }
 }
 
+/** Returns those of the ids whose rows exist, in ascending order. */
 async function findExistingIds(
   trx: DatabaseTransaction,
   table: 'accounts' | 'posts',
@@ -120,7 +130,7 @@ async function findExistingIds(
   return rows.map(({ id }) => id);
 }
 
-/** Claims the due entries as `claimDueEntries` does, and takes exclusive locks on their accounts and posts. */
+/** Claims due entries as `claimDueEntries` does, and takes exclusive locks on their accounts and posts. */
 async function claimAndLock(trx: DatabaseTransaction, ids: readonly number[]): Promise<Entry[]> {
   const { rows } = await sql<Entry>`
     with claimed as materialized (${claimDueEntries(trx, ids)}),
@@ -130,8 +140,8 @@ async function claimAndLock(trx: DatabaseTransaction, ids: readonly number[]): P
 }
 
 /**
- * Builds the query for the entries that are due and not locked by another transaction. In a transaction, it locks their rows
- * until the transaction ends.
+ * Builds a query that claims entries: it returns those that are due and not locked by another transaction, and locks their rows
+ * until the end of its own transaction.
  */
 export const claimDueEntries = (db: Database, ids: readonly number[]) =>
   db

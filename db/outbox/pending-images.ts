@@ -8,18 +8,21 @@ import { StoreUnavailableError } from '../support/errors.js';
 import { failpoint } from '../support/failpoints.js';
 import type { Outbox } from './index.js';
 
-/**
- * Images are stored before the rows that refer to them, so that no row refers to a missing image.
+/*
+ * Pending images: an image is stored before the row that refers to it, so that no row refers to a missing image.
  *
- * An outbox entry that is due in 15 minutes is inserted first. Then the image is stored. Then the transaction that writes the
- * row claims the image: it deletes the entry, and fails if the entry is due. The outbox removes an image with a due entry if
- * no row refers to it. So a crash at any point leaves at most an entry, whose delivery removes the image. An entry can be
- * claimed only before it is due and delivered only after, by PostgreSQL's clock: never both.
+ * 1. An outbox entry that is due in 15 minutes is inserted.
+ * 2. The image is stored under a random name.
+ * 3. The transaction that writes the row claims the image: it deletes the entry, and fails if the entry is already due.
+ *
+ * After a crash between these steps, the entry becomes due, and its delivery removes the image. An image cannot be both claimed
+ * and removed: by PostgreSQL's clock, an entry can be claimed only before it is due, and delivered only after.
  */
 
 /** A stored image that no row refers to yet. */
 export interface PendingImage extends ImageWithQuota {
   name: string;
+  /** The id of its outbox entry. */
   entry: number;
 }
 
@@ -29,12 +32,12 @@ interface Stores {
   outbox: Outbox;
 }
 
-/** Far longer than storing an image and committing its row take. */
+/** The time until which an image can be claimed: far longer than it takes to store the image and commit its row. */
 const CLAIM_DEADLINE = secondsFromNow(15 * 60);
 
 /**
- * Stores the file at `path` under a random name, and passes the image to `commit`, whose transaction has to claim it. An
- * unclaimed image is removed.
+ * Stores the file at `path` under a random name, and passes the pending image to `commit`, whose transaction has to claim it.
+ * Removes the image if `commit` does not claim it. Returns the result of `commit`.
  *
  * @param extension without the dot
  */
@@ -55,13 +58,14 @@ export async function withPendingImage<Result>(
     failpoint('image stored');
     return await commit({ name, entry, bytes, storageMaxBytes });
   } finally {
-    // An error here must not fail a committed request. Unclaimed images are removed after the deadline anyway.
+    // Errors are ignored, because the request may already be committed. An unclaimed image is removed after the deadline
+    // anyway.
     const unclaimed = await makeDue(db, entry).catch(() => false);
     if (unclaimed) await outbox.deliver([{ id: entry, kind: 'image', key: name }]);
   }
 }
 
-/** Makes an entry due. Returns false if its image was claimed. */
+/** Makes an entry due now. Returns false if its image has been claimed. */
 async function makeDue(db: Database, entry: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('outbox')
@@ -72,9 +76,9 @@ async function makeDue(db: Database, entry: number): Promise<boolean> {
 }
 
 /**
- * Claims the image in the transaction that writes the row that refers to it.
+ * Claims an image. Call it in the transaction that writes the row that refers to the image.
  *
- * @throws StoreUnavailableError if the claim deadline has passed, since the image may already be removed
+ * @throws StoreUnavailableError if the claim deadline has passed, because the image may already be removed
  */
 export async function claimImage(trx: DatabaseTransaction, image: PendingImage): Promise<void> {
   const { rows } = await claimImageIf(image, sql`true`).execute(trx);
@@ -82,8 +86,8 @@ export async function claimImage(trx: DatabaseTransaction, image: PendingImage):
 }
 
 /**
- * Builds the statement that claims the image if a condition holds. It returns no row if nothing was claimed. `attempts = 0`
- * excludes an entry whose removal failed: it was rescheduled, but the image may already be removed.
+ * Builds a statement that claims an image if a condition holds. The statement returns no row if the image was not claimed.
+ * `attempts = 0` excludes an entry whose delivery has failed: it is due later again, but the image may already be removed.
  */
 export const claimImageIf = ({ entry }: PendingImage, condition: RawBuilder<unknown>) =>
   sql`delete from outbox where id = ${entry} and due_at > ${NOW} and attempts = 0 and ${condition} returning id`;

@@ -9,8 +9,8 @@ const { INT8, TIMESTAMPTZ } = pg.types.builtins;
 const parseTimestamp = pg.types.getTypeParser(TIMESTAMPTZ);
 
 /**
- * The `types` option of a pool. Parses `int8` as a number, because the API bounds ids to safe integers, and returns times as
- * strings in the format of the API.
+ * The `types` option of a pool. Parses `int8` as a number, because ids are always safe integers, and `timestamptz` as a
+ * string in the format of the API.
  */
 export const typeParsers = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
@@ -21,10 +21,10 @@ export const typeParsers = {
 };
 
 /**
- * A client that prepares every parameterized statement under a name, so that PostgreSQL parses it once per connection. Lists
- * are sent as one array parameter, which keeps the number of distinct statements small.
+ * A client that prepares every parameterized statement under a name, so that PostgreSQL parses it only once per connection. The
+ * queries of this service pass a list as one array parameter, so the number of different statements is small.
  */
-export class NamingClient extends pg.Client {
+export class PreparedStatementClient extends pg.Client {
   // biome-ignore lint/suspicious/noExplicitAny: pg.Client has a dozen overloads, of which Kysely uses one.
   override query(statement: any, ...rest: any[]): any {
     const [values] = rest;
@@ -37,6 +37,7 @@ export class NamingClient extends pg.Client {
 
 const statementNames = new Map<string, string>();
 
+/** Returns the name of a statement: a hash of its text. */
 function statementName(text: string): string {
   let name = statementNames.get(text);
   if (name === undefined) {
@@ -47,12 +48,14 @@ function statementName(text: string): string {
 }
 
 /**
- * Returns a NamingClient class whose statements run through the circuit breaker. When a statement fails with
- * StoreUnavailableError, its connection is closed: the server rolls back an open transaction, but a single statement may still
- * complete. If the server reported the error itself, the connection stays open for the rollback.
+ * Returns a client class whose statements run through the circuit breaker.
+ *
+ * When a statement fails with StoreUnavailableError, its connection is closed. The server then rolls back an open
+ * transaction, but a statement outside a transaction may still complete. If the server itself reported the error, the
+ * connection works, and it stays open for the rollback.
  */
 export function clientWithBreaker(breaker: CircuitBreaker): typeof pg.Client {
-  return class extends NamingClient {
+  return class extends PreparedStatementClient {
     // biome-ignore lint/suspicious/noExplicitAny: as above.
     override async query(...statement: [any, ...any[]]): Promise<any> {
       let serverReportedError = false;
@@ -67,7 +70,7 @@ export function clientWithBreaker(breaker: CircuitBreaker): typeof pg.Client {
       try {
         return await breaker.run(run);
       } catch (error) {
-        // The pool discards a client that has ended.
+        // The pool discards a client after `end`.
         if (error instanceof StoreUnavailableError && !serverReportedError) void this.end();
         throw error;
       }
@@ -85,10 +88,10 @@ export function clientWithMetrics(Client: typeof pg.Client, observer: Observer):
   };
 }
 
-/** Creates a pool that survives the loss of connections. */
+/** Creates a pool that replaces lost connections. */
 export function createPool(options: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool(options);
-  // Without listeners, the loss of a connection would end the process.
+  // Without these listeners, the loss of a connection would end the process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
@@ -101,13 +104,17 @@ export const usageOf = (pool: pg.Pool): PoolUsage => ({
 });
 
 /**
- * SQLSTATEs of errors that are not caused by the statement: connection, authorization, missing database, serialization
- * failures and deadlocks, insufficient resources, operator intervention, system errors, read-only transactions (a standby, a
- * full disk), transactions that timed out, lock timeouts.
+ * SQLSTATEs of errors that are not caused by the statement: connection failures (08), failed authorization (28), a missing
+ * database (3D), serialization failures and deadlocks (40), insufficient resources (53), operator intervention (57), system
+ * errors (58), read-only transactions on a standby or a full disk (25006), transaction timeouts (25P03, 25P04), lock
+ * timeouts (55P03).
  */
 const UNAVAILABLE = /^(08|28|3D|40|53|57|58)|^(25006|25P0[34]|55P03)$/;
 
-/** Returns whether PostgreSQL is unavailable. Errors that it did not report, except TypeErrors, are connection failures. */
+/**
+ * Returns whether an error means that PostgreSQL is unavailable. Errors that it did not report count, except for
+ * TypeErrors.
+ */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof pg.DatabaseError ? UNAVAILABLE.test(error.code ?? '') : !(error instanceof TypeError);
 }

@@ -3,5 +3,5 @@ import { sql } from 'kysely';
 /** The current time of PostgreSQL's clock, which all processes share. Unlike `now()`, it advances within a transaction. */
 export const NOW = sql<string>`clock_timestamp()`;
 
-/** Returns an expression for the time in this many seconds; negative numbers are in the past. */
+/** Returns an SQL expression for the time so many seconds from now. Negative numbers refer to the past. */
 export const secondsFromNow = (seconds: number) => sql<string>`${NOW} + ${seconds}::float8 * interval '1 second'`;

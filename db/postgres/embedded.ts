@@ -3,15 +3,23 @@ import type { Tables } from '../schema.js';
 import { StoreUnavailableError } from '../support/errors.js';
 import type { Log } from '../support/log.js';
 import { noopObserver, type Observer } from '../support/observer.js';
-import { clientWithMetrics, createPool, isUnavailable, NamingClient, typeParsers, usageOf } from './client.js';
+import {
+  clientWithMetrics,
+  createPool,
+  isUnavailable,
+  PreparedStatementClient,
+  typeParsers,
+  usageOf,
+} from './client.js';
 import { startEmbeddedServer } from './embedded/server.js';
 import type { Postgres } from './index.js';
 
-/** How long a statement or a transaction waits for the only connection. */
+/** The maximum time that a statement or transaction waits for the only connection. */
 const QUEUE_TIMEOUT_MS = 10_000;
 
 /**
- * Opens the PostgreSQL that runs in a thread of this process. It has a single connection: see `locks.ts`.
+ * Opens the embedded PostgreSQL, which runs in a thread of this process. It has a single connection, and so runs one
+ * transaction at a time.
  *
  * @throws DatabaseNotOpenedError
  */
@@ -23,7 +31,7 @@ export async function openEmbeddedPostgres(
   const server = await startEmbeddedServer(directory, log);
   const pool = createPool({
     stream: server.createConnection,
-    // PGlite's defaults.
+    // The user and database that PGlite creates.
     user: 'postgres',
     database: 'postgres',
     max: 1,
@@ -50,7 +58,7 @@ export async function openEmbeddedPostgres(
 }
 
 /** Fails with StoreUnavailableError if the thread ends while a statement runs; the statement may have been committed. */
-class EmbeddedClient extends NamingClient {
+class EmbeddedClient extends PreparedStatementClient {
   // biome-ignore lint/suspicious/noExplicitAny: as in `client.ts`.
   override async query(...statement: [any, ...any[]]): Promise<any> {
     return super.query(...statement).catch(throwUnavailable);

@@ -4,31 +4,32 @@ import { sql } from 'kysely';
 import type { Log } from '../support/log.js';
 import type { Database } from './index.js';
 
-/**
- * Reserves free space on the disk of the embedded stores. PostgreSQL crashes when it cannot write its WAL, so writes are
- * refused earlier: the database becomes read-only, and uploads are rejected. Reads need the reserve, because they write a
- * little too.
+/*
+ * Keeps a reserve of free space on the disk of the embedded stores. PostgreSQL crashes when it cannot write its WAL
+ * (write-ahead log). Before that happens, the service refuses writes: the database becomes read-only, and uploads are
+ * rejected. Reads continue, and use the reserve, because even reads write a little.
  */
+
 export interface FreeSpace {
-  /** Whether too little space was free at the last check, so that writes are refused. */
+  /** Whether the last check found too little free space, so that writes are refused. */
   readonly isLow: boolean;
-  /** Checks the free space now. Returns whether there is enough for writes. */
+  /** Checks the free space. Returns whether there is enough for writes. */
   check(): Promise<boolean>;
   stop(): Promise<void>;
 }
 
-/** Four WAL segments. */
+/** The free space below which writes are refused: the size of four WAL segments. */
 export const RESERVE_BYTES = 64 * 1024 * 1024;
 
-/** Free space at which writes are accepted again. The margin (hysteresis) prevents flapping. */
+/** The free space from which on writes are accepted again. The margin (hysteresis) prevents frequent changes. */
 const RECOVERED_BYTES = RESERVE_BYTES + 16 * 1024 * 1024;
 
-/** PostgreSQL replays WAL at a start, and may create a WAL segment and write a checkpoint. */
+/** The free space that PostgreSQL needs to start: it may create a WAL segment and write a checkpoint. */
 const REQUIRED_START_BYTES = 32 * 1024 * 1024;
 
 const CHECK_INTERVAL_MS = 250;
 
-/** There is too little space for PostgreSQL to start. */
+/** The disk has too little free space for PostgreSQL to start. */
 export class DiskFullError extends Error {
   readonly code = 'disk_full';
   constructor(path: string, freeBytes: number) {
@@ -40,7 +41,7 @@ export class DiskFullError extends Error {
   }
 }
 
-/** Throws DiskFullError if there is too little space for PostgreSQL to start. */
+/** Throws DiskFullError if the disk has too little free space for PostgreSQL to start. */
 export async function requireRoomToStart(path: string): Promise<void> {
   const free = await readFreeBytes(path);
   if (free < REQUIRED_START_BYTES) throw new DiskFullError(path, free);
@@ -58,7 +59,7 @@ export async function watchFreeSpace(path: string, db: Database, log: Log): Prom
     return !isLow;
   }
 
-  /** Makes all later transactions read-only or writable: the setting is the session's, and there is only one session. */
+  /** Makes all later transactions read-only or writable. The setting applies to a session, and there is only one. */
   const setReadOnly = (readOnly: boolean) =>
     sql`set default_transaction_read_only = ${sql.raw(readOnly ? 'on' : 'off')}`.execute(db);
 

@@ -4,26 +4,33 @@ import type { Tables } from '../schema.js';
 export type Database = Kysely<Tables>;
 export type DatabaseTransaction = Transaction<Tables>;
 
-/** Numbers of connections, and of calls that wait for one. */
+/** The usage of a connection pool. */
 export interface PoolUsage {
+  /** The number of open connections. */
   total: number;
+  /** The number of connections that are not in use. */
   idle: number;
+  /** The number of calls that wait for a connection. */
   waiting: number;
 }
 
-/** Access to PostgreSQL. On a server, each `Database` has its own pool; the embedded one has one connection for all three. */
+/**
+ * Access to PostgreSQL. With a PostgreSQL server, each `Database` has its own connection pool. With the embedded
+ * PostgreSQL, all three share its only connection.
+ */
 export interface Postgres {
+  /** For the statements of requests. */
   db: Database;
   /**
-   * For transactions that call the graph while they are open: an unresponsive graph cannot exhaust the connections that logins
-   * need.
+   * For transactions that call the graph while they are open. They have a pool of their own, so that an unresponsive graph
+   * cannot exhaust the connections that logins need.
    */
   graphTransactions: Database;
   /** For migrations, `npm run verify`, `npm run move` and other long statements, with a timeout of a day. */
   maintenanceDb: Database;
-  /** The timeout of a statement of `db` and `graphTransactions`; 0 for none. */
+  /** The timeout of the statements of `db` and `graphTransactions`; 0 if there is none. */
   statementTimeoutMs: number;
-  /** Returns the current usage by pool name. */
+  /** Returns the current usage of each pool, by name. */
   pools(): Record<string, PoolUsage>;
   close(): Promise<void>;
 }

@@ -2,28 +2,33 @@ import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import type { DatabaseTransaction } from './index.js';
 
-/**
+/*
  * PostgreSQL advisory locks on accounts and posts, held until the transaction ends. They serialize changes that involve several
- * stores. Writes that refer to an account or post and need it to stay (likes, friend transitions, new posts, sessions, uploads)
- * take shared locks; deletions and the delivery of outbox entries take exclusive locks.
+ * stores.
  *
- * Lock order: accounts by ascending id, then posts by ascending id, so that transactions cannot deadlock. In the embedded graph,
- * a trigger takes the lock -2 last when likes are written (migration 0004). Advisory locks are granted in the order of the
- * requests; with row locks, a stream of likes could starve a deletion.
+ * Shared locks: taken by writes for which an account or post must continue to exist (likes, changes of friendships, new posts,
+ * sessions, uploads). Exclusive locks: taken by deletions and by the delivery of outbox entries.
  *
- * Lock keys: 2 * id for an account, 2 * id + 1 for a post, negative numbers for locks on a whole table or installation. The locks
- * of `tryLock` have two 32-bit keys, which cannot collide with 64-bit keys.
+ * Order: every transaction locks accounts by ascending id, then posts by ascending id, so that transactions cannot
+ * deadlock. If the graph is embedded, a trigger on likes takes one more lock, -2, last (migration 0004).
  *
- * While a transaction is open, only its own connection may be used: the embedded PostgreSQL has a single connection, and a
- * statement outside the transaction would deadlock with it.
+ * Fairness: advisory locks are granted in the order in which they were requested. With row locks, a stream of likes could
+ * starve a deletion.
+ *
+ * Keys: 2 * id for an account, 2 * id + 1 for a post, and negative numbers for locks on a table or on the installation. The
+ * locks of `tryLock` have two 32-bit keys, which cannot collide with a 64-bit key.
+ *
+ * While a transaction is open, use only its own connection. The embedded PostgreSQL has a single connection, so a statement
+ * outside the transaction would wait for the transaction forever.
  */
 
-/** The accounts and posts that a transaction locks. */
+/** The ids of the accounts and posts to lock. */
 export interface LockedIds {
   accounts?: readonly number[];
   posts?: readonly number[];
 }
 
+/** Returns the lock keys in lock order. */
 const keysOf = ({ accounts = [], posts = [] }: LockedIds): string[] => {
   const sorted = (ids: readonly number[]) => [...new Set(ids)].sort((a, b) => a - b);
   return [...sorted(accounts).map((id) => BigInt(id) * 2n), ...sorted(posts).map((id) => BigInt(id) * 2n + 1n)].map(
@@ -37,8 +42,10 @@ export async function lockShared(trx: DatabaseTransaction, locked: LockedIds): P
 }
 
 /**
- * Returns a subquery that takes shared locks, for a statement without a transaction around it. Sets `lock_timeout`; 0 disables
- * it. When the client has given the statement up, it must not occupy a connection and run later.
+ * Builds a subquery that takes shared locks, for a statement that is not part of a larger transaction. Its `lock_timeout`
+ * ends a statement that its caller has abandoned, so that it does not occupy a connection and take effect later.
+ *
+ * @param timeoutMs 0 for no timeout
  */
 export const sharedLocksWithin = (timeoutMs: number, locked: LockedIds) => sql`
   select pg_advisory_xact_lock_shared(key)
@@ -49,14 +56,14 @@ export async function lockExclusive(trx: DatabaseTransaction, locked: LockedIds)
   await sql`select pg_advisory_xact_lock(key) from unnest(${keysOf(locked)}::int8[]) as key`.execute(trx);
 }
 
-/** Returns a subquery that takes exclusive locks on the accounts and posts that `query` selects as `is_post` and `id`. */
+/** Builds a subquery that takes exclusive locks on the accounts and posts that `query` selects as `is_post` and `id`. */
 export const exclusiveLocksOf = (query: RawBuilder<unknown>) => sql`
   select pg_advisory_xact_lock(2 * id + is_post::int)
   from (select * from (${query}) as locked order by is_post, id) as in_lock_order`;
 
 /**
- * Takes the lock on a text and returns true, or returns false immediately if another transaction holds it. The key is 64 bits
- * of the text's SHA-256.
+ * Takes an exclusive lock that is identified by a text. Returns false immediately if another transaction holds it. The key
+ * consists of the first 64 bits of the text's SHA-256.
  */
 export async function tryLock(trx: DatabaseTransaction, text: string): Promise<boolean> {
   const hash = createHash('sha256').update(text).digest();

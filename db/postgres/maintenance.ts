@@ -3,21 +3,23 @@ import { sql } from 'kysely';
 import type { Log } from '../support/log.js';
 import type { Postgres } from './index.js';
 
-/**
- * Replaces the background processes that the embedded PostgreSQL lacks: autovacuum and the checkpointer. VACUUM and CHECKPOINT
- * occupy its only connection. To block requests only briefly, tables are vacuumed by separate statements, and a checkpoint is
- * made after little WAL.
+/*
+ * Replaces the background processes that the embedded PostgreSQL lacks: autovacuum and the checkpointer. VACUUM and
+ * CHECKPOINT occupy the only connection, so they should block requests only briefly. For this, each table is vacuumed by a
+ * statement of its own, and a checkpoint is made before much WAL (write-ahead log) has accumulated.
  */
+
 export interface Maintenance {
-  /** Holds off checkpoints until the returned function is called: a checkpoint removes WAL that a running backup needs. */
+  /** Holds off checkpoints, which would remove WAL that a running backup needs. Returns a function that ends the hold. */
   holdCheckpoints(): () => void;
-  /** Runs the maintenance that is due, after any run in progress. Logs a failure; the next run retries. */
+  /** Runs the maintenance that is due, after any run in progress. Logs an error; the next run tries again. */
   runOnce(): Promise<void>;
   usage(): Promise<DatabaseUsage>;
+  /** Stops the maintenance, and makes a last checkpoint. */
   stop(): Promise<void>;
 }
 
-/** Figures for the metrics. Times are Unix timestamps in seconds, 0 if there was none since the start. */
+/** Figures for the metrics. Times are in seconds since 1970; 0 if there was no VACUUM or checkpoint since the start. */
 export interface DatabaseUsage {
   databaseBytes: number;
   walBytes: number;
@@ -27,43 +29,49 @@ export interface DatabaseUsage {
 }
 
 interface Options {
-  /** The pause between two runs, in milliseconds. */
+  /** The wait between two runs. */
   intervalMs?: number;
-  /** How long a table that was not vacuumed since the start waits for an idle moment, in milliseconds. */
+  /** How long the first VACUUM of a table may wait until the connection is idle. */
   firstVacuumDelayMs?: number;
-  /** Returns whether the disk has space for VACUUM's writes. Checkpoints need no such check: they free space. */
+  /** Returns whether the disk has space for the writes of VACUUM. Checkpoints run anyway, because they free space. */
   hasRoom?: () => boolean;
 }
 
 const INTERVAL_MS = 2000;
 
-/** The WAL since the last checkpoint at which the next is due. Replaying this much after a crash takes less than a second. */
+/**
+ * A checkpoint is due when this much WAL was written since the last one. To replay it after a crash takes less than a
+ * second.
+ */
 const CHECKPOINT_WAL_BYTES = 32 * 1024 * 1024;
 
 /**
- * While the connection is in use, a table is vacuumed only at this urgency. Without the limit, it would never be vacuumed under
+ * The urgency from which on a table is vacuumed even while the connection is in use. Otherwise it would never be vacuumed under
  * constant load.
  */
 const BUSY_URGENCY = 4;
 
-/** Then a table that was not vacuumed since the start is vacuumed even while the connection is in use. */
+/** The default of `firstVacuumDelayMs`. */
 const FIRST_VACUUM_DELAY_MS = 10 * 60 * 1000;
 
 interface DueTable {
   name: string;
   /**
-   * The changes or the age of transaction IDs, relative to the threshold, whichever is highest. A table of the service that
-   * was not vacuumed since the start is due, and urgent after `firstVacuumDelayMs`.
+   * How far the table exceeds the thresholds of autovacuum: 1 at the threshold, 2 at twice the threshold. The highest of
+   * the ratios for changed rows, inserted rows and the age of transaction ids counts. A table of the service that was not
+   * vacuumed since the start has an urgency of at least 1, and of at least `BUSY_URGENCY` after `firstVacuumDelayMs`.
    */
   urgency: number;
+  /** Whether the table needs VACUUM, not only ANALYZE. */
   needsVacuum: boolean;
 }
 
-/** Returns SQL for the number of changed rows at which a table is due, according to the autovacuum settings. */
+/** Returns an SQL expression for the number of changed rows from which on a table is due, by the settings of autovacuum. */
 const thresholdSql = (kind: 'vacuum' | 'vacuum_insert' | 'analyze') =>
   sql.raw(`(current_setting('autovacuum_${kind}_threshold')::float8 +
     current_setting('autovacuum_${kind}_scale_factor')::float8 * greatest(reltuples, 0))`);
 
+/** Starts to run the maintenance periodically. */
 export function startMaintenance(
   { db, pools }: Pick<Postgres, 'db' | 'pools'>,
   log: Log,
@@ -82,6 +90,7 @@ export function startMaintenance(
     lastCheckpointAt = Date.now() / 1000;
   }
 
+  /** Makes a checkpoint if at least so much WAL was written since the last one, unless checkpoints are held off. */
   async function checkpointIfDue(minWalBytes: number): Promise<void> {
     if (holds.size > 0) return;
     const { rows } = await sql<{ bytes: number }>`
@@ -91,7 +100,7 @@ export function startMaintenance(
     if ((rows[0]?.bytes ?? 0) >= minWalBytes && holds.size === 0) await checkpoint();
   }
 
-  /** Vacuums or analyzes the tables that are due, the most urgent first. */
+  /** Vacuums or analyzes the tables that are due, the most urgent one first. */
   async function vacuumIfDue(): Promise<void> {
     for (const { name, urgency, needsVacuum } of await findDueTables()) {
       if (stopped.signal.aborted || !hasRoom()) return;
@@ -100,7 +109,7 @@ export function startMaintenance(
     }
   }
 
-  /** Returns tables of urgency 1 or more. Includes those not vacuumed since the start, when the statistics were reset. */
+  /** Returns the tables whose urgency is at least 1, the most urgent one first. */
   async function findDueTables(): Promise<DueTable[]> {
     const firstVacuumUrgency = performance.now() - startedAt < firstVacuumDelayMs ? 1 : BUSY_URGENCY;
     const { rows } = await sql<DueTable>`
@@ -166,7 +175,7 @@ export function startMaintenance(
       stopped.abort();
       await loop;
       await running;
-      // Leaves the next start no WAL to replay.
+      // So that the next start has no WAL to replay.
       await checkpointIfDue(1).catch((error) => log.warn({ err: error }, 'the shutdown checkpoint failed'));
     },
   };

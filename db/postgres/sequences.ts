@@ -6,8 +6,8 @@ export type TableWithIds = 'accounts' | 'posts';
 export const sequenceOf = (table: TableWithIds) => sql.table(`${table}_id_seq`);
 
 /**
- * Raises the sequence so that no id up to `highestUsedId` is assigned again. Locks the table against inserts: `setval` would
- * otherwise reset ids assigned between the check and the change.
+ * Raises a sequence, if necessary, so that no id up to `highestUsedId` is assigned again. Locks the table against inserts,
+ * because `setval` could otherwise lower a sequence that an insert has raised since the check.
  */
 export async function raiseSequence(
   trx: DatabaseTransaction,
@@ -24,7 +24,7 @@ export async function raiseSequence(
   );
 }
 
-/** Skips `count` ids. Needs no lock: `nextval` runs first, so the sequence can only rise. */
+/** Skips `count` ids. Needs no lock: the new value is above that of `nextval`, so the sequence is not lowered. */
 export async function skipIds(trx: DatabaseTransaction, table: TableWithIds, count: number): Promise<void> {
   await sql`select setval(${`${table}_id_seq`}::regclass, nextval(${`${table}_id_seq`}::regclass) + ${count}::int8)`.execute(
     trx,

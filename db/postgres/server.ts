@@ -9,25 +9,25 @@ import type { Database, Postgres } from './index.js';
 import { warmUpDatabase } from './warm-up.js';
 
 export interface PostgresOptions {
-  /** `postgres://…`. Contains credentials: must not be logged. */
+  /** `postgres://…`. Must not be logged, because it may contain a password. */
   url: string;
   /** The maximum number of connections of one process for requests. */
   poolSize: number;
   /** The maximum number of connections of one process for `graphTransactions`. */
   graphPoolSize: number;
-  /** The timeout of a statement, and of opening a connection, in milliseconds. */
+  /** The timeout of a statement, and of opening a connection. */
   timeoutMs: number;
 }
 
-/** Migrations, verification and moves run one statement at a time, which may take long. */
+/** The options of the pool for migrations, verification and moves: few statements at a time, which may take long. */
 const MAINTENANCE = { poolSize: 2, timeoutMs: 24 * 60 * 60 * 1000 };
 
-/** How many statement timeouts a transaction may be idle before the server ends it: it may be waiting for another store. */
+/** How long a transaction may be idle before the server ends it, in statement timeouts. It may be waiting for another store. */
 const IDLE_IN_TRANSACTION_FACTOR = 5;
 
 /**
- * Opens PostgreSQL over the network. PgBouncer in transaction mode may be in between: settings are set per transaction, not
- * per session.
+ * Opens a PostgreSQL server. A PgBouncer in transaction mode may be in between. For this reason, settings are made per
+ * transaction, not per session.
  */
 export function openPostgres(
   { url, poolSize, graphPoolSize, timeoutMs }: PostgresOptions,
@@ -56,13 +56,13 @@ export function openPostgres(
       max,
       Client: clientWithMetrics(clientWithBreaker(breaker), observer),
     });
-  // The names are label values of metrics.
+  // The names of the pools appear in the metrics.
   const pools = {
     main: createPoolWithBreaker(poolSize, breakers.requests),
     graph: createPoolWithBreaker(graphPoolSize, breakers.requests),
     maintenance: createPoolWithBreaker(MAINTENANCE.poolSize, breakers.maintenance),
   };
-  // If this process is disconnected within a transaction, the server must release its locks soon.
+  // With these timeouts, the server soon releases the locks of a transaction if this process loses its connection.
   const begin = `begin; set local statement_timeout = ${timeoutMs}; set local idle_in_transaction_session_timeout = ${timeoutMs * IDLE_IN_TRANSACTION_FACTOR}`;
   const databases = {
     db: databaseOver(pools.main, breakers.requests, begin),
@@ -75,7 +75,7 @@ export function openPostgres(
     statementTimeoutMs: timeoutMs,
     pools: () => Object.fromEntries(Object.entries(pools).map(([name, pool]) => [name, usageOf(pool)])),
     async close() {
-      for (const breaker of Object.values(breakers)) breaker.close();
+      for (const breaker of Object.values(breakers)) breaker.shutDown();
       await Promise.all(Object.values(databases).map((db) => db.destroy()));
     },
   };
@@ -121,10 +121,10 @@ class BreakerDriver extends PostgresDriver {
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
-    return this.#breaker.run(async (attempt) => {
+    return this.#breaker.run(async (call) => {
       const connection = await super.acquireConnection();
-      // The breaker gave the call up meanwhile, so nothing else releases the connection.
-      if (attempt.isGivenUp) await this.releaseConnection(connection as never);
+      // The breaker has abandoned the call meanwhile, so nobody else will release the connection.
+      if (call.isAbandoned) await this.releaseConnection(connection as never);
       return connection;
     });
   }

@@ -12,14 +12,14 @@ import {
 import { findSessions, listSessions, touchSessions } from '../sessions.js';
 import type { Database } from './index.js';
 
-/** Keys that match no account, post, session or image. */
+/** An id and a name that match no account, post, session or image. */
 const ABSENT = { id: 0, name: '' };
 
 const LOCK_TIMEOUT_MS = 1000;
 
 /**
- * Runs the statements of requests once, with keys that match nothing, so that a PostgreSQL that has just started loads its
- * catalogs and the upper levels of its indexes before clients wait for them. Changes nothing.
+ * Runs the statements of requests once, with ids and names that match nothing, so they change nothing. A server that has just
+ * started thereby loads its catalogs and the upper levels of its indexes before the first request needs them.
  */
 export async function warmUpDatabase(db: Database): Promise<void> {
   const { id, name } = ABSENT;

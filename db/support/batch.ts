@@ -1,31 +1,35 @@
-/**
- * DataLoader-style batching of look-ups and writes across concurrent requests, without caching.
+/*
+ * DataLoader-style batching of lookups and writes across concurrent requests, without a cache.
  *
- * Calls made in the same iteration of the event loop, or while earlier batches are in progress, are collected and passed to
- * `load` together. Under load, batches grow and the number of queries per request falls. A batch starts after all of its
- * calls were made, so each result is as fresh as that of a separate query.
+ * Calls are collected while they are made in the same iteration of the event loop, or while the maximum number of batches
+ * is in progress. They are then passed to `load` together. When there are many requests, batches grow, and fewer queries
+ * per request are needed. A batch starts after all of its calls were made, so each result is as fresh as that of a separate
+ * query.
  */
 
-/** A second batch hides the round trip of the first. More would only make batches smaller. */
+/** A second batch uses the time of the first batch's round trip. More batches would only be smaller. */
 const DEFAULT_MAX_IN_FLIGHT = 2;
 
-/** Bounds the parameters of a statement and the time that a large batch delays the next calls. */
+/** Bounds the parameters of a statement, and the time for which a large batch delays the next calls. */
 const DEFAULT_MAX_BATCH_SIZE = 500;
 
 interface Options {
   maxBatchSize?: number;
   /** The maximum number of batches in progress. */
   maxInFlight?: number;
-  /** Called with the size of each batch when it starts. */
+  /** Called with the number of calls in a batch when the batch starts. */
   onBatch?(size: number): void;
   tracer?: BatchTracer | undefined;
 }
 
-/** Follows requests into the batches that serve them: a batch runs in the asynchronous context of whichever call started it. */
+/**
+ * Connects the traces of requests with the batches that serve them. It is needed because a batch runs in the asynchronous
+ * context of an arbitrary call.
+ */
 export interface BatchTracer {
-  /** Returns the origin of the current call. */
+  /** Returns the origin of a call: a value that identifies the current request. */
   origin(): unknown;
-  /** Runs a batch, given the origin of each of its calls. */
+  /** Runs a batch. `origins` has the origin of each of its calls. */
   run<Result>(origins: readonly unknown[], load: () => Promise<Result>): Promise<Result>;
 }
 

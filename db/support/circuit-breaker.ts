@@ -2,49 +2,51 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type StoreName, StoreUnavailableError } from './errors.js';
 import type { Log } from './log.js';
 
-/**
- * Circuit breaker: fails calls to an unavailable store immediately, instead of letting each wait for its timeout.
+/*
+ * Circuit breaker: makes calls to an unavailable store fail immediately, instead of letting each wait for its timeout.
  *
- * Closed: every call runs within a timeout. A call that times out, or fails because of the store, triggers a probe: a minimal
- * request on a separate connection, since a slow statement does not mean that the store is unavailable. If the probe or any
- * other call gets a response, the breaker stays closed.
- * Open: otherwise, calls in progress are given up, and new ones fail.
- * Half-open: while the breaker is open, the probe is repeated. When it succeeds, the store is warmed up, and the breaker
- * closes. No calls run before that.
+ * Closed: every call runs within a timeout. If a call times out, or fails because of the store, the store is probed with a
+ * minimal request on a separate connection. The probe is needed because a slow statement does not mean that the store is
+ * unavailable. If the probe or any other call gets a response, the breaker stays closed. Otherwise it opens.
+ *
+ * Open: calls in progress are abandoned, and new calls fail immediately. The probe is repeated.
+ *
+ * Half-open: a probe has succeeded, and the store is being warmed up. Calls still fail. Then the breaker closes.
  */
 
-/** Short: a probe is a minimal request. */
+/** The timeout of a probe. It is short, because a probe is a minimal request. */
 const PROBE_TIMEOUT_MS = 600;
 
 const PROBE_INTERVAL_MS = 250;
 
-/** After this time the breaker closes without waiting for the warm-up. */
+/** The maximum time that the breaker waits for the warm-up before it closes. */
 const WARM_UP_TIMEOUT_MS = 120_000;
 
 export interface CircuitBreaker {
   /** Whether the store is unavailable, so that every call fails immediately. */
   readonly isOpen: boolean;
   /**
-   * Makes a call to the store within the timeout. A call that is given up has to release its connection.
+   * Makes a call to the store within the timeout. When the call is abandoned, it must release its connection.
    *
-   * @throws StoreUnavailableError if the breaker is open, or the store does not respond or responds that it is unavailable
+   * @throws StoreUnavailableError if the breaker is open, if the store does not respond, or if it responds that it is
+   *   unavailable
    */
-  run<Result>(call: (attempt: Attempt) => Promise<Result>): Promise<Result>;
-  /** Gives up the calls in progress: an unresponsive store must not delay the shutdown. */
-  close(): void;
+  run<Result>(start: (call: StoreCall) => Promise<Result>): Promise<Result>;
+  /** Abandons the calls in progress, so that an unresponsive store does not delay the shutdown. */
+  shutDown(): void;
 }
 
-/** One call to a store. It can be given up while it is in progress. */
-export class Attempt {
+/** One call to a store. It is abandoned when it times out, when the breaker opens, or at shutdown. */
+export class StoreCall {
   #reject: ((cause: StoreUnavailableError) => void) | undefined;
   #controller: AbortController | undefined;
   #cause: StoreUnavailableError | undefined;
 
-  get isGivenUp(): boolean {
+  get isAbandoned(): boolean {
     return this.#cause !== undefined;
   }
 
-  /** Aborts when the call is given up. Created on demand, since a signal is expensive and few calls need it. */
+  /** Aborts when the call is abandoned. Created on demand, because a signal is expensive and few calls need one. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -53,18 +55,18 @@ export class Attempt {
     return this.#controller.signal;
   }
 
-  giveUp(cause: StoreUnavailableError): void {
+  abandon(cause: StoreUnavailableError): void {
     if (this.#cause) return;
     this.#cause = cause;
     this.#reject?.(cause);
     this.#controller?.abort(cause);
   }
 
-  /** Starts the call. Settles when the call settles, or rejects when it is given up. */
-  start<Result>(call: (attempt: Attempt) => Promise<Result>): Promise<Result> {
+  /** Starts the call. Returns its result, or rejects when the call is abandoned. */
+  run<Result>(start: (call: StoreCall) => Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#reject = reject;
-      call(this).then(resolve, reject);
+      start(this).then(resolve, reject);
     });
   }
 }
@@ -73,13 +75,13 @@ interface Options {
   store: StoreName;
   /** The timeout of one call. */
   timeoutMs: number;
-  /** Makes a minimal request to the store, on a separate connection. */
+  /** Makes a minimal request to the store on a separate connection. Rejects if the store is unavailable. */
   probe(signal: AbortSignal): Promise<unknown>;
-  /** Whether an error means that the store is unavailable, rather than that the request was invalid. */
+  /** Returns whether an error means that the store is unavailable, not that the request was invalid. */
   isUnavailable(error: unknown): boolean;
-  /** Called when the breaker opens. Can discard unresponsive connections. */
+  /** Called when the breaker opens, for example to discard unresponsive connections. */
   onOpen?(): void;
-  /** Prepares a store that is available again, so that its first calls are not slow. Runs before the breaker closes. */
+  /** Prepares a store that is available again, so that its first calls are not slow. Called before the breaker closes. */
   warmUp?(): Promise<unknown>;
   log: Log;
 }
@@ -93,9 +95,10 @@ export function createCircuitBreaker({
   warmUp,
   log,
 }: Options): CircuitBreaker {
-  const inProgress = new Set<Attempt>();
+  const inProgress = new Set<StoreCall>();
   const shutdown = new AbortController();
   let isProbing = false;
+  /** Whether any call has received a response since the current probe began. */
   let hasResponded = false;
   let isOpen = false;
 
@@ -114,7 +117,7 @@ export function createCircuitBreaker({
       () => false,
     );
 
-  /** Returns whether the breaker may close. Of failed warm-ups, only one that finds the store unavailable prevents that. */
+  /** Returns whether the breaker may close. A failed warm-up prevents it only if it found the store unavailable. */
   const isReady = async () =>
     (await probeSucceeds()) &&
     (!warmUp ||
@@ -130,7 +133,7 @@ export function createCircuitBreaker({
     if (!(await probeSucceeds()) && !hasResponded && !shutdown.signal.aborted) {
       isOpen = true;
       log.warn({ err: cause, store }, 'store unavailable: circuit breaker open');
-      for (const attempt of inProgress) attempt.giveUp(new StoreUnavailableError(store, { cause }));
+      for (const call of inProgress) call.abandon(new StoreUnavailableError(store, { cause }));
       onOpen?.();
       while (!(await isReady())) {
         await sleep(PROBE_INTERVAL_MS, undefined, { signal: shutdown.signal }).catch(() => undefined);
@@ -147,34 +150,34 @@ export function createCircuitBreaker({
       return isOpen;
     },
 
-    async run(call) {
+    async run(start) {
       if (isOpen) throw new StoreUnavailableError(store);
-      const attempt = new Attempt();
-      // One event loop iteration later: if this process was stalled, the response may have arrived already.
-      const giveUp = () => setImmediate(() => attempt.giveUp(new StoreUnavailableError(store)));
-      const timer = setTimeout(giveUp, timeoutMs);
-      inProgress.add(attempt);
+      const call = new StoreCall();
+      // Abandoned one event loop iteration later: if this process was stalled, the response may already have arrived.
+      const abandon = () => setImmediate(() => call.abandon(new StoreUnavailableError(store)));
+      const timer = setTimeout(abandon, timeoutMs);
+      inProgress.add(call);
       try {
-        const result = await attempt.start(call);
+        const result = await call.run(start);
         hasResponded = true;
         return result;
       } catch (error) {
-        const wasGivenUp = error instanceof StoreUnavailableError;
-        if (!wasGivenUp && !isUnavailable(error)) {
+        const wasAbandoned = error instanceof StoreUnavailableError;
+        if (!wasAbandoned && !isUnavailable(error)) {
           hasResponded = true;
           throw error;
         }
         if (!isProbing && !shutdown.signal.aborted) void probeAfterFailure(error);
-        throw wasGivenUp ? error : new StoreUnavailableError(store, { cause: error });
+        throw wasAbandoned ? error : new StoreUnavailableError(store, { cause: error });
       } finally {
         clearTimeout(timer);
-        inProgress.delete(attempt);
+        inProgress.delete(call);
       }
     },
 
-    close() {
+    shutDown() {
       shutdown.abort();
-      for (const attempt of inProgress) attempt.giveUp(new StoreUnavailableError(store));
+      for (const call of inProgress) call.abandon(new StoreUnavailableError(store));
     },
   };
 }

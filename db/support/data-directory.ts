@@ -5,13 +5,19 @@ import { join, resolve } from 'node:path';
 import { tryLock, waitForLock } from 'fs-native-extensions';
 import { makeDirectoryDurably } from './durable-files.js';
 
-/** The mode of all subdirectories: private even if the parent directory is not. */
+/*
+ * The data directory, `DATA_DIR`: embedded stores, token keys and uploads in progress. File locks prevent two processes
+ * from using the same embedded database. The operating system releases them when a process ends, even after a crash.
+ */
+
+/** The mode of all subdirectories, which are private even if the parent directory is not. */
 export const OWNER_ONLY_MODE = 0o700;
 
+/** Another process has claimed the data directory. */
 export class DataDirectoryInUseError extends Error {
   readonly code = 'data_directory_in_use';
 
-  /** @param pid undefined if several processes share the directory, or if the process has not yet recorded its id */
+  /** @param pid the id of that process; undefined if it has not recorded its id, or if several processes share the directory */
   constructor(path: string, pid: string | undefined) {
     super(
       `${path} is in use by ${pid ? `process ${pid}` : 'another process'} of this service: stop it first, or set DATA_DIR to another directory`,
@@ -20,7 +26,7 @@ export class DataDirectoryInUseError extends Error {
   }
 }
 
-/** A restore was interrupted: the directory contains an incomplete installation. */
+/** A restore was interrupted, so the data directory contains an incomplete installation. */
 export class UnfinishedRestoreError extends Error {
   readonly code = 'unfinished_restore';
 
@@ -34,20 +40,22 @@ export interface DataDirectory {
   root: string;
   postgres: string;
   images: string;
-  /** This process's uploads in progress. */
+  /** The directory for the uploads in progress of this process. */
   uploads: string;
+  /** The file with the token keys. */
   tokenKeys: string;
   /** The directory of the control socket of the process that holds the claim. */
   control: string;
-  /** The path that a restore extracts to. While it exists, the restore is unfinished. */
+  /** The directory to which a restore extracts files. While it exists, the restore is unfinished. */
   restoring: string;
+  /** Releases the claim, and removes the uploads of this process. */
   release(): Promise<void>;
 }
 
 /**
- * Claims a directory for this process and creates its subdirectories. Processes without an embedded database may share it. The
- * claim is a file lock, which the operating system releases when the process ends.
+ * Claims a data directory for this process, and creates its subdirectories.
  *
+ * @param shared whether other processes may share the directory, because this process has no embedded database
  * @param allowUnfinishedRestore whether to accept a directory with an unfinished restore
  * @throws DataDirectoryInUseError
  * @throws UnfinishedRestoreError
@@ -64,7 +72,7 @@ export async function claimDataDirectory(
     await lock.close();
     throw new DataDirectoryInUseError(root, pid);
   }
-  // On a full disk this fails, and the message of `DataDirectoryInUseError` lacks the id.
+  // On a full disk this fails. The message of `DataDirectoryInUseError` then lacks the process id.
   await recordPid(lock, shared).catch(() => undefined);
   const restoring = join(root, 'restoring');
   if (!allowUnfinishedRestore && existsSync(restoring)) {
@@ -89,13 +97,13 @@ export async function claimDataDirectory(
   };
 }
 
-/** Replaces the id of an earlier process. Processes that share the directory record none. */
+/** Replaces the recorded id of an earlier process. Processes that share the directory record no id. */
 async function recordPid(lock: FileHandle, shared: boolean): Promise<void> {
   await lock.truncate();
   if (!shared) await lock.write(`${process.pid}\n`);
 }
 
-/** Creates a directory for this process's uploads, and removes those of processes that have ended. */
+/** Creates a directory for the uploads of this process. Removes the directories of processes that have ended. */
 async function claimUploads(root: string): Promise<{ path: string; release(): Promise<void> }> {
   await makePrivateDirectory(root);
   const rootLock = await open(join(root, 'lock'), 'a+');
@@ -119,7 +127,7 @@ async function claimUploads(root: string): Promise<{ path: string; release(): Pr
   }
 }
 
-/** Removes a directory of uploads unless its process is still running. */
+/** Removes a directory of uploads, unless its process is still running. */
 async function removeAbandoned(uploads: string): Promise<void> {
   const lock = await open(`${uploads}.lock`, 'a+');
   if (tryLock(lock.fd)) await removeUploads(uploads);
@@ -131,6 +139,7 @@ async function removeUploads(uploads: string): Promise<void> {
   await rm(`${uploads}.lock`, { force: true });
 }
 
+/** Creates a directory that only its owner can access. Corrects the mode of an existing one. */
 export async function makePrivateDirectory(directory: string): Promise<void> {
   await makeDirectoryDurably(directory, OWNER_ONLY_MODE);
   await chmod(directory, OWNER_ONLY_MODE);

@@ -3,19 +3,20 @@ import { type FileHandle, mkdir, open, rename } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
 /*
- * Writes that survive a power cut. The bytes of a file are durable after an `fsync` of the file, its name only after an `fsync`
- * of its directory. So a file is written under a temporary name and synced, then renamed, and then its directory is synced.
+ * Durable file operations, which survive a power cut. The bytes of a file are durable after an `fsync` of the file. Its name is
+ * durable only after an `fsync` of the directory. So a file is written under a temporary name, synced and renamed, and then its
+ * directory is synced.
  */
 
 /** The mode of new files: readable and writable only by the owner. */
 const FILE_MODE = 0o600;
 
-/** Syncs a directory: makes the creation, renaming and removal of files in it durable. */
+/** Syncs a directory, which makes the creation, renaming and removal of its files durable. */
 export async function syncDirectory(path: string): Promise<void> {
   await withFile(path, 'r', (directory) => directory.sync());
 }
 
-/** Creates a file or replaces it atomically. Only its owner may read it. */
+/** Creates or replaces a file atomically. Only its owner may read it. */
 export async function writeFileDurably(path: string, content: string): Promise<void> {
   const temporary = `${path}.new`;
   await withFile(temporary, 'w', (file) => file.writeFile(content));
@@ -29,7 +30,7 @@ export async function moveFileDurably(from: string, to: string): Promise<void> {
   await syncDirectory(dirname(to));
 }
 
-/** Creates a directory and its missing parents, and syncs the parents of all new directories. */
+/** Creates a directory and its missing parents. Syncs the parent of each new directory. */
 export async function makeDirectoryDurably(path: string, mode?: number): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode });
   if (first === undefined) return;

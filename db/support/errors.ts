@@ -1,6 +1,6 @@
 export type StoreName = 'postgres' | 'graph' | 'images' | 'redis';
 
-/** A store did not respond, or could not perform the operation. A write may have taken effect nevertheless. */
+/** A store did not respond or could not perform an operation. A write may nevertheless have taken effect. */
 export class StoreUnavailableError extends Error {
   readonly code = 'store_unavailable';
 

@@ -1,4 +1,7 @@
-/** Steps of writes to several stores. Tests kill the process at them: no crash may leave the stores inconsistent. */
+/*
+ * Failpoints: named steps of writes that involve several stores. Tests kill the process at each of them, to prove that no crash
+ * leaves the stores inconsistent.
+ */
 export type Failpoint =
   | 'image enqueued'
   | 'image stored'
@@ -11,9 +14,10 @@ export type Failpoint =
 
 let listener: (name: Failpoint) => void = () => undefined;
 
+/** Reports that a failpoint has been reached. */
 export const failpoint = (name: Failpoint): void => listener(name);
 
-/** Sets the listener of all failpoints. Only for tests. */
+/** Sets a function that is called at each failpoint. Only for tests. */
 export function onFailpoint(listen: (name: Failpoint) => void): void {
   listener = listen;
 }

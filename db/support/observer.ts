@@ -3,25 +3,26 @@ import { type StoreName, StoreUnavailableError } from './errors.js';
 
 export type Outcome = 'ok' | 'unavailable' | 'error';
 
-/** Receives measurements of the stores: names and numbers, never keys, statements or values. */
+/** Receives measurements of the stores. They contain names and numbers, but no keys, statements or values. */
 export interface Observer {
+  /** Called after each call to a store. `verb` names the method or command. */
   storeCall(store: StoreName, verb: string, seconds: number, outcome: Outcome): void;
-  /** Called for each batch with its number of look-ups or writes. */
+  /** Called for each batch, with its number of lookups or writes. */
   batch(name: string, size: number): void;
-  /** Returns a tracer of batches with this name. Defined only while requests are traced. */
+  /** Returns a tracer for batches with this name. Defined only if requests are traced. */
   batchTracer?(name: string): BatchTracer;
 }
 
-/** The observer of stores without metrics. */
+/** An observer that ignores all measurements. */
 export const noopObserver: Observer = { storeCall: () => undefined, batch: () => undefined };
 
-/** Returns the options of batches that are reported to the observer. */
+/** Returns the options of `batched` that report its batches to the observer. */
 export const observedBatches = (observer: Observer, name: string) => ({
   onBatch: (size: number) => observer.batch(name, size),
   tracer: observer.batchTracer?.(name),
 });
 
-/** Awaits a call that has just started, and reports its duration and outcome. */
+/** Awaits a call that was just started, and reports its duration and outcome. */
 export async function timed<Result>(
   observer: Observer,
   store: StoreName,
@@ -40,17 +41,17 @@ export async function timed<Result>(
   }
 }
 
-/** Whether calls to a store are allowed. */
+/** Decides whether calls to a store are allowed. */
 export interface Gate {
   open: boolean;
 }
 
 /**
- * Returns a proxy of a store that reports every call that returns a promise, by its method's name. Nested objects with
- * methods (`snapshot`, the graph within a transaction) are wrapped too; streams, iterables and plain values are not. For an
- * image the duration ends when its stream is available.
+ * Returns a proxy of a store. It reports every call that returns a promise, under the name of the method. Nested objects
+ * with methods (`snapshot`, the graph within a transaction) are wrapped too; streams, iterables and plain values are not.
+ * The reported duration of reading an image ends when its stream is available.
  *
- * While the gate is closed every call throws StoreUnavailableError: an unverified store must not be read or changed.
+ * While the gate is closed, every call rejects with StoreUnavailableError, because an unverified store must not be used.
  */
 export function withMetrics<Store extends object>(
   name: StoreName,
@@ -58,12 +59,12 @@ export function withMetrics<Store extends object>(
   observer: Observer,
   gate: Gate = { open: true },
 ): Store {
-  const wrapped = (value: unknown) => (holdsMethods(value) ? withMetrics(name, value, observer, gate) : value);
+  const wrapped = (value: unknown) => (isWrappable(value) ? withMetrics(name, value, observer, gate) : value);
   return new Proxy(store, {
     get(target, property) {
       const value: unknown = Reflect.get(target, property);
       if (typeof value !== 'function') return wrapped(value);
-      // Binding the graph to a transaction makes no call to the store.
+      // `within` only binds the graph to a transaction, and makes no call to the store.
       if (!gate.open && property !== 'within') {
         return () => timed(observer, name, String(property), Promise.reject(new StoreUnavailableError(name)));
       }
@@ -75,5 +76,6 @@ export function withMetrics<Store extends object>(
   });
 }
 
-const holdsMethods = (value: unknown): value is object =>
+/** Returns whether a value is an object to wrap: not a stream, an iterable or a plain value. */
+const isWrappable = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !(Symbol.iterator in value) && !(Symbol.asyncIterator in value);

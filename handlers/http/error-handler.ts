@@ -1,15 +1,15 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { OverloadedError } from '../../db/support/concurrency-limiter.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
-import { OverloadedError } from '../../db/support/lane.js';
 import { bodyTooLarge, HttpError, overloaded, storeUnavailable } from './errors.js';
 
-/** Turns every thrown error into a response. Logs the cause of a 5xx, unless it was thrown as an HttpError. */
+/** Converts any thrown error to a response. Logs an error that results in a 5xx, unless it is an HttpError. */
 export function respondToError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const response = httpErrorOf(error);
   if (response !== error && response.status >= 500) {
     request.log.error({ err: error }, response.status === 503 ? 'service unavailable' : 'internal server error');
   }
-  // It may belong to a payload that could not be sent.
+  // The header may describe a payload that could not be sent.
   reply.removeHeader('Content-Length');
   const { status, headers, code, message, problems } = response;
   return reply
@@ -19,6 +19,7 @@ export function respondToError(error: unknown, request: FastifyRequest, reply: F
     .send(JSON.stringify({ code, message, ...(problems && { errors: problems }) }));
 }
 
+/** Returns the HttpError that stands for an error. */
 function httpErrorOf(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   if (error instanceof StoreUnavailableError) return storeUnavailable();

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { NamingClient } from '../../db/postgres/client.js';
+import { PreparedStatementClient } from '../../db/postgres/client.js';
 
 export interface Statement {
   text: string;
@@ -9,9 +9,9 @@ export interface Statement {
 /** Records every statement of this process in PostgreSQL, embedded or not, with the rows it returns. */
 export function recordStatements(t: Test): Statement[] {
   const statements: Statement[] = [];
-  const { query } = NamingClient.prototype;
+  const { query } = PreparedStatementClient.prototype;
   // biome-ignore lint/suspicious/noExplicitAny: pg.Client has a dozen overloads, of which Kysely uses one.
-  NamingClient.prototype.query = function (this: NamingClient, ...args: [any, ...any[]]) {
+  PreparedStatementClient.prototype.query = function (this: PreparedStatementClient, ...args: [any, ...any[]]) {
     const result = query.apply(this, args);
     result?.then?.(
       ({ rows }: { rows: unknown[] }) => statements.push({ text: String(args[0]), rows }),
@@ -20,7 +20,7 @@ export function recordStatements(t: Test): Statement[] {
     return result;
   };
   t.teardown(() => {
-    NamingClient.prototype.query = query;
+    PreparedStatementClient.prototype.query = query;
   });
   return statements;
 }

@@ -39,7 +39,7 @@ function createFixture({ timeoutMs = 50 } = {}) {
     warmUp: () => store.warmUp(),
     log: { info: (_, message) => logged.push(message), warn: (_, message) => logged.push(message) },
   });
-  t.teardown(() => breaker.close());
+  t.teardown(() => breaker.shutDown());
   return { breaker, store, logged };
 }
 
@@ -196,6 +196,6 @@ t.test(
 t.test('close rejects calls in progress', async (t) => {
   const { breaker } = createFixture({ timeoutMs: 60_000 });
   const call = breaker.run(never);
-  breaker.close();
+  breaker.shutDown();
   await t.rejects(call, StoreUnavailableError);
 });

@@ -6,36 +6,43 @@ import { syncPath, syncTree } from '../../support/durable-files.js';
 import { DurableNodeFS } from './durable-node-fs.js';
 import type { WorkerInput } from './messages.js';
 
-/**
- * Opens or creates the database cluster of PGlite (PostgreSQL compiled to WebAssembly), durably.
+/*
+ * Opens or creates the database cluster of PGlite (PostgreSQL compiled to WebAssembly).
  *
- * Every commit is synced to the disk. A cluster is created under a temporary name, synced and renamed, so that a crash leaves
- * either no cluster or a complete one. An existing directory is checked before PGlite opens it, because PGlite would overwrite
- * a cluster that it does not recognize. The thread ends when PostgreSQL exits or crashes, because its memory is then in an
- * undefined state; `server.ts` starts a new thread.
+ * - Durability: every commit is synced to the disk.
+ * - Creation: a new cluster is created under a temporary name, synced and renamed. So a crash leaves no cluster or a
+ *   complete one.
+ * - Protection: a directory is checked before PGlite opens it, because PGlite would overwrite a cluster that it does not
+ *   recognize.
+ * - Crashes: when PostgreSQL exits or crashes, its memory is in an undefined state. The thread then ends, and `server.ts`
+ *   starts a new one.
  */
 
 /** The major version of PostgreSQL in PGlite. */
 const MAJOR_VERSION = '18';
 
-/** PGlite's defaults, but with fsync. Emscripten ignores `fdatasync`, which is PostgreSQL's default method. */
+/** PGlite's defaults, but with `fsync` instead of no syncs. Emscripten ignores `fdatasync`, the default method. */
 const START_PARAMETERS = [
   ...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F'),
   ...['-c', 'fsync=on', '-c', 'wal_sync_method=fsync'],
-  // Planning a statement takes longer than running it.
+  // Reuses the plans of prepared statements: planning a statement takes longer than running it.
   ...['-c', 'plan_cache_mode=force_generic_plan'],
 ];
 
-/** The exit status that PostgreSQL throws to return to its main loop after an error in a statement. */
+/** The status of the exception by which PostgreSQL returns to its main loop after an error in a statement. */
 const STATEMENT_ERROR_STATUS = 100;
 
-/** Opens the cluster, which is created first if missing and `create` is set. Rejects with PostgreSQL's reason if it cannot. */
+/**
+ * Opens the cluster. Creates it first if it is missing and `create` is set.
+ *
+ * @throws Error with PostgreSQL's last error message if PostgreSQL does not start
+ */
 export async function openCluster({ directory, create }: WorkerInput): Promise<PGlite> {
   if (create && !existsSync(directory)) await createCluster(directory);
   checkFiles(directory);
   chmodSync(directory, OWNER_ONLY_MODE);
-  // A power cut can leave the file empty, and PostgreSQL then refuses to start. No other process can be running here, because
-  // the data directory is locked.
+  // After a power cut this file may be empty, and PostgreSQL would then refuse to start. It is safe to remove: no other
+  // process uses the cluster, because the data directory is locked.
   rmSync(join(directory, 'postmaster.pid'), { force: true });
   const output: string[] = [];
   try {
@@ -43,7 +50,7 @@ export async function openCluster({ directory, create }: WorkerInput): Promise<P
     exitOnCrash(pglite);
     return pglite;
   } catch (error) {
-    // PostgreSQL does not remove the file when it fails to start.
+    // PostgreSQL leaves the file when it fails to start.
     rmSync(join(directory, 'postmaster.pid'), { force: true });
     throw new Error(lastErrorIn(output) ?? String(error), { cause: error });
   }
@@ -56,6 +63,7 @@ const start = (directory: string, output: string[] = []) =>
     onStderr: (line) => output.push(line) > 0,
   });
 
+/** Creates the cluster under a temporary name, syncs it and renames it. */
 async function createCluster(directory: string): Promise<void> {
   const incomplete = `${directory}.new`;
   rmSync(incomplete, { recursive: true, force: true });
@@ -66,7 +74,7 @@ async function createCluster(directory: string): Promise<void> {
   syncPath(dirname(directory));
 }
 
-/** Throws if the directory contains no cluster of this version. */
+/** Throws an error if the directory does not contain a cluster of this major version. */
 function checkFiles(directory: string): void {
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) throw new Error('there is no such directory');
   const file = join(directory, 'PG_VERSION');
@@ -83,7 +91,7 @@ function lastErrorIn(output: readonly string[]): string | undefined {
   return line?.replace(/^.*?\b(?:FATAL|PANIC|ERROR): */, '');
 }
 
-/** Ends the thread when PostgreSQL exits or crashes. PGlite would continue to use its memory. */
+/** Ends the thread when PostgreSQL exits or crashes. PGlite itself would continue to use the memory of PostgreSQL. */
 function exitOnCrash(pglite: PGlite): void {
   const module = pglite.Module as unknown as Record<'_PostgresMainLoopOnce', () => void>;
   const run = module._PostgresMainLoopOnce;

@@ -2,8 +2,8 @@ import { Duplex } from 'node:stream';
 import type { MessagePort } from 'node:worker_threads';
 
 /**
- * A connection to the embedded PostgreSQL over a MessagePort, in place of pg's socket. Chunks that pg writes together are sent
- * as one message.
+ * A connection to the embedded PostgreSQL over a MessagePort. pg uses it in place of a socket. Chunks that pg writes
+ * together are sent as one message.
  */
 export class EmbeddedConnection extends Duplex {
   readonly #open: () => MessagePort;
@@ -15,7 +15,7 @@ export class EmbeddedConnection extends Duplex {
     this.#open = open;
   }
 
-  /** Opens the session. pg calls this method and the four below as those of a socket. */
+  /** Opens the session. pg calls this method and the next four, which are those of a socket. */
   connect(): void {
     try {
       this.#port = this.#open();

@@ -4,13 +4,13 @@ import type { PGlite } from '@electric-sql/pglite';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
 import { syncPath } from '../../support/durable-files.js';
 
-/**
- * PGlite's file system on the disk, with the durability that Emscripten's NODEFS lacks.
+/*
+ * PGlite's file system on the disk, with the durability that Emscripten's file system NODEFS lacks.
  *
- * NODEFS does not implement `fsync`, so PostgreSQL's syncs would have no effect. This class adds it. PostgreSQL also relies on
- * directory entries that it does not sync itself: a new file can be lost in a power cut although its content was synced. The
- * class therefore records each directory in which an entry was created, renamed or removed, and every `fsync` of a file first
- * syncs the recorded directories.
+ * - NODEFS does not implement `fsync`, so PostgreSQL's syncs would have no effect. `DurableNodeFS` implements it.
+ * - PostgreSQL does not sync every directory that it changes. A new file could be lost in a power cut although its content
+ *   was synced. So `DurableNodeFS` records each directory in which a file was created, renamed or removed, and every
+ *   `fsync` of a file first syncs the recorded directories.
  */
 
 /** The parts of Emscripten's NODEFS used here. PGlite has no types for it. */
@@ -41,36 +41,36 @@ export class DurableNodeFS extends NodeFS {
 }
 
 function makeDurable({ node_ops, stream_ops, realPath, tryFSOperation }: NodeFileSystem): void {
-  const changed = new Set<string>();
+  const changedDirectories = new Set<string>();
   const { mknod, rename, unlink, rmdir } = node_ops;
 
   node_ops.mknod = (parent, ...rest) => {
-    changed.add(realPath(parent));
+    changedDirectories.add(realPath(parent));
     return mknod(parent, ...rest);
   };
   node_ops.rename = (node, parent, name) => {
-    changed.add(dirname(realPath(node))).add(realPath(parent));
+    changedDirectories.add(dirname(realPath(node))).add(realPath(parent));
     rename(node, parent, name);
   };
   node_ops.unlink = (parent, name) => {
-    changed.add(realPath(parent));
+    changedDirectories.add(realPath(parent));
     unlink(parent, name);
   };
   node_ops.rmdir = (parent, name) => {
-    changed.add(realPath(parent));
+    changedDirectories.add(realPath(parent));
     rmdir(parent, name);
   };
   stream_ops.fsync = ({ nfd }) => {
     tryFSOperation(() => {
-      for (const directory of changed) syncIfPresent(directory);
-      changed.clear();
+      for (const directory of changedDirectories) syncIfPresent(directory);
+      changedDirectories.clear();
       fsyncSync(nfd);
     });
     return 0;
   };
 }
 
-/** Syncs a directory, unless it is missing: then it was removed, and its parent was recorded. */
+/** Syncs a directory, if it exists. If it was removed, its parent directory was recorded. */
 function syncIfPresent(directory: string): void {
   try {
     syncPath(directory);

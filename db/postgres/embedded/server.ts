@@ -7,13 +7,16 @@ import type { Log } from '../../support/log.js';
 import { EmbeddedConnection } from './connection.js';
 import type { Command, Report, WorkerInput } from './messages.js';
 
-/**
- * Supervises the embedded PostgreSQL, which runs in a worker thread because it blocks its thread while a statement runs.
+/*
+ * Starts and supervises the embedded PostgreSQL. It runs in a worker thread, because it blocks its thread while a statement
+ * runs.
  *
- * The main thread uses pg as with a server: an `EmbeddedConnection` in place of the socket passes the wire protocol to
- * `worker.ts` over a MessagePort. When the thread ends unexpectedly, for example for lack of memory, every connection fails
- * with StoreUnavailableError, and a new thread is started on the same directory, with exponential backoff. PostgreSQL then
- * recovers as after a crash.
+ * The main thread uses pg, as with a PostgreSQL server. Instead of a socket, pg gets an `EmbeddedConnection`, which
+ * exchanges the wire protocol with `worker.ts` over a MessagePort.
+ *
+ * The thread may end unexpectedly, for example if it runs out of memory. Every connection then fails with
+ * StoreUnavailableError. A new thread is started on the same directory, with exponential backoff, and PostgreSQL recovers
+ * as after a crash.
  */
 
 /** The database cannot be opened or created. */
@@ -29,25 +32,28 @@ export class DatabaseNotOpenedError extends Error {
 }
 
 export interface EmbeddedServer {
-  /** Returns a connection for pg, which opens it. PostgreSQL has a single session: opening another connection ends it. */
+  /** Returns a connection, which pg then opens. PostgreSQL has a single session: opening another connection closes this one. */
   createConnection(): EmbeddedConnection;
-  /** Shuts PostgreSQL down. */
+  /** Shuts PostgreSQL down and ends the thread. */
   close(): Promise<void>;
 }
 
-/** The wait before a restart. The first restart is immediate, and `min` applies to the second. */
+/**
+ * The wait before a restart. The first restart is immediate. The wait before the second is `min`, and it doubles up to
+ * `max`.
+ */
 const RESTART_BACKOFF_MS = { min: 250, max: 30_000 };
 
-/** The backoff is reset when a thread has run for this long. */
+/** The backoff is reset if a thread has run for at least this long. */
 const STABLE_AFTER_MS = 60_000;
 
-/** The built file (`.js`), or the source (`.ts`) when this module runs from source. */
+/** The module of the thread: the built file (`.js`), or the source (`.ts`) if this module runs from source. */
 const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
-/** Worker threads do not inherit tsx's hooks. */
+/** Code that loads the source in the thread. Worker threads do not inherit the hooks of tsx, so it registers them first. */
 const RUN_SOURCE = `import('tsx/esm/api').then(({ register }) => (register(), import('${WORKER.href}')))`;
 
-/** Starts the embedded PostgreSQL. The directory is created if missing. @throws DatabaseNotOpenedError */
+/** Starts the embedded PostgreSQL. Creates the directory if it is missing. @throws DatabaseNotOpenedError */
 export async function startEmbeddedServer(directory: string, log: Log): Promise<EmbeddedServer> {
   const connections = new Set<EmbeddedConnection>();
   const closing = new AbortController();
@@ -74,7 +80,7 @@ export async function startEmbeddedServer(directory: string, log: Log): Promise<
       await sleep(backoffMs, undefined, { signal: closing.signal }).catch(() => undefined);
       if (closing.signal.aborted) return;
       backoffMs = Math.min(Math.max(2 * backoffMs, RESTART_BACKOFF_MS.min), RESTART_BACKOFF_MS.max);
-      // A missing directory may reappear (a mount, for example): do not create a new database in its place.
+      // Does not create the directory: if it is missing (unmounted, for example), a new database must not take its place.
       await start(false).then(
         () => log.info({ store: 'postgres' }, 'the embedded PostgreSQL is available again'),
         (error) => log.warn({ err: error, store: 'postgres' }, 'the embedded PostgreSQL could not be started'),
@@ -82,6 +88,7 @@ export async function startEmbeddedServer(directory: string, log: Log): Promise<
     }
   }
 
+  /** Opens a session in the thread. Returns the port of its connection. @throws StoreUnavailableError */
   function openSession() {
     if (!worker) throw new StoreUnavailableError('postgres');
     const { port1, port2 } = new MessageChannel();
@@ -120,7 +127,8 @@ async function startWorker(workerData: WorkerInput): Promise<Worker> {
     eval: isSource,
     workerData,
     name: 'postgres',
-    // Do not inherit --import: the hooks of a test runner or tracer do not belong in this thread.
+    // Not inherited from this process: hooks that `--import` loads, such as those of a test runner, do not belong in this
+    // thread.
     execArgv: [],
   });
   const report = await new Promise<Report>((resolve, reject) => {
@@ -129,7 +137,7 @@ async function startWorker(workerData: WorkerInput): Promise<Worker> {
     worker.once('exit', () => reject(new DatabaseNotOpenedError(directory, 'PostgreSQL exited during startup')));
   });
   worker.removeAllListeners();
-  // Failures are handled by the exit event.
+  // An error also ends the thread, and the exit event is handled.
   worker.on('error', () => undefined);
   if (report.kind === 'ready') return worker;
   await worker.terminate();

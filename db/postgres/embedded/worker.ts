@@ -4,10 +4,10 @@ import { serialize } from 'pg-protocol';
 import { openCluster } from './cluster.js';
 import type { Command, Report, WorkerInput } from './messages.js';
 
-/**
- * The thread of the embedded PostgreSQL. It passes the wire protocol between a client's port and PGlite. PostgreSQL has a
- * single session, so a new connection closes the port of the previous one and resets the session. Messages are processed in
- * order, and the thread is blocked while PostgreSQL processes one.
+/*
+ * The thread of the embedded PostgreSQL. It passes the wire protocol between the port of a client and PGlite. PostgreSQL has a
+ * single session. A new connection therefore closes the port of the previous connection and resets the session. Messages are
+ * processed in order, and the thread is blocked while PostgreSQL processes a message.
  */
 
 const report = (message: Report) => parentPort?.postMessage(message);
@@ -18,7 +18,7 @@ let currentPort: MessagePort | undefined;
 function connect(pglite: PGlite, port: MessagePort): void {
   currentPort?.close();
   currentPort = port;
-  // The previous client may have left a transaction open, and prepared statements with the same names.
+  // The previous client may have left an open transaction, and prepared statements with the same names.
   for (const statement of ['rollback', 'discard all']) run(pglite, serialize.query(statement));
   port.on('message', (bytes: Uint8Array) => {
     const response = run(pglite, bytes);
@@ -26,10 +26,10 @@ function connect(pglite: PGlite, port: MessagePort): void {
   });
 }
 
-/** Passes a message to PostgreSQL. Returns the response in a buffer that can be transferred. */
+/** Passes a message to PostgreSQL. Returns the response in a buffer that can be transferred to another thread. */
 function run(pglite: PGlite, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const chunks: Uint8Array[] = [];
-  // Runs synchronously up to its first await, by which the response is complete.
+  // Not awaited: the function runs synchronously up to its first await, and the response is complete by then.
   void pglite.execProtocolRawStream(bytes, { syncToFs: false, onRawData: (chunk) => chunks.push(chunk.slice()) });
   const response = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.length, 0));
   let offset = 0;

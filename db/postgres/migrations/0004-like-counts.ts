@@ -1,9 +1,11 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * Adds the number of likes of each post, maintained by triggers: counting the rows takes time proportional to the likes.
- * Transactions that write likes run one at a time, with an advisory lock that each takes last. Without it, two transactions
- * that update the counts of the same posts could deadlock.
+ * Adds a table with the number of likes of each post, which triggers maintain. To count the rows instead would take time
+ * proportional to the number of likes.
+ *
+ * Before it writes likes, a transaction takes an advisory lock, after all its other locks. So only one transaction writes
+ * likes at a time. Otherwise two transactions that update the counts of the same posts in different orders could deadlock.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema

@@ -4,7 +4,7 @@ const BATCH_SIZE = 1000;
 
 /**
  * Recomputes the keys of usernames with NFKC case folding, which ignores invisible code points and distinguishes ı from i. An
- * account keeps its old key if another account has the new one.
+ * account keeps its old key if another account already has the new one.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (let after = '0'; ; ) {

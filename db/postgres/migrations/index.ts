@@ -8,7 +8,7 @@ import * as retriesAndQuotas from './0006-retries-and-quotas.js';
 import * as usernameKeys from './0007-username-keys.js';
 import * as privateAccountsIndex from './0008-private-accounts-index.js';
 
-/** In execution order. Append-only: a released migration is never edited. */
+/** All migrations, in the order in which they run. New ones are added at the end. A released migration is never edited. */
 export const migrations: Record<string, Migration> = {
   '0001-initial': initial,
   '0002-installation': installation,

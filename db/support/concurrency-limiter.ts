@@ -1,7 +1,7 @@
-/**
- * A concurrency limiter for expensive work: a FIFO queue with a fixed number of slots and a bounded waiting time. It keeps a
- * few expensive requests from using up the database or the memory for all others. Work is dropped from the queue if its
- * client disconnects, since no one would read the result.
+/*
+ * Concurrency limiter for expensive work. It has a fixed number of slots and a first-in, first-out queue with a maximum waiting
+ * time. It keeps a few expensive requests from using all the capacity of the database or all memory. Work is removed from the
+ * queue when its client disconnects, because nobody would read the result.
  */
 
 /** The work waited too long for a slot, or its client disconnected. Retrying later is safe. */
@@ -16,24 +16,24 @@ export class OverloadedError extends Error {
 
 const CLIENT_DISCONNECTED = 'The client has disconnected';
 
-export interface Lane {
+export interface ConcurrencyLimiter {
   /**
-   * Runs `work` once a slot is free. If `signal` aborts, waiting work is dropped. Running work continues, unless it throws
-   * the signal's reason itself.
+   * Runs `work` when a slot is free. If `signal` aborts, waiting work is removed from the queue. Running work continues,
+   * unless it checks the signal itself and throws its reason.
    *
-   * @throws OverloadedError if no slot is free in time, or the signal aborts
+   * @throws OverloadedError if no slot is free within the waiting time, or if the signal aborts
    */
   run<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
 }
 
 interface Options {
-  /** The number of slots. */
+  /** The number of slots: how much work may run at the same time. */
   concurrency: number;
   /** How long work may wait for a slot. */
   maxWaitMs: number;
 }
 
-export function createLane({ concurrency, maxWaitMs }: Options): Lane {
+export function createConcurrencyLimiter({ concurrency, maxWaitMs }: Options): ConcurrencyLimiter {
   const waiting = new Set<() => void>();
   let running = 0;
 
@@ -51,7 +51,7 @@ export function createLane({ concurrency, maxWaitMs }: Options): Lane {
         if (error) reject(error);
         else resolve();
       };
-      // The slot is handed over: `running` stays the same.
+      // The slot passes from the previous work to this one, so `running` stays the same.
       const start = () => settle();
       const drop = () => settle(new OverloadedError(CLIENT_DISCONNECTED));
       const timer = setTimeout(() => settle(new OverloadedError('Timed out waiting for a free slot')), maxWaitMs);
