@@ -24,7 +24,7 @@ export const auth: AuthHandlers<Handlers> = {
 
   async login({ body: { email, password }, headers, client }, context) {
     const credentials = await checkCredentials(context, client, email, password);
-    // Tokens and cookies have a resolution of one second.
+    // Rounded, because tokens and cookies have a resolution of one second.
     const expiresAt = new Date((Math.floor(Date.now() / 1000) + context.config.tokenTtlSeconds) * 1000);
     const session =
       credentials &&
@@ -63,7 +63,8 @@ export const auth: AuthHandlers<Handlers> = {
     return { status: 200, body: sessions.map((session) => sessionView(session, user.sessionId)) };
   },
 
-  // The contract's 400 for an unidentified session cannot occur: a request is authenticated by its session.
+  // The contract also declares a 400, for a request without an identifiable session. It cannot occur here: a request is
+  // authenticated by its session.
   async deleteOtherSessions({ user, client }, { db }) {
     await deleteOtherSessions(db, user.account.id, user.sessionId);
     logSessionEnded(user, client, 'others_deleted');
@@ -84,8 +85,8 @@ export const auth: AuthHandlers<Handlers> = {
 };
 
 /**
- * Returns the account's credentials, after updating the parameters of its hash; undefined if the email or password is wrong.
- * Rejecting a login takes the same time whether or not an account has this email address.
+ * Returns the credentials of an account, or undefined if the email address or password is wrong. The response time does not
+ * reveal whether an account has this email address. If the stored hash has outdated parameters, it is replaced.
  */
 async function checkCredentials(
   context: AppContext,
@@ -93,7 +94,7 @@ async function checkCredentials(
   email: string,
   password: string,
 ): Promise<Credentials | undefined> {
-  // Limits the size of the query. A truncated address is still too long to match an account.
+  // Limits the size of the query. The truncated address is still longer than any valid address, so it matches no account.
   const truncatedEmail = email.slice(0, EMAIL_MAX_LENGTH + 1);
   const credentials = await findCredentials(context.db, { email: truncatedEmail });
   const matches = await checkPassword(context, client, { credentials, email: truncatedEmail, password, lane: 'login' });

@@ -6,7 +6,7 @@ import type { Metrics } from './http/metrics.js';
 import type { FailedPasswords } from './security/failed-passwords.js';
 import type { Tokens } from './security/tokens.js';
 
-/** The stores, settings and services that handlers use. */
+/** What handlers use besides the request: stores, configuration and services. */
 export interface AppContext
   extends Pick<
     Stores,
@@ -31,7 +31,7 @@ export interface AppContext
   metrics: Pick<Metrics, 'quotaExceeded'>;
 }
 
-/** The account and session that authenticate a request, read from the database for each request. */
+/** The account and session of an authenticated request. Both are read from the database for each request. */
 export interface AuthenticatedUser {
   account: Account;
   sessionId: string;

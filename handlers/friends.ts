@@ -12,7 +12,7 @@ const ok = (message: string) => ({ status: 200, body: { message } }) as const;
 export const friends: FriendsHandlers<Handlers> = {
   async listFriends({ user }, context) {
     const accounts = await findAccounts(context, await context.graph.friendsOf(user.account.id));
-    // Rechecks the friendships, because one may have ended before its account was read.
+    // The friendships are read again, because one may have ended before the account of the friend was read.
     const friendIds = await context.read.friends({ person: user.account.id, others: accounts.map(({ id }) => id) });
     return { status: 200, body: accounts.filter(({ id }) => friendIds.has(id)).map(fullProfileView) };
   },
@@ -50,13 +50,16 @@ export const friends: FriendsHandlers<Handlers> = {
   },
 };
 
-/** Returns the accounts, ordered by id. Omits deleted accounts, which may remain in the graph for a short time. */
+/**
+ * Returns the accounts with these ids, ordered by id. Omits deleted accounts, which may remain in the graph for a short
+ * time.
+ */
 async function findAccounts({ read }: AppContext, ids: readonly number[]): Promise<Account[]> {
   const accounts = await Promise.all([...ids].sort((a, b) => a - b).map((id) => read.account(id)));
   return accounts.filter((account) => account !== undefined);
 }
 
-/** Sends a friend request and returns the response, for both operations that do so. */
+/** Sends a friend request and returns the response. Two operations use this function. */
 export async function sendRequest(context: AppContext, from: number, to: number) {
   const outcome = await requestFriendship(context, from, to);
   switch (outcome) {

@@ -3,9 +3,9 @@ import type { AppContext, AuthenticatedUser } from './context.js';
 import type { ErrorCode } from './http/error-codes.js';
 
 /*
- * The types of operations and their handlers, derived from the types generated from the OpenAPI document. A handler takes a
- * parsed and validated request, and returns one of the responses that its operation declares. `generated/handlers.ts` groups
- * handlers by tag.
+ * The types of operations and their handlers. They are derived from the generated types of the OpenAPI document. A handler
+ * takes a parsed and validated request, and returns one of the responses that its operation declares.
+ * `generated/handlers.ts` groups the handlers by tag.
  */
 
 type ParametersOf<Id extends OperationId> = operations[Id]['parameters'];
@@ -18,10 +18,12 @@ type BodyOf<Operation> = Operation extends { requestBody: { content: infer Conte
       : never
   : undefined;
 
-/** A file of a form: spooled to `path`, its type known by its signature. It is removed after the handler returns. */
+/** An uploaded file of a form. `path` is a temporary file, which is removed after the handler has returned. */
 export interface Upload {
   path: string;
+  /** The size in bytes. */
   size: number;
+  /** The media type that was detected from the file's signature. */
   mediaType: string;
 }
 
@@ -31,15 +33,15 @@ export interface Client {
   readonly address: string;
   /** Writes log lines with the request's id. */
   readonly log: { info(details: object, message: string): void };
-  /** Whether the request was sent over https, as far as trusted proxies report it. */
+  /** Whether the request was sent over https, as trusted proxies report it. */
   readonly https: boolean;
   /** Aborts if the client closes its connection before the response is complete. */
   readonly signal: AbortSignal;
 }
 
 /**
- * The operations that run before the session is read: see `http/execution.ts`. Their handlers must not change anything, and
- * return nothing that has to be released.
+ * The operations that may run before their session is read: see `http/execution.ts`. Their handlers must not change
+ * anything, and must not return a resource that has to be released, such as a stream.
  */
 const EARLY_OPERATIONS = [
   'listPosts',
@@ -52,7 +54,8 @@ const EARLY_OPERATIONS = [
 
 type EarlyOperationId = (typeof EARLY_OPERATIONS)[number];
 
-export const startsEarly = (id: OperationId): boolean => (EARLY_OPERATIONS as readonly OperationId[]).includes(id);
+/** Returns whether an operation may run before its session is read. */
+export const isEarlyOperation = (id: OperationId): boolean => (EARLY_OPERATIONS as readonly OperationId[]).includes(id);
 
 /** The user that a request's token names. */
 export interface EarlyUser {
@@ -65,10 +68,10 @@ type UserOf<Id extends OperationId> = Id extends OpenOperationId
     ? EarlyUser
     : AuthenticatedUser;
 
-/** A request that is parsed, authenticated and validated against the OpenAPI document. */
+/** A parsed and authenticated request that is valid against the OpenAPI document. */
 export interface Request<Id extends OperationId> {
   path: ParametersOf<Id>['path'] extends infer Path extends object ? Path : Record<never, never>;
-  /** With defaults applied. */
+  /** The query parameters, with default values. */
   query: Required<NonNullable<ParametersOf<Id>['query']>>;
   /** The header parameters that the operation declares, with names spelled as in the OpenAPI document. */
   headerParameters: Readonly<NonNullable<ParametersOf<Id>['header']>>;
@@ -84,14 +87,14 @@ type Responses<Id extends OperationId> = operations[Id]['responses'];
 
 type ResponseBody<Response> = Response extends { content: infer Content }
   ? Content extends { 'application/json': infer Json }
-    ? // The document does not enumerate the codes, so that clients expect new ones.
+    ? // The document does not enumerate the codes, because clients must expect new ones.
       Json extends components['schemas']['ApiError']
       ? Json & { code: ErrorCode }
       : Json
     : NodeJS.ReadableStream
   : undefined;
 
-/** One of the statuses that the operation declares, with the body declared for it. */
+/** One of the responses that the operation declares: a status with the body of that status. */
 export type Response<Id extends OperationId> = {
   [Status in keyof Responses<Id>]: {
     status: Status;
@@ -106,15 +109,15 @@ export type Handler<Id extends OperationId> = (request: Request<Id>, context: Ap
 /** The type of a parameter or of a field of a body. */
 export type FieldType = 'string' | 'integer' | 'boolean' | 'file';
 
-/** What the server has to know about an operation before its handler runs: a row of `generated/routes.ts`. */
+/** What the server needs to know about an operation before its handler runs. `generated/routes.ts` contains all operations. */
 export interface Operation {
   id: OperationId;
   method: 'GET' | 'PUT' | 'POST' | 'DELETE';
-  /** As in the OpenAPI document: `/posts/{id}`. */
+  /** The path as in the OpenAPI document, such as `/posts/{id}`. */
   path: string;
-  /** Whether it needs credentials. */
+  /** Whether the operation requires authentication. */
   secured: boolean;
-  /** The rate limit that its requests count against. */
+  /** The rate limit against which its requests are counted. */
   rateLimit: 'strict' | 'general';
   query: Readonly<Record<string, FieldType>>;
   /** The header parameters, with names spelled as in the OpenAPI document. */
@@ -122,10 +125,10 @@ export interface Operation {
   body?: {
     mediaType: 'application/json' | 'multipart/form-data';
     fields: Readonly<Record<string, FieldType>>;
-    /** The fields that are trimmed and lowercased before validation. */
+    /** The fields with email addresses, which are trimmed and converted to lower case before validation. */
     emails: readonly string[];
   };
-  /** Whether it refuses every body, even `{}`. */
+  /** Whether the operation refuses every body, even `{}`. */
   noBody: boolean;
 }
 

@@ -89,8 +89,8 @@ export const profiles: ProfilesHandlers<Handlers> = {
 };
 
 /**
- * Returns the credentials that the password was checked against, for comparison by the subsequent write; undefined if the
- * password is wrong.
+ * Checks the password of the authenticated user. Returns the credentials that it was checked against, which the following write
+ * compares with the current ones, or undefined if the password is wrong.
  *
  * @throws HttpError 401 if the account has been deleted
  */

@@ -7,16 +7,17 @@ import { isDisposable } from './policy/emails.js';
 import { passwordProblems } from './policy/passwords.js';
 import { usernameProblems } from './policy/usernames.js';
 
+/** The part of a request that rules check, after it was validated against the schemas. */
 export interface ValidatedRequest<Id extends OperationId> {
-  /** The names of all fields in the body, valid or not. */
+  /** The names of all fields of the body, valid or not. */
   fieldNames: readonly string[];
-  /** Omits query parameters that are not valid against their schemas. */
+  /** The query parameters that are valid against their schemas. */
   query: Partial<Request<Id>['query']>;
-  /** Omits fields that are not valid against their schemas. */
+  /** The fields of the body that are valid against their schemas. */
   body: Partial<NonNullable<Request<Id>['body']>>;
   /**
-   * The string fields of the body, valid or not, so that rules can report further problems of an invalid value. Strings
-   * that are too long or ill-formed are omitted.
+   * The string fields of the body, valid or not, so that rules can report further problems of a value that is not valid.
+   * Strings that are empty, too long or ill-formed are omitted.
    */
   texts: Readonly<Record<string, string>>;
 }
@@ -59,7 +60,10 @@ function imageProblems(fieldNames: readonly string[], { remove_image }: { remove
   return fieldNames.includes('image') && remove_image ? [IMAGE_AND_REMOVAL] : [];
 }
 
-/** Returns a problem if a form changes nothing: it has only `ignored` fields or a `remove_image` that is false. */
+/**
+ * Returns a problem if a form changes nothing, because all its fields are `ignored` or a `remove_image` that is false. A form
+ * without fields is not reported here, but by the schema.
+ */
 function emptyChangeProblems(
   fieldNames: readonly string[],
   body: { remove_image?: boolean },
@@ -74,7 +78,10 @@ function emptyChangeProblems(
 const ownIdProblems = (field: string, id: number | undefined, { account }: AuthenticatedUser): FieldProblem[] =>
   id === account.id ? [{ in: 'query', field, ...reason('own_id') }] : [];
 
-/** Rules that JSON Schema cannot express. They run together with schema validation, so that a 400 lists all problems. */
+/**
+ * The rules that JSON Schema cannot express, by operation. They run with schema validation, so that one 400 lists all
+ * problems.
+ */
 export const rules: { [Id in OperationId]?: RequestRule<Id> } = {
   register: ({ body, texts: { password } }) => accountProblems({ ...body, password }, body),
 
@@ -93,7 +100,7 @@ export const rules: { [Id in OperationId]?: RequestRule<Id> } = {
   editPost: ({ fieldNames, body }) => [...imageProblems(fieldNames, body), ...emptyChangeProblems(fieldNames, body)],
 
   sendFriendRequest: ({ query }, user) => ownIdProblems('to', query.to, user),
-  // If `me` is another user's id, the handler returns 403, whatever `them` is.
+  // If `me` is the id of another user, the handler returns a 403, so `them` does not matter.
   createRelationship: ({ query: { me, them } }, user) =>
     me === user.account.id ? ownIdProblems('them', them, user) : [],
 };

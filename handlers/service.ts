@@ -23,11 +23,14 @@ export interface Service {
   opsUrl: string;
   context: AppContext;
   stores: Stores;
-  /** Fails readiness checks for `shutdownDelaySeconds`, then completes the requests in progress and closes the stores. */
+  /**
+   * Stops the service: lets readiness checks fail for `shutdownDelaySeconds`, then completes the requests in progress and
+   * closes the stores.
+   */
   stop(): Promise<void>;
 }
 
-/** How long requests in progress may take at shutdown before their connections are closed. */
+/** How long requests in progress may still take at shutdown before their connections are closed. */
 const SHUTDOWN_GRACE_PERIOD_MS = 7000;
 
 /**
@@ -40,18 +43,19 @@ const SHUTDOWN_GRACE_PERIOD_MS = 7000;
 export async function startService(config: Config, log: Logger): Promise<Service> {
   for (const warning of configWarnings(config)) log.warn(warning);
   const closers: (() => unknown)[] = [];
-  /** Closes what has been opened so far, the last first. */
+  /** Closes everything that has been opened so far, in reverse order. */
   const close = async () => {
     for (const closeNext of closers.reverse()) await closeNext();
   };
   try {
     const metrics = createMetrics();
     closers.push(metrics.close);
-    // Closed after the stores, so that it exports the spans of the last calls. The SDK is large, so it is loaded only if used.
+    // Opened before the stores and so closed after them, to export the spans of their last calls. The SDK is large, so it
+    // is loaded only if it is used.
     const tracing = config.traces ? (await import('./tracing/index.js')).startTracing(config, log, metrics) : undefined;
     if (tracing) closers.push(tracing.close);
     const observer = tracing?.observer ?? metrics;
-    // Loads the server modules while the embedded database starts in its worker thread.
+    // Loads the modules of the servers while the embedded database starts in its worker thread.
     const modules = Promise.all([import('./http/server.js'), import('./http/ops.js')]);
     const stores = await openStores(config.stores, log, observer);
     closers.push(stores.close);
@@ -93,7 +97,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
       clearTimeout(forceCloseTimer);
     });
     await server.listen({ host: config.host, port: config.port });
-    // Not shared with other workers: each reports its own state.
+    // The port is not shared with other worker processes, because each reports its own state.
     await ops.server.listen({ host: config.opsHost, port: config.opsPort, exclusive: true });
 
     return {

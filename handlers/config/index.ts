@@ -26,33 +26,34 @@ export interface Config {
   corsOrigins: readonly string[];
   trustProxy: readonly string[];
   stores: StoresConfig;
-  /** Redis counts requests for rate limits, and failed passwords. If undefined, each process counts in memory. */
+  /** Redis counts requests for the rate limits, and failed passwords. If undefined, each process counts in memory. */
   redis: { url: string; timeoutMs: number } | undefined;
-  /** The first key signs; all keys verify. If undefined, the key file in the data directory is used. */
+  /** The first key signs tokens; any of the keys verifies them. If undefined, the keys in the data directory are used. */
   tokenKeys: readonly [TokenKey, ...TokenKey[]] | undefined;
   tokenTtlSeconds: number;
   rateLimit: { general: number; strict: number; windowSeconds: number };
   uploadMaxBytes: number;
   /** Whether to remove metadata that may identify people or places from images. */
   uploadStripMetadata: boolean;
-  /** Limits per account. Failed passwords are counted per hour. */
+  /** Limits per account. `failedPasswordsMax` applies to each hour. */
   account: { storageMaxBytes: number; sessionsMax: number; failedPasswordsMax: number };
-  /** How long readiness checks fail at shutdown before the servers close. */
+  /** How long the readiness check already fails at shutdown before the servers close. */
   shutdownDelaySeconds: number;
   logLevel: string;
-  /** If undefined, text on a terminal, JSON otherwise. */
+  /** If undefined, the format is text on a terminal, and JSON otherwise. */
   logFormat: 'json' | 'text' | undefined;
-  /** Whether traces are exported. The OpenTelemetry SDK reads its variables itself. */
+  /** Whether traces are exported. The OpenTelemetry SDK reads its other variables itself. */
   traces: boolean;
 }
 
+/** The environment variables are invalid. */
 export class ConfigError extends Error {
   readonly code = 'invalid_config';
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
-/** 100 years. Expiry times must precede the year 10000, which RFC 3339 and cookies cannot express. */
+/** 100 years. RFC 3339 and cookies cannot express times from the year 10000 on. */
 const MAX_TTL_SECONDS = 100 * 365 * 24 * 60 * 60;
 
 const VALIDATORS = {
@@ -99,7 +100,7 @@ const VALIDATORS = {
   OTEL_SDK_DISABLED: flag({ default: false }),
 };
 
-/** The names of the variables that the service reads, besides those of libraries. */
+/** The names of the variables that the service itself reads. Libraries may read others. */
 export const VARIABLE_NAMES: readonly string[] = Object.keys(VALIDATORS);
 
 /**
@@ -174,11 +175,11 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   };
 }
 
-/** Returns the base URL of a server. */
+/** Returns the base URL of a server, which does not end with a slash. */
 export const urlOf = (host: string, port: number) => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 function throwIfInvalid(errors: Partial<Record<string, Error>>): void {
   const problems = Object.entries(errors).flatMap(([name, error]) => (error ? [`${name}: ${error.message}`] : []));
-  // Messages may quote values, which may contain line breaks.
+  // White space is collapsed, because messages may quote values with line breaks.
   if (problems.length > 0) throw new ConfigError(problems.join('; ').replace(/\s+/g, ' '));
 }

@@ -1,9 +1,12 @@
 import { pino } from 'pino';
 
-/** Replaced, because some control characters command the terminal. */
+/** Control characters except newline and tab. They are replaced, because a terminal may interpret them as commands. */
 const CONTROL_CHARACTER = /[^\P{Cc}\n\t]/gu;
 
-/** Formats a line of pino's JSON for a terminal: a request as `POST /posts/create 201 16 ms`, anything else as a message. */
+/**
+ * Formats a JSON line of pino for a terminal: a request as `POST /posts/create 201 16 ms`, others as a message with its
+ * fields.
+ */
 export function formatLogLine(json: string): string {
   const { level, time: _, reqId, msg, err, ...fields } = JSON.parse(json);
   const { method, route, status, ms } = fields;

@@ -3,10 +3,10 @@ import type { Config } from './index.js';
 import { formatLogLine } from './log-text.js';
 
 /**
- * Creates the service's logger. Errors are logged with only the properties listed here, because stores may add sensitive
- * ones. Request and response objects are omitted, with their headers, bodies and queries.
+ * Creates the logger of the service. Only the listed properties of errors are logged, because stores may add sensitive ones.
+ * Request and response objects are omitted, because they contain headers, bodies and queries.
  *
- * @param destination standard output by default; unless `logFormat` is set, a terminal gets text and anything else JSON
+ * @param destination standard output by default; if `logFormat` is undefined, the format is text for a terminal, JSON otherwise
  */
 export function createLogger(
   { logLevel, logFormat }: Pick<Config, 'logLevel' | 'logFormat'>,

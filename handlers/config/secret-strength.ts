@@ -1,7 +1,7 @@
-/** Rows of characters. A run along one of them, forwards or backwards, counts as a sequence. */
+/** Rows of adjacent characters. Four or more adjacent characters, forwards or backwards, count as a sequence. */
 const ROWS = ['0123456789', 'abcdefghijklmnopqrstuvwxyz', 'qwertyuiop', 'asdfghjkl', 'zxcvbnm'];
 
-/** Words in placeholders and examples. Longer words precede shorter ones that they may contain. */
+/** Words that occur in placeholders and examples. A word precedes all shorter words that it may contain. */
 const WORDS = [
   ...['placeholder', 'production', 'characters', 'development', 'configure', 'generate', 'insecure', 'changeme'],
   ...['password', 'default', 'example', 'private', 'replace', 'signing', 'token', 'secret', 'sample', 'really'],
@@ -19,8 +19,9 @@ const MIN_UNPREDICTABLE_CHARACTERS = 16;
 const MIN_RUN_LENGTH = 4;
 
 /**
- * Returns the reason why a secret is obviously weak; undefined if it is not. Does not measure entropy: it detects
- * placeholders and typed sequences. Random secrets of 32 bytes in hex, base64 or base64url pass.
+ * Returns the reason why a secret is obviously weak, as the end of a sentence, or undefined if it is not. Detects
+ * placeholders and typed sequences, but does not measure entropy. Random secrets of 32 bytes in hex, base64 or base64url
+ * pass.
  */
 export function weaknessOf(secret: string): string | undefined {
   const text = secret.toLowerCase();
@@ -31,7 +32,7 @@ export function weaknessOf(secret: string): string | undefined {
   return undefined;
 }
 
-/** Returns whether the text repeats a unit of at most half its length. The last repetition may be incomplete. */
+/** Returns whether the text consists of repetitions of a shorter text. The last repetition may be incomplete. */
 function isRepetition(text: string): boolean {
   for (let period = 1; period <= text.length / 2; period += 1) {
     if (text.startsWith(text.slice(period))) return true;
@@ -39,7 +40,7 @@ function isRepetition(text: string): boolean {
   return false;
 }
 
-/** Removes runs of one character and runs along a row, of at least `MIN_RUN_LENGTH` characters. */
+/** Removes runs of at least `MIN_RUN_LENGTH` characters: repetitions of one character, and sequences in a row. */
 function withoutRuns(text: string): string {
   let kept = '';
   let start = 0;
@@ -55,7 +56,7 @@ function withoutRuns(text: string): string {
   return kept;
 }
 
-/** Returns the length of the longest run that starts at an index. */
+/** Returns the length of the longest run that starts at this index. */
 function runLength(text: string, start: number): number {
   let longest = 1;
   for (const row of ROWS) {
@@ -68,7 +69,10 @@ function runLength(text: string, start: number): number {
   return longest;
 }
 
-/** Returns whether `next` is `step` positions after `previous` in a row that wraps around. Step 0 means equal. */
+/**
+ * Returns whether `next` is `step` positions after `previous` in the row, which wraps around. If `step` is 0, they must be
+ * equal.
+ */
 function follows(row: string, previous = '', next = '', step: number): boolean {
   if (step === 0) return previous === next;
   const index = row.indexOf(previous);

@@ -8,7 +8,7 @@ export interface TokenKey {
   secret: string;
 }
 
-/** Creates a validator of integers in decimal digits, both bounds included. */
+/** Creates a validator for integers in decimal digits, from `minimum` to `maximum`. */
 export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
   makeExactValidator<number>((input) => {
     const value = /^\d{1,16}$/.test(input) ? Number(input) : Number.NaN;
@@ -21,7 +21,7 @@ export const positiveInteger = integer(1);
 
 const MAX_WORKERS = 1024;
 
-/** A number of processes, or `auto` for one per available core. */
+/** Validates a number of processes. `auto` stands for one per available core. */
 export const workers = makeExactValidator<number>((input) => {
   if (input === 'auto') return availableParallelism();
   const value = /^\d{1,4}$/.test(input) ? Number(input) : 0;
@@ -33,7 +33,7 @@ const splitList = (input: string) => input.split(',').map((item) => item.trim())
 
 export const origins = makeExactValidator<readonly string[]>((input) =>
   splitList(input).map((item) => {
-    // Also rejects 'null', the origin of every sandboxed or local page.
+    // Also rejects 'null', which is the origin of all sandboxed and local pages.
     const origin = URL.canParse(item) ? new URL(item).origin : undefined;
     if (origin !== item) throw new EnvError(`"${item}" is not an origin such as https://app.example`);
     return origin;
@@ -62,7 +62,7 @@ export const baseUrl = makeExactValidator<URL>((input) => {
 export const tokenKeys = makeExactValidator<readonly [TokenKey, ...TokenKey[]]>(parseTokenKeys);
 
 /**
- * Parses `kid:secret[,kid:secret…]`. Error messages do not quote the input, because it is secret.
+ * Parses token keys in the format `kid:secret[,kid:secret…]`. Error messages do not quote the input, because it is secret.
  *
  * @throws EnvError
  */
@@ -80,7 +80,7 @@ export function parseTokenKeys(input: string): readonly [TokenKey, ...TokenKey[]
   return keys as [TokenKey, ...TokenKey[]];
 }
 
-/** Creates a validator of URLs with one of the schemes. Errors do not quote the URL, because it may contain a password. */
+/** Creates a validator for URLs with one of the schemes. Errors do not quote the URL, because it may contain a password. */
 export const storeUrl = (...schemes: string[]) =>
   makeExactValidator<string>((input) => {
     const url = URL.canParse(input) ? new URL(input) : undefined;

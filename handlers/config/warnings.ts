@@ -6,7 +6,7 @@ const YEAR_SECONDS = 365 * DAY_SECONDS;
 
 const ADDRESS_BITS = { 4: 32, 6: 128 } as const;
 
-/** The prefix length of the largest range that may be trusted without a warning, by IP version. */
+/** By IP version: the prefix length of the largest range that can be trusted without a warning. */
 const MIN_PREFIX_BITS = { 4: 8, 6: 16 } as const;
 
 const LOOPBACK = new BlockList();
@@ -48,7 +48,7 @@ interface Range {
   end: bigint;
 }
 
-/** Returns whether the ranges together cover more addresses of an IP version than `MIN_PREFIX_BITS` allows. */
+/** Returns whether the ranges together contain more addresses of one IP version than `MIN_PREFIX_BITS` allows. */
 function coversManyAddresses(ranges: readonly string[]): boolean {
   const parsed = ranges.map(parseRange);
   return ([4, 6] as const).some((version) => {
@@ -77,14 +77,14 @@ function parseRange(text: string): Range {
   const version = isIP(address) === 4 ? 4 : 6;
   const value = version === 4 ? parseIpv4(address) : parseIpv6(address);
   const prefixBits = prefix === undefined ? ADDRESS_BITS[version] : Number(prefix);
-  // `::ffff:10.0.0.0/104` is 10.0.0.0/8.
+  // An IPv4-mapped range counts as IPv4: `::ffff:10.0.0.0/104` is 10.0.0.0/8.
   if (version === 6 && prefixBits >= 96 && value >> 32n === IPV4_MAPPED_PREFIX) {
     return rangeAround(4, value & 0xffff_ffffn, prefixBits - 96);
   }
   return rangeAround(version, value, prefixBits);
 }
 
-/** Returns the range of all addresses that have the first bits of an address in common. */
+/** Returns the range of all addresses whose first `prefixBits` bits are the same as those of an address. */
 function rangeAround(version: 4 | 6, address: bigint, prefixBits: number): Range {
   const size = 1n << BigInt(ADDRESS_BITS[version] - prefixBits);
   const first = address - (address % size);
@@ -95,7 +95,7 @@ const parseIpv4 = (address: string) =>
   address.split('.').reduce((value, part) => (value << 8n) | BigInt(Number(part)), 0n);
 
 function parseIpv6(address: string): bigint {
-  // The URL parser normalizes every address to hexadecimal groups.
+  // The URL parser converts every notation to hexadecimal groups.
   const groups = (text: string) => (text === '' ? [] : text.split(':'));
   const [head = '', tail] = new URL(`http://[${address.split('%')[0]}]`).hostname.slice(1, -1).split('::');
   const front = groups(head);

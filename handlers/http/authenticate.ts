@@ -11,12 +11,12 @@ export const SESSION_COOKIE = 'fc_session_token';
 /** Bearer credentials (RFC 6750 section 2.1). */
 const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
 
-/** The name of a session cookie, at the start of a `Cookie` header or after a separator. */
+/** Matches each session cookie in a `Cookie` header, up to the equals sign. */
 const SESSION_COOKIE_NAMES = new RegExp(`(?:^|;)[ \\t]*${SESSION_COOKIE}[ \\t]*=`, 'g');
 
 /**
- * Returns the token of a request, or undefined if it has none. An `Authorization` header takes precedence even if it is
- * invalid: the session cookie is not a fallback for it.
+ * Returns the token of a request, or undefined if it has no token. If there is an `Authorization` header, the session cookie is
+ * ignored, even if the header is invalid.
  *
  * @throws HttpError 401
  */
@@ -24,7 +24,7 @@ function tokenOf(request: FastifyRequest): string | undefined {
   const { authorization, cookie } = request.headers;
   if (authorization !== undefined) {
     const token = BEARER.exec(authorization)?.[1];
-    // Repeated credentials may belong to different users.
+    // Repeated headers may contain the credentials of different users.
     if (isRepeated(request.raw, 'authorization')) throw invalidToken();
     if (token === undefined && /^bearer\b/i.test(authorization)) throw invalidToken();
     return token;
@@ -33,21 +33,21 @@ function tokenOf(request: FastifyRequest): string | undefined {
   return request.cookies[SESSION_COOKIE] || undefined;
 }
 
-/** Runs the regular expression only if the name occurs more than once, which is rare. */
+/** Returns whether a `Cookie` header has several session cookies. Runs the slow regular expression only if that is possible. */
 const hasRepeatedSessionCookie = (cookie: string) =>
   cookie.indexOf(SESSION_COOKIE) !== cookie.lastIndexOf(SESSION_COOKIE) &&
   (cookie.match(SESSION_COOKIE_NAMES)?.length ?? 0) > 1;
 
 export const hasAuthorizationHeader = (request: FastifyRequest): boolean => request.headers.authorization !== undefined;
 
-/** The claims of a request's token, whose signature is valid, and the session that they name. */
+/** The claims of a token with a valid signature, and the session that the claims name. */
 export interface Credentials {
   claims: TokenClaims;
   session: Promise<LiveSession | undefined>;
 }
 
 /**
- * Verifies the signature of a request's token, and starts to read its session.
+ * Verifies the signature of a request's token. Starts to read its session, but does not wait for it.
  *
  * @throws HttpError 401
  */
@@ -60,10 +60,10 @@ export async function readCredentials(request: FastifyRequest, { read, tokens }:
 }
 
 /**
- * Returns the user who sent the request. Each request reads the session, so that a logout or a password change takes effect
+ * Returns the user who sent a request. The session is read for each request, so that a logout or a password change takes effect
  * immediately.
  *
- * @param credentials what `readCredentials` returned for this request, if it was called before
+ * @param credentials the result of `readCredentials` for this request, if it was called earlier
  * @throws HttpError 401
  */
 export async function authenticate(
@@ -80,7 +80,7 @@ export async function authenticate(
   return { account: session.account, sessionId: session.id };
 }
 
-/** Ignores a failed update of `last_used_at`: a full disk rejects writes but still serves reads. */
+/** Ignores a failed update of `last_used_at`, so that reads still work while a full disk rejects writes. */
 function ignoreUnavailable(error: unknown): void {
   if (!(error instanceof StoreUnavailableError)) throw error;
 }

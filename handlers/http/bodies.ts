@@ -6,15 +6,17 @@ import { imageTypes } from '../policy/image-types.js';
 import { bodyTooLarge, type HttpError, type Reason, reason, unsupportedMediaType } from './errors.js';
 
 /*
- * Body parsing. One parser replaces all of Fastify's own, which leave a body unread if its type is missing or if its method
- * usually has none. How it reads a body depends on the type that the operation expects, not only on the declared type:
+ * Body parsing. A single parser replaces those of Fastify, which do not read a body without a Content-Type, or the body of a
+ * method that usually has none. The parser considers the media type that the operation expects and the one that the request
+ * declares:
  *
- * - JSON is read into memory, up to `MAX_JSON_BYTES`.
- * - A multipart form is left on the stream for `readForm`.
+ * - JSON is read into memory, up to `MAX_JSON_BYTES`, if the operation expects JSON or no body at all.
+ * - An expected multipart form is not read here, but by `readForm` (forms.ts).
  * - Any other body is refused at its first byte. An empty body counts as no body.
  *
- * The parser returns a refusal instead of throwing it. If it threw, Fastify would close the connection of a client that is
- * still sending, which could then lose the response. `parsedBody` throws the refusal later; the rest of the body is drained.
+ * The parser does not throw the error of a refused body, but returns it, and `parsedBody` throws it later. If the parser
+ * threw it, Fastify would close the connection while the client is still sending, and the client could lose the response.
+ * The rest of a refused body is read and discarded (drained).
  */
 
 const JSON_TYPE = 'application/json';
@@ -24,7 +26,7 @@ const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(;|$)/;
 
 const MAX_JSON_BYTES = 64 * 1024;
 
-/** The limits of the draining of a body after its response. */
+/** The limits within which a body is drained after its response was sent. */
 const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
 const MAX_DRAIN_MS = 30_000;
 const DRAIN_CHECK_INTERVAL_MS = 100;
@@ -33,12 +35,12 @@ const DRAIN_CHECK_INTERVAL_MS = 100;
 export type RequestBody =
   | { kind: 'none' }
   | { kind: 'json'; value: unknown }
-  /** A multipart form, not yet read. */
+  /** A multipart form that has not been read yet. */
   | { kind: 'form' }
-  /** Reported together with the other problems of the request, in one 400. */
+  /** An invalid body, which is reported in one 400 together with the other problems of the request. */
   | { kind: 'invalid'; reason: Reason };
 
-/** `refused` stands for a 413 or 415. */
+/** What the parser returns. `refused`: the response is a 413 or 415. */
 type ParserResult = RequestBody | { kind: 'refused'; error: HttpError };
 
 const NO_BODY: RequestBody = { kind: 'none' };
@@ -47,7 +49,7 @@ const NO_BODY: RequestBody = { kind: 'none' };
 export function registerBodyParser(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   for (const method of ['GET', 'HEAD']) server.addHttpMethod(method, { hasBody: true, overrideExisting: true });
-  // fastify-openapi-glue warns about every media type of the contract that has no parser of its own; it does not know `*`.
+  // `*` would suffice, but fastify-openapi-glue warns about every media type of the contract that is not listed here.
   const types = ['*', JSON_TYPE, FORM_TYPE, ...imageTypes.map(({ mediaType }) => mediaType)];
   server.addContentTypeParser(types, async (request: FastifyRequest, payload: Readable) =>
     readBody(payload, request.mediaType, request.routeOptions.config.operation),
@@ -60,7 +62,7 @@ export function registerBodyParser(server: FastifyInstance): void {
 }
 
 /**
- * Returns the parsed body of a request. `request.body` is undefined if the request declares no body: no parser runs then.
+ * Returns the parsed body of a request. If the request has no body, no parser has run and `request.body` is undefined.
  *
  * @throws HttpError 413, 415
  */
@@ -81,7 +83,7 @@ async function readBody(
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
-    // Leaving the loop must not close the connection, which still has to carry the response.
+    // Leaving the loop must not destroy the stream and with it the connection, which is needed for the response.
     for await (const chunk of payload.iterator({ destroyOnReturn: false })) {
       size += chunk.length;
       if (size > 0 && !isExpectedJson) return unexpectedBody(expected);
@@ -97,6 +99,7 @@ async function readBody(
   return size === 0 ? NO_BODY : parseJson(Buffer.concat(chunks));
 }
 
+/** Returns the result for a body of another type than the operation expects. */
 function unexpectedBody(expected: string | undefined): ParserResult {
   if (expected) return { kind: 'refused', error: unsupportedMediaType(expected) };
   return { kind: 'invalid', reason: reason('unexpected_body') };
@@ -111,8 +114,9 @@ function parseJson(bytes: Uint8Array): RequestBody {
 }
 
 /**
- * Limits the draining of a body that is still arriving after the response. The rest of the body is read and discarded, since a
- * client that is disconnected while it sends may never see the response. Beyond the limit the connection is destroyed.
+ * Limits the draining of a body that is still arriving after its response was sent. The rest of the body is read and discarded,
+ * because a client that is disconnected while it is sending may never read the response. If the body exceeds the limits, the
+ * connection is destroyed.
  */
 export function limitDrain(request: IncomingMessage): void {
   if (request.complete) return;

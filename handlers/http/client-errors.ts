@@ -4,27 +4,32 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { ERROR_STATUSES, type ErrorCode } from './error-codes.js';
 
-/** By Node's error code. All other errors are a 400. */
+/** The responses by the code of Node's error. All other errors result in a 400. */
 const RESPONSES: Record<string, [code: ErrorCode, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request took too long to arrive.'],
   HPE_HEADER_OVERFLOW: ['headers_too_large', 'The request line and headers are too large.'],
 };
 
-/** How long the client has to read the response before the connection is destroyed. */
+/** The time that the client has to read the response before the connection is destroyed. */
 const CLOSE_DELAY_MS = 2000;
 
-/** A socket with Node's private reference to the response it is assigned to. */
+/** A socket with Node's private reference to the response that is being sent on it. */
 interface SocketWithResponse {
   _httpMessage?: ServerResponse;
 }
 
-/** Returns whether a response belongs to an earlier request or has started; otherwise it belongs to the broken request. */
+/**
+ * Returns whether a response has started or belongs to an earlier, complete request. Otherwise it belongs to the invalid
+ * request.
+ */
 const isInUse = (response: ServerResponse) => response.req.complete || response.headersSent;
 
 /**
- * Responds to input that is not valid HTTP, or to a request that is broken, too large or too slow, with JSON like every error.
- * Closes the connection without a response while the response to an earlier request is pending or in progress: the client
- * would take the error for that response or a part of it.
+ * Responds to input that is not valid HTTP, and to requests that are incomplete, too large or too slow. The response has
+ * the same JSON format as all errors.
+ *
+ * If the response to an earlier request is still pending or being sent, the connection is closed without a response. The client
+ * would otherwise mistake the error for that response or for a part of it.
  */
 export function respondToClientError(this: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
   const { _httpMessage: response } = socket as SocketWithResponse;
@@ -48,7 +53,7 @@ export function respondToClientError(this: FastifyInstance, error: NodeJS.ErrnoE
       body,
     ].join('\r\n'),
   );
-  // Node no longer applies its timeouts to this socket: a client that does not close it would keep it open.
+  // Node no longer applies timeouts to this socket, so a client could keep it open.
   const timer = setTimeout(() => socket.destroy(), CLOSE_DELAY_MS);
   socket.once('close', () => clearTimeout(timer));
 }

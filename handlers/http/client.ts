@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import type { Client } from '../operation.js';
 
-/** The client of a request. Its properties are computed on demand: most handlers need none of them. */
+/** The client that sent a request. Its properties are computed on demand, because most handlers need none of them. */
 export class RequestClient implements Client {
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
@@ -24,13 +24,14 @@ export class RequestClient implements Client {
     return /^https$/i.test(this.#request.protocol);
   }
 
-  /** Replaces Fastify's `request.signal`, which aborts too early: as soon as the request body has been read. */
+  /** Replaces Fastify's `request.signal`, which already aborts when the request body has been read. */
   get signal(): AbortSignal {
     this.#controller ??= abortOnClose(this.#reply);
     return this.#controller.signal;
   }
 }
 
+/** Returns a controller that aborts when the connection closes before the response is complete. */
 function abortOnClose({ raw: response }: FastifyReply): AbortController {
   const controller = new AbortController();
   if (response.destroyed) controller.abort();

@@ -4,21 +4,23 @@ import { BlockList, isIP, type Socket } from 'node:net';
 import { normalizeIP } from '@fastify/rate-limit';
 
 /*
- * Connection limits: one for the process and a lower one for each address. A new connection beyond a limit replaces the one
- * that has been idle longest, so that idle sockets cannot lock clients out; it is refused only if all are in use. A connection
- * is idle while it has no request in progress, even if it has sent half of a request head.
+ * Connection limits: one for the process, and a lower one for each address.
  *
- * Idle connections are closed in the order of the second-chance page replacement algorithm (CLOCK): a connection that has been
- * used since it was last examined moves to the end of the queue. Requests therefore have no bookkeeping cost; only a new
- * connection at the limit does.
+ * When a new connection exceeds a limit, an idle connection is closed to make room for it. Idle connections therefore
+ * cannot lock clients out. The new connection is refused only if all others are in use. A connection is idle while it has
+ * no request in progress, even if it has sent a part of a request's headers.
+ *
+ * The idle connection is selected with the second-chance algorithm (also known as CLOCK). Connections are in a queue. The
+ * first one is examined. If it is idle and was not used since it was last examined, it is closed; otherwise it moves to the
+ * end of the queue, and the next one is examined. So only new connections at the limit need this work, not every request.
  */
 
 const MAX_CONNECTIONS = 10_000;
 
-/** The share of the file descriptor limit for connections. The rest is for stores, images and uploads. */
+/** The share of the process's file descriptors that connections may use. The rest is for stores, images and uploads. */
 const FILE_DESCRIPTOR_SHARE = 0.75;
 
-/** The share of all connections that one address may have, unless it is a trusted proxy. */
+/** The share of the connections that one address may have, unless it is a trusted proxy. */
 const ADDRESS_SHARE = 0.25;
 
 export interface ConnectionLimits {
@@ -29,11 +31,11 @@ export interface ConnectionLimits {
 export interface Connections {
   /** The open connections. */
   readonly open: ReadonlySet<Socket>;
-  /** Connections closed to make room, and connections refused because none was idle. */
+  /** The numbers of connections that were closed to make room, and that were refused because no other was idle. */
   readonly counts: { readonly evicted: number; readonly refused: number };
 }
 
-/** Node's private reference from a socket to the response it is assigned to. */
+/** A socket with Node's private reference to the response that is being sent on it. */
 interface SocketWithResponse {
   _httpMessage?: ServerResponse | null;
 }
@@ -46,14 +48,15 @@ export async function readConnectionLimits(): Promise<ConnectionLimits> {
 
 /** Returns the number of files that this process may open. */
 export async function readMaxOpenFiles(): Promise<number> {
-  // Only Linux has this file. The diagnostic report works everywhere, but takes longer.
+  // Only Linux has this file. Elsewhere, the diagnostic report is used, which takes longer.
   const limits = await readFile('/proc/self/limits', 'utf8').catch(() => undefined);
   const softLimit = limits === undefined ? readReportedFileLimit() : /^Max open files +(\S+)/m.exec(limits)?.[1];
   return Number.isFinite(Number(softLimit)) ? Number(softLimit) : Number.POSITIVE_INFINITY;
 }
 
+/** Returns the limit from Node's diagnostic report. */
 function readReportedFileLimit(): unknown {
-  // Otherwise the report would resolve the host names of all connections.
+  // Without this setting, the report would resolve the host names of all connections.
   const report = Object.assign(process.report, { excludeNetwork: true });
   return (report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } }).userLimits?.open_files?.soft;
 }
@@ -61,7 +64,7 @@ function readReportedFileLimit(): unknown {
 /**
  * Limits the connections of a server.
  *
- * @param trustProxy addresses and CIDR ranges to which only the process-wide limit applies
+ * @param trustProxy addresses and CIDR ranges to which only the limit of the process applies
  */
 export function limitConnections(
   server: Server,
@@ -70,30 +73,33 @@ export function limitConnections(
 ): Connections {
   const open = new Set<Socket>();
   const byAddress = new Map<string, Set<Socket>>();
-  /** The bytes that each connection had been sent when it was last examined. */
-  const bytesSeen = new WeakMap<Socket, number>();
+  /** `bytesWritten` of each connection when it was last examined. It has changed if the connection was used since then. */
+  const examinedBytes = new WeakMap<Socket, number>();
   const proxies = blockListOf(trustProxy);
   const counts = { evicted: 0, refused: 0 };
 
-  /** Closes the first connection in the queue that is idle and unused since it was last examined. Returns whether one was. */
+  /**
+   * Closes the first connection in the queue that is idle and was not used since it was last examined. Returns false if
+   * none is.
+   */
   function evictIdle(queue: Set<Socket>): boolean {
-    // Two rounds: connections that were used get their second chance in the first one.
+    // Two rounds: in the first one, connections that were used get their second chance.
     for (let steps = 2 * queue.size; steps > 0; steps -= 1) {
       const [socket] = queue as Iterable<Socket & SocketWithResponse>;
       if (!socket) return false;
-      if (!socket._httpMessage && bytesSeen.get(socket) === socket.bytesWritten) {
+      if (!socket._httpMessage && examinedBytes.get(socket) === socket.bytesWritten) {
         forget(socket);
         socket.destroy();
         return true;
       }
-      bytesSeen.set(socket, socket.bytesWritten);
+      examinedBytes.set(socket, socket.bytesWritten);
       queue.delete(socket);
       queue.add(socket);
     }
     return false;
   }
 
-  /** Returns whether there is room for a connection, after closing an idle one if necessary. */
+  /** Closes an idle connection if the queue is full. Returns whether there is room for a new one. */
   function makeRoom(queue: Set<Socket>, limit: number): boolean {
     if (queue.size < limit) return true;
     if (!evictIdle(queue)) return false;
@@ -113,7 +119,7 @@ export function limitConnections(
 
   server.on('connection', (socket: Socket) => {
     const { remoteAddress } = socket;
-    // The client has already reset the connection.
+    // Undefined if the client has already reset the connection.
     if (remoteAddress === undefined) return socket.destroy();
     const address = normalizeIP(remoteAddress);
     const peers = byAddress.get(address) ?? new Set();
@@ -122,7 +128,7 @@ export function limitConnections(
       counts.refused += 1;
       return socket.destroy();
     }
-    bytesSeen.set(socket, 0);
+    examinedBytes.set(socket, 0);
     addresses.set(socket, address);
     open.add(socket);
     byAddress.set(address, peers.add(socket));
@@ -133,7 +139,7 @@ export function limitConnections(
   return { open, counts };
 }
 
-/** Returns a list of addresses and CIDR ranges. */
+/** Creates a BlockList, here used as a set of IP addresses, from addresses and CIDR ranges. */
 export function blockListOf(ranges: readonly string[]): BlockList {
   const list = new BlockList();
   for (const range of ranges) {

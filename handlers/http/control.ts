@@ -7,13 +7,17 @@ import { makePrivateDirectory } from '../../db/support/data-directory.js';
 import type { Log } from '../../db/support/log.js';
 
 /*
- * The control server: HTTP on a Unix socket, through which `npm run backup` reaches the process that has claimed the data
- * directory. There is no authentication besides the permissions of the socket's directory, which only its owner may enter.
+ * The control server: an HTTP server on a Unix socket. `npm run backup` uses it to request a backup from the process that has
+ * claimed the data directory. There is no authentication. Access is limited by the permissions of the socket's directory, which
+ * only its owner can enter.
  */
 
 export const BACKUP_PATH = '/backup';
 
-/** Returns the socket's path, relative if that is shorter: the path of a Unix socket is limited to about 100 bytes. */
+/**
+ * Returns the path of the socket. It is relative if that is shorter, because a path of about 100 bytes is too long for a
+ * socket.
+ */
 export function controlSocketPath(directory: string): string {
   const absolute = join(directory, 'socket');
   const fromCwd = relative(process.cwd(), absolute);
@@ -24,7 +28,10 @@ export interface ControlServer {
   close(): Promise<void>;
 }
 
-/** Starts the control server, or logs a warning if it cannot. It responds with 409 while another backup is in progress. */
+/**
+ * Starts the control server. Logs a warning if that fails. The server responds with 409 while another backup is in
+ * progress.
+ */
 export async function startControlServer(
   directory: string,
   backup: () => AsyncGenerator<Uint8Array>,
@@ -48,7 +55,7 @@ export async function startControlServer(
   });
   await makePrivateDirectory(directory);
   const socketPath = controlSocketPath(directory);
-  // A killed process leaves its socket behind.
+  // A process that was killed leaves its socket.
   await rm(socketPath, { force: true });
   try {
     await listen(server, socketPath);

@@ -5,7 +5,7 @@ import { SESSION_COOKIE } from './authenticate.js';
 
 type Headers = Record<string, string>;
 
-/** Returns the cookie's attributes. Forwarded headers may be the only sign of a proxy that terminates TLS. */
+/** Returns the attributes of the session cookie. It is secure if the request came over https or the public URL is https. */
 const attributesOf = ({ config }: AppContext, { https }: Client) =>
   ({ httpOnly: true, sameSite: 'lax', path: '/', secure: https || config.publicUrl.protocol === 'https:' }) as const;
 
@@ -16,7 +16,7 @@ export function sessionCookie(context: AppContext, client: Client, token: string
   };
 }
 
-/** Returns the header that deletes the session cookie, for every response that ends the session of its request. */
+/** Returns the header that deletes the session cookie. Every response that ends the session of its request has it. */
 export function clearedSessionCookie(context: AppContext, client: Client): Headers {
   return { 'Set-Cookie': fastifyCookie.serialize(SESSION_COOKIE, '', { ...attributesOf(context, client), maxAge: 0 }) };
 }

@@ -4,14 +4,15 @@ import type { Config } from '../config/index.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Overrides the CORS options of the service for one route. */
+    /** CORS options of one route, which override those of the service. */
     cors?: Pick<FastifyCorsOptions, 'origin' | 'credentials'>;
   }
 }
 
-/** The CORS options of a route that any origin may read. */
+/** The CORS options for routes that all origins may read. */
 export const ALLOW_ANY_ORIGIN = { origin: '*', credentials: false };
 
+/** The response headers that scripts of other origins may read. */
 const EXPOSED_HEADERS = [
   'ETag',
   'Link',
@@ -29,7 +30,7 @@ const EXPOSED_HEADERS = [
 /** Registers CORS for the origins in `corsOrigins`, and for routes with their own `cors` options. */
 export async function registerCors(server: FastifyInstance, { corsOrigins }: Config): Promise<void> {
   server.addHook('onRoute', (route) => {
-    // The plugin's catch-all for OPTIONS would respond for paths that do not exist.
+    // The plugin's OPTIONS route for all paths would also respond for paths that do not exist.
     if (route.url === '*') route.handler = (_, reply) => reply.callNotFound();
   });
   await server.register(cors, {
@@ -40,7 +41,7 @@ export async function registerCors(server: FastifyInstance, { corsOrigins }: Con
     exposedHeaders: EXPOSED_HEADERS,
     maxAge: 600,
     strictPreflight: false,
-    // The path's own OPTIONS route responds and adds `Allow`.
+    // The OPTIONS route of the path sends the response, with `Allow` (see methods.ts).
     preflightContinue: true,
   });
 }

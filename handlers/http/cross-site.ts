@@ -2,14 +2,20 @@ import type { FastifyRequest } from 'fastify';
 import { hasAuthorizationHeader } from './authenticate.js';
 import { crossSiteRequest } from './errors.js';
 
+/*
+ * Protection against cross-site request forgery (CSRF). A browser adds the session cookie to requests that pages of other
+ * sites cause. CORS alone does not stop such requests: forms, and requests without a body, need no preflight. So requests
+ * with an unsafe method are refused if a page of an untrusted origin sent them.
+ */
+
 /** Methods that change nothing (RFC 9110 section 9.2.1). */
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Returns whether a page of an untrusted origin, even one of the same site, sent this request through a browser. Such a page
- * cannot add an `Authorization` header, because CORS does not allow it to.
+ * Returns whether a browser sent this request for a page of an untrusted origin, which may even belong to the same site. A
+ * request with an `Authorization` header is not from such a page, because CORS does not allow the page to add the header.
  *
- * @param trusted origins whose pages may send requests
+ * @param trusted the origins whose pages may send requests
  */
 export function isFromUntrustedOrigin(request: FastifyRequest, trusted: ReadonlySet<string>): boolean {
   if (hasAuthorizationHeader(request)) return false;
@@ -20,12 +26,7 @@ export function isFromUntrustedOrigin(request: FastifyRequest, trusted: Readonly
   return origin !== undefined && !isOriginOfHost(origin, host);
 }
 
-/**
- * Refuses requests of untrusted origins with an unsafe method (CSRF). CORS alone does not stop them: forms and requests without
- * a body need no preflight.
- *
- * @throws HttpError 403
- */
+/** Throws HttpError 403 if a page of an untrusted origin sent a request with an unsafe method. */
 export function refuseCrossSite(request: FastifyRequest, trusted: ReadonlySet<string>): void {
   if (SAFE_METHODS.has(request.method)) return;
   if (isFromUntrustedOrigin(request, trusted)) throw crossSiteRequest();

@@ -1,4 +1,4 @@
-/** The codes of errors with their statuses. The table of codes in `openapi.yaml` lists all that a client can receive. */
+/** All error codes with their statuses. A table in `openapi.yaml` lists the codes that a client can receive. */
 export const ERROR_STATUSES = {
   invalid_request: 400,
   invalid_http: 400,
@@ -25,7 +25,7 @@ export const ERROR_STATUSES = {
   rate_limit_exceeded: 429,
   too_many_failed_passwords: 429,
   headers_too_large: 431,
-  /** Never sent, because the client has disconnected. */
+  /** Only in logs and metrics, because the client has disconnected. */
   client_closed_request: 499,
   internal_error: 500,
   store_unavailable: 503,
@@ -35,7 +35,7 @@ export const ERROR_STATUSES = {
 
 export type ErrorCode = keyof typeof ERROR_STATUSES;
 
-/** The codes of field problems with their usual messages, which continue a sentence that starts with the field's name. */
+/** The codes of field problems with their usual messages. A message continues a sentence that starts with the field's name. */
 export const FIELD_MESSAGES = {
   required: 'is required',
   unknown_field: 'is not a known field',

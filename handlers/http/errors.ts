@@ -1,22 +1,24 @@
 import { ERROR_STATUSES, type ErrorCode, FIELD_MESSAGES, type FieldCode } from './error-codes.js';
 
-/** The reason why a field is refused. */
+/** Why a field is refused. */
 export interface Reason {
   code: FieldCode;
   message: string;
 }
 
-/** An item of `errors` in a 400 response. `field` is empty if the problem concerns the whole body or path. */
+/** A problem of one field: an item of `errors` in a 400 response. `field` is empty if it concerns the whole body or path. */
 export interface FieldProblem extends Reason {
   in: 'body' | 'query' | 'path' | 'header';
   field: string;
 }
 
+/** Creates a reason, with the usual message of the code by default. */
 export const reason = (code: FieldCode, message: string = FIELD_MESSAGES[code]): Reason => ({ code, message });
 
 /**
- * An error with the response to send. It is thrown for errors that many operations have in common. Handlers return the errors
- * that are specific to their operation (404, 409), so that the compiler checks them against the contract.
+ * An error that determines the response to send. It is thrown for errors that many operations have in common. Errors that are
+ * specific to an operation (404, 409) are not thrown but returned by its handler, so that the compiler checks them against the
+ * contract.
  */
 export class HttpError extends Error {
   readonly status: number;
@@ -33,16 +35,16 @@ export class HttpError extends Error {
   }
 }
 
-/** Returns the response for an error that a handler returns. The compiler checks that the operation declares its status. */
+/** Creates an error response for a handler to return. The compiler checks that the operation declares its status. */
 export const errorResponse = <Code extends ErrorCode>(code: Code, message: string) => ({
   status: ERROR_STATUSES[code],
   body: { code, message },
 });
 
-/** The maximum number of problems in a 400 response. A body of 64 KiB can contain thousands of unknown fields. */
+/** The maximum number of problems in a 400 response, because a body of 64 KiB can contain thousands of unknown fields. */
 export const MAX_PROBLEMS = 100;
 
-/** Creates a 400 about fields. A field that has the same problem several times is listed once. */
+/** Creates a 400 with problems of fields. Identical problems are listed once. */
 export function badRequest(problems: readonly FieldProblem[]): HttpError {
   const distinct = new Map(problems.map((problem) => [JSON.stringify(problem), problem]));
   return new HttpError(
@@ -53,18 +55,18 @@ export function badRequest(problems: readonly FieldProblem[]): HttpError {
   );
 }
 
-/** Creates a 400 that concerns the whole body. */
+/** Creates a 400 with one problem, which concerns the whole body. */
 export const badBody = (code: FieldCode, message?: string) =>
   badRequest([{ in: 'body', field: '', ...reason(code, message) }]);
 
-/** Creates a 401 for missing or wrong credentials. Every 401 names the authentication scheme (RFC 6750 section 3). */
+/** Creates a 401. It names the authentication scheme, as RFC 6750 section 3 requires. */
 export const unauthorized = (code: ErrorCode, message: string) =>
   new HttpError(code, message, { 'WWW-Authenticate': 'Bearer' });
 
 /** Creates the 401 for a request without credentials. */
 export const missingCredentials = () => unauthorized('missing_credentials', 'Credentials are required.');
 
-/** Creates the 401 for a refused token, or for one whose session or account has been deleted. */
+/** Creates the 401 for an invalid token, or for a token whose session or account has been deleted. */
 export const invalidToken = () =>
   new HttpError('invalid_token', 'The token is not valid. Log in again.', {
     'WWW-Authenticate': 'Bearer error="invalid_token"',
@@ -75,7 +77,7 @@ export const crossSiteRequest = () =>
 
 export const notFound = () => new HttpError('not_found', 'Not found.');
 
-/** Creates a 405, which must list the methods that the path supports (RFC 9110 section 15.5.6). */
+/** Creates a 405. `allow` lists the methods that the path supports (RFC 9110 section 15.5.6). */
 export const methodNotAllowed = (allow: string) =>
   new HttpError('method_not_allowed', 'This path does not support this method.', { Allow: allow });
 
@@ -85,7 +87,7 @@ export const fileTooLarge = () => new HttpError('file_too_large', 'The file is l
 export const unsupportedMediaType = (expected: string) =>
   new HttpError('unsupported_media_type', `This operation takes a body of type ${expected}.`);
 
-/** Creates a 429 that closes the connection: a client that ignores it has to reconnect for each request. */
+/** Creates a 429. It closes the connection, so that a client that ignores it must reconnect for each request. */
 const throttled = (code: ErrorCode, message: string, retryAfterSeconds: number) =>
   new HttpError(code, message, { 'Retry-After': String(retryAfterSeconds), Connection: 'close' });
 
@@ -95,16 +97,17 @@ export const rateLimitExceeded = (retryAfterSeconds: number) =>
 export const tooManyFailedPasswords = (retryAfterSeconds: number) =>
   throttled('too_many_failed_passwords', 'Too many failed passwords. Try again later.', retryAfterSeconds);
 
-/** Creates the error that ends a request whose client has disconnected. The status appears in logs and metrics only. */
+/** Creates the error for a request whose client has disconnected. Its status appears only in logs and metrics. */
 export const clientClosed = () => new HttpError('client_closed_request', 'The client closed the connection.');
 
+/** Creates a 503. */
 const unavailable = (code: ErrorCode, message: string, retryAfterSeconds: number) =>
   new HttpError(code, message, { 'Retry-After': String(retryAfterSeconds) });
 
 export const storeUnavailable = () =>
   unavailable('store_unavailable', 'The service is temporarily unavailable. Try again later.', 5);
 
-/** Creates the 503 for a request that would have to wait too long in a queue. A full queue empties within three seconds. */
+/** Creates the 503 for a request that would wait too long in a queue. Even a full queue is processed within three seconds. */
 export const overloaded = () => unavailable('overloaded', 'The service is busy. Try again later.', 3);
 
 export const shuttingDown = () => unavailable('shutting_down', 'The service is shutting down. Try again later.', 5);

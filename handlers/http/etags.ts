@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 
-/** Returns the strong entity tag of some bytes. */
+/** Returns the strong entity tag of a content. */
 export const etagOf = (bytes: Uint8Array): string => `"${createHash('sha256').update(bytes).digest('base64url')}"`;
 
-/** Returns whether `If-None-Match` lists the tag, by weak comparison (RFC 9110 section 13.1.2): `W/` is ignored. */
+/**
+ * Returns whether `If-None-Match` contains an entity tag. The comparison is weak: it ignores `W/` (RFC 9110 section
+ * 13.1.2).
+ */
 export function matchesEtag(ifNoneMatch: string | string[] | undefined, etag: string): boolean {
   const tags = [ifNoneMatch ?? '']
     .flat()

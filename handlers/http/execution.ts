@@ -1,18 +1,22 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppContext } from '../context.js';
 import { handlers } from '../index.js';
-import { type EarlyUser, type Operation, startsEarly } from '../operation.js';
+import { type EarlyUser, isEarlyOperation, type Operation } from '../operation.js';
 import { type Credentials, readCredentials } from './authenticate.js';
 import { RequestClient } from './client.js';
 import { readInput } from './input.js';
 
 /*
- * Runs operations. The rate limit, the session and the data of a read are in different stores, and none depends on the others. So
- * all three are requested at the same time. This saves round trips, and concurrent requests share larger batches.
+ * Early execution: a read starts before it is known whether its request will be refused.
  *
- * The results are used in the usual order. A request over its limit gets a 429, one without a valid session a 401, and what was
- * read for it is discarded. Refusals stay cheap: after the first 429 for an address, nothing is read early for it until the
- * window ends.
+ * The rate limit, the session and the requested data are in different stores. Instead of waiting for one after the other, all
+ * three are requested at the same time. This saves round trips, and concurrent requests share larger batches.
+ *
+ * The results are still used in the usual order. A request that exceeds its rate limit gets a 429, and a request without a
+ * valid session gets a 401. What was read for such a request is discarded. To keep refusals cheap, nothing is read early
+ * for an address after its first 429, until the rate limit window ends.
+ *
+ * Only operations in `EARLY_OPERATIONS` (operation.ts) run early. For other operations, only the session is read early.
  */
 
 declare module 'fastify' {
@@ -21,10 +25,10 @@ declare module 'fastify' {
   }
 }
 
-/** What was started while the request was counted for its rate limit. */
+/** What is in progress while a request is counted for its rate limit. */
 interface EarlyStart {
   credentials: Promise<Credentials>;
-  /** Defined only for operations that may run before the session is known. */
+  /** The response of an operation that runs before the session is known. Undefined for all other operations. */
   response: Promise<AnyResponse> | undefined;
 }
 
@@ -34,13 +38,13 @@ interface AnyResponse {
   body?: unknown;
 }
 
-/** The common supertype of all handlers. `Handlers` checks the exact type of each. */
+/** A common supertype of all handlers. The exact type of each handler is checked by `Handlers`. */
 type AnyHandler = (request: object, context: AppContext) => Promise<AnyResponse>;
 
 /**
- * Reads a request and runs its operation.
+ * Reads and validates a request, and runs its operation.
  *
- * @param earlyUser the user that the token names, if the session is not known yet
+ * @param earlyUser the user that the token names, for a request whose session is not known yet
  */
 export async function execute(
   operation: Operation,
@@ -63,7 +67,7 @@ export async function execute(
   return handle(input, context).finally(discard);
 }
 
-/** Starts to read the session of a request, and also runs its operation if that may start early. */
+/** Starts to read the session of a request. Also starts its operation, if that may run early. */
 export function startEarly(
   operation: Operation,
   request: FastifyRequest,
@@ -76,13 +80,13 @@ export function startEarly(
     const { claims } = await credentials;
     return execute(operation, request, reply, context, { account: { id: claims.accountId } });
   };
-  const response = startsEarly(operation.id) && !mayHaveBody(request) ? respond() : undefined;
-  // A refused request awaits neither of them.
+  const response = isEarlyOperation(operation.id) && !mayHaveBody(request) ? respond() : undefined;
+  // Prevents unhandled rejections: if the request is refused, nothing awaits these promises.
   credentials.then(({ session }) => session).catch(() => undefined);
   response?.catch(() => undefined);
   request.early = { credentials, response };
 }
 
-/** Returns whether a body may follow the headers. No operation that reads takes one. */
+/** Returns whether a request may have a body. Early operations take none, so such a request is probably refused. */
 const mayHaveBody = ({ headers }: FastifyRequest) =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;

@@ -12,16 +12,18 @@ import { type FieldProblem, fileTooLarge, HttpError, type Reason, reason } from 
 import { type Part, readParts } from './multipart.js';
 
 /*
- * Multipart forms. Parts are processed in order as they arrive: text is read into memory and a file is written to `spoolDir`,
- * so that memory use does not depend on the size of an upload. Text is not converted, and undeclared text fields are included:
- * the schema validates them later.
+ * Reads multipart forms. Parts are processed in the order in which they arrive. Text is read into memory. A file is written
+ * to a temporary file in `spoolDir`, so that memory use does not depend on the size of an upload.
+ *
+ * Text values are not converted or validated here, and text fields that the contract does not declare are included. The schema
+ * validates all of them later.
  *
  * A part with a problem is read to its end and discarded, so that one response can report the problems of all parts. If the
- * form as a whole fails (malformed, too large, disk full), the files that were written are removed.
+ * form as a whole fails (it is malformed or too large, or the disk is full), all temporary files are removed.
  */
 
 export interface Form {
-  /** The accepted parts, by name. A repeated field has its first value here, and is also in `problems`. */
+  /** The values of the accepted parts, by name. A repeated field has its first value here, and a problem in `problems`. */
   fields: Record<string, string | Upload>;
   problems: FieldProblem[];
 }
@@ -35,7 +37,7 @@ export interface FormOptions {
   stripMetadata: boolean;
 }
 
-/** A value, the reason why the part is refused, or neither for an empty file input. */
+/** The result of reading a part: its value, or the reason why it is refused. An empty file input has neither. */
 interface PartResult {
   value?: string | Upload;
   refused?: Reason;
@@ -45,10 +47,10 @@ interface ImageResult extends PartResult {
   value?: Upload;
 }
 
-// The longest documented field is 10,000 code points, at most 40,000 bytes.
+/** The maximum size of a text. The longest field of the contract has 10,000 code points, which are at most 40,000 bytes. */
 const MAX_FIELD_BYTES = 64 * 1024;
 
-/** Longer media types are not repeated in messages: no registered name is longer (RFC 6838 section 4.2). */
+/** The maximum length of a media type that a message repeats. Registered names are not longer (RFC 6838 section 4.2). */
 const MAX_MEDIA_TYPE_LENGTH = 255;
 
 const charsets = ['utf-8', 'utf8', 'us-ascii'];
@@ -57,13 +59,13 @@ const plainEncodings = ['7bit', '8bit', 'binary'];
 /**
  * Reads a multipart form to its end. Call `discardForm` when its files are no longer needed.
  *
- * @param kinds the types of the declared fields, by name
+ * @param fieldTypes the types of the fields that the contract declares, by name
  * @throws HttpError 400, 413
  * @throws StoreUnavailableError if the disk is full or fails
  */
 export async function readForm(
   request: FastifyRequest,
-  kinds: Readonly<Record<string, FieldType>>,
+  fieldTypes: Readonly<Record<string, FieldType>>,
   options: FormOptions,
 ): Promise<Form> {
   const form: Form = { fields: Object.create(null), problems: [] };
@@ -71,11 +73,11 @@ export async function readForm(
   try {
     for await (const part of readParts(request.raw, options.maxBodyBytes)) {
       const { name } = part;
-      const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
-      const { value, refused } = await readPart(part, kind, seen.has(name), options);
+      const fieldType = Object.hasOwn(fieldTypes, name) ? fieldTypes[name] : undefined;
+      const { value, refused } = await readPart(part, fieldType, seen.has(name), options);
       if (value !== undefined) form.fields[name] = value;
       if (refused) form.problems.push({ in: 'body', field: name, ...refused });
-      // An empty file input does not count: another file may follow under its name.
+      // An empty file input does not count as a value: a file with the same name may follow.
       if (value !== undefined || refused) seen.add(name);
     }
     return form;
@@ -85,38 +87,39 @@ export async function readForm(
   }
 }
 
-/** Removes the form's remaining temporary files. */
+/** Removes the temporary files of a form. */
 export async function discardForm(form: Form): Promise<void> {
   for (const value of Object.values(form.fields)) {
     if (typeof value !== 'string') await rm(value.path, { force: true });
   }
 }
 
+/** Reads a part to its end. @param fieldType undefined if the contract does not declare the field */
 async function readPart(
   part: Part,
-  kind: FieldType | undefined,
+  fieldType: FieldType | undefined,
   repeated: boolean,
   options: FormOptions,
 ): Promise<PartResult> {
-  const refused = repeated ? reason('repeated') : headerProblem(part, kind);
-  if (!refused) return kind === 'file' ? readImage(part, options) : readText(part);
+  const refused = repeated ? reason('repeated') : headerProblem(part, fieldType);
+  if (!refused) return fieldType === 'file' ? readImage(part, options) : readText(part);
   let size = 0;
   for await (const chunk of part.bytes) size += chunk.length;
-  return kind === 'file' && isEmptyFileInput(part, size) ? {} : { refused };
+  return fieldType === 'file' && isEmptyFileInput(part, size) ? {} : { refused };
 }
 
-/** Returns the reason to refuse a part because of its headers, if there is one. */
-function headerProblem(part: Part, kind: FieldType | undefined): Reason | undefined {
+/** Returns the reason to refuse a part because of its headers, if any. */
+function headerProblem(part: Part, fieldType: FieldType | undefined): Reason | undefined {
   const isFile = part.fileName !== undefined;
-  // Some clients send a boolean as JSON, where it is the same text.
-  const isJsonBoolean = kind === 'boolean' && part.mediaType === 'application/json';
+  // Some clients declare a boolean as JSON. Its text is the same.
+  const isJsonBoolean = fieldType === 'boolean' && part.mediaType === 'application/json';
   const isText = part.mediaType === undefined || part.mediaType === 'text/plain' || isJsonBoolean;
-  // Undeclared text is left to the schema, except for names of inherited properties, such as __proto__.
-  if (kind === undefined && (isFile || !isText || part.name in Object.prototype)) return reason('unknown_field');
-  if (kind === 'file' && !isFile && isText) return reason('not_a_file');
-  if (kind !== 'file' && isFile) return reason('not_text', 'must be text, not a file');
-  if (kind !== 'file' && !isText) return reason('not_text');
-  if (kind !== 'file' && part.charset !== undefined && !charsets.includes(part.charset))
+  // The schema reports other text fields that are not declared. It would miss names of inherited properties, such as __proto__.
+  if (fieldType === undefined && (isFile || !isText || part.name in Object.prototype)) return reason('unknown_field');
+  if (fieldType === 'file' && !isFile && isText) return reason('not_a_file');
+  if (fieldType !== 'file' && isFile) return reason('not_text', 'must be text, not a file');
+  if (fieldType !== 'file' && !isText) return reason('not_text');
+  if (fieldType !== 'file' && part.charset !== undefined && !charsets.includes(part.charset))
     return reason('invalid_encoding');
   if (part.transferEncoding !== undefined && !plainEncodings.includes(part.transferEncoding)) {
     return reason('invalid_encoding', 'must be sent without a transfer encoding');
@@ -124,7 +127,7 @@ function headerProblem(part: Part, kind: FieldType | undefined): Reason | undefi
   return undefined;
 }
 
-/** Returns whether a part is a file input without a selected file, which browsers send as an empty, unnamed file. */
+/** Returns whether a part is a file input without a selected file. Browsers send it as an empty file with an empty name. */
 const isEmptyFileInput = (part: Part, size: number) => part.fileName === '' && size === 0;
 
 async function readText(part: Part): Promise<PartResult> {
@@ -142,6 +145,7 @@ async function readText(part: Part): Promise<PartResult> {
   }
 }
 
+/** Writes an image to a temporary file, validates it and removes its metadata. */
 async function readImage(part: Part, options: FormOptions): Promise<PartResult> {
   const path = join(options.spoolDir, `${randomUUID()}.upload`);
   let accepted = false;
@@ -154,7 +158,7 @@ async function readImage(part: Part, options: FormOptions): Promise<PartResult> 
     return result;
   } catch (cause) {
     if (cause instanceof ImageRefusedError) return { refused: reason(cause.fieldCode) };
-    // Any other error is a failure of the disk.
+    // All other errors are failures of the disk.
     throw cause instanceof HttpError ? cause : new StoreUnavailableError('images', { cause });
   } finally {
     if (!accepted) await rm(path, { force: true });
@@ -168,10 +172,15 @@ interface Spooled {
   head: Buffer;
 }
 
-/** How many bytes of an upload are written between two checks of the free disk space. */
+/** The free disk space is checked each time that this many bytes of an upload were written. */
 const SPACE_CHECK_INTERVAL_BYTES = 1024 * 1024;
 
-/** Writes a stream to a new file. Fails if the file becomes too large or the disk too full. */
+/**
+ * Writes a stream to a new file.
+ *
+ * @throws HttpError 413 if the file becomes too large
+ * @throws StoreUnavailableError if the disk has too little free space
+ */
 async function spool(bytes: Readable, path: string, { maxFileBytes, hasFreeSpace }: FormOptions): Promise<Spooled> {
   let size = 0;
   let nextSpaceCheckAt = 0;
@@ -192,7 +201,7 @@ async function spool(bytes: Readable, path: string, { maxFileBytes, hasFreeSpace
   return { path, size, head };
 }
 
-/** Detects the type of an image by its signature, which must match the media type that the part declares, if any. */
+/** Detects the type of an image by its signature. If the part declares a media type, the two must match. */
 async function validateImage(part: Part, { path, size, head }: Spooled): Promise<ImageResult> {
   if (isEmptyFileInput(part, size)) return {};
   const detected = detectImageType(head);

@@ -17,8 +17,8 @@ export const IMAGE_NOT_FOUND = errorResponse('not_found', 'There is no such imag
 type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * Returns an image, a 304 or a 404. Call it only if the user may see the image, since even a 304 reveals that it exists. Names
- * are unique and images never change, so the name is the entity tag.
+ * Returns the response for an image: 200, 304 or 404. Call it only if the user may see the image, because even a 304
+ * reveals that the image exists. The name serves as the entity tag, because names are unique and images never change.
  */
 export async function serveImage(
   { images, config }: Pick<AppContext, 'config' | 'images'>,
@@ -34,7 +34,7 @@ export async function serveImage(
     'Cache-Control': 'private, no-cache',
     'Cross-Origin-Resource-Policy': trusted ? 'cross-origin' : 'same-site',
   };
-  // Costs no call of the image store.
+  // Needs no call to the image store.
   if (matchesEtag(ifNoneMatch, etag)) return { status: 304, headers: commonHeaders };
   const image = await images.get(name);
   if (!image) return IMAGE_NOT_FOUND;
@@ -51,17 +51,18 @@ export async function serveImage(
   };
 }
 
-/** An optional upload to the account's storage. */
+/** An upload, if any, that counts towards the storage quota of an account. */
 interface UploadOptions<Result> {
   account: number;
   upload: Upload | undefined;
   replaced?: ReplacedImage;
-  /** Returns the result of an earlier request with the same idempotency key, if any. Then nothing is stored. */
+  /** Returns the result of an earlier request with the same idempotency key, if any. In that case, nothing is stored. */
   findEarlier?: (() => Promise<Result | undefined>) | undefined;
 }
 
 /**
- * Stores the upload, if any, as a pending image that `commit` claims. Returns the result of `commit` or of the earlier request.
+ * Stores the upload, if any, as a pending image, which `commit` has to claim (see `pending-images.ts`). Returns the result of
+ * `commit` or of the earlier request.
  *
  * @throws HttpError 413 when the account's storage quota would be exceeded
  */
@@ -73,7 +74,8 @@ export async function withUpload<Result>(
   if (!upload) return commit(undefined);
   const sizeAndQuota = { bytes: upload.size, storageMaxBytes: context.config.account.storageMaxBytes };
   const isWithinQuota = await fitsStorageQuota(context.db, account, sizeAndQuota, replaced);
-  // After the quota check: the earlier request may have used up the quota, and may commit only just before the check.
+  // Must come after the quota check. Otherwise the earlier request could commit in between and use up the quota, and this
+  // request would be refused instead of getting the same result.
   const earlier = await findEarlier?.();
   if (earlier) return earlier;
   try {

@@ -12,16 +12,17 @@ import { discardForm, type Form, readForm } from './forms.js';
 import { type Validate, validateFields } from './validate.js';
 
 /*
- * Reads and validates a request. A JSON body has already been parsed (see bodies.ts); a form is read here.
+ * Reads and validates a request, in this order:
  *
- * 1. The form is read, if there is one.
- * 2. A request with a body is authenticated again: the body may take minutes to arrive, and the session may have ended.
- * 3. Query, header parameters and form fields are converted to their types. These and a JSON body are validated against the
- *    contract's schemas.
+ * 1. A form is read, if there is one. A JSON body has already been parsed (see bodies.ts).
+ * 2. A request with a body is authenticated again: the body may have taken minutes to arrive, and the session may have ended.
+ * 3. Query parameters, header parameters and form fields are converted to their types. These and a JSON body are validated
+ *    against the schemas of the contract.
  * 4. `rules` checks the requirements that JSON Schema cannot express.
  * 5. The path is validated.
  *
- * The problems of steps 1, 3 and 4 are reported together in one 400. An invalid path is a 404: no resource can have it.
+ * The problems that steps 1, 3 and 4 find are reported together in one 400. An invalid path results in a 404, because no
+ * resource can have it.
  */
 
 type Fields = Record<string, unknown>;
@@ -33,7 +34,7 @@ export interface Input {
   query: Fields;
   headerParameters: Fields;
   body: Fields | undefined;
-  /** Removes the temporary files of a form. */
+  /** Removes the temporary files of a form, if any. */
   discard(): Promise<void>;
 }
 
@@ -47,7 +48,7 @@ interface Validators {
 
 const validators: Readonly<Record<OperationId, Validators>> = generated.validators;
 
-/** Added to the maximum file size for the other parts of a form. */
+/** The maximum size of a form is the maximum size of a file plus this margin for its other parts. */
 const FORM_MARGIN_BYTES = 256 * 1024;
 
 const INTEGER = /^(0|-?[1-9]\d*)$/;
@@ -71,7 +72,7 @@ export async function readInput(request: FastifyRequest, operation: Operation, c
     problems.push(...validateFields(validators[operation.id].query, query, 'query').problems);
     const headerParameters = readHeaderParameters(request, operation, problems);
     const invalidTexts = new Set<string>();
-    const body = readBody(parsedBody(request), form, operation, problems, invalidTexts);
+    const body = validateBody(parsedBody(request), form, operation, problems, invalidTexts);
     const validated = {
       fieldNames: [...Object.keys(body ?? {}), ...(form?.problems ?? []).map(({ field }) => field)],
       query: withoutInvalid(query, problems, 'query'),
@@ -89,6 +90,7 @@ export async function readInput(request: FastifyRequest, operation: Operation, c
   }
 }
 
+/** Returns the user. Authenticates the request again if it has a body. */
 async function reauthenticate(request: FastifyRequest, context: AppContext): Promise<AuthenticatedUser | undefined> {
   return request.user && parsedBody(request).kind !== 'none' ? authenticate(request, context) : request.user;
 }
@@ -109,13 +111,13 @@ async function readFormOf(
   }).catch(formOfError);
 }
 
-/** Turns a 400 of the form reader into an empty form with that problem, to be reported with the others. */
+/** Converts a 400 of `readForm` to an empty form with its problems, so that they are reported together with others. */
 function formOfError(error: unknown): Form {
   if (error instanceof HttpError && error.problems) return { fields: {}, problems: [...error.problems] };
   throw error;
 }
 
-/** Returns the path parameters. Throws HttpError 404 if no id or name can have their values. */
+/** Returns the path parameters. Throws HttpError 404 if one of them has a value that no id or name can have. */
 function readPath(request: FastifyRequest, operation: Operation): Fields {
   const path = coerceAll(request.params as Fields, { id: 'integer' });
   if (Object.values(request.params as Fields).some((value) => NUL_OR_LONE_SURROGATE.test(String(value))))
@@ -126,13 +128,13 @@ function readPath(request: FastifyRequest, operation: Operation): Fields {
 
 const NO_PARAMETERS: Fields = Object.freeze({});
 
-/** Returns the header parameters that were sent, with their names as the contract spells them. Adds to `problems`. */
+/** Returns the header parameters that were sent, with names spelled as in the contract. Adds their problems to `problems`. */
 function readHeaderParameters({ raw }: FastifyRequest, operation: Operation, problems: FieldProblem[]): Fields {
   const validate = validators[operation.id].header;
   if (!operation.headers || !validate) return NO_PARAMETERS;
   const sent: Fields = {};
   for (const name of Object.keys(operation.headers)) {
-    // Node joins repeated headers with a comma and a space, which list headers such as If-None-Match allow.
+    // Node joins the values of a repeated header with a comma, which is correct for headers with lists, such as If-None-Match.
     const value = raw.headers[name.toLowerCase()];
     if (value !== undefined) sent[name] = value;
   }
@@ -144,8 +146,11 @@ function readHeaderParameters({ raw }: FastifyRequest, operation: Operation, pro
   return parameters;
 }
 
-/** Returns the body's fields, valid or not, or undefined if it has none. Adds to `problems` and `invalidTexts`. */
-function readBody(
+/**
+ * Validates the body. Returns its fields, valid or not, or undefined if there is no usable body. Adds its problems to
+ * `problems`, and the names of fields with unusable text to `invalidTexts` (see `Validation`).
+ */
+function validateBody(
   received: RequestBody,
   form: Form | undefined,
   operation: Operation,
@@ -157,13 +162,14 @@ function readBody(
     for (const field of validation.invalidTexts) invalidTexts.add(field);
     return validation.problems;
   };
-  const refuse = (why: Reason) => {
+  const refuseBody = (why: Reason) => {
     problems.push({ in: 'body', field: '', ...why });
     return undefined;
   };
   if (form) {
     const body = normalizeEmails(coerceAll(form.fields, operation.body?.fields ?? {}), operation);
-    // A field with a problem from the form reader gets no second one from the schema. The empty name stands for the whole form.
+    // If `readForm` has reported a problem of a field, those of the schema are omitted. The empty name stands for the whole
+    // form.
     const reported = new Set(form.problems.map(({ field }) => field));
     const fromSchema = reported.has('')
       ? []
@@ -171,14 +177,14 @@ function readBody(
     problems.push(...form.problems, ...fromSchema);
     return body;
   }
-  if (received.kind === 'invalid') return refuse(received.reason);
+  if (received.kind === 'invalid') return refuseBody(received.reason);
   if (received.kind === 'none') {
     if (operation.body) problems.push(...validate({}));
     return undefined;
   }
   const value = received.kind === 'json' ? received.value : undefined;
-  if (!operation.body && (operation.noBody || !isObject(value))) return refuse(reason('unexpected_body'));
-  if (!isObject(value)) return refuse(reason('not_an_object'));
+  if (!operation.body && (operation.noBody || !isObject(value))) return refuseBody(reason('unexpected_body'));
+  if (!isObject(value)) return refuseBody(reason('not_an_object'));
   const body = normalizeEmails(value, operation);
   problems.push(...validate(body));
   return body;
@@ -187,15 +193,15 @@ function readBody(
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Converts strings that are literals of an integer or boolean field. Leaves all other values to the validator. */
-function coerceAll(fields: Fields, kinds: Readonly<Record<string, FieldType>>): Fields {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, coerce(value, kinds[name])]));
+/** Converts strings to integers and booleans, where the field has this type and the string is a literal of it. */
+function coerceAll(fields: Fields, types: Readonly<Record<string, FieldType>>): Fields {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, coerce(value, types[name])]));
 }
 
-function coerce(value: unknown, kind: FieldType | undefined): unknown {
+function coerce(value: unknown, type: FieldType | undefined): unknown {
   if (typeof value !== 'string') return value;
-  if (kind === 'integer' && INTEGER.test(value)) return Number(value);
-  if (kind === 'boolean' && BOOLEAN.test(value)) return value.toLowerCase() === 'true';
+  if (type === 'integer' && INTEGER.test(value)) return Number(value);
+  if (type === 'boolean' && BOOLEAN.test(value)) return value.toLowerCase() === 'true';
   return value;
 }
 
@@ -208,7 +214,7 @@ function normalizeEmails(fields: Fields, { body }: Operation): Fields {
   );
 }
 
-/** Returns the fields without those that have a problem. */
+/** Returns the fields that have no problem. */
 function withoutInvalid(fields: Fields, problems: readonly FieldProblem[], place: FieldProblem['in']): Fields {
   const invalid = new Set(problems.filter((problem) => problem.in === place).map(({ field }) => field));
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !invalid.has(name)));

@@ -12,11 +12,12 @@ import { delayClose } from './pipelining.js';
 import { delayThrottledAddresses } from './throttled-connections.js';
 
 /*
- * Rate limiting with one fixed-window counter for each address and bucket, shared by all routes of the bucket. The counters are
- * in Redis, where all processes share them; without Redis, and while it is unavailable, each process counts in memory.
+ * Rate limiting with fixed-window counters. Each address has one counter per bucket, and all operations of a bucket share
+ * it. The counters are in Redis, where all processes share them. Without Redis, or while it is unavailable, each process
+ * counts in memory.
  *
- * Refusals are kept cheap: the connection closes after the 429, only the first refusal in a window is logged, and new
- * connections from an address are delayed if it keeps sending (see throttled-connections.ts).
+ * Refusals are kept cheap. The connection closes after the 429, and only the first refusal in a window is logged. If an address
+ * continues to send, its new connections are delayed (see throttled-connections.ts).
  */
 
 declare module 'fastify' {
@@ -26,20 +27,23 @@ declare module 'fastify' {
   }
 }
 
-/** `cross-site` counts requests from pages of untrusted origins, so that they cannot use up their visitors' limits. */
+/**
+ * A rate limit that several operations share. `cross-site` counts requests from pages of untrusted origins, so that such a page
+ * cannot use up the limits of its visitors.
+ */
 type Bucket = Operation['rateLimit'] | 'cross-site';
 
 interface RateLimiter {
-  /** Counts a request and sets the rate limit headers. Throws HttpError 429 beyond the limit. */
+  /** Counts a request and sets the rate limit headers. @throws HttpError 429 if the request exceeds the limit */
   count(request: FastifyRequest, reply: FastifyReply, bucket: Bucket): Promise<void>;
-  /** Returns whether this process has refused a request of this address and bucket in the current window. */
+  /** Returns whether this process has refused a request from the same address for this bucket in the current window. */
   hasRefused(request: FastifyRequest, bucket: Bucket): boolean;
 }
 
-/** How many refused addresses are remembered. Beyond that, one may be logged twice in a window. */
+/** The maximum number of refused addresses to remember. If there are more, one may be logged twice in a window. */
 const MAX_REMEMBERED_REFUSALS = 10_000;
 
-/** Per bucket. Large enough that a client cannot evict its own counter by sending from a few other addresses. */
+/** The maximum number of counters in memory per bucket. A client with a few addresses cannot evict its own counter. */
 const MAX_ADDRESSES_IN_MEMORY = 100_000;
 
 /** Creates the rate limiter of a server. */
@@ -49,7 +53,7 @@ export async function createRateLimiter(
   redis: RedisConnection | undefined,
 ): Promise<RateLimiter> {
   server.decorateRequest('throttled', false);
-  /** The bucket and address of each counter that has exceeded its limit in the current window. */
+  /** The keys of the counters that have exceeded their limits in the current window. */
   const refused = new LRUCache<string, true>({ max: MAX_REMEMBERED_REFUSALS });
   const countRefused = delayThrottledAddresses(server.server);
   const shared = redis && createWindowCounters(redis);
@@ -66,10 +70,10 @@ export async function createRateLimiter(
   async function count(request: FastifyRequest, reply: FastifyReply, bucket: Bucket): Promise<void> {
     const { count, policy } = buckets[bucket];
     const status = await count(request);
-    // True only for addresses on the plugin's allow list, which is empty.
+    // Never true, because the plugin's allow list is empty. The check narrows the type.
     if (status.isAllowed) return;
     reply.headers({
-      // The fields of draft-ietf-httpapi-ratelimit-headers-10, and their predecessors, which more clients know.
+      // The headers of draft-ietf-httpapi-ratelimit-headers-10, and the older X- headers, which more clients support.
       'RateLimit-Policy': policy,
       RateLimit: `"${bucket}";r=${status.remaining};t=${status.ttlInSeconds}`,
       'X-RateLimit-Limit': status.max,
@@ -85,7 +89,7 @@ export async function createRateLimiter(
     }
     const { complete, socket } = request.raw;
     if (!complete) delayClose(socket);
-    // Behind a proxy, other clients share the connection's address.
+    // Not behind a proxy, because other clients have the same `remoteAddress`.
     if (bucket === 'general' && request.ip === socket.remoteAddress) countRefused(request.ip, status.ttl);
     throw rateLimitExceeded(status.ttlInSeconds);
   }
@@ -96,12 +100,13 @@ export async function createRateLimiter(
   };
 }
 
+/** Identifies the counter of a request's address and bucket. */
 const refusalKey = (request: FastifyRequest, bucket: Bucket) => `${bucket} ${keyGenerator(request)}`;
 
-/** Counts a request for its address. Returns the state of the address's counter. */
+/** Counts a request. Returns the state of the counter of its address. */
 type Counter = ReturnType<FastifyInstance['createRateLimit']>;
 
-/** Creates the counter of a bucket. It counts in Redis, and in memory without Redis or while it is unavailable. */
+/** Creates the counter of a bucket. It counts in Redis, or in memory if Redis is not configured or unavailable. */
 async function createCounter(
   server: FastifyInstance,
   bucket: Bucket,
@@ -120,7 +125,7 @@ async function createCounter(
         (error) => done(error),
       );
     }
-    // Only called for routes with options of their own.
+    // Required by the plugin. Only called for routes with options of their own, which do not exist.
     child() {
       return this;
     }
@@ -131,7 +136,7 @@ async function createCounter(
 
 type StoreCallback = Parameters<FastifyRateLimitStore['incr']>[1];
 
-/** Registers a counter in a Fastify scope of its own: the plugin has one store per scope. */
+/** Registers a counter in a Fastify scope of its own, because the plugin has one store per scope. */
 async function registerCounter(server: FastifyInstance, options: RateLimitPluginOptions): Promise<Counter> {
   let counter: Counter | undefined;
   await server.register(async (scope) => {
@@ -141,10 +146,10 @@ async function registerCounter(server: FastifyInstance, options: RateLimitPlugin
   return counter as Counter;
 }
 
-/** Returns the address to count. Fastify's type omits that `ip` is undefined once the client has reset its connection. */
+/** Returns the address of a request. Contrary to its type, `ip` is undefined if the client has reset its connection. */
 const keyGenerator = ({ ip }: { ip: string | undefined }) => normalizeIP(withoutPort(ip ?? ''));
 
-/** Removes the port that some proxies include. With it, each connection would have its own counter. */
+/** Removes the port, which some proxies add to the address. Otherwise each connection would have a counter of its own. */
 function withoutPort(address: string): string {
   if (isIP(address)) return address;
   return /^\[(.+)\](:\d+)?$/.exec(address)?.[1] ?? address.replace(/:\d+$/, '');

@@ -3,22 +3,24 @@ import type { FastifyContextConfig, FastifyInstance } from 'fastify';
 import { methodNotAllowed } from './errors.js';
 
 /**
- * Records the methods of each path that is registered from now on, so that routes for the other methods can be added: 204 with
- * `Allow` for OPTIONS, 405 for the others. These routes also prevent a literal path from matching a parameter: without them,
- * `GET /posts/like` would match `GET /posts/:id`.
+ * Records the methods of each path that is registered from now on. The returned function adds a route for every other method of
+ * these paths: OPTIONS gets a 204 with `Allow`, and all others get a 405.
  *
- * @returns a function that adds these routes; call it after all other routes have been registered
+ * These routes also prevent a literal path from matching a path parameter. Without them, `GET /posts/like` would match
+ * `GET /posts/:id`.
+ *
+ * @returns a function that adds the routes; call it after all other routes have been registered
  */
 export function trackMethods(server: FastifyInstance): () => void {
   const paths = new Map<string, { methods: Set<string>; config: FastifyContextConfig }>();
   server.addHook('onRoute', ({ url, method, config }) => {
-    const { unlimited, cors } = config ?? {};
-    const entry = paths.get(url) ?? {
+    const { exemptFromRateLimit, cors } = config ?? {};
+    const path = paths.get(url) ?? {
       methods: new Set(),
-      config: { ...(unlimited && { unlimited }), ...(cors && { cors }) },
+      config: { ...(exemptFromRateLimit && { exemptFromRateLimit }), ...(cors && { cors }) },
     };
-    for (const name of [method].flat()) entry.methods.add(name);
-    paths.set(url, entry);
+    for (const name of [method].flat()) path.methods.add(name);
+    paths.set(url, path);
   });
 
   return () => {
@@ -48,6 +50,7 @@ export function trackMethods(server: FastifyInstance): () => void {
   };
 }
 
+/** The handler of routes whose onRequest hook sends the response. */
 function unreachable(): never {
   throw new Error('Expected the onRequest hook to respond');
 }

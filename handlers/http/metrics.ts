@@ -8,45 +8,46 @@ import { securityEventCounts } from '../security/events.js';
 import { hashQueueLoad, hashQueueRefusals } from '../security/password-hashing.js';
 import { withTimeout } from './timeout.js';
 
-/** From a lookup in memory to beyond the timeouts of the stores. */
+/** The buckets for durations: from the duration of a lookup in memory to more than the timeouts of the stores. */
 const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Up to the size of the largest batch. */
+/** The buckets for batch sizes: up to the size of the largest batch. */
 const BATCH_SIZE_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 
-/** The timeout of each query of a scrape. Metrics without a value by then are omitted. */
+/** The timeout of each query that a scrape runs. Metrics that have no value by then are omitted. */
 const SCRAPE_TIMEOUT_MS = 1000;
 
-/** The quotas of an account. */
+/** The names of an account's quotas. */
 export type Quota = 'storage';
 
-/** The stores' state, which is read at each scrape. */
+/** Functions that return the state of the stores. They are called at each scrape. */
 export interface StoreSources {
-  /** The connections of each pool, by pool name. */
+  /** Returns the number of connections of each pool, by pool name. */
   pools(): Record<string, { total: number; idle: number; waiting: number }>;
+  /** Returns the backlog of the outbox. */
   backlog(): Promise<Backlog[]>;
-  /** Checks each store. Must not reject. */
+  /** Checks whether each store is available. Must not reject. */
   states(): Promise<Readonly<Record<string, { ok: boolean }>>>;
-  /** The free space on the disk of `DATA_DIR`. */
+  /** Returns the free space on the disk of `DATA_DIR`. */
   freeBytes(): Promise<number>;
-  /** Set if the embedded database is in use. */
+  /** Defined only if the database is embedded. */
   embeddedUsage?: (() => Promise<DatabaseUsage>) | undefined;
 }
 
-/** The API server's state, which is read at each scrape. */
+/** The current state of the API server. It is read at each scrape. */
 export interface HttpSources {
   connections: { readonly open: ReadonlySet<unknown>; readonly counts: { evicted: number; refused: number } };
   responses: { unsentBytes: number; waitingBytes: number; refused: number };
 }
 
 export interface Metrics extends Observer {
-  /** Records a response; `none` stands for requests that match no operation of the contract. */
+  /** Records a response. `operation` is `none` if the request matches no operation of the contract. */
   recordRequest(operation: OperationId | 'none', status: number, seconds: number): void;
-  /** Records a request that was refused because of a quota of its account. */
+  /** Records a request that exceeded a quota of its account. */
   quotaExceeded(quota: Quota): void;
-  /** Adds the stores to each scrape. A separate call, because opening the stores already takes the metrics. */
+  /** Adds the metrics of the stores. A separate call, because the metrics are already needed to open the stores. */
   watchStores(sources: StoreSources): void;
-  /** Adds the API server to each scrape. */
+  /** Adds the metrics of the API server. */
   watchHttp(sources: HttpSources): void;
   /** Returns all metrics in Prometheus's text format. */
   text(): Promise<string>;
@@ -54,7 +55,7 @@ export interface Metrics extends Observer {
   close(): void;
 }
 
-/** A registry that reads the current state of the service before each scrape. */
+/** A registry that updates its metrics before each scrape. */
 class RefreshedRegistry extends Registry {
   constructor(readonly refresh: () => Promise<void>) {
     super();
@@ -71,14 +72,14 @@ class RefreshedRegistry extends Registry {
   }
 }
 
-/** Lets the primary process read the metrics of this worker: see `scripts/workers.ts`. */
+/** Lets the primary process read the metrics of this worker process: see `scripts/workers.ts`. */
 function shareWithPrimary(registry: Registry): void {
   AggregatorRegistry.setRegistries(registry);
-  // Its constructor listens for requests of the primary process.
+  // The constructor starts to listen for requests of the primary process.
   new AggregatorRegistry();
 }
 
-/** Creates the metrics of one service. Labels are names from the code and the contract, never a path, an id or user input. */
+/** Creates the metrics of a service. Label values are names from the code and the contract, never paths, ids or user input. */
 export function createMetrics(): Metrics {
   const registry = new RefreshedRegistry(refresh);
   const registers = [registry];
@@ -118,11 +119,11 @@ export function createMetrics(): Metrics {
     labelNames: ['quota'],
     registers,
   });
-  // A counter that starts at 1 instead of 0 hides its first increase from Prometheus.
+  // Starts the counter at 0. If it first appeared with 1, Prometheus would not see the first increase.
   quotaRefusals.inc({ quota: 'storage' }, 0);
   const gauge = (name: string, help: string, ...labelNames: string[]) =>
     new Gauge({ name, help, labelNames, registers });
-  /** A gauge of state that all processes share. Of several workers' values, the worst one is reported. */
+  /** Creates a gauge of state that all processes share. Of the values of several workers, the worst one is reported. */
   const sharedGauge = (worst: 'max' | 'min', name: string, help: string, ...labelNames: string[]) =>
     new Gauge({ name, help, labelNames, registers, aggregator: worst });
   const hashes = gauge('password_hashes', 'Argon2 hashes in progress and in the queue.', 'state');
@@ -181,7 +182,7 @@ export function createMetrics(): Metrics {
     registers,
   });
 
-  function readHttp({ connections, responses }: HttpSources): void {
+  function updateHttpMetrics({ connections, responses }: HttpSources): void {
     openConnections.set(connections.open.size);
     closedConnections.reset();
     closedConnections.inc({ reason: 'evicted' }, connections.counts.evicted);
@@ -192,7 +193,7 @@ export function createMetrics(): Metrics {
     refusedResponses.inc(responses.refused);
   }
 
-  async function readStores({ pools, states, backlog, freeBytes, embeddedUsage }: StoreSources): Promise<void> {
+  async function updateStoreMetrics({ pools, states, backlog, freeBytes, embeddedUsage }: StoreSources): Promise<void> {
     for (const [pool, { total, idle, waiting }] of Object.entries(pools())) {
       poolConnections.set({ pool, state: 'idle' }, idle);
       poolConnections.set({ pool, state: 'used' }, total - idle);
@@ -205,14 +206,14 @@ export function createMetrics(): Metrics {
       embeddedUsage && withTimeout(SCRAPE_TIMEOUT_MS, embeddedUsage()).catch(() => undefined),
     ]);
     for (const [store, { ok }] of Object.entries(available)) storeAvailable.set({ store }, Number(ok));
-    // A missing value is better than a stale one.
+    // Cleared first: if a query fails, a missing value is better than a stale one.
     for (const metric of [outboxWaiting, outboxOverdue, outboxOldestAge]) metric.reset();
     for (const { kind, waiting, overdue, ageSeconds } of backlogs) {
       outboxWaiting.set({ kind }, waiting);
       outboxOverdue.set({ kind }, overdue);
       outboxOldestAge.set({ kind }, ageSeconds);
     }
-    // Removed, because a gauge without labels that is reset reports 0.
+    // Removed instead of reset, because a gauge without labels reports 0 after a reset.
     for (const metric of [freeSpace, ...Object.values(databaseUsage)]) metric.remove();
     if (free !== undefined) freeSpace.set(free);
     for (const [name, value] of Object.entries(usage ?? {})) databaseUsage[name as keyof DatabaseUsage].set(value);
@@ -225,8 +226,8 @@ export function createMetrics(): Metrics {
     for (const metric of [refusedHashes, securityEvents]) metric.reset();
     for (const [reason, count] of Object.entries(hashQueueRefusals())) refusedHashes.inc({ reason }, count);
     for (const [event, count] of securityEventCounts()) securityEvents.inc({ event }, count);
-    if (storeSources) await readStores(storeSources);
-    if (httpSources) readHttp(httpSources);
+    if (storeSources) await updateStoreMetrics(storeSources);
+    if (httpSources) updateHttpMetrics(httpSources);
   }
 
   return {

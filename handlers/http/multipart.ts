@@ -4,21 +4,24 @@ import { Dicer } from '@fastify/busboy';
 import { badBody, bodyTooLarge } from './errors.js';
 
 /*
- * A streaming multipart/form-data parser (RFC 7578) on top of Dicer, busboy's low-level parser. Parts are yielded as they
- * arrive. A body that is malformed, incomplete or too large ends both the iteration and the bytes of the current part with an
- * HttpError. Leaving the loop early drains the rest of the body, so that the connection can still carry the response.
+ * A streaming parser of multipart/form-data (RFC 7578), based on Dicer, the low-level parser of busboy. Parts are yielded
+ * as they arrive.
+ *
+ * If the body is malformed, incomplete or too large, the iteration and the stream of the current part end with an
+ * HttpError. If the consumer ends the iteration early, the rest of the body is drained, because the connection is still
+ * needed for the response.
  */
 
 const badForm = (message: string) => badBody('malformed_form', message);
 
-/** One part of a body. Properties that its headers do not contain are undefined. */
+/** One part of a body. Properties are undefined if the headers of the part do not contain them. */
 export interface Part {
   name: string;
   fileName: string | undefined;
   mediaType: string | undefined;
   charset: string | undefined;
   transferEncoding: string | undefined;
-  /** Must be read to the end: only then does the next part arrive. */
+  /** The content. It must be read to the end before the next part arrives. */
   bytes: Readable;
 }
 
@@ -32,10 +35,10 @@ const MAX_BOUNDARY_LENGTH = 70; // RFC 2046 section 5.1.1
  * @throws HttpError 400, 413
  */
 export function readParts(request: IncomingMessage, maxBytes: number): AsyncIterable<Part> {
-  // Nothing has been read yet, so Node drains the body.
+  // Node drains the body after the response, because nothing of it has been read.
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw bodyTooLarge();
   const boundary = boundaryOf(request);
-  // An empty body needs no boundary, so a missing one is reported at the first byte.
+  // A missing boundary is reported at the first byte, because an empty body needs no boundary.
   const parser = new Dicer({ boundary: boundary ?? '-' });
   let received = 0;
   let startedParts = 0;
@@ -56,7 +59,7 @@ export function readParts(request: IncomingMessage, maxBytes: number): AsyncIter
 
   parser.on('part', (bytes) => {
     current = bytes;
-    // An error that occurs before the part is read must not be an unhandled 'error' event.
+    // Without a listener, an error that occurs before the part is read would be an unhandled 'error' event.
     bytes.on('error', () => {});
     if (++startedParts > MAX_PARTS) return fail(badForm(`must have at most ${MAX_PARTS} parts`));
     bytes.once('header', (headers) => {
@@ -71,7 +74,7 @@ export function readParts(request: IncomingMessage, maxBytes: number): AsyncIter
     else parts.push(null);
   });
   parser.on('error', () => {
-    // An empty body is an empty form.
+    // An empty body counts as an empty form.
     if (received === 0) parts.push(null);
     else fail(badForm('must end with its closing boundary'));
   });
@@ -97,14 +100,14 @@ function boundaryOf({ headers }: IncomingMessage): string | undefined {
 
 type PartHeaders = Readonly<Record<string, string[] | undefined>>;
 
-/** Creates a part from its headers. Returns undefined if they do not name a form field. */
+/** Creates a part from its headers. Returns undefined if the headers do not contain the name of a form field. */
 function createPart(headers: PartHeaders, bytes: Readable): Part | undefined {
   const disposition = parseHeader(headers['content-disposition']?.[0] ?? '');
   const name = disposition.parameters.get('name');
   if (disposition.value !== 'form-data' || !name || name.length > MAX_NAME_LENGTH) return undefined;
   const type = parseHeader(headers['content-type']?.[0] ?? '');
   return {
-    // The parser decodes headers as Latin-1; browsers encode names in UTF-8.
+    // Dicer decodes headers as Latin-1, but browsers encode names in UTF-8.
     name: Buffer.from(name, 'latin1').toString(),
     fileName: disposition.parameters.get('filename') ?? disposition.parameters.get('filename*'),
     mediaType: type.value || undefined,

@@ -12,7 +12,7 @@ import { LARGE_RESPONSE_BYTES, type ResponseBudget, sendLargeResponse } from './
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route's operation; undefined for routes that are not part of the contract. */
+    /** The operation of the route. Undefined for routes that are not operations of the contract. */
     operation?: Operation;
   }
   interface FastifyRequest {
@@ -22,7 +22,7 @@ declare module 'fastify' {
 
 const operations: Readonly<Record<OperationId, Operation>> = routes;
 
-/** Functions that return a body as JSON, by operation and status. */
+/** Functions that convert a body to JSON, by operation and status. */
 const serializers: Readonly<Record<OperationId, Readonly<Record<number, (body: unknown) => string>>>> =
   generated.serializers;
 
@@ -45,7 +45,7 @@ export async function registerOperations(
         method: operation.method,
         url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
         config: { operation },
-        // No schema: Fastify would stop at the first problem. `readInput` validates instead.
+        // No schema, because Fastify would stop at the first problem. `readInput` validates requests instead.
         schema: {},
         onRequest: async (request: FastifyRequest) => {
           if (operation.secured) request.user = await authenticate(request, context, request.early?.credentials);
@@ -70,9 +70,9 @@ async function run(
   const serialize = serializers[operation.id][response.status];
   if (!serialize) return response.body ?? reply.send();
   reply.type('application/json; charset=utf-8');
-  // The serializer drops properties that the contract does not declare. Node sends a buffer faster than a string.
+  // The serializer omits properties that the contract does not declare. A buffer is sent faster than a string.
   const json = Buffer.from(serialize(response.body));
   if (json.length <= LARGE_RESPONSE_BYTES || request.method === 'HEAD') return json;
-  // Not awaited, so that `response` can be garbage collected while the JSON waits to be sent.
+  // Returned without await, so that `response` can be garbage collected while the JSON waits to be sent.
   return sendLargeResponse(budget, json, request, reply);
 }

@@ -7,30 +7,32 @@ import { trackMethods } from './methods.js';
 import type { Metrics } from './metrics.js';
 import { withTimeout } from './timeout.js';
 
-/** Checks by store name. A check rejects if its store is unavailable. */
+/** The health checks, by store name. A check rejects if its store is unavailable. */
 export type HealthChecks = Readonly<Partial<Record<StoreName, () => Promise<unknown>>>>;
 
-/** Whether each store responds, and how long it took. */
+/** By store name: whether the store responded to its health check, and how long the check took. */
 export type StoreStates = Readonly<Record<string, { ok: boolean; ms: number }>>;
 
 export interface OpsServer {
   server: FastifyInstance;
-  /** Makes `/readyz` report that the service is stopping. */
+  /** Makes `/readyz` respond with 503, because the service is stopping. */
   drain(): void;
 }
 
-/** The timeout of one check. Orchestrators usually time out after a few seconds. */
+/** The timeout of one check. It is short, because orchestrators usually time out after a few seconds. */
 const CHECK_TIMEOUT_MS = 2500;
 
-/** The service is ready without these stores. */
+/** Stores that the service does not need to be ready. */
 const OPTIONAL_STORES: ReadonlySet<string> = new Set<StoreName>(['redis']);
 
 /**
- * Builds the server for operators and orchestrators, which has its own port: `/livez` for the process, `/readyz` for its
- * stores, and `/metrics`. Errors have the shape of the API's.
+ * Builds the server for operators and orchestrators, which has a port of its own. `/livez` reports whether the process is
+ * alive, `/readyz` whether its stores are available, and `/metrics` returns the metrics. Errors have the same format as
+ * those of the API.
  *
- * `/readyz?exclude=graph` ignores the state of a store, and `exclude` can be repeated, as in Kubernetes. A load balancer has to
- * exclude every store that all processes share: its outage would otherwise take all of them out of service.
+ * `/readyz?exclude=graph` ignores the state of a store. `exclude` can be repeated, as in Kubernetes. A load balancer should
+ * exclude every store that all processes share. Otherwise an outage of such a store would take all processes out of
+ * service.
  */
 export function buildOpsServer(
   readStores: () => Promise<StoreStates>,

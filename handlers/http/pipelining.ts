@@ -2,47 +2,53 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net';
 
 /*
- * Limits HTTP pipelining. Node parses all requests of one socket read, about a thousand in 64 KiB, and starts them together: a
- * client over its rate limit would cost as many responses before the first one could close the connection. Here a connection's
- * requests start one at a time, and a response that closes the connection drops the requests behind it.
+ * Limits HTTP pipelining: the requests of one connection are processed one at a time.
  *
- * Node already sends responses in order: it assigns the socket to a response when the previous one has been sent. A waiting
- * request starts at that moment.
+ * Node starts all requests of one socket read together. 64 KiB can contain about a thousand requests. A client that exceeds
+ * its rate limit would cost as many responses before the first 429 could close the connection. If requests are processed
+ * one at a time, a response that closes the connection discards the requests that follow.
+ *
+ * Node sends responses in order: it assigns the socket to a response when the previous response has been sent. A waiting
+ * request starts at that time.
  */
 
-/** How many pipelined requests of one connection may wait. */
+/** The maximum number of waiting requests of one connection. */
 const MAX_WAITING = 32;
 
-/** How long a connection stays half open so that a client that is still sending can read the response. */
+/** How long a connection stays half open, so that a client that is still sending can read the response. */
 const CLOSE_DELAY_MS = 2000;
 
 interface Pipeline {
+  /** The number of waiting requests; infinite once the limit was exceeded. */
   waiting: number;
+  /** The response to the last request that will be processed. */
   last: ServerResponse;
 }
 
-/** Contains only connections on which requests have waited. */
+/** The pipelines of connections. Contains only those on which requests have waited. */
 const pipelines = new WeakMap<Socket, Pipeline>();
 
 /** Wraps a request listener so that it receives the requests of one connection one at a time. */
-export function oneAtATime(listener: RequestListener): RequestListener {
+export function limitPipelining(listener: RequestListener): RequestListener {
   return (request, response) => {
     const { socket } = response;
     if (socket === null) waitForSocket(request, response, listener);
-    // A connection that is being closed accepts no more requests.
+    // If the connection is being closed, the request is dropped.
     else if (!socket.writableEnded) listener(request, response);
   };
 }
 
+/** Starts a request when the socket is assigned to its response. Drops the request if too many are waiting. */
 function waitForSocket(request: IncomingMessage, response: ServerResponse, listener: RequestListener): void {
   const { socket } = request;
   const pipeline = pipelines.get(socket) ?? { waiting: 0, last: response };
   pipelines.set(socket, pipeline);
   if (pipeline.waiting >= MAX_WAITING) {
-    // The client has to repeat the other requests on a new connection (RFC 9112 section 9.3.2).
+    // The connection closes after the last waiting request. The client can repeat the others on a new one (RFC 9112 section
+    // 9.3.2).
     pipeline.last.shouldKeepAlive = false;
     if (pipeline.waiting === MAX_WAITING) stopReading(socket);
-    // Later requests are dropped too, even when the waiting ones have started.
+    // Later requests are dropped too, even if there is room again.
     pipeline.waiting = Number.POSITIVE_INFINITY;
     return;
   }
@@ -56,14 +62,15 @@ function waitForSocket(request: IncomingMessage, response: ServerResponse, liste
   };
 }
 
-/** Stops reading. `pause()` is not enough: Node's parser reads from the handle until the socket has a 'readable' listener. */
+/** Stops reading from a socket. `pause()` has no effect: Node's parser reads until the socket has a 'readable' listener. */
 function stopReading(socket: Socket): void {
   socket.on('readable', () => undefined);
 }
 
 /**
- * Makes a connection stay half open for `CLOSE_DELAY_MS` when it closes after a response. Otherwise a client that is still
- * sending its body could lose the response: the kernel resets a connection that is closed with unread data.
+ * Makes a connection stay half open for `CLOSE_DELAY_MS` when it closes after a response. Without the delay, a client that
+ * is still sending its body could lose the response, because the kernel resets a connection that is closed while it has
+ * unread data.
  */
 export function delayClose(socket: Socket): void {
   socket.destroySoon = () => {

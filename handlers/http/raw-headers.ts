@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Returns whether a header was sent more than once. `headers` does not show it: for most headers that may occur only once, Node
- * drops all values but the first.
+ * Returns whether a header was sent more than once. `headers` does not show this, because Node keeps only the first value
+ * of most headers that must not be repeated.
  *
  * @param name in lower case
  */

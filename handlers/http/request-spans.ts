@@ -15,18 +15,18 @@ import type { SpanParent } from '../tracing/store-spans.js';
 import { blockListOf, isListed } from './connections.js';
 
 /*
- * A server span for each request, by OpenTelemetry's conventions for HTTP, without `url.path` and everything else that a client
- * may choose.
+ * Creates a server span for each request. Spans follow the OpenTelemetry conventions for HTTP, but omit `url.path` and all
+ * other attributes whose values a client chooses.
  *
- * The trace of a `traceparent` header is continued if it comes from a trusted proxy. Anyone else could set the sampled flag, or
- * choose ids that a sampler accepts, and so have every request exported. Their requests get traces of their own, with a link to
- * the client's span.
+ * A `traceparent` header from a trusted proxy continues the trace of the proxy. Other clients could set its sampled flag,
+ * or choose ids that a sampler accepts, and so cause every request to be exported. Their requests therefore start new
+ * traces, with a link to the span of the client.
  */
 
-/** The methods that the conventions know. Any other is reported as `_OTHER`. */
+/** The methods that the conventions define. All others are reported as `_OTHER`. */
 const METHODS = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE']);
 
-/** Creates a span for each request of a server, and adds its ids to the log lines of the request. */
+/** Creates a span for each request of a server. Adds the ids of the span to the log lines of the request. */
 export function traceRequests(
   server: FastifyInstance,
   { publicUrl, trustProxy }: Config,
@@ -34,7 +34,7 @@ export function traceRequests(
   runRequest: (parent: SpanParent | undefined, run: () => void) => void,
 ): void {
   const proxies = blockListOf(trustProxy);
-  // Of the public URL, because clients choose the Host header.
+  // Taken from the public URL, because clients choose the Host header.
   const serverAttributes = {
     'url.scheme': publicUrl.protocol.slice(0, -1),
     'server.address': publicUrl.hostname,
@@ -50,10 +50,10 @@ export function traceRequests(
       'network.protocol.version': request.raw.httpVersion,
       ...serverAttributes,
     };
-    const caller = callerOf(request);
+    const remote = remoteContextOf(request);
     const isTrusted = isListed(proxies, request.raw.socket.remoteAddress ?? '');
-    const links: Link[] = caller && !isTrusted ? [{ context: caller }] : [];
-    const parent = caller && isTrusted ? trace.setSpanContext(ROOT_CONTEXT, caller) : ROOT_CONTEXT;
+    const links: Link[] = remote && !isTrusted ? [{ context: remote }] : [];
+    const parent = remote && isTrusted ? trace.setSpanContext(ROOT_CONTEXT, remote) : ROOT_CONTEXT;
     const name = config?.operation?.id ?? [method === '_OTHER' ? 'HTTP' : method, route].filter(Boolean).join(' ');
     return tracer.startSpan(name, { kind: SpanKind.SERVER, startTime, attributes, links }, parent);
   }
@@ -62,14 +62,14 @@ export function traceRequests(
     const timeOriginMs = Date.now() - performance.now();
     const span = startSpan(request, timeOriginMs + performance.now());
     const { traceId, spanId, traceFlags } = span.spanContext();
-    // Fastify creates a logger for each request.
+    // Each request has a logger of its own, so this affects only its log lines.
     (request.log as Logger).setBindings({
       trace_id: traceId,
       span_id: spanId,
       trace_flags: traceFlags.toString(16).padStart(2, '0'),
     });
     if (!span.isRecording()) return runRequest(undefined, done);
-    // Unlike onResponse hooks, it also runs when the client disconnects.
+    // Unlike an onResponse hook, this listener also runs when the client disconnects.
     reply.raw.once('close', () => {
       const { attributes, isError } = resultOf(reply);
       span.setAttributes(attributes);
@@ -80,8 +80,8 @@ export function traceRequests(
   });
 }
 
-/** Returns the span context of a valid `traceparent` header. */
-function callerOf({ headers: { traceparent } }: FastifyRequest): SpanContext | undefined {
+/** Returns the span context of the `traceparent` header, if there is a valid one. */
+function remoteContextOf({ headers: { traceparent } }: FastifyRequest): SpanContext | undefined {
   const parsed = typeof traceparent === 'string' ? parseTraceParent(traceparent) : null;
   return parsed ? { ...parsed, isRemote: true } : undefined;
 }

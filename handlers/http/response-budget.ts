@@ -4,37 +4,44 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { clientClosed, overloaded } from './errors.js';
 
 /*
- * A memory budget for large responses. A response stays in memory until its client has read it, so without a bound slow clients
- * could exhaust the process. A large response acquires its size from a shared budget and returns it when it closes. One address
- * may have a quarter of the budget, so that no single client can block the others.
+ * A memory budget for large responses. A response stays in memory until its client has read it. Without a limit, slow
+ * clients could therefore use all memory of the process.
  *
- * A response that does not fit waits in a first-in, first-out queue; one that only exceeds the share of its address lets
- * others pass. A response that finds the queue full, or waits too long, is replaced by a 503. The slow-reader sweep (sweep.ts)
- * closes connections that make no progress.
+ * A large response acquires its size from a shared budget, and returns it when the response closes. One address may use at
+ * most a quarter of the budget, so that no single client can block the others.
+ *
+ * A response that does not fit waits in a first-in, first-out queue. If it fits the budget but exceeds the share of its
+ * address, responses behind it may overtake it. If the queue is full, or the response waits too long, the client gets a 503
+ * instead. Connections that make no progress are closed by the slow-reader sweep (sweep.ts), which returns their share.
  */
 
-/** Payloads up to this size are sent outside the budget. */
+/** Payloads up to this size do not count towards the budget. */
 export const LARGE_RESPONSE_BYTES = 64 * 1024;
 
-/** How much is written to a connection at a time. The sweep sees progress after each chunk. */
+/** The size of the chunks that are written to a connection. The slow-reader sweep sees progress after each chunk. */
 const CHUNK_BYTES = 64 * 1024;
 
+/** The size of the budget, the maximum size of the queue, and the maximum waiting time. */
 const LIMITS = { unsentBytes: 64 * 1024 * 1024, waitingBytes: 64 * 1024 * 1024, waitMs: 2000 };
 
-/** The share of the budget that one address may have. */
+/** The share of the budget that one address may use. */
 const ADDRESS_SHARE = 0.25;
 
 export interface ResponseBudget {
   /**
-   * Waits until a payload may be sent. Its bytes are returned to the budget when the response closes.
+   * Waits until a payload fits the budget. Its bytes are returned to the budget when `response` closes.
    *
-   * @throws HttpError 503, 499 if the client disconnects
+   * @throws HttpError 503 if the queue is full or the waiting time is over, 499 if the client disconnects
    */
   acquire(bytes: number, address: string, response: ServerResponse): Promise<void>;
-  /** The bytes of responses being sent and of those in the queue, and the number of refused responses. */
+  /**
+   * The bytes of the responses that are being sent and of those in the queue, and the number of responses replaced by a
+   * 503.
+   */
   readonly usage: { readonly unsentBytes: number; readonly waitingBytes: number; readonly refused: number };
 }
 
+/** A response in the queue. */
 interface Waiter {
   bytes: number;
   address: string;
@@ -47,7 +54,7 @@ export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBu
   const unsentByAddress = new Map<string, number>();
   const queue = new Set<Waiter>();
 
-  /** Returns whether a payload fits. One that is larger than the bound fits if it is the only one. */
+  /** Returns whether a payload fits within a bound. A payload that is larger than the bound fits if nothing else is in use. */
   const fits = (bytes: number, used: number, bound: number) => used === 0 || used + bytes <= bound;
 
   function addUnsent(bytes: number, address: string): void {
@@ -57,6 +64,7 @@ export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBu
     else unsentByAddress.delete(address);
   }
 
+  /** Starts the responses in the queue that fit. */
   function startWaiters(): void {
     for (const waiter of queue) {
       const { bytes, address } = waiter;
@@ -66,6 +74,7 @@ export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBu
     }
   }
 
+  /** Counts a refused response, and returns the error for it. */
   function refuse(): Error {
     usage.refused += 1;
     return overloaded();
@@ -119,10 +128,10 @@ export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBu
 }
 
 /**
- * Returns a stream of a large payload once the budget allows it to be sent. The stream produces chunks as fast as the client
- * reads them.
+ * Waits until the budget allows a large payload to be sent. Returns a stream of the payload, which produces chunks as fast
+ * as the client reads them.
  *
- * @throws HttpError 503
+ * @throws HttpError 499, 503
  */
 export async function sendLargeResponse(
   budget: ResponseBudget,

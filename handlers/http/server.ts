@@ -24,35 +24,38 @@ import { createRateLimiter } from './limits.js';
 import { trackMethods } from './methods.js';
 import type { Metrics } from './metrics.js';
 import { registerOperations } from './operations.js';
-import { oneAtATime } from './pipelining.js';
+import { limitPipelining } from './pipelining.js';
 import { isRepeated } from './raw-headers.js';
 import { createResponseBudget } from './response-budget.js';
 import { startSlowReaderSweep } from './sweep.js';
 
 /*
- * The API server. Every response, including errors of Node and Fastify, has the contract's shape. The stages of a request:
+ * The API server. Every response, including errors of Node and Fastify, has the format that the contract describes.
  *
- * 1. `oneAtATime` holds back pipelined requests; `rewriteUrl` replaces a URL that cannot be decoded.
- * 2. onRequest hooks, in order: default headers; CORS; cookies; rate limit (429), shutdown (503) and Host header (400); the
- *    normalization of malformed media types. While the request is counted, stores are already read (see execution.ts).
- * 3. The route's own onRequest hook: authentication (401) and cross-site check (403), or the response to a method that the path
- *    does not support (405).
- * 4. The body parser, then the handler, which validates the input (400, 404, 413, 415) and runs the operation.
- * 5. onSend closes the connection during shutdown; onResponse limits the draining of the body, and records metrics and a log
- *    line.
+ * A request passes these stages:
+ *
+ * 1. `limitPipelining` holds back pipelined requests. `rewriteUrl` replaces a URL that cannot be decoded.
+ * 2. The onRequest hooks of the server run in this order: default headers; CORS; cookies; rate limit (429), shutdown (503)
+ *    and Host header (400); normalization of malformed media types. While the request is counted for its rate limit, stores
+ *    are already read (see execution.ts).
+ * 3. The onRequest hook of the route runs: authentication (401) and cross-site check (403), or the response to a method
+ *    that the path does not support (405).
+ * 4. The body parser runs. Then the handler validates the input (400, 404, 413, 415) and runs the operation.
+ * 5. onSend closes the connection during a shutdown. onResponse limits the draining of the body, records metrics, and logs the
+ *    request.
  */
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Set on the routes of the document and its explorer, which are not rate limited. */
-    unlimited?: boolean;
+    /** True for the routes of the OpenAPI document and the explorer, which are not rate limited. */
+    exemptFromRateLimit?: boolean;
   }
 }
 
-/** Responses are private and must not be sniffed for another type. A route may override these headers. */
+/** Responses must not be cached, and browsers must not guess their type. A route may override these headers. */
 const DEFAULT_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
 
-/** How long a request may take to arrive: enough for the largest upload over a slow line. */
+/** The maximum time that a request may take to arrive: enough for the largest upload over a slow connection. */
 const REQUEST_TIMEOUT_MS = 300_000;
 
 /** Longer than the idle timeout of common proxies (60 seconds), so that the proxy closes an idle connection first. */
@@ -70,13 +73,13 @@ const URL_UNDECODABLE = {
 const isPreflight = ({ method, headers }: FastifyRequest) =>
   method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 
-/** No parameter is longer: this is Node's limit for the request line and headers together. */
+/** Node's limit for the request line and all headers together, so no path parameter is longer. */
 const MAX_PARAMETER_LENGTH = 16 * 1024;
 
-/** A path without a route. URLs that cannot be decoded are rewritten to it. */
+/** A path that has no route. URLs that cannot be decoded are rewritten to it. */
 const UNDECODABLE_PATH = '/undecodable';
 
-/** Dependencies of the server that handlers do not use. */
+/** What the server needs besides the context of the handlers. */
 interface ServerDependencies {
   document: ContractDocument;
   metrics: Metrics;
@@ -102,32 +105,32 @@ export async function buildServer(
     forceCloseConnections: 'idle',
     clientErrorHandler: respondToClientError,
     serverFactory: (listener) =>
-      // Node's own response to a missing Host header is not in the contract's shape.
+      // Node's own response to a missing Host header does not have the format of the contract.
       createServer(
         { requireHostHeader: false, keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
-        oneAtATime(listener),
+        limitPipelining(listener),
       ),
-    // The router would respond to an undecodable URL before any hook runs.
+    // Without this, the router would respond to an undecodable URL before any hook runs.
     rewriteUrl: ({ url = '' }) => (isDecodable(url) ? url : UNDECODABLE_PATH),
   });
 
   server.addHook('onRoute', (route) => {
-    // Fastify sends Content-Length: 0 with a HEAD response without a body. A 304 must not have it (RFC 9110 section 8.6).
+    // Fastify adds `Content-Length: 0` to a HEAD response without a payload. A 304 must not have it (RFC 9110 section 8.6).
     if (route.method === 'HEAD') route.onSend = [...[route.onSend ?? []].flat(), removeLengthOf304];
   });
 
-  // Before all other hooks: the span of a request includes them.
+  // Added before all other hooks, so that the span of a request includes them.
   tracing?.traceRequests(server);
   let closing = false;
   server.addHook('preClose', async () => {
     closing = true;
   });
   server.addHook('onSend', (_, reply, payload, done) => {
-    // Otherwise the shutdown would wait for clients that keep their connections open.
+    // Otherwise clients could keep their connections open, and the shutdown would wait for them.
     if (closing) reply.header('Connection', 'close');
     done(null, payload);
   });
-  // Callbacks, not async functions: the promises would add about 5% to the time of a request for posts.
+  // These hooks are not async functions, because promises would make a request for posts about 5% slower.
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers({ 'X-Request-Id': request.id, ...DEFAULT_HEADERS });
     done();
@@ -136,7 +139,7 @@ export async function buildServer(
     limitDrain(request.raw);
     const { operation } = request.routeOptions.config ?? {};
     metrics.recordRequest(operation?.id ?? 'none', reply.statusCode, reply.elapsedTime / 1000);
-    // A flood must not fill the disk with log lines. The first refusal has been logged as a security event.
+    // Not logged, so that a flood does not fill the disk. The first refusal was logged as a security event.
     if (request.throttled) return done();
     request.log.info(
       {
@@ -160,10 +163,10 @@ export async function buildServer(
   const trustedOrigins = new Set([...config.corsOrigins, config.publicUrl.origin]);
   const rateLimiter = await createRateLimiter(server, config, redis);
   server.addHook('onRequest', async (request, reply) => {
-    const { operation, unlimited } = request.routeOptions.config ?? {};
-    // A request that arrived before the shutdown is still served, and so is the first one of an accepted connection.
+    const { operation, exemptFromRateLimit } = request.routeOptions.config ?? {};
+    // During a shutdown, requests that arrived earlier are still served, and so is the first request of a connection.
     const isTooLate = closing && request.raw.socket.bytesWritten > 0;
-    if (!unlimited && !isPreflight(request)) {
+    if (!exemptFromRateLimit && !isPreflight(request)) {
       const bucket = isFromUntrustedOrigin(request, trustedOrigins)
         ? 'cross-site'
         : (operation?.rateLimit ?? 'general');
@@ -188,7 +191,7 @@ export async function buildServer(
   await registerDocs(server, document, budget);
   await registerOperations(server, document.parsed, context, trustedOrigins, budget);
   addMissingMethods();
-  // Ignores unknown expectations (RFC 9110 section 10.1.1 allows it). Node would respond with a 417 that has no body.
+  // Ignores unknown values of `Expect`, as RFC 9110 section 10.1.1 allows. Node would respond with a 417 without a body.
   server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));
   return server;
 }

@@ -4,16 +4,17 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { etagOf, matchesEtag } from './etags.js';
 import { LARGE_RESPONSE_BYTES, type ResponseBudget, sendLargeResponse } from './response-budget.js';
 
-/** In order of preference. */
+/** The supported encodings, in order of preference. */
 const ENCODINGS = ['br', 'gzip'] as const;
 type Encoding = (typeof ENCODINGS)[number];
 
-/** Brotli quality 11 would take seconds for a megabyte and save only a few percent. */
+/** Brotli has quality 9, because quality 11 takes seconds per megabyte and saves only a few percent. */
 const compress: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
   br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
   gzip: (bytes) => promisify(gzip)(bytes, { level: 9 }),
 };
 
+/** The content in one encoding. */
 interface Variant {
   bytes: Buffer;
   etag: string;
@@ -24,14 +25,14 @@ export interface StaticContent {
   bytes: Buffer;
   /** False for formats that are already compressed, such as images. */
   compressible?: boolean;
-  /** The current version. Responses to URLs whose path parameter `version` has this value are immutable. */
+  /** The current version. If the path parameter `version` has this value, the response is cached as immutable. */
   version?: string;
 }
 
-/** For URLs whose content never changes: a year, the longest time that caches are expected to support. */
+/** The Cache-Control of content that never changes. A year is the longest time that caches are expected to support. */
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 
-/** Creates a route handler that serves constant bytes. Each encoding is computed once, on first use. */
+/** Creates a route handler that serves constant content. Each encoding is computed once, when it is first requested. */
 export function createStaticHandler(
   { type, bytes, compressible = true, version }: StaticContent,
   budget: ResponseBudget,
@@ -49,7 +50,8 @@ export function createStaticHandler(
     const pending = variants.get(encoding) ?? encode(encoding);
     variants.set(encoding, pending);
     const variant = await pending;
-    // During a rolling upgrade, a page of another version may request its assets here. Caches must not keep these instead.
+    // During a rolling upgrade, a page of another version may request its assets here. Caches must not keep this version
+    // for it.
     const { version: requested } = request.params as { version?: string };
     const immutable = version !== undefined && requested === version;
     reply.headers({ ETag: variant.etag, 'Cache-Control': immutable ? IMMUTABLE : 'no-cache' });
@@ -63,7 +65,7 @@ export function createStaticHandler(
   };
 }
 
-/** Returns the first of `ENCODINGS` that a client accepts (RFC 9110 section 12.5.3), or undefined for no compression. */
+/** Returns the first of `ENCODINGS` that the client accepts (RFC 9110 section 12.5.3), or undefined if it accepts none. */
 export function negotiateEncoding(acceptEncoding: string | string[] = ''): Encoding | undefined {
   const weights = new Map<string, number>();
   for (const item of String(acceptEncoding).toLowerCase().split(',')) {

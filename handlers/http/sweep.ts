@@ -1,26 +1,28 @@
 import type { Socket } from 'node:net';
 
 /*
- * The slow-reader sweep closes connections whose clients read their responses too slowly or not at all. Such a client holds
- * the response in memory, and the file or stream that it is read from. At an interval, the sweep examines each connection that
- * had unsent data at an earlier sweep and ever since: the kernel must have accepted its bytes at a minimum rate.
+ * The slow-reader sweep: closes connections whose clients read their responses too slowly or not at all. Such a client occupies
+ * the memory of its response, and the file or stream from which the response is read.
  *
- * Progress comes in steps: the kernel accepts more only when a third of its send buffer is free, which is up to a megabyte on
- * a fast network and some ten kilobytes on a slow one. The grace period covers such a step.
+ * The sweep runs periodically. It examines each connection that has had unsent data at every sweep since an earlier one.
+ * Since then, the kernel must have accepted bytes at a minimum rate.
+ *
+ * The kernel accepts bytes in steps, whenever a third of its send buffer is free. A step is up to a megabyte on a fast
+ * network, and some ten kilobytes on a slow one. The grace period is long enough for such a step.
  */
 
-/** The minimum rate of a client, after the grace period. */
+/** The minimum rate at which a client must read, after a grace period. */
 const LIMITS = { graceMs: 30_000, minBytesPerSecond: 8 * 1024 };
 
 const SWEEP_INTERVAL_MS = 5000;
 
-/** The time when a sweep first saw unsent data, and the bytes that the kernel had accepted by then. */
+/** The time at which a sweep first saw unsent data, and how many bytes the kernel had accepted by then. */
 interface Baseline {
   time: number;
   acceptedBytes: number;
 }
 
-/** Creates a function that runs one sweep. `now` is in milliseconds. */
+/** Creates a function that runs one sweep. `now` is the current time in milliseconds. */
 export function createSlowReaderSweep(open: Iterable<Socket>, limits = LIMITS): (now: number) => void {
   const baselines = new WeakMap<Socket, Baseline>();
   return (now) => {
@@ -41,7 +43,7 @@ export function createSlowReaderSweep(open: Iterable<Socket>, limits = LIMITS): 
   };
 }
 
-/** Runs the sweep at an interval. Returns a function that stops it. */
+/** Starts to run the sweep periodically. Returns a function that stops it. */
 export function startSlowReaderSweep(open: Iterable<Socket>): () => void {
   const sweep = createSlowReaderSweep(open);
   const timer = setInterval(() => sweep(performance.now()), SWEEP_INTERVAL_MS).unref();

@@ -3,15 +3,16 @@ import type { Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
 
 /*
- * Delays the first read of new connections from addresses that continue to send after they have reached their rate limit. Node
- * parses all requests of one socket read before the first one can be refused, which takes tens of milliseconds for 64 KiB of
- * small requests. Without the delay, a few clients that reconnect after each 429 could keep the process busy.
+ * Delays new connections from addresses that continue to send after they have exceeded their rate limit.
  *
- * The new connections of such an address are read one after another, at a fixed interval. A connection that would wait too long
- * is closed.
+ * Node parses all requests of one socket read before the first of them can be refused. For 64 KiB of small requests, this
+ * takes tens of milliseconds. Without the delay, a few clients that reconnect after each 429 could keep the process busy.
+ *
+ * The new connections of such an address are read one after another, at a fixed interval. A connection that would have to
+ * wait too long is closed.
  */
 
-/** New connections of an address are delayed after this many refused requests in a window. */
+/** The number of refused requests in a window after which new connections of an address are delayed. */
 const MAX_REFUSED = 10;
 
 /** The interval at which the new connections of a delayed address are read. */
@@ -20,18 +21,19 @@ const READ_INTERVAL_MS = 1000;
 /** A connection that would have to wait longer is closed. */
 const MAX_DELAY_MS = 10_000;
 
+/** The maximum number of addresses whose refused requests are counted. */
 const MAX_ADDRESSES = 10_000;
 
 interface Refusals {
   count: number;
-  /** When the latest connection is read, by `performance.now()`. */
+  /** The time at which the latest connection is first read, by `performance.now()`. */
   lastReadAt: number;
 }
 
 /**
  * Installs the delay on a server.
  *
- * @returns a function that counts a refused request of an address until the end of its rate limit window
+ * @returns a function that counts a refused request of an address; the count is kept until the rate limit window ends
  */
 export function delayThrottledAddresses(server: Server): (address: string, windowLeftMs: number) => void {
   const addresses = new LRUCache<string, Refusals>({ max: MAX_ADDRESSES });

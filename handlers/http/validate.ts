@@ -3,7 +3,7 @@ import { usernameProblems } from '../policy/usernames.js';
 import type { FieldCode } from './error-codes.js';
 import { type FieldProblem, type Reason, reason } from './errors.js';
 
-/** A generated validator. It inserts default values. */
+/** A generated validator. It adds default values to `data`. */
 export interface Validate {
   (data: unknown): boolean;
   errors?: ErrorObject[] | null;
@@ -11,26 +11,26 @@ export interface Validate {
 
 export interface Validation {
   problems: FieldProblem[];
-  /** The fields whose text is empty, too long or ill-formed. Rules must not normalize, match or hash such text. */
+  /** The names of fields whose text is empty, too long or ill-formed. Rules must not normalize, match or hash such text. */
   invalidTexts: readonly string[];
 }
 
 const NUL = reason('invalid_characters', 'must not contain NUL characters');
 const UNPAIRED_SURROGATES = reason('invalid_encoding', 'must not contain unpaired surrogates');
 
-/** Texts with these problems are not checked for NUL and unpaired surrogates. */
+/** Texts with one of these problems are not checked for NUL and unpaired surrogates. */
 const UNCHECKED_CODES: readonly FieldCode[] = ['unknown_field', 'too_long'];
-/** Texts with these problems are not passed to `rules`. */
+/** Texts with one of these problems are not passed to `rules`. */
 const INVALID_TEXT_CODES: readonly FieldCode[] = ['blank', 'too_long', 'invalid_encoding'];
 
-/** Validates fields against a schema, and checks texts for NUL and unpaired surrogates. Adds default values to `data`. */
+/** Validates fields against a schema, and checks strings for NUL and unpaired surrogates. Adds default values to `data`. */
 export function validateFields(
   validate: Validate,
   data: Record<string, unknown>,
   place: FieldProblem['in'],
 ): Validation {
   const valid = validate(data);
-  // An `if` in the generated schemas skips all other checks of a text that is too long. Ajv reports it as an error, too.
+  // The generated schemas use `if` to skip all other checks of a text that is too long. Ajv reports this `if` as an error, too.
   const errors = valid ? [] : (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if');
   const fromSchema = errors.flatMap((error) => problemsOf(error, data, place));
   const unchecked = new Set(fromSchema.filter(({ code }) => UNCHECKED_CODES.includes(code)).map(({ field }) => field));
@@ -48,6 +48,7 @@ export function validateFields(
   return { problems, invalidTexts };
 }
 
+/** Converts an error of the validator to problems. */
 function problemsOf(error: ErrorObject, data: Record<string, unknown>, place: FieldProblem['in']): FieldProblem[] {
   const { keyword, params, instancePath } = error;
   const field: string =
@@ -59,7 +60,7 @@ function problemsOf(error: ErrorObject, data: Record<string, unknown>, place: Fi
   return reasons.map((item) => ({ in: place, field, ...item }));
 }
 
-/** Returns the reasons for an error of the validator. An empty text gets only the reason `blank`. */
+/** Returns the reasons for an error of the validator. The only reason for an empty text is `blank`. */
 function reasonsFor(field: string, { keyword, params, data, parentSchema }: ErrorObject): Reason[] {
   if (data === '' && keyword !== 'type') return [reason('blank')];
   const range = `must be an integer between ${parentSchema?.minimum} and ${parentSchema?.maximum}`;
@@ -89,7 +90,7 @@ function reasonsFor(field: string, { keyword, params, data, parentSchema }: Erro
 
 const BLANK = () => [reason('blank')];
 
-/** Explains texts that do not match the patterns of these fields. */
+/** By field: functions that return the reasons why a text does not match the pattern of the field. */
 const PATTERN_REASONS: Readonly<Record<string, (text: string) => Reason[]>> = {
   name: BLANK,
   title: BLANK,
@@ -99,7 +100,10 @@ const PATTERN_REASONS: Readonly<Record<string, (text: string) => Reason[]>> = {
   'Idempotency-Key': () => [reason('invalid_characters', 'must contain only visible ASCII characters')],
 };
 
-/** Explains a text that does not match the pattern of its field. NUL and unpaired surrogates have problems of their own. */
+/**
+ * Returns the reasons why a text does not match the pattern of its field. NUL and unpaired surrogates are ignored, because
+ * `validateFields` reports them itself.
+ */
 function patternReasons(field: string, text: string, pattern: string): Reason[] {
   const rest = text.replace(/\0|\p{Surrogate}/gu, '');
   if (rest !== text && new RegExp(pattern, 'u').test(rest)) return [];

@@ -5,15 +5,18 @@ const DISPOSABLE_DOMAINS = disposableEmailBlocklistSet();
 /** The `maxLength` of the OpenAPI schema, in code points. */
 export const EMAIL_MAX_LENGTH = 254;
 
-/** Trims an address and converts it to lower case. Skips the conversion if the address is far too long to be accepted. */
+/**
+ * Trims an address and converts it to lower case. Does not convert an address that is far too long, because it is rejected
+ * anyway.
+ */
 export function normalizeEmail(email: string): string {
   const trimmed = email.trim();
   return trimmed.length > 2 * EMAIL_MAX_LENGTH ? trimmed : trimmed.toLowerCase();
 }
 
-/** Returns whether a normalized address has a disposable domain or a subdomain of one. */
+/** Returns whether the domain of a normalized address is disposable or a subdomain of a disposable domain. */
 export function isDisposable(email: string): boolean {
-  // Bounds the work for malformed addresses. A domain name has at most 127 labels.
+  // Bounds the work for malformed addresses: a domain name has at most 127 labels.
   const labels = email
     .slice(email.lastIndexOf('@') + 1)
     .split('.')

@@ -12,10 +12,10 @@ const avif: ImageType = { mediaType: 'image/avif', extension: 'avif' };
 
 export const imageTypes: readonly ImageType[] = [jpeg, png, gif, webp, avif];
 
-/** The maximum number of leading bytes that `detectImageType` reads. The list of brands in an AVIF may be long. */
+/** The maximum number of leading bytes that `detectImageType` reads: enough for a long list of brands in an AVIF. */
 export const HEAD_BYTES = 4096;
 
-// An animated PNG (APNG) is a valid PNG: readers without support for animation show its first frame.
+/** Other names of media types. An animated PNG (APNG) counts as PNG: programs without support for it show its first frame. */
 const aliases = new Map([
   ['image/jpg', 'image/jpeg'],
   ['image/apng', 'image/png'],
@@ -24,7 +24,10 @@ const aliases = new Map([
 /** Returns the canonical name of a media type that a client declared. */
 export const canonicalMediaType = (declared: string) => aliases.get(declared) ?? declared;
 
-/** Returns the type of an image by its leading signature; undefined if unknown. Does not check the rest of the file. */
+/**
+ * Returns the type of an image by the signature at its beginning, or undefined if unknown. Does not check the rest of the
+ * file.
+ */
 export function detectImageType(head: Uint8Array): ImageType | undefined {
   const bytes = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, HEAD_BYTES));
   const ascii = (start: number, end: number) => bytes.toString('latin1', start, end);
@@ -38,20 +41,20 @@ export function detectImageType(head: Uint8Array): ImageType | undefined {
 }
 
 /**
- * Returns the brands in an `ftyp` box (ISO/IEC 14496-12 section 4.3), which consists of size, 'ftyp', major brand, minor
- * version, and compatible brands.
+ * Returns the brands in an `ftyp` box (ISO/IEC 14496-12 section 4.3). The box consists of its size, 'ftyp', the major
+ * brand, the minor version, and compatible brands, with four bytes each.
  */
 function readBrands(box: Buffer): string[] {
   const size = box.readUInt32BE(0);
   // A size of 0 means that the box extends to the end of the file.
   const end = size === 0 ? box.length : Math.min(size, box.length);
   const brands: string[] = [];
-  // Skips the minor version at 12.
+  // Skips the minor version, which is at offset 12.
   for (let at = 8; at + 4 <= end; at += at === 8 ? 8 : 4) brands.push(box.toString('latin1', at, at + 4));
   return brands;
 }
 
-/** Returns the media type of a stored image by its extension; undefined if the extension is unknown. */
+/** Returns the media type of a stored image by its extension, or undefined if the extension is unknown. */
 export function mediaTypeOf(fileName: string): string | undefined {
   const dot = fileName.lastIndexOf('.');
   return imageTypes.find(({ extension }) => dot > 0 && extension === fileName.slice(dot + 1))?.mediaType;

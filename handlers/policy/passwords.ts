@@ -2,18 +2,23 @@ import { dictionary } from '@zxcvbn-ts/language-common';
 import { usernameKey } from '../../db/accounts.js';
 import type { FieldCode } from '../http/error-codes.js';
 
+/** The fields of an account that its password must not contain. */
 interface AccountNames {
   username?: string | undefined;
   email?: string | undefined;
 }
 
-/** Returns one code for each rule of the password policy that a password breaks. The schema checks its length. */
+/** Returns the code of each rule of the password policy that a password breaks. The length is checked by the schema. */
 export function passwordProblems(password: string, account: AccountNames): FieldCode[] {
   const key = usernameKey(password);
   return RULES.filter(([isBroken]) => isBroken(password, account, key)).map(([, code]) => code);
 }
 
-/** `key` is the password's `usernameKey`, computed once because it is expensive. */
+/**
+ * A function that returns whether a password breaks a rule, and the code of the rule. `key` is the `usernameKey` of the
+ * password, for comparison regardless of case and Unicode form. It is computed once for all rules, because that is
+ * expensive.
+ */
 type PasswordRule = [isBroken: (password: string, account: AccountNames, key: string) => boolean, code: FieldCode];
 
 const RULES: PasswordRule[] = [
@@ -28,13 +33,14 @@ const RULES: PasswordRule[] = [
   [hasSequence, 'obvious_sequence'],
 ];
 
-/** Returns whether the password with this key contains a text, regardless of case and Unicode normalization form. */
+/** Returns whether the password with this key contains a text. Ignores case and Unicode form. */
 function contains(key: string, part = ''): boolean {
   return part !== '' && key.includes(usernameKey(part));
 }
 
-/** Characters that replace letters. `1` and `!` stand for both i and l, so these two count as one letter. */
+/** Characters that look like letters. `1` and `!` look like i and l, so i and l count as the same letter. */
 const LOOK_ALIKES = { a: '@4', b: '8', e: '3', g: '69', i: '1!|l', o: '0', s: '5$', t: '7+', z: '2' };
+/** The letter that each look-alike stands for. */
 const LETTERS = new Map(
   Object.entries(LOOK_ALIKES).flatMap(([letter, characters]) =>
     Array.from(characters, (character) => [character, letter] as const),
@@ -45,8 +51,10 @@ const LETTERS = new Map(
 const rankedPasswords = dictionary['passwords-common'];
 const COMMON_PASSWORDS = new Set(rankedPasswords);
 
-// The stem of a password ends at its last letter. Passwords without a final letter would match only through look-alikes:
-// the stem siso would match 5150.
+/**
+ * The stems of very common passwords, without look-alikes. The stem of a password ends at its last letter. Passwords that
+ * do not end with a letter are omitted, because different words would match them: 5150, for example, would become siso.
+ */
 const COMMON_STEMS = new Set(
   rankedPasswords
     .slice(0, 1000)
@@ -54,17 +62,19 @@ const COMMON_STEMS = new Set(
     .map(undoLookAlikes),
 );
 
-/** Returns whether a password is common, or varies a very common one by look-alikes or by digits and signs at its end. */
+/** Returns whether a password is common, or is a very common one with look-alikes or with digits and signs added at the end. */
 function isCommon(password: string): boolean {
   const lowercase = password.toLowerCase();
   const [stem = ''] = lowercase.match(/^.*\p{L}/su) ?? [];
   return COMMON_PASSWORDS.has(lowercase) || COMMON_STEMS.has(undoLookAlikes(stem));
 }
 
+/** Replaces look-alikes by letters. */
 function undoLookAlikes(text: string): string {
   return Array.from(text, (character) => LETTERS.get(character) ?? character).join('');
 }
 
+/** Sequences of four letters or digits, and of keys in a row of the keyboard: five, or four at the start or end of the row. */
 const FORWARD_SEQUENCES = [
   ...['abcdefghijklmnopqrstuvwxyz', '0123456789'].flatMap((line) => substrings(line, 4)),
   ...['qwertyuiop', 'asdfghjkl', 'zxcvbnm'].flatMap((row) => [row.slice(0, 4), row.slice(-4), ...substrings(row, 5)]),

@@ -3,12 +3,16 @@ import type { FieldCode } from '../http/error-codes.js';
 const WHITE_SPACE = /\p{White_Space}/u;
 
 /**
- * Invisible characters, apart from white space: control and format characters, default-ignorable code points, and the blank
- * letters that are neither (Braille, Egyptian full and half blank, Khitan filler, musical null notehead).
+ * Invisible characters other than white space: control characters, format characters, default-ignorable code points, and blank
+ * characters that have none of these properties (Braille blank, Egyptian full and half blank, Khitan filler, musical null
+ * notehead).
  */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\u{13441}\u{13442}\u{16fe4}\u{1d159}]/u;
 
-/** Returns one code for each rule about characters that a username breaks. The schema's pattern covers the BMP only. */
+/**
+ * Returns the code of each rule about characters that a username breaks. Covers all planes; the pattern of the schema only
+ * the BMP.
+ */
 export function usernameProblems(username: string): FieldCode[] {
   const visible = username.replace(new RegExp(WHITE_SPACE, 'gu'), '');
   return [

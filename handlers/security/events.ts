@@ -1,6 +1,6 @@
 import type { Log } from '../../db/support/log.js';
 
-/** Events that operators monitor. `.github/OPERATING.md` lists when each one is logged. */
+/** Events that operators monitor. `.github/OPERATING.md` describes when each of them is logged. */
 export type SecurityEvent =
   | 'login_succeeded'
   | 'login_failed'
@@ -11,7 +11,7 @@ export type SecurityEvent =
   | 'throttled';
 
 export interface SecurityEventDetails {
-  /** Undefined if there is no account, such as for a login with an unknown email address. */
+  /** Undefined if the event belongs to no account, for example a login with an unknown email address. */
   accountId?: number | undefined;
   /** The client's IP address. */
   address: string;
@@ -25,8 +25,8 @@ const counts = new Map<SecurityEvent, number>();
 export const securityEventCounts = (): ReadonlyMap<SecurityEvent, number> => counts;
 
 /**
- * Counts a security event and logs it as one line at level `info`. Copies the details one by one, so that no other
- * property, such as an email address or a token, gets into the log.
+ * Counts a security event, and logs it as one line at level `info`. Logs only the listed details, so that other properties,
+ * such as an email address or a token, do not get into the log.
  */
 export function logSecurityEvent(
   log: Pick<Log, 'info'>,

@@ -5,11 +5,14 @@ import { createWindowCounters } from '../../db/window-counters.js';
 import { tooManyFailedPasswords } from '../http/errors.js';
 
 /*
- * Limits failed passwords per subject (an account, or an email address without an account) in fixed windows of an hour.
+ * Limits failed passwords. The failures of each subject are counted in fixed windows of an hour. A subject is an account,
+ * or an email address that has no account.
  *
- * Failures are counted in Redis, which all processes share, and in memory. While Redis is unavailable, or without it, each
- * process uses its own count. A success does not reset the count: otherwise an attacker who knows the password or has a
- * session of the account could reset it at will.
+ * Failures are counted in Redis, where all processes share the counts, and also in memory. Without Redis, or while it is
+ * unavailable, each process uses its own counts.
+ *
+ * A correct password does not reset the count. Otherwise someone who knows the password, or has a session of the account, could
+ * reset the count at will.
  */
 
 export interface FailedPasswords {
@@ -23,29 +26,31 @@ export interface FailedPasswords {
 
 const WINDOW_MS = 60 * 60 * 1000;
 
-/** The maximum number of counts in memory. Each failure costs a password hash, so an attacker cannot evict many counts. */
+/** The maximum number of counts in memory. Each failure takes a password hash, so an attacker can evict counts only slowly. */
 const MAX_SUBJECTS = 100_000;
 
 interface Count {
   failures: number;
-  /** The end of the window, in milliseconds since 1970. */
+  /** The time at which the window ends, in milliseconds since 1970. */
   endsAt: number;
 }
 
+/** Returns the key of a subject's counter, without `KEY_PREFIX`. */
 const keyOf = (subject: string) => `failed-passwords:${subject}`;
 
 export function createFailedPasswords(maxFailures: number, redis: RedisConnection | undefined): FailedPasswords {
   const counts = new LRUCache<string, Count>({ max: MAX_SUBJECTS });
   const counters = redis && createWindowCounters(redis);
 
+  /** Returns the count in memory, if its window has not ended. */
   function currentCount(subject: string): Count | undefined {
     const count = counts.get(subject);
     return count && count.endsAt > Date.now() ? count : undefined;
   }
 
   /**
-   * Replaces the count in memory by one from Redis, unless that one is lower: failures that were counted while Redis was
-   * unavailable are missing in it.
+   * Replaces the count in memory by the one from Redis, unless the latter is lower, because it does not include failures
+   * that were counted while Redis was unavailable.
    */
   function mergeShared(subject: string, failures: number, ttlMs: number): void {
     const known = currentCount(subject);
@@ -87,6 +92,6 @@ export function createFailedPasswords(maxFailures: number, redis: RedisConnectio
   };
 }
 
-/** Returns the subject whose failures are counted: the account, or a hash of the email address if there is no account. */
+/** Returns the subject whose failures are counted: the account, or the email address (as a hash) if it has no account. */
 export const subjectOf = (account: { id: number } | undefined, email = ''): string =>
   account ? `account:${account.id}` : `email:${createHash('sha256').update(email).digest('base64url')}`;

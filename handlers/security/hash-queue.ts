@@ -1,13 +1,15 @@
 import { clientClosed, overloaded } from '../http/errors.js';
 
 /*
- * A bounded, fair work queue for password hashes, which take much CPU time.
+ * A bounded and fair work queue for password hashes, which take much CPU time.
  *
- * Jobs wait in two lanes, which are served round-robin: `login` for logins and registrations, `account` for logged-in users.
- * The queue is bounded by the expected waiting time: the number of waiting jobs times an exponential moving average of job
- * durations, divided by the concurrency. When it is full, the newest job of the longer lane is refused, so a flood in one
- * lane leaves half of the queue to the other. Jobs with the same key run one after another. A waiting job is removed when
- * its client disconnects.
+ * - Fair: jobs wait in two lanes, which are served in turn: `login` for logins and registrations, `account` for
+ *   authenticated users.
+ * - Bounded: the expected waiting time is the number of waiting jobs, times an exponential moving average of their
+ *   durations, divided by the concurrency. If it exceeds the maximum, the newest job of the longer lane is refused. So a
+ *   flood of jobs in one lane leaves half of the queue to the other lane.
+ * - Jobs with the same key run one after another.
+ * - A waiting job is removed when its client disconnects.
  */
 
 export type HashLane = 'login' | 'account';
@@ -18,32 +20,33 @@ export interface HashJobOptions {
   lane: HashLane;
   /** Jobs with the same key never run concurrently. */
   key?: string | undefined;
-  /** Removes the job from the queue on abort. A job that has started is not interrupted. */
+  /** Aborts if the client disconnects: a waiting job is then removed. A running job is not interrupted. */
   signal?: AbortSignal | undefined;
 }
 
 export interface HashQueue {
   /**
-   * Runs a job when its turn comes, and returns its result.
+   * Runs a job when it is its turn. Returns the result of the job.
    *
    * @throws HttpError 503 if the queue is full, 499 if `signal` aborts before the job has started
    */
   run<Result>(options: HashJobOptions, work: () => Promise<Result>): Promise<Result>;
   readonly running: number;
   readonly waiting: number;
-  /** How many jobs were refused because the queue was full. */
+  /** The number of jobs that were refused because the queue was full. */
   readonly refused: number;
-  /** How many waiting jobs were removed because their client disconnected. */
+  /** The number of waiting jobs that were removed because their client disconnected. */
   readonly abandoned: number;
 }
 
 interface Options {
+  /** The number of jobs that run at the same time. */
   concurrency: number;
   /** The maximum expected waiting time. */
   maxWaitMs?: number;
   /** The initial estimate of a job's duration. */
   initialEstimateMs?: number;
-  /** A monotonic clock, in milliseconds. */
+  /** Returns the time of a monotonic clock, in milliseconds. */
   now?: () => number;
 }
 
@@ -52,7 +55,7 @@ interface Job extends HashJobOptions {
   refuse(error: Error): void;
 }
 
-/** The minimum duration to include in the average, so that jobs that fail early do not lower it too far. */
+/** Shorter durations count as this one in the average, so that jobs which fail early do not lower it too much. */
 const MIN_DURATION_MS = 5;
 
 /** The weight of the latest job in the moving average. */
@@ -75,7 +78,7 @@ export function createHashQueue({
   const waiting = () => lanes.login.length + lanes.account.length;
   const isReady = ({ key }: Job) => key === undefined || !runningKeys.has(key);
 
-  /** Removes and returns the next job whose key is not running, from the lanes in turn. */
+  /** Removes and returns the next job that may run. Takes jobs from the lanes in turn, and skips those whose key is running. */
   function takeReady(): Job | undefined {
     for (let offset = 0; offset < LANES.length; offset++) {
       const index = (nextLane + offset) % LANES.length;
@@ -88,6 +91,7 @@ export function createHashQueue({
     return undefined;
   }
 
+  /** Starts jobs until the concurrency is reached. */
   function startReady(): void {
     while (running < concurrency) {
       const job = takeReady();
@@ -96,6 +100,7 @@ export function createHashQueue({
     }
   }
 
+  /** Refuses jobs until the expected waiting time is within its maximum. */
   function refuseExcess(): void {
     while ((waiting() * averageMs) / concurrency > maxWaitMs) {
       const longer = lanes.login.length > lanes.account.length ? lanes.login : lanes.account;

@@ -7,7 +7,7 @@ import type { HashLane } from './hash-queue.js';
 import { DUMMY_HASH, verifyPassword } from './password-hashing.js';
 
 interface PasswordCheck {
-  /** Undefined if no account has the email address. The check then fails after the same time as for a wrong password. */
+  /** Undefined if no account has the email address. The check then takes as long as for a wrong password, and fails. */
   credentials: Credentials | undefined;
   email?: string;
   password: string;
@@ -15,7 +15,7 @@ interface PasswordCheck {
 }
 
 /**
- * Returns whether a password is correct, and counts a failure if not. Checks of the same account run one after another.
+ * Returns whether a password is correct. Counts a failure if it is not. Checks for the same account run one after another.
  *
  * @throws HttpError 429 after too many failures, even if this password is correct; 503 if the queue is full;
  *   499 if the client disconnects while the check is waiting
@@ -31,7 +31,7 @@ export async function checkPassword(
     lane,
     key: subject,
     signal: client.signal,
-    // Other checks of the account may have failed while this one was waiting.
+    // Checked again, because other checks for the account may have failed while this one was waiting.
     before: () => failedPasswords.recheck(subject),
     async after(matches) {
       if (matches) return;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { writeFileDurably } from '../../db/support/durable-files.js';
 import { parseTokenKeys, type TokenKey } from '../config/variables.js';
 
-/** Returns the token keys in a file. If the file does not exist, creates it with one random key and mode 0600. */
+/** Reads the token keys from a file. If the file does not exist, creates it with one random key and mode 0600. */
 export async function readOrCreateTokenKeys(path: string): Promise<readonly [TokenKey, ...TokenKey[]]> {
   const content = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

@@ -11,25 +11,35 @@ export interface TokenClaims {
 }
 
 export interface Tokens {
+  /** Returns a signed token. */
   issue(claims: TokenClaims, expiresAt: Date): Promise<string>;
-  /** Returns undefined if the token is invalid or expired. Does not check whether the session still exists. */
+  /**
+   * Returns the claims of a token, or undefined if it is invalid or expired. Does not check whether the session still
+   * exists.
+   */
   verify(token: string): Promise<TokenClaims | undefined>;
 }
 
 const ALGORITHM = 'HS256';
-/** The maximum number of tokens in the cache, which saves verifying their signatures again. */
+/** The maximum number of tokens in the cache. The signature of a cached token is not verified again. */
 const CACHE_MAX_TOKENS = 10_000;
-/** The issuer and the audience of all tokens. */
+/** The issuer and audience of all tokens. */
 const ISSUER = 'social-posting-service';
 
-/** Creates an issuer and verifier of JSON Web Tokens (RFC 7519). The first key signs; `kid` selects the key that verifies. */
+/**
+ * Creates an issuer and verifier of JSON Web Tokens (RFC 7519). The first key signs tokens. `kid` names the key that
+ * verifies.
+ */
 export function createTokens(tokenKeys: readonly [TokenKey, ...TokenKey[]]): Tokens {
   const [signing] = tokenKeys;
   const keys = new Map(tokenKeys.map(({ id, secret }) => [id, createSecretKey(secret, 'utf8')]));
   const cache = new LRUCache<string, { claims: TokenClaims; expiresAt: number }>({ max: CACHE_MAX_TOKENS });
   const signingKey = createSecretKey(signing.secret, 'utf8');
 
-  /** Verifies a token and caches the result: its claims and expiry, in seconds since 1970. Returns undefined if invalid. */
+  /**
+   * Verifies a token. Returns and caches its claims and expiry, in seconds since 1970, or returns undefined if it is
+   * invalid.
+   */
   async function verifyUncached(token: string) {
     try {
       const { payload } = await jwtVerify(

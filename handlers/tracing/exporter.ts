@@ -2,7 +2,7 @@ import { ExportResultCode } from '@opentelemetry/core';
 import type { SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { Logger } from 'pino';
 
-/** Wraps an exporter so that an outage of its receiver is logged once, and so is its end. */
+/** Wraps an exporter. Logs the start and the end of an outage of the receiver, but not each failed export. */
 export function reportOutages(exporter: SpanExporter, log: Logger): SpanExporter {
   let failing = false;
   return {

@@ -18,11 +18,11 @@ import { reportOutages } from './exporter.js';
 import { createStoreSpans } from './store-spans.js';
 
 /*
- * OpenTelemetry traces: a span for each request, with spans for its store calls and batches. Loaded only if an endpoint is
- * configured. The SDK reads all other OTEL_ variables itself.
+ * OpenTelemetry traces: a span for each request, with spans for its store calls and batches. This module is loaded only if an
+ * endpoint is configured. The SDK reads the OTEL_ environment variables itself.
  *
- * Spans contain names from the code and the contract, numbers and statuses: never an id, a path, a query, a header or the text
- * of an error, because those may identify people.
+ * Spans contain only names from the code and the contract, numbers and statuses. They never contain ids, paths, queries,
+ * headers or error messages, because those may identify people.
  */
 
 const SERVICE_NAME = 'social-posting-service';
@@ -31,11 +31,11 @@ const SERVICE_NAME = 'social-posting-service';
 const FLUSH_TIMEOUT_MS = 2000;
 
 export interface Tracing {
-  /** Creates spans, and passes the measurements to the metrics. */
+  /** An observer of the stores that creates spans, and passes the measurements on to the metrics. */
   observer: Observer;
   /** Adds the hooks that create a span for each request. */
   traceRequests(server: FastifyInstance): void;
-  /** Exports the remaining spans, unless that takes too long. */
+  /** Exports the remaining spans. Gives up after a timeout. */
   close(): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export function startTracing(config: Config, log: Logger, metrics: Observer): Tr
   };
 }
 
-/** Creates the provider from the OTEL_ variables. Invalid ones cause a warning, and the SDK uses their defaults. */
+/** Creates the provider from the OTEL_ variables. If a variable is invalid, the SDK logs a warning and uses its default. */
 function createProvider(log: Logger): BasicTracerProvider {
   const warn = (message: string) => log.warn(message);
   const ignore = () => undefined;
@@ -67,7 +67,7 @@ function createProvider(log: Logger): BasicTracerProvider {
       .merge(detectResources({ detectors: [serviceInstanceIdDetector, envDetector] })),
     spanProcessors: [new BatchSpanProcessor(reportOutages(new OTLPTraceExporter(), log))],
   });
-  // From here on the SDK would log every failed export.
+  // Without this, the SDK would log every failed export from now on.
   diag.disable();
   return provider;
 }

@@ -4,29 +4,35 @@ import type { StoreName } from '../../db/support/errors.js';
 import type { Observer } from '../../db/support/observer.js';
 
 /*
- * Spans of store calls and batches. The current request is in an AsyncLocalStorage. It is unset outside of requests and in
- * requests that are not sampled, so that those create no spans.
+ * Creates spans for store calls and batches. An AsyncLocalStorage contains the current request. It is unset outside of
+ * requests and for requests that are not sampled, so no spans are created there.
  *
- * A batch serves several requests. Each of them gets a span with the batch's name, from its call to its result. The store calls
- * are in the trace of the first request, and the spans of the others have a link to the span of the first.
+ * A batch serves several requests. Each request gets a span with the name of the batch, from its call to its result. The
+ * spans of the batch's store calls belong to the trace of the first request. The batch spans of the other requests link to
+ * that of the first request.
  */
 
-/** A request, or a batch of one: the parent of the spans of store calls. */
+/** The parent of the spans of store calls: a request, or a batch that serves it. */
 export interface SpanParent {
   context: Context;
-  /** Converts `performance.now()` to Unix time in milliseconds: one value for a trace, so that its spans are consistent. */
+  /**
+   * The number of milliseconds to add to `performance.now()` for the time since 1970. All spans of a trace use the same
+   * value, so that their times are consistent.
+   */
   timeOriginMs: number;
 }
 
+/** A call in a batch. */
 interface BatchedCall extends SpanParent {
   startTime: number;
 }
 
-/** The values of `db.system.name`. A store without one is part of this process or of PostgreSQL. */
+/** The values of `db.system.name`, by store. A store without a value is part of this process or of PostgreSQL. */
 type Systems = Partial<Record<StoreName, string>>;
 
 const nowIn = ({ timeOriginMs }: SpanParent) => timeOriginMs + performance.now();
 
+/** Creates an observer of the stores that creates spans, and a function that sets the current request. */
 export function createStoreSpans(tracer: Tracer, metrics: Observer, systems: Systems) {
   const current = new AsyncLocalStorage<SpanParent | undefined>();
 
@@ -60,9 +66,9 @@ export function createStoreSpans(tracer: Tracer, metrics: Observer, systems: Sys
       async run(origins, load) {
         const calls = (origins as (BatchedCall | undefined)[]).filter((call) => call !== undefined);
         const [first] = calls;
-        // Otherwise it would run in the context of a batch before it.
+        // Unset explicitly, because otherwise the batch could run in the context of an earlier batch.
         if (!first) return current.run(undefined, load);
-        // The conventions reserve the attribute for two and more.
+        // The conventions define this attribute only for batches of two or more.
         const attributes = origins.length > 1 ? { 'db.operation.batch.size': origins.length } : {};
         const start = ({ startTime, context }: BatchedCall) =>
           tracer.startSpan(name, { startTime, attributes }, context);
@@ -83,7 +89,10 @@ export function createStoreSpans(tracer: Tracer, metrics: Observer, systems: Sys
 
   return {
     observer,
-    /** Runs the rest of a request. Without a parent, because the request is not sampled, its store calls create no spans. */
+    /**
+     * Runs the rest of a request. `parent` is undefined if the request is not sampled; its store calls then create no
+     * spans.
+     */
     runRequest: (parent: SpanParent | undefined, run: () => void) => current.run(parent, run),
   };
 }

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import { oneAtATime } from '../../handlers/http/pipelining.js';
+import { limitPipelining } from '../../handlers/http/pipelining.js';
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 /** The size of one read of Node.js. */
@@ -12,7 +12,7 @@ const READ_BYTES = 64 * 1024;
 t.test('stops reading from a connection that pipelines too many requests', async (t) => {
   let parsed = 0;
   let first: ServerResponse | undefined;
-  const listener = oneAtATime((_, response) => {
+  const listener = limitPipelining((_, response) => {
     if (first) response.end();
     first ??= response;
   });

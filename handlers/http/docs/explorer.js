@@ -18,7 +18,7 @@ SwaggerUIBundle({
   deepLinking: true,
   displayRequestDuration: true,
   tryItOutEnabled: true,
-  // Its colors have enough contrast.
+  // A theme whose colors have enough contrast.
   syntaxHighlight: { theme: 'tomorrow-night' },
   validatorUrl: null,
   plugins: [fastDocument, layout, session, forms, responses],

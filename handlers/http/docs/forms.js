@@ -1,18 +1,19 @@
-/** Fields whose texts may be longer than this get a text area. */
-const LONG_TEXT = 500;
+/** A string field gets a text area if its maximum length exceeds this number of characters. */
+const MAX_SINGLE_LINE_LENGTH = 500;
 
-/** A plugin of Swagger UI: the fields of requests. */
+/** A plugin for Swagger UI that changes the fields of requests. */
 export const forms = ({ React }) => {
   const h = React.createElement;
   return {
     components: {
-      // Empty fields of a form are not sent: no field of this API may be empty.
+      // No option to send empty fields: no field of this API may be empty.
       ParameterIncludeEmpty: () => null,
-      // Forms are always open. The buttons would close them, or fill in samples for optional fields.
+      // Forms are always open. These buttons would close them, or fill in samples for optional fields.
       TryItOutButton: () => null,
     },
     wrapComponents: {
-      // Optional fields start empty. If they were prefilled, changing the name would also change the password to the sample.
+      // Optional fields start empty. If they had samples, a user who changes the name would also set the password to the
+      // sample.
       JsonSchemaForm:
         (Form) =>
         ({ dispatchInitialValue, description: name, ...props }) => {
@@ -26,7 +27,7 @@ export const forms = ({ React }) => {
           );
         },
       JsonSchema_string: (Text) => (props) =>
-        props.schema?.get('maxLength') > LONG_TEXT
+        props.schema?.get('maxLength') > MAX_SINGLE_LINE_LENGTH
           ? h('textarea', { rows: 4, value: props.value ?? '', onChange: ({ target }) => props.onChange(target.value) })
           : h(Text, props),
       TextArea: (TextArea) => (props) => h(TextArea, { 'aria-label': 'Request body', ...props }),
@@ -41,7 +42,8 @@ export const forms = ({ React }) => {
     statePlugins: {
       spec: {
         wrapSelectors: {
-          // Optional parameters start empty, too: the sample `If-None-Match` would return a 304 without an image.
+          // Optional parameters start empty too. With the sample of `If-None-Match`, the response would be a 304 without an
+          // image.
           parameterWithMetaByIdentity:
             (select) =>
             (_, ...given) => {

@@ -7,7 +7,7 @@ import { ALLOW_ANY_ORIGIN } from '../cors.js';
 import type { ResponseBudget } from '../response-budget.js';
 import { createStaticHandler } from '../static-content.js';
 
-/** The OpenAPI document, as it is served and parsed. */
+/** The OpenAPI document: the bytes to serve, and the parsed object. */
 export interface ContractDocument {
   /** `openapi.yaml`, byte for byte. */
   yaml: Buffer;
@@ -17,12 +17,13 @@ export interface ContractDocument {
 
 const { resolve } = createRequire(import.meta.url);
 
+/** Reads the OpenAPI document. */
 export async function readDocument(): Promise<ContractDocument> {
   const [yaml, json] = await Promise.all([readFile(resolve('#openapi.yaml')), readFile(resolve('#openapi.json'))]);
   return { yaml, json, parsed: JSON.parse(json.toString()) };
 }
 
-/** Allows scripts, styles and requests of this service only. */
+/** Allows only scripts, styles and requests of this service. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -52,7 +53,10 @@ const TYPES: Record<string, string> = {
   '.png': 'image/png',
 };
 
-/** Where people look for the explorer. The locations are relative, so that a path prefix of a proxy stays in place. */
+/**
+ * Other paths at which people look for the explorer. The targets are relative, so that they keep the path prefix of a
+ * proxy.
+ */
 const REDIRECTS = [
   ['/', 'docs'],
   ['/docs/', '../docs'],
@@ -60,9 +64,10 @@ const REDIRECTS = [
 ] as const;
 
 /**
- * Serves the contract document and Swagger UI. Both are public and are not rate limited.
+ * Serves the OpenAPI document and the explorer, which is Swagger UI with plugins. Both are public and not rate limited.
  *
- * The URLs of the page's assets contain a version, a hash of all of them, so that browsers can cache them forever.
+ * The URLs of the explorer's assets contain their version, which is a hash of all assets. So browsers can cache them
+ * permanently.
  */
 export async function registerDocs(
   server: FastifyInstance,
@@ -75,7 +80,7 @@ export async function registerDocs(
   const page = await readFile(resolve('#explorer/explorer.html'), 'utf8');
   const pageBytes = Buffer.from(page.replaceAll('{version}', version));
 
-  const publicRoute = { config: { unlimited: true, cors: ALLOW_ANY_ORIGIN } };
+  const publicRoute = { config: { exemptFromRateLimit: true, cors: ALLOW_ANY_ORIGIN } };
   for (const [path, type, bytes] of [
     ['/openapi.yaml', 'application/yaml', document.yaml],
     ['/openapi.json', 'application/json', document.json],
@@ -84,14 +89,14 @@ export async function registerDocs(
   }
 
   for (const [path, location] of REDIRECTS) {
-    server.get(path, { config: { unlimited: true } }, (_, reply) => reply.redirect(location));
+    server.get(path, { config: { exemptFromRateLimit: true } }, (_, reply) => reply.redirect(location));
   }
 
   await server.register(async (docs) => {
     docs.addHook('onRequest', async (_, reply) => {
       reply.headers({ 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Referrer-Policy': 'no-referrer' });
     });
-    const route = { config: { unlimited: true } };
+    const route = { config: { exemptFromRateLimit: true } };
     docs.get('/docs', route, createStaticHandler({ type: 'text/html; charset=utf-8', bytes: pageBytes }, budget));
     for (const { name, bytes } of assets) {
       const type = TYPES[extname(name)] ?? 'application/octet-stream';
@@ -101,6 +106,7 @@ export async function registerDocs(
   });
 }
 
+/** Returns a hash of the contents of all assets. */
 function versionOf(contents: Buffer[]): string {
   const hash = createHash('sha256');
   for (const bytes of contents) hash.update(bytes);

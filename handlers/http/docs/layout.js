@@ -1,4 +1,7 @@
-/** A plugin of Swagger UI: a bar that stays in view, the description, the operations and the schemas. */
+/**
+ * A plugin for Swagger UI that defines the layout: a bar that stays in view, the description, the operations and the
+ * schemas.
+ */
 export const layout = ({ React }) => {
   const h = React.createElement;
 
@@ -82,19 +85,19 @@ export const layout = ({ React }) => {
     components: { Explorer, ExplorerBar: Bar, ExplorerIntroduction: Introduction },
     fn: { opsFilter: filterOperations },
     wrapComponents: {
-      // In Swagger UI's dialog, the buttons' accessible names differ from their texts, and one button has none.
+      // In the dialog of Swagger UI, the accessible names of buttons differ from their texts, and one button has no name.
       Button:
         (Button) =>
         ({ 'aria-label': _, ...props }) =>
           h(Button, props),
       CloseIcon: (Icon) => (props) =>
         h(React.Fragment, null, h('span', { className: 'visually-hidden' }, 'Close'), h(Icon, props)),
-      // The path is inside a button, which must not contain a link.
+      // The path is not a link, because it is inside a button, which must not contain a link.
       OperationSummaryPath: (Path) => (props) =>
         h(Path, { ...props, operationProps: props.operationProps.set('isDeepLinkingEnabled', false) }),
     },
     statePlugins: {
-      // Swagger UI would scroll a linked operation behind the bar. The browser respects the style sheet's scroll-padding.
+      // Swagger UI would scroll a linked operation behind the bar. The browser considers the `scroll-padding-top` of the page.
       layout: { wrapActions: { scrollToElement: () => (element) => element.scrollIntoView() } },
     },
   };
@@ -106,9 +109,9 @@ function filterOperations(tags, text) {
   return tags
     .map((group, tag) =>
       group.update('operations', (operations) =>
-        operations.filter((entry) => {
-          const { operationId, summary } = entry.get('operation').toObject();
-          const texts = [tag, `${entry.get('method')} ${entry.get('path')}`, operationId, summary];
+        operations.filter((item) => {
+          const { operationId, summary } = item.get('operation').toObject();
+          const texts = [tag, `${item.get('method')} ${item.get('path')}`, operationId, summary];
           return texts.some((each) => each?.toLowerCase().includes(wanted));
         }),
       ),

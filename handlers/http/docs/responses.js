@@ -1,8 +1,8 @@
-/** A plugin of Swagger UI: the documented responses. */
+/** A plugin for Swagger UI that changes how documented responses are shown. */
 export const responses = ({ React }) => {
   const h = React.createElement;
 
-  /** A row that expands to show an error response. */
+  /** A table row for an error response, which the user can expand. */
   const FoldedResponse = ({ Response, ...props }) => {
     const [open, setOpen] = React.useState(false);
     const { code, response } = props;

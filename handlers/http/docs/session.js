@@ -1,7 +1,8 @@
 /*
- * Keeps the page's authorization in step with the session: a login authorizes the page, and when the session ends, the page
- * forgets the token. The page never stores the token. After a reload the cookie continues the session: the page stores
- * only that a user has logged in, and asks the service which one.
+ * Synchronizes the page's authorization with the session: after a login, the page uses its token, and when the session
+ * ends, the page forgets the token. The token is only in memory. After a reload, requests are authenticated by the session
+ * cookie. The page's local storage contains only whether a user has logged in, and the page then asks the service who it
+ * is.
  */
 
 const SCHEME = 'bearerAuth';
@@ -10,29 +11,29 @@ const LOGGED_IN = 'explorer-logged-in';
 /** Operations that end the current session when they succeed. */
 const SESSION_ENDING_OPERATIONS = new Set(['post /auth/logout', 'delete /profiles/me']);
 
-/** The update of a profile may also change the username. */
-const MAY_END_SESSION = new Set(['put /profiles/me', 'delete /auth/sessions/{id}']);
+/** Operations that may end the current session or change the username. */
+const SESSION_CHANGING_OPERATIONS = new Set(['put /profiles/me', 'delete /auth/sessions/{id}']);
 
 const setUsername = (username) => ({ type: 'session_username', payload: username });
 
-/** Removes the token from Swagger UI's state. */
+/** Removes the token from the state of Swagger UI. */
 const forgetToken = () => ({ type: 'logout', payload: [SCHEME] });
 
-/** Forgets who is logged in. */
+/** Forgets the token and the user. */
 const forget = () => (system) => {
   localStorage.removeItem(LOGGED_IN);
   system.sessionActions.forgetToken();
   system.sessionActions.setUsername(undefined);
 };
 
-/** Logs out. Forgets the token even if the service does not respond. */
+/** Logs out. Forgets the token and the user even if the service does not respond. */
 const logOut = () => async (system) => {
   const response = send(system, 'POST', '/auth/logout');
   system.sessionActions.forget();
   await response;
 };
 
-/** Asks the service who is logged in. */
+/** Asks the service who is logged in, and shows the user. */
 const refresh = () => async (system) => {
   const token = readToken(system);
   const response = await send(system, 'GET', '/auth/me');
@@ -46,13 +47,17 @@ const refresh = () => async (system) => {
 
 const readToken = ({ authSelectors }) => authSelectors.authorized().getIn([SCHEME, 'value']);
 
-/** Sends a request with the page's token, or with the cookie. If there is no response, returns one with status 0. */
+/**
+ * Sends a request with the page's token, or else with the cookie. If the service does not respond, returns a response with
+ * status 0.
+ */
 function send(system, method, path) {
   const token = readToken(system);
   const headers = token ? { Authorization: `Bearer ${token}` } : {};
   return fetch(path, { method, headers }).catch(() => Response.error());
 }
 
+/** Updates the authorization after the response to an operation. */
 function followResponse(system, operation, { ok, status, headers, body }) {
   const { authActions, sessionActions, specSelectors } = system;
   if (ok && operation === 'post /auth/login') {
@@ -60,13 +65,13 @@ function followResponse(system, operation, { ok, status, headers, body }) {
     const schema = specSelectors.securityDefinitions().get(SCHEME);
     authActions.authorize({ [SCHEME]: { schema, value: body.token } });
   }
-  if (ok && MAY_END_SESSION.has(operation)) sessionActions.refresh();
-  // A 401 for a wrong password does not contain this error.
+  if (ok && SESSION_CHANGING_OPERATIONS.has(operation)) sessionActions.refresh();
+  // Not for every 401: a wrong password, for example, does not end the session.
   const invalidToken = status === 401 && headers['www-authenticate']?.includes('error="invalid_token"');
   if (invalidToken || (ok && SESSION_ENDING_OPERATIONS.has(operation))) sessionActions.forget();
 }
 
-/** A plugin of Swagger UI that follows logins and logouts. */
+/** A plugin for Swagger UI that follows logins and logouts. */
 export const session = () => ({
   statePlugins: {
     session: {
@@ -81,11 +86,12 @@ export const session = () => ({
           authorize(credentials);
           system.sessionActions.refresh();
         },
-        // The logout button in the dialog. If it only forgot the token, the cookie would continue the session.
+        // For the logout button in the dialog: forgetting the token is not enough, because the cookie would continue the
+        // session.
         logout: (_, system) => () => system.sessionActions.logOut(),
       },
       wrapSelectors: {
-        // Only login can set the cookie.
+        // The dialog does not offer the cookie, because only a login can set it.
         definitionsToAuthorize:
           (select) =>
           (...given) =>
@@ -96,7 +102,7 @@ export const session = () => ({
       wrapActions: {
         setResponse: (setResponse, system) => (path, method, response) => {
           setResponse(path, method, response);
-          // Swagger UI's client throws an error for 4xx and 5xx.
+          // For 4xx and 5xx, the client of Swagger UI passes an error that contains the response.
           followResponse(system, `${method} ${path}`, response.err?.response ?? response);
         },
       },

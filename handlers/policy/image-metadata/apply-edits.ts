@@ -3,8 +3,8 @@ import type { Edit } from './findings.js';
 import { CHUNK_BYTES } from './image-file.js';
 
 /**
- * Applies edits to an open file in place, and returns its new size in bytes. No edit makes its range longer, so writes
- * never overtake reads.
+ * Applies edits to an open file in place. Returns its new size in bytes. Edits never make their ranges longer, so the
+ * position of writes is never ahead of the position of reads.
  *
  * @param edits sorted by position, without overlaps
  */
@@ -19,7 +19,7 @@ export async function applyEdits(handle: FileHandle, size: number, edits: readon
     }
     target += bytes.length;
   };
-  /** Moves the bytes up to `end` from the source position to the target position. */
+  /** Copies the bytes from the source position up to `end` to the target position. */
   const copyUntil = async (end: number) => {
     if (source === target) {
       source = end;

@@ -4,10 +4,10 @@ import { EMPTY_TIFF, reduceExif } from './exif.js';
 import { NO_BYTES } from './findings.js';
 import { CHUNK_BYTES, type ImageFile } from './image-file.js';
 
-/** The maximum number of items, and of their extents. Real images have one or two. */
+/** The maximum number of metadata items, and of their extents. Real images have one or two. */
 const MAX_METADATA_ITEMS = 64;
 
-/** Item types for metadata: Exif, XMP and other items with a media type, and items identified by a URI. */
+/** The types of metadata items: Exif, items with a media type (such as XMP), and items that are identified by a URI. */
 const metadataTypes = new Set(['Exif', 'mime', 'uri ']);
 
 const THUMBNAIL = 'thmb';
@@ -23,10 +23,10 @@ interface Extent extends Range {
 }
 
 /**
- * Overwrites the contents of metadata items and thumbnails in a `meta` box (ISO/IEC 14496-12 section 8.11). Removes no
- * bytes, because other boxes refer to items by id and to the image's bytes by offset.
+ * Overwrites the contents of metadata items and thumbnails of a `meta` box (ISO/IEC 14496-12 section 8.11). Does not remove
+ * bytes, because other boxes refer to the bytes of the image by their offset.
  *
- * @param mediaData the ranges in which item contents may be stored, besides `idat`
+ * @param mediaData the ranges that may contain the contents of items, besides `idat`
  */
 export async function blankItems(
   reader: BoxReader,
@@ -49,7 +49,7 @@ export async function blankItems(
     if (blanked.some((range) => overlaps(extent, range))) throw new UnreadableImageError('Two item extents overlap');
     blanked.push(extent);
     if (itemTypes.get(extent.item) === 'Exif') {
-      // Only the first extent of an item contains the Exif header.
+      // Only the first extent of an item contains the Exif header. The others are overwritten completely.
       itemTypes.set(extent.item, '');
       findings.overwrite(extent.at, extent.length, await reduceExifItem(file, extent));
     } else {
@@ -67,11 +67,11 @@ export async function blankItems(
 const dataRangeOf = ({ dataAt, end }: Box): Range => ({ at: dataAt, length: end - dataAt });
 const isWithin = (inner: Range, outer: Range) =>
   inner.at >= outer.at && inner.at + inner.length <= outer.at + outer.length;
-/** Returns whether two ranges overlap. An empty `one` counts as one byte. */
+/** Returns whether two ranges overlap. If `one` is empty, it counts as one byte. */
 const overlaps = (one: Range, other: Range) =>
   one.at < other.at + other.length && other.at < one.at + Math.max(one.length, 1);
 
-/** Turns references from thumbnails to their images into free space. Returns the item ids of the thumbnails. */
+/** Converts references from thumbnails to their images to free space. Returns the item ids of the thumbnails. */
 async function removeThumbnailReferences(reader: BoxReader, { dataAt, end }: Box): Promise<Set<number>> {
   const thumbnails = new Set<number>();
   const idBytes = (await reader.file.read(dataAt, 4))[0] === 0 ? 2 : 4;
@@ -84,8 +84,8 @@ async function removeThumbnailReferences(reader: BoxReader, { dataAt, end }: Box
 }
 
 /**
- * Returns the types of metadata items and thumbnails by item id. Changes the item type of thumbnails, which may show cropped
- * areas, to `free`.
+ * Returns the types of metadata items and thumbnails, by item id. Changes the item type of thumbnails to `free`. Thumbnails are
+ * removed because they may show areas that were cropped from the image.
  */
 async function readMetadataItems(
   reader: BoxReader,
@@ -99,7 +99,7 @@ async function readMetadataItems(
     const version = (await reader.file.read(box.dataAt, 4))[0] as number;
     const idBytes = version < 3 ? 2 : 4;
     const entry = await reader.file.read(box.dataAt + 4, idBytes + (version < 2 ? 0 : 6));
-    // Before version 2, entries have a media type instead of an item type.
+    // Before version 2, an entry has a media type instead of an item type.
     const type = version < 2 ? 'mime' : entry.toString('latin1', idBytes + 2, idBytes + 6);
     const id = entry.readUIntBE(0, idBytes);
     if (metadataTypes.has(type)) items.set(id, type);
@@ -112,7 +112,10 @@ async function readMetadataItems(
   return items;
 }
 
-/** Calls `select` for each extent of an item location box, and returns those that it accepts, with positions in the file. */
+/**
+ * Calls `select` for each extent of an item location box. Returns the extents for which it returns true. Their positions are
+ * offsets in the file.
+ */
 async function readExtents(
   { file, findings }: BoxReader,
   { dataAt, end }: Box,
@@ -137,14 +140,14 @@ async function readExtents(
     throw new UnreadableImageError('The item location box has an unknown layout');
   }
   for (let remainingItems = await read(version < 2 ? 2 : 4); remainingItems > 0; remainingItems--) {
-    const pause = findings.countPiece();
+    const pause = findings.countElement();
     if (pause) await pause;
     const item = await read(version < 2 ? 2 : 4);
     const method = version === 0 ? 0 : (await read(2)) & 15;
     const dataReference = await read(2);
     const base = await read(baseBytes);
     for (let remainingExtents = await read(2); remainingExtents > 0; remainingExtents--) {
-      const extentPause = findings.countPiece();
+      const extentPause = findings.countElement();
       if (extentPause) await extentPause;
       await read(indexBytes);
       const offset = base + (await read(offsetBytes));
@@ -163,14 +166,14 @@ async function readExtents(
 
 /**
  * Returns the replacement for an Exif item, in a form that readers accept: the offset of the TIFF header (ISO/IEC 23008-12
- * annex A), and a minimal TIFF. Returns no bytes if the extent is too short for it.
+ * annex A), followed by a minimal TIFF. Returns no bytes if the extent is too short for that.
  */
 async function reduceExifItem(file: ImageFile, { at, length }: Extent): Promise<Buffer> {
   if (length < 4 + EMPTY_TIFF.length) return NO_BYTES;
   const data = await file.read(at, Math.min(length, CHUNK_BYTES));
   const start = 4 + data.readUInt32BE(0);
   const tiff = start < data.length ? reduceExif(data.subarray(start), data.length - start) : NO_BYTES;
-  // The TIFF is already reduced. Removes only the bytes before its header.
+  // If the TIFF is already reduced, only the bytes before its header are removed.
   if (tiff === undefined) return Buffer.concat([Buffer.alloc(4), data.subarray(start)]);
   return Buffer.concat([Buffer.alloc(4), tiff.length > 0 ? tiff : EMPTY_TIFF]);
 }

@@ -5,25 +5,28 @@ import { type Findings, NO_BYTES } from './findings.js';
 import type { ImageFile } from './image-file.js';
 import { removeTrailer } from './trailer.js';
 
-/** Top-level boxes that the image needs. */
+/** The types of top-level boxes that the image needs. */
 const keptTypes = new Set(['ftyp', 'styp', 'meta', 'mdat', 'moov', 'moof', 'mfra', 'sidx']);
+/** The types of boxes that consist of other boxes. */
 const containerTypes = new Set(['moov', 'trak', 'edts', 'mdia', 'minf', 'dinf', 'stbl', 'mvex', 'moof', 'traf']);
+/** The types of boxes that contain free space. */
 const paddingTypes = new Set(['free', 'skip']);
 
-/** Boxes that may contain metadata, at any level. */
+/** The types of boxes that may contain metadata, at any level. */
 const metadataTypes = new Set(['udta', 'uuid', 'xml ', 'bxml', ...paddingTypes]);
-/** Item properties with descriptions and times (ISO/IEC 23008-12 section 6.5). */
+/** The types of item properties that contain descriptions or times (ISO/IEC 23008-12 section 6.5). */
 const metadataProperties = new Set(['udes', 'altt', 'crtt', 'mdft', ...metadataTypes]);
 
-/** Handlers of image, video, auxiliary (alpha) and sound tracks. Other tracks contain text or locations. */
+/** The handlers of image, video, auxiliary (alpha) and sound tracks. Other tracks may contain text or locations. */
 const keptHandlers = new Set(['pict', 'vide', 'auxv', 'soun']);
 
 const MAX_TOP_LEVEL_BOXES = 64;
 const FREE = Buffer.from('free');
 
 /**
- * Walks an AVIF (ISO base media file format). Boxes refer to bytes by their offset in the file, so metadata is overwritten
- * in place, and removed only at the end of the file. Rotation is an item property and is not changed.
+ * Walks an AVIF, which has the ISO base media file format. Boxes refer to bytes by their offset in the file. Metadata is
+ * therefore overwritten in place, and removed only at the end of the file. The rotation is kept: it is not metadata, but an
+ * item property.
  */
 export async function walkAvif(file: ImageFile, findings: Findings): Promise<void> {
   const reader = new BoxReader(file, findings);
@@ -41,7 +44,10 @@ export async function walkAvif(file: ImageFile, findings: Findings): Promise<voi
   await removeTrailer(file, last.end, findings);
 }
 
-/** Returns the top-level boxes of the image. Stops at a second file or, once the image is complete, at an invalid box. */
+/**
+ * Returns the top-level boxes of the image. Stops at the start of another file, and, after a complete image, at an invalid
+ * box.
+ */
 async function readTopLevel(reader: BoxReader): Promise<Box[]> {
   const boxes: Box[] = [];
   const has = (type: string) => boxes.some((box) => box.type === type);
@@ -63,6 +69,7 @@ async function readTopLevel(reader: BoxReader): Promise<Box[]> {
   return boxes;
 }
 
+/** Walks the boxes of an AVIF. Box headers are read by `reader`; `mediaData` has the ranges of all `mdat` boxes. */
 class AvifWalk {
   constructor(
     readonly reader: BoxReader,
@@ -73,7 +80,7 @@ class AvifWalk {
     return this.reader.findings;
   }
 
-  /** Turns a box into free space of the same length. */
+  /** Converts a box to free space of the same length. */
   blankBox(box: Box): void {
     if (!paddingTypes.has(box.type)) {
       this.findings.hasMetadata = true;
@@ -108,7 +115,10 @@ class AvifWalk {
     await blankItems(this.reader, itemBoxes, this.mediaData);
   }
 
-  /** Walks a `meta` box in a container if it has a picture handler, and so items. Blanks others, which contain text. */
+  /**
+   * Walks a `meta` box in a container if it has a picture handler, because it then contains items. Others contain text, and
+   * are blanked.
+   */
   private async walkInnerMeta(box: Box, depth: number): Promise<void> {
     const isLongEnough = box.end - box.dataAt >= 24;
     const start = isLongEnough ? (await this.reader.file.read(box.dataAt, 24)).toString('latin1') : '';
@@ -128,7 +138,7 @@ class AvifWalk {
     });
   }
 
-  /** Clears the creation and modification times after the version and flags of a header. In version 1, times are longer. */
+  /** Clears the creation and modification times in a header. They follow the version and flags, and are longer in version 1. */
   private async blankTimes({ dataAt, end }: Box): Promise<void> {
     const length = (await this.reader.file.read(dataAt, 4))[0] === 1 ? 16 : 8;
     if (dataAt + 4 + length > end) throw new UnreadableImageError('A header is truncated');
@@ -143,7 +153,7 @@ class AvifWalk {
     this.findings.checkDimensions(dimensions.readUInt16BE(0), dimensions.readUInt16BE(4));
   }
 
-  /** Throws if a track has an unknown type, since it may contain metadata in any form. */
+  /** Throws UnreadableImageError if a track has an unknown type, because it may contain metadata in any form. */
   private async checkHandler({ dataAt }: Box): Promise<void> {
     const handler = (await this.reader.file.read(dataAt, 12)).toString('latin1', 8, 12);
     // `alis` and `url ` are QuickTime data handlers.

@@ -2,13 +2,17 @@ import { UnreadableImageError } from './errors.js';
 import type { Findings } from './findings.js';
 import type { ImageFile } from './image-file.js';
 
+/** The maximum nesting depth of boxes. */
 const MAX_DEPTH = 12;
 
-/** A box. Positions are offsets in the file, in bytes. */
+/** The header of a box. Positions are offsets in the file, in bytes. */
 export interface Box {
   type: string;
+  /** The position of the header. */
   at: number;
+  /** The position of the content, after the header. */
   dataAt: number;
+  /** The position after the box. */
   end: number;
 }
 
@@ -19,9 +23,9 @@ export class BoxReader {
     readonly findings: Findings,
   ) {}
 
-  /** Returns the box at `at`, which must end at or before `parentEnd`. */
+  /** Reads the header of the box at `at`. The box must end at or before `parentEnd`. */
   async readBox(at: number, parentEnd: number): Promise<Box> {
-    const pause = this.findings.countPiece();
+    const pause = this.findings.countElement();
     if (pause) await pause;
     if (at + 8 > parentEnd) throw new UnreadableImageError('A box is truncated');
     const head = this.file.peek(at, 8) ?? (await this.file.read(at, 8));
@@ -38,7 +42,7 @@ export class BoxReader {
     return { type, at, dataAt: at + headerBytes, end: at + size };
   }
 
-  /** Calls `visit` for each box between `start` and `end` in turn. `depth` is their nesting depth. */
+  /** Calls `visit` for each box between `start` and `end`, one after another. `depth` is their nesting depth. */
   async forEachBox(
     start: number,
     end: number,

@@ -1,6 +1,6 @@
 import type { FieldCode } from '../../http/error-codes.js';
 
-/** Thrown if the structure of a file is invalid or unsupported. The file may or may not contain metadata. */
+/** The structure of a file is invalid or not supported. The file may contain metadata nevertheless. */
 export class UnreadableImageError extends Error {
   readonly code = 'unreadable_image';
 
@@ -10,7 +10,7 @@ export class UnreadableImageError extends Error {
   }
 }
 
-/** Thrown if an image must not be stored. `fieldCode` is the code of the problem to report. */
+/** An image must not be stored. `fieldCode` is the code of the problem to report. */
 export class ImageRefusedError extends Error {
   readonly code = 'image_refused';
 

@@ -5,17 +5,17 @@ const SHORT = 3;
 const HEADER_BYTES = 8;
 const ENTRY_BYTES = 12;
 
-/** The bytes before the TIFF structure in JPEG, and sometimes in other formats. */
+/** The bytes that precede the TIFF structure in a JPEG, and sometimes in other formats. */
 export const EXIF_PREFIX = Buffer.from('Exif\0\0', 'latin1');
 
 /** A TIFF structure without entries. */
 export const EMPTY_TIFF = Buffer.from('MM\0*\0\0\0\x08\0\0\0\0\0\0', 'latin1');
 
 /**
- * Returns the replacement for an Exif block: only its orientation, or no bytes if the image is upright or the orientation
- * cannot be read. Returns undefined if the block already consists of only its orientation.
+ * Returns the replacement for an Exif block: a block with only the orientation, or no bytes if the image is upright or the
+ * orientation cannot be read. Returns undefined if the block needs no change, because it contains only the orientation.
  *
- * @param tiff the beginning of the block, from the TIFF header on
+ * @param tiff the beginning of the block, which is a TIFF structure
  * @param length the length of the whole block, in bytes
  */
 export function reduceExif(tiff: Buffer, length: number): Buffer | undefined {
@@ -28,7 +28,7 @@ export function reduceExif(tiff: Buffer, length: number): Buffer | undefined {
 
 const isLittleEndian = (tiff: Buffer) => tiff[0] === 0x49;
 
-/** Returns the orientation in the first directory, 1 to 8; undefined if it is missing or the directory is incomplete. */
+/** Returns the orientation in the first directory, 1 to 8, or undefined if it is missing or the directory is incomplete. */
 function readOrientation(tiff: Buffer): number | undefined {
   const header = tiff.toString('latin1', 0, 4);
   if (header !== 'II*\0' && header !== 'MM\0*') return undefined;
@@ -39,7 +39,7 @@ function readOrientation(tiff: Buffer): number | undefined {
   if (directory < HEADER_BYTES || directory + 2 > tiff.length) return undefined;
   const entries = directory + 2;
   const end = entries + readU16(directory) * ENTRY_BYTES;
-  // The offset of the next directory must follow, so that no block is shorter than its replacement.
+  // The offset of the next directory must follow. This ensures that no block is shorter than its replacement.
   if (end + 4 > tiff.length) return undefined;
   for (let at = entries; at < end; at += ENTRY_BYTES) {
     if (readU16(at) !== ORIENTATION || readU16(at + 2) !== SHORT || readU32(at + 4) !== 1) continue;

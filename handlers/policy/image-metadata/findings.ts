@@ -4,42 +4,48 @@ import { ImageRefusedError, UnreadableImageError } from './errors.js';
 const MAX_SIDE_PIXELS = 16_384;
 const MAX_AREA_PIXELS = 100_000_000;
 
-// Pieces are segments, chunks and boxes. Real images have hundreds, long animations thousands, few of them with metadata.
-// The limits bound the memory and time that a file of tiny pieces takes.
+// An element is a structural unit of a file: a segment, chunk, block or box. Images have hundreds of elements, long
+// animations thousands, and few elements contain metadata. These limits bound the memory and time for a file that consists
+// of tiny elements.
 const MAX_EDITS = 4096;
-const MAX_PIECES = 50_000;
-/** The number of pieces to parse before the event loop may handle other requests. */
-const PIECES_PER_YIELD = 500;
+const MAX_ELEMENTS = 50_000;
+
+/** The number of elements to parse before the event loop can handle other requests. */
+const ELEMENTS_PER_YIELD = 500;
 
 export const NO_BYTES: Buffer = Buffer.alloc(0);
 
-/** Replaces a range by at most as many bytes, padded with `fill` to the old length. Without `fill`, the range shrinks. */
+/** The replacement of a range of the file by at most as many bytes. */
 export interface Edit {
+  /** The offset of the range in the file. */
   at: number;
+  /** The length of the range. */
   length: number;
   bytes: Buffer;
+  /** The byte with which `bytes` are padded to `length`. If undefined, the range becomes shorter. */
   fill: number | undefined;
 }
 
-/** The results of a walk through an image. After a failed walk, the results so far. */
+/** What a walk through an image has found so far. */
 export class Findings {
   readonly edits: Edit[] = [];
-  /** Whether metadata was found. If so, a file that cannot be parsed to its end is refused. */
+  /** Whether metadata was found. If it was, and the file cannot be parsed to its end, the image is refused. */
   hasMetadata = false;
-  #pieces = 0;
+  #elements = 0;
 
   /**
-   * Counts a piece. Returns a promise to await if it is time to yield to other requests; undefined otherwise.
+   * Counts an element. Returns a promise to await if the event loop should first handle other requests. Otherwise returns
+   * undefined, because an `await` for each element would be slow.
    *
-   * @throws UnreadableImageError if there are too many pieces
+   * @throws UnreadableImageError if there are too many elements
    */
-  countPiece(): Promise<void> | undefined {
-    if (++this.#pieces > MAX_PIECES) throw new UnreadableImageError('The file has too many pieces');
-    return this.#pieces % PIECES_PER_YIELD === 0 ? setImmediate() : undefined;
+  countElement(): Promise<void> | undefined {
+    if (++this.#elements > MAX_ELEMENTS) throw new UnreadableImageError('The file has too many elements');
+    return this.#elements % ELEMENTS_PER_YIELD === 0 ? setImmediate() : undefined;
   }
 
   /**
-   * Checks dimensions that the image declares.
+   * Checks the dimensions that an image declares.
    *
    * @throws ImageRefusedError if they are too large
    */
@@ -48,21 +54,21 @@ export class Findings {
     throw new ImageRefusedError('too_many_pixels');
   }
 
-  /** Removes a range, or replaces it by at most as many bytes. */
+  /** Adds an edit that removes a range, or replaces it by at most as many bytes. */
   replace(at: number, length: number, bytes = NO_BYTES): void {
     const last = this.edits.at(-1);
     if (last && last.fill === undefined && last.at + last.length === at && bytes.length === 0) last.length += length;
     else this.#add({ at, length, bytes, fill: undefined });
   }
 
-  /** Overwrites a range without changing its length, so that offsets to later bytes stay valid. */
+  /** Adds an edit that overwrites a range without changing its length, so that the offsets of later bytes do not change. */
   overwrite(at: number, length: number, bytes: Buffer, fill = 0): void {
     this.#add({ at, length, bytes: bytes.subarray(0, length), fill });
   }
 
   #add(edit: Edit): void {
     if (edit.length === 0) return;
-    if (this.edits.length >= MAX_EDITS) throw new UnreadableImageError('The metadata has too many pieces');
+    if (this.edits.length >= MAX_EDITS) throw new UnreadableImageError('The metadata has too many elements');
     this.edits.push(edit);
   }
 }

@@ -13,18 +13,18 @@ const TRAILER = 0x3b;
 const GRAPHIC_CONTROL = 0xf9;
 const APPLICATION = 0xff;
 
-/** The repeat count of an animation, under its two names, and the color profile. */
+/** The application extensions to keep: the repeat count of an animation, which has two names, and the color profile. */
 const keptApplications = ['NETSCAPE2.0', 'ANIMEXTS1.0', 'ICCRGBG1012'];
 
-/** Walks a GIF (CompuServe GIF89a) block by block. Keeps only extensions that affect how frames are shown. */
+/** Walks a GIF (CompuServe GIF89a) block by block. Keeps only those extensions that affect how frames are shown. */
 export async function walkGif(file: ImageFile, findings: Findings): Promise<void> {
   const screen = await file.read(HEADER_BYTES, SCREEN_BYTES);
   const [width, height] = [screen.readUInt16LE(0), screen.readUInt16LE(2)];
   let at = HEADER_BYTES + SCREEN_BYTES + colorTableBytes(screen[4] as number);
   for (let hasImage = false; ; ) {
-    const pause = findings.countPiece();
+    const pause = findings.countElement();
     if (pause) await pause;
-    // Many files lack the trailer or end within a frame.
+    // Accepted, because many files have no trailer or end within a frame.
     if (at >= file.size && hasImage) return;
     const introducer = (file.peek(at, 1) ?? (await file.read(at, 1)))[0];
     if (introducer === TRAILER && hasImage) return removeTrailer(file, at + 1, findings);
@@ -35,7 +35,7 @@ export async function walkGif(file: ImageFile, findings: Findings): Promise<void
       const codeSize = (file.peek(codeAt, 1) ?? (await file.read(codeAt, 1)))[0] as number;
       if (codeSize < 1 || codeSize > 11) throw new UnreadableImageError('A frame has an invalid code size');
       at = await skipSubBlocks(file, codeAt + 1);
-      // Not checked before the first frame: only then is the file known to be a GIF.
+      // Checked only now, because a valid frame proves that the file is a GIF.
       findings.checkDimensions(Math.max(width, frameWidth), Math.max(height, frameHeight));
       hasImage = true;
     } else if (introducer === EXTENSION) {
@@ -43,7 +43,7 @@ export async function walkGif(file: ImageFile, findings: Findings): Promise<void
       const isKept = await isKeptExtension(file, at);
       at = await skipSubBlocks(file, at + 2);
       const isComplete = at <= file.size;
-      // An incomplete extension before the first frame may be random bytes.
+      // An incomplete extension before the first frame does not count as metadata, because it may consist of random bytes.
       findings.hasMetadata ||= !isKept && (isComplete || hasImage);
       if (!isComplete) throw new UnreadableImageError('An extension is truncated');
       if (!isKept) findings.replace(start, at - start);
@@ -53,9 +53,10 @@ export async function walkGif(file: ImageFile, findings: Findings): Promise<void
   }
 }
 
-/** Returns the size of a color table in bytes, by the flags that declare it. */
+/** Returns the size of a color table in bytes, given the flags that declare it. */
 const colorTableBytes = (flags: number) => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
 
+/** Returns whether to keep the extension at a position. */
 async function isKeptExtension(file: ImageFile, at: number): Promise<boolean> {
   const [, label, length] = file.peek(at, 3) ?? (await file.read(at, 3));
   if (label === GRAPHIC_CONTROL) return true;
@@ -64,7 +65,7 @@ async function isKeptExtension(file: ImageFile, at: number): Promise<boolean> {
   return keptApplications.includes(name.toString('latin1'));
 }
 
-/** Returns the position after a series of sub-blocks, or one beyond the end of the file if they are truncated. */
+/** Returns the position after a series of sub-blocks, or a position beyond the end of the file if they are truncated. */
 async function skipSubBlocks(file: ImageFile, start: number): Promise<number> {
   let at = start;
   while (at < file.size) {

@@ -1,12 +1,12 @@
 import type { FileHandle } from 'node:fs/promises';
 import { UnreadableImageError } from './errors.js';
 
-/** The size of the read buffer, and the maximum length of one read. */
+/** The size of the read buffer in bytes, and the maximum length of one read. */
 export const CHUNK_BYTES = 64 * 1024;
 
 /**
- * Reads an open file through one buffer of fixed size. Returned buffers are views of it, valid only until the next read.
- * Walkers try `peek` first because an `await` for every few bytes costs more than the parsing.
+ * Reads an open file through one buffer of fixed size. The returned buffers are views of it, and valid only until the next
+ * read. Callers should try `peek` before `read`, because an `await` for every few bytes takes more time than parsing them.
  */
 export class ImageFile {
   readonly #buffer = Buffer.allocUnsafe(CHUNK_BYTES);
@@ -18,14 +18,14 @@ export class ImageFile {
     readonly size: number,
   ) {}
 
-  /** Returns the bytes if the buffer contains all of them; undefined otherwise. */
+  /** Returns bytes without reading the file, or undefined if the buffer does not contain all of them. */
   peek(at: number, length: number): Buffer | undefined {
     const from = at - this.#start;
     return from >= 0 && from + length <= this.#length ? this.#buffer.subarray(from, from + length) : undefined;
   }
 
   /**
-   * Returns exactly `length` bytes, at most `CHUNK_BYTES`.
+   * Reads exactly `length` bytes, which must be at most `CHUNK_BYTES`.
    *
    * @throws UnreadableImageError if the file is too short
    */
@@ -35,7 +35,10 @@ export class ImageFile {
     return this.#buffer.subarray(0, length);
   }
 
-  /** Returns bytes from `at` on, as many as are buffered. Returns at least one, unless `at` is the end of the file. */
+  /**
+   * Returns the buffered bytes from `at` on. Reads the file if there are none. Returns no bytes only at the end of the
+   * file.
+   */
   async readAvailable(at: number): Promise<Buffer> {
     const from = at - this.#start;
     if (from >= 0 && from < this.#length) return this.#buffer.subarray(from, this.#length);
@@ -43,6 +46,7 @@ export class ImageFile {
     return this.#buffer.subarray(0, this.#length);
   }
 
+  /** Fills the buffer with the bytes from `at` on. */
   async #fill(at: number): Promise<void> {
     this.#start = at;
     this.#length = 0;

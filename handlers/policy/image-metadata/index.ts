@@ -1,10 +1,14 @@
 /*
  * Removes metadata that may identify people or places from images, without decoding or changing their pixels.
  *
- * One walker per format parses the file's structure, checks the declared dimensions, and collects edits: ranges to remove or
- * overwrite. The edits are then applied to the file in place. Walkers use allowlists of pieces to keep, except within AVIF
- * boxes, where only known metadata is removed. Files are read in chunks of fixed size. No library was found that supports
- * more than one or two of these formats without holding the whole image in memory.
+ * For each format there is a walker. It parses the structure of the file, checks the declared dimensions, and collects
+ * edits: ranges to remove or overwrite. The edits are then applied to the file in place. Files are read in chunks of fixed
+ * size.
+ *
+ * Walkers remove every element that is not on a list of elements to keep. The exception is the inside of AVIF boxes, from
+ * which only known metadata is removed.
+ *
+ * No library was found that supports more than one or two of these formats without holding the whole image in memory.
  */
 
 import { open } from 'node:fs/promises';
@@ -21,6 +25,7 @@ import { walkWebp } from './webp.js';
 
 export { ImageRefusedError } from './errors.js';
 
+/** Walks through a file and adds what it finds to `findings`. @throws UnreadableImageError, ImageRefusedError */
 type Walk = (file: ImageFile, findings: Findings) => Promise<void>;
 
 const walks: Readonly<Record<string, Walk>> = {
@@ -32,12 +37,12 @@ const walks: Readonly<Record<string, Walk>> = {
 };
 
 /**
- * Checks the dimensions of an uploaded image and optionally removes its metadata in place. Does not change an image that has
- * no metadata or cannot be parsed.
+ * Checks the dimensions of an uploaded image and, if `stripMetadata` is true, removes its metadata in place. Does not change an
+ * image that has no metadata or cannot be parsed.
  *
  * @returns the new size in bytes
- * @throws ImageRefusedError if the declared dimensions are too large, or if metadata is to be removed and was found in an
- *   image that cannot be parsed
+ * @throws ImageRefusedError if the declared dimensions are too large, or if metadata should be removed but the image, which
+ *   seems to contain metadata, cannot be parsed
  */
 export async function cleanImage(
   image: { path: string; size: number; mediaType: string },
@@ -66,7 +71,8 @@ export async function cleanImage(
 }
 
 /**
- * Returns the edits sorted by position. Omits duplicates, which occur if an image and a sequence in one file share metadata.
+ * Returns the edits sorted by position. Omits duplicates, which occur if an AVIF contains an image and a sequence that share
+ * metadata.
  *
  * @throws UnreadableImageError if edits overlap
  */
@@ -76,8 +82,7 @@ function sortEdits(edits: readonly Edit[]): Edit[] {
     const previous = sorted.at(-1);
     if (previous && previous.at === edit.at && previous.length === edit.length && previous.bytes.equals(edit.bytes))
       continue;
-    if (previous && previous.at + previous.length > edit.at)
-      throw new UnreadableImageError('Pieces of the file overlap');
+    if (previous && previous.at + previous.length > edit.at) throw new UnreadableImageError('Two edits overlap');
     sorted.push(edit);
   }
   return sorted;

@@ -13,15 +13,15 @@ const APP14 = 0xee;
 const APP15 = 0xef;
 const COM = 0xfe;
 
-/** Marker, length, "JFIF\0", version, units and densities, and the width and height of a thumbnail. */
+/** The length of a JFIF segment without a thumbnail: marker, length, "JFIF\0", version, units, densities and thumbnail size. */
 const JFIF_BYTES = 18;
-/** Marker, length, "Adobe", version, flags and the color transform. */
+/** The length of an Adobe segment: marker, length, "Adobe", version, flags and color transform. */
 const ADOBE_BYTES = 16;
 
 /**
  * Walks a JPEG (ITU-T T.81 annex B) segment by segment. Keeps only the application segments that decoders need: JFIF, ICC
- * profiles, Adobe's color transform, and the Exif orientation. Removes everything after the end of the image, such as
- * further pictures, videos and manufacturers' data.
+ * profiles, Adobe's color transform, and the Exif orientation. Removes all bytes after the end of the image, such as further
+ * pictures, videos and data of the camera's manufacturer.
  */
 export async function walkJpeg(file: ImageFile, findings: Findings): Promise<void> {
   let hasFrame = false;
@@ -29,11 +29,11 @@ export async function walkJpeg(file: ImageFile, findings: Findings): Promise<voi
   let hasExif = false;
   let hasUnconfirmedMetadata = false;
   for (let at = 2; ; ) {
-    const pause = findings.countPiece();
+    const pause = findings.countElement();
     if (pause) await pause;
     const lead = file.peek(at, 2) ?? (await file.read(at, 2));
     if (lead[0] !== 0xff) throw new UnreadableImageError('A segment does not begin with a marker');
-    // A removed segment counts as metadata only if a marker follows. Otherwise the segment may be random bytes.
+    // A removed segment counts as metadata only if a marker follows it. Otherwise it may consist of random bytes.
     findings.hasMetadata ||= hasUnconfirmedMetadata;
     const marker = lead[1] as number;
     if (marker === 0xff) {
@@ -77,14 +77,14 @@ export async function walkJpeg(file: ImageFile, findings: Findings): Promise<voi
   }
 }
 
-/** Returns whether a marker has no segment: TEM and RSTn. */
+/** Returns whether a marker has no segment: TEM or RSTn. */
 const isStandalone = (marker: number) => marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7);
 
-/** Returns whether a marker is SOFn. DHT, JPG and DAC are in the same range. */
+/** Returns whether a marker is SOFn. DHT, JPG and DAC are in the same range, but are not frame headers. */
 const isFrameHeader = (marker: number) =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 
-/** Returns the replacement for an application or comment segment, no bytes to remove it; undefined if it needs no change. */
+/** Returns the replacement for an application or comment segment: no bytes to remove it, or undefined if it needs no change. */
 function reduceSegment(marker: number, segment: Buffer, length: number, hasExif: boolean): Buffer | undefined {
   const startsWith = (name: string) => segment.toString('latin1', 4, 4 + name.length) === name;
   if (marker === APP0 && startsWith('JFIF\0')) {
@@ -117,8 +117,9 @@ function createExifSegment(tiff: Buffer): Buffer {
 }
 
 /**
- * Returns the position of the marker after a scan's data, or the file's size if no marker follows. In the data, FF is
- * followed by 00 or FF, or is part of a restart marker. With many FFs, this loop is far faster than a search for each.
+ * Returns the position of the marker after the data of a scan, or the size of the file if no marker follows. In the data, a
+ * byte FF is followed by 00 or FF, or belongs to a restart marker. If there are many such bytes, this loop is far faster
+ * than a search for each of them.
  */
 async function skipScan(file: ImageFile, start: number): Promise<number> {
   let isAfterFf = false;

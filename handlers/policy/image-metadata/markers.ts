@@ -1,6 +1,11 @@
 import { CHUNK_BYTES, type ImageFile } from './image-file.js';
 
-/** Byte strings that indicate metadata at any position. All are too long to occur by chance. */
+/*
+ * Searches for signs of metadata in a file that cannot be parsed. The search is a heuristic: a false alarm only causes a
+ * damaged image to be refused.
+ */
+
+/** Byte strings that indicate metadata at any position. They are too long to occur by chance. */
 const signatures = [
   'Exif\0',
   'II*\0\x08\0\0\0',
@@ -16,8 +21,8 @@ const signatures = [
 ].map((signature) => Buffer.from(signature, 'latin1'));
 
 /**
- * The names of metadata chunks and boxes, by media type. A name counts if the length next to it fits in the file, or if the
- * name is frequent.
+ * The names of metadata chunks and boxes, by media type. A name is short and may occur by chance. It counts as metadata if the
+ * length next to it does not exceed the rest of the file, or if the name occurs often.
  */
 const chunks: Record<string, { names: readonly string[]; readLength: (bytes: Buffer, at: number) => number }> = {
   'image/png': {
@@ -34,10 +39,10 @@ const chunks: Record<string, { names: readonly string[]; readLength: (bytes: Buf
   },
 };
 
-/** The maximum number of chance occurrences of a name in `CHUNK_BYTES`. */
+/** How often a name may occur by chance in `CHUNK_BYTES`. */
 const MAX_OCCURRENCES = 16;
 
-/** The overlap of consecutive reads: longer than any signature, or name with its length. */
+/** The overlap of consecutive reads: more than the length of any signature, and of any name with its length field. */
 const OVERLAP_BYTES = 32;
 
 /** Returns whether a file that cannot be parsed seems to contain metadata. */
@@ -50,7 +55,10 @@ export async function hasMetadataMarkers(file: ImageFile, mediaType: string): Pr
   return false;
 }
 
-/** Returns whether the bytes contain a metadata chunk. `remainingBytes` is the length of the file from their start on. */
+/**
+ * Returns whether the bytes contain a metadata chunk. `remainingBytes` is the number of bytes from their start to the end
+ * of the file.
+ */
 function hasChunk(bytes: Buffer, mediaType: string, remainingBytes: number): boolean {
   const { names = [], readLength = () => Infinity } = chunks[mediaType] ?? {};
   return names.some((name) => {

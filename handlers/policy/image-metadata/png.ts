@@ -6,12 +6,12 @@ import { CHUNK_BYTES, type ImageFile } from './image-file.js';
 import { removeTrailer } from './trailer.js';
 
 const SIGNATURE_BYTES = 8;
-/** The length, type and checksum of a chunk. */
+/** The size of a chunk's length, type and checksum together. */
 const CHUNK_OVERHEAD_BYTES = 12;
 
 /**
- * Ancillary chunks that affect how pixels are shown. The profile name in `iCCP` is kept: the profile contains it too. The
- * last line holds ImageMagick's orientation and canvas.
+ * The types of ancillary chunks to keep, which affect how pixels are shown. The profile name in `iCCP` is not removed,
+ * because the profile contains it too. The last line has ImageMagick's chunks for orientation and canvas.
  */
 const keptTypes = new Set([
   ...['iCCP', 'sRGB', 'gAMA', 'cHRM', 'cICP', 'mDCV', 'cLLI', 'mDCv', 'cLLi'],
@@ -23,7 +23,7 @@ const keptTypes = new Set([
 /** Walks a PNG (W3C PNG, third edition) or APNG chunk by chunk. Keeps all critical chunks. */
 export async function walkPng(file: ImageFile, findings: Findings): Promise<void> {
   for (let at = SIGNATURE_BYTES; ; ) {
-    const pause = findings.countPiece();
+    const pause = findings.countElement();
     if (pause) await pause;
     const head = file.peek(at, 8) ?? (await file.read(at, 8));
     const dataLength = head.readUInt32BE(0);
@@ -31,7 +31,7 @@ export async function walkPng(file: ImageFile, findings: Findings): Promise<void
     const end = at + CHUNK_OVERHEAD_BYTES + dataLength;
     if ((at === SIGNATURE_BYTES) !== (type === 'IHDR')) throw new UnreadableImageError('IHDR is not the first chunk');
     if (end > file.size) {
-      // Readers show an image whose pixel data is truncated as far as it goes.
+      // Accepted, because readers show an image with truncated pixel data as far as possible.
       if (type === 'IDAT' || type === 'fdAT') return;
       throw new UnreadableImageError('A chunk has an invalid length');
     }
@@ -53,7 +53,7 @@ export async function walkPng(file: ImageFile, findings: Findings): Promise<void
 /** Returns whether a chunk is ancillary: bit 5 of the first letter of its type is set. */
 const isAncillary = (head: Buffer) => ((head[4] as number) & 0x20) !== 0;
 
-/** Returns the replacement for an `eXIf` chunk, no bytes to remove it; undefined if it needs no change. */
+/** Returns the replacement for an `eXIf` chunk: no bytes to remove it, or undefined if it needs no change. */
 async function reduceExifChunk(file: ImageFile, at: number, dataLength: number): Promise<Buffer | undefined> {
   const tiff = reduceExif(await file.read(at + 8, Math.min(dataLength, CHUNK_BYTES)), dataLength);
   if (!tiff || tiff.length === 0) return tiff;

@@ -6,9 +6,10 @@ import { removeTrailer } from './trailer.js';
 
 const HEADER_BYTES = 12;
 const CHUNK_HEADER_BYTES = 8;
-/** The position, size, duration and flags of a frame, which precede its chunks. */
+/** The size of a frame's position, size, duration and flags, which precede its chunks. */
 const FRAME_HEADER_BYTES = 16;
 
+/** Flags of a VP8X chunk. */
 const HAS_EXIF = 0x08;
 const HAS_XMP = 0x04;
 
@@ -34,14 +35,14 @@ export async function walkWebp(file: ImageFile, findings: Findings): Promise<voi
   let hasChanges = false;
   let keptEnd = riffEnd;
   for (let at = HEADER_BYTES; at < riffEnd; ) {
-    const pause = findings.countPiece();
+    const pause = findings.countElement();
     if (pause) await pause;
     const chunk = await readChunk(file, at, riffEnd);
     if (at === HEADER_BYTES) await checkDimensions(file, chunk, findings);
     if (at === HEADER_BYTES && chunk.type === 'VP8X') flags = (await file.read(chunk.dataAt, 1))[0];
     if (chunk.type === 'ANMF') await blankUnknownChunks(file, chunk, findings);
     if (!keptTypes.has(chunk.type)) {
-      // Readers look for Exif only if VP8X declares it.
+      // Without a VP8X chunk, an Exif chunk is removed completely, because readers would not use its orientation.
       const kept = chunk.type === 'EXIF' && flags !== undefined ? await reduceExifChunk(file, chunk) : NO_BYTES;
       hasExif ||= kept?.length !== 0;
       if (kept) {
@@ -66,7 +67,7 @@ async function readChunk(file: ImageFile, at: number, parentEnd: number): Promis
   const dataAt = at + CHUNK_HEADER_BYTES;
   const dataLength = head.readUInt32LE(4);
   if (dataAt + dataLength > parentEnd) throw new UnreadableImageError('A chunk has an invalid length');
-  // Chunks are padded to an even length. The last one may lack its padding byte.
+  // Chunks are padded to an even length. The padding byte of the last chunk may be missing.
   const end = Math.min(dataAt + dataLength + (dataLength % 2), parentEnd);
   return { type: head.toString('latin1', 0, 4), at, dataAt, dataLength, end };
 }
@@ -86,23 +87,23 @@ async function checkDimensions(file: ImageFile, { type, dataAt, dataLength }: Ch
   }
 }
 
-/** Returns the replacement for an `EXIF` chunk, no bytes to remove it; undefined if it needs no change. */
+/** Returns the replacement for an `EXIF` chunk: no bytes to remove it, or undefined if it needs no change. */
 async function reduceExifChunk(file: ImageFile, { dataAt, dataLength }: Chunk): Promise<Buffer | undefined> {
   const data = await file.read(dataAt, Math.min(dataLength, CHUNK_BYTES));
-  // Some writers add the prefix that JPEG requires, although WebP has none.
+  // Some programs add the prefix that only JPEG requires.
   const start = data.subarray(0, EXIF_PREFIX.length).equals(EXIF_PREFIX) ? EXIF_PREFIX.length : 0;
   const reduced = reduceExif(data.subarray(start), dataLength - start);
-  // An already reduced TIFF needs a new chunk only to remove the prefix.
+  // If the TIFF is already reduced, a new chunk is needed only to remove the prefix.
   const tiff = reduced === undefined && start > 0 ? data.subarray(start, dataLength) : reduced;
   if (!tiff || tiff.length === 0) return tiff;
   return Buffer.concat([Buffer.from('EXIF'), u32(tiff.length), tiff]);
 }
 
-/** Overwrites unknown chunks in a frame. Removing them would change the length of the frame. */
+/** Overwrites unknown chunks in a frame. They are not removed, because that would change the length of the frame. */
 async function blankUnknownChunks(file: ImageFile, frame: Chunk, findings: Findings): Promise<void> {
   const frameEnd = frame.dataAt + frame.dataLength;
   for (let at = frame.dataAt + FRAME_HEADER_BYTES; at < frameEnd; ) {
-    const pause = findings.countPiece();
+    const pause = findings.countElement();
     if (pause) await pause;
     const chunk = await readChunk(file, at, frameEnd);
     if (!frameTypes.has(chunk.type)) findings.overwrite(chunk.dataAt, chunk.end - chunk.dataAt, NO_BYTES);
@@ -110,6 +111,7 @@ async function blankUnknownChunks(file: ImageFile, frame: Chunk, findings: Findi
   }
 }
 
+/** Returns a 32-bit little-endian integer. */
 function u32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32LE(value);
