@@ -149,7 +149,7 @@ export async function updateAccount(db: Database, id: number, change: AccountCha
   try {
     return await db.transaction().execute((trx) => updateInTransaction(trx, id, change));
   } catch (error) {
-    // Two accounts that swap usernames can deadlock. PostgreSQL has aborted this transaction, so the other one can continue.
+    // Two accounts that swap usernames can deadlock. PostgreSQL aborts one of the transactions, which is then repeated.
     if (error instanceof StoreUnavailableError && hasSqlState(error.cause, '40P01'))
       return updateAccount(db, id, change);
     return fieldTakenOrThrow(error);

@@ -12,7 +12,7 @@ import { hiddenOwners, privateAccounts, publicOr } from './visibility.js';
  * visible posts is subtracted from the remaining offset. Other statements can run between two slices, and the scan stops
  * when the client disconnects. A process reads only one deep page at a time.
  *
- * A slice finds out which authors are private in one of two ways:
+ * There are two ways to find out which authors of a slice are private:
  *
  *   With a hash table   PostgreSQL hashes the ids of all accounts that are hidden from the viewer, once per slice. This is
  *                       four times as fast, if few accounts are private.
@@ -79,6 +79,7 @@ export async function findDeepIds(
 
 interface ScanOptions {
   signal?: AbortSignal | undefined;
+  // Tests override these two limits.
   maxSlicePosts?: number;
   maxHashedAccounts?: number;
 }
@@ -111,12 +112,15 @@ interface SliceQuery {
 interface Slice {
   /** The number of posts scanned. It is smaller than requested only at the end of the list. */
   size: number;
+  /** The number of visible posts among them. */
   visibleCount: number;
+  /** The ids of the visible posts that belong to the page. */
   ids: number[];
   /** The last post scanned. Its fields are null if the slice is empty. */
   last: PostKey;
 }
 
+/** Scans the next slice of the list. */
 async function readSlice(
   db: Database,
   list: PostList,

@@ -10,7 +10,7 @@ import { filterVisible, type PostReaders, type PostsPage, readPage, recheckVisib
  * The feed: all posts that a user may see, newest first, one page at a time.
  *
  * The newest posts are the same for all users, so concurrent requests share one query for them (see `support/batch.ts`). Three
- * queries are tried in turn, until one fills the page:
+ * queries are tried one after another, until one of them fills the page:
  *
  *   1. The window: reads the newest posts and filters them for the viewer. It serves nearly every first page.
  *   2. The wide window: reads the ids of many more posts, filters the ids for the viewer, and then reads the posts of the page.
@@ -132,8 +132,8 @@ export interface NewestIds {
 }
 
 /**
- * Returns the ids of the newest posts. They are sent as JSON, because thousands of rows would take longer to parse than to
- * find.
+ * Returns the ids of the newest posts. The query returns one row with JSON, because parsing thousands of rows would take
+ * long.
  */
 export async function newestIds(db: Database, limit: number): Promise<NewestIds> {
   const { rows } = await sql<NewestIds>`

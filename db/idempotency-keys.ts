@@ -23,8 +23,8 @@ export interface KeyedRequest {
 }
 
 /**
- * The outcome of a request for a new post. `created`: this request or an earlier one with the same key created the post; in the
- * latter case, `entries` is empty. `keyReused`: the key was used before, with another form.
+ * The outcome of a request for a new post. `created`: the post exists. If an earlier request with the same key created it,
+ * `entries` is empty. `keyReused`: an earlier request used the key with another form.
  */
 export type PostCreation =
   | { outcome: 'created'; post: NewPost; entries: readonly OutboxEntry[] }
@@ -32,7 +32,7 @@ export type PostCreation =
 
 export type NewPost = Omit<PostRow, 'author_private'>;
 
-/** Keys that were created at this time, 24 hours ago, or earlier have expired. */
+/** The time 24 hours ago. Keys that were created then or earlier have expired. */
 const EXPIRED_BEFORE = secondsFromNow(-24 * 60 * 60);
 
 /** Returns the outcome of an earlier request with this key, or undefined if there was none in the last 24 hours. */
@@ -82,6 +82,7 @@ export async function createPostOnce(
   });
 }
 
+/** Inserts the row of a key, or replaces the row of an expired key. */
 async function insertKey(trx: DatabaseTransaction, { account, key, formHash }: KeyedRequest, post: NewPost) {
   const { id: post_id, image, author_username, created_at } = post;
   const values = { form_hash: formHash, post_id, image, author_username, created_at };

@@ -10,9 +10,11 @@ import { raiseSequence, skipIds } from './postgres/sequences.js';
  * contain an installation marker with the same id. Every start compares the ids. If a connection variable is wrong, the
  * start fails, instead of mixing the friends, likes and images of two installations.
  *
- * A new store has no marker. The installation claims it by writing its marker, but only if PostgreSQL does not yet have a
- * store of the same role. `npm run move` replaces a store. Until it has finished, flags in the row of the installation
- * prevent a start.
+ * A new store has no marker. The installation claims such a store by writing a marker to it. It does so only once for the
+ * graph and once for the image store: if PostgreSQL has already recorded the kind of a store, one without a marker is the
+ * wrong store.
+ *
+ * `npm run move` replaces a store. Until it has finished, flags in the row of the installation prevent a start.
  */
 
 /** The configured stores do not belong to the same installation. */
@@ -96,8 +98,8 @@ export async function joinImages(trx: DatabaseTransaction, images: ImageStore): 
 }
 
 /**
- * The number of ids to skip: more than the number of rows that may be missing from a restored backup of PostgreSQL. There are
- * enough 53-bit ids to skip this many nine billion times.
+ * The number of ids to skip: more than the number of rows that may be missing from a restored backup of PostgreSQL. Ids
+ * have 53 bits, so this many can be skipped nine billion times.
  */
 const SKIPPED_IDS = 1_000_000;
 
@@ -116,6 +118,7 @@ export interface Installation {
   images: string | null;
 }
 
+/** Verifies that a store belongs to this installation, or claims it if it is new. Records its kind. */
 async function joinStore(trx: DatabaseTransaction, role: Role, store: Store): Promise<void> {
   const installation = await checkInstallation(trx, { [role]: store });
   let claimedBy = await store.claimedBy();

@@ -16,7 +16,7 @@ interface Stores {
 
 /**
  * Returns a page of a user's own posts, newest first. A concurrency limit for large pages bounds the memory of their rows,
- * because different users never share rows here, unlike in the feed.
+ * because requests of different users cannot share rows, as they do in the feed.
  *
  * @param client its signal aborts when the client disconnects
  * @throws OverloadedError

@@ -50,7 +50,7 @@ export function selectPosts(db: Database) {
 export const newestFirst = sql`posts.created_at desc, posts.id desc`;
 
 /**
- * Joins the column `private` of its author to each post, and preserves the order of an index. The limit forces a nested
+ * Joins each post's author, for the column `private`, and preserves the order of the posts' index. The limit forces a nested
  * loop, which caches the row of each author (Memoize). With a plain join, PostgreSQL would sort all posts, or look up the
  * author again for each post.
  */
@@ -164,7 +164,7 @@ interface CreatedRow extends Omit<PostRow, 'id'> {
 /**
  * Creates a post. Returns undefined if the author's account does not exist.
  *
- * A single statement does all of it, in these steps: take the advisory lock (`locked`), lock and read the account's row
+ * A single statement performs these steps: take the advisory lock (`locked`), lock and read the account's row
  * (`account`), claim the image (`claimed`), add its size to the account's stored bytes (`counted`), insert the post and its
  * outbox entry. Each step reads from an earlier one, so all of them wait for the locks.
  *

@@ -58,7 +58,6 @@ function replacedBytesOf(account: number, replaced: ReplacedImage | undefined): 
  * bytes.
  *
  * @param image null if the old image is only removed
- *
  * @throws StorageQuotaExceededError
  */
 export async function changeStoredBytes(

@@ -110,6 +110,7 @@ export async function openBareStores(
   };
 }
 
+/** Connects to PostgreSQL, or opens the embedded one. @throws DiskFullError, DatabaseNotOpenedError */
 export async function openDatabase(
   { postgres, dataDir }: StoresConfig,
   directory: DataDirectory,

@@ -25,7 +25,10 @@ export interface WindowCounters {
 /** A key and the length of its window. */
 type Increment = readonly [key: string, windowMs: number];
 
-/** High, because Redis responds fast: to hold back calls for a larger batch would only delay them. */
+/**
+ * The maximum number of batches in progress. It is high, because holding back calls of such a fast store would only delay
+ * them.
+ */
 const MAX_IN_FLIGHT = 16;
 
 /** Each increment ensures that the counter has an expiry time: a counter without one would block its client permanently. */

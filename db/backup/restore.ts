@@ -50,6 +50,7 @@ async function isOccupied(root: string): Promise<boolean> {
   return (await readdir(join(root, 'images')).catch(() => [])).length > 0;
 }
 
+/** Extracts an archive to `restoring`, syncs the files, and then moves them into place. */
 async function extractInto({ root, restoring }: DataDirectory, archive: string): Promise<void> {
   await mkdir(restoring, { recursive: true, mode: OWNER_ONLY_MODE });
   syncPath(root);

@@ -72,7 +72,7 @@ export const FIND_ATTEMPT = 'MATCH (attempt:Attempt {id: $attempt}) RETURN attem
 export const CREATE_ATTEMPT = 'CREATE (:Attempt {id: $attempt, at: timestamp()})';
 export const DELETE_ATTEMPTS = `
   MATCH (attempt:Attempt)
-  WHERE attempt.id = $attempt OR attempt.at < timestamp() - $age
+  WHERE attempt.id = $attempt OR attempt.at < timestamp() - $maxAgeMs
   DELETE attempt`;
 
 /** Returns how two users are related: `friends`, or the direction of a pending request. */
@@ -143,6 +143,10 @@ export const REMOVE_FRIEND_EDGES = `
 export const READ_CLAIM = 'MATCH (i:Installation) RETURN i.id AS id LIMIT 1';
 export const RELEASE = 'MATCH (i:Installation) DELETE i';
 
+/**
+ * Sets the installation marker, unless another installation has set it. The unique `rank` ensures that there is only one
+ * marker.
+ */
 export const CLAIM = `
   MERGE (i:Installation {rank: 1})
   ON CREATE SET i.id = $installation

@@ -9,7 +9,7 @@ import type { Run } from './neo4j-session.js';
 /** Returns a negative id, which no node has. It is random, so that concurrent warm-ups do not lock the same nodes. */
 const absentId = () => -1 - Math.floor(Math.random() * 1e9);
 
-/** The age of an attempt node that the warm-up would delete; no node is as old. */
+/** The minimum age of `Attempt` nodes that the warm-up would delete. No node is this old. */
 const UNREACHABLE_AGE_MS = Number.MAX_SAFE_INTEGER / 2;
 
 /** Lengths of list parameters. Neo4j plans a statement separately for each order of magnitude of a list's length. */
@@ -65,7 +65,7 @@ function statementsWithId(id: number): Statement[] {
     [cypher.LOCK_PEOPLE, { people: [id] }],
     [cypher.FIND_ATTEMPT, { attempt }],
     [cypher.CREATE_ATTEMPT, { attempt }],
-    [cypher.DELETE_ATTEMPTS, { attempt, age: UNREACHABLE_AGE_MS }],
+    [cypher.DELETE_ATTEMPTS, { attempt, maxAgeMs: UNREACHABLE_AGE_MS }],
     [cypher.EXISTING_RELATION, pair],
     [cypher.REQUEST, { requests: [pair] }],
     [cypher.ACCEPT, pair],

@@ -64,7 +64,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
 
   /** Deletes this `Attempt` node, if any, and those of transactions that are too old to be retried. */
   async function deleteAttempts(attempt: string | null): Promise<void> {
-    await change(cypher.DELETE_ATTEMPTS, { attempt, age: ATTEMPT_MAX_AGE_TIMEOUTS * options.timeoutMs });
+    await change(cypher.DELETE_ATTEMPTS, { attempt, maxAgeMs: ATTEMPT_MAX_AGE_TIMEOUTS * options.timeoutMs });
   }
 
   /** Removes all edges of a node, in transactions of limited size. */

@@ -2,16 +2,15 @@ import { StoreUnavailableError } from '../support/errors.js';
 import type { ImageStore } from './index.js';
 
 /**
- * Holds: a backup uses them to hold off changes to the image store while it copies the images. Each hold lasts until the
- * function that its method returned is called.
+ * Lets a backup hold off changes to the image store while it copies the images. Each method returns a function that ends the
+ * hold.
  */
 export interface ImageHolds {
   /**
    * Makes new removals fail with StoreUnavailableError, so that the outbox retries them later. Waits for removals in progress.
-   * Returns a function that ends the hold.
    */
   holdRemovals(): Promise<() => void>;
-  /** Makes new `put` calls wait. Waits for `put` calls in progress. Returns a function that ends the hold. */
+  /** Makes new `put` calls wait until the hold ends. Waits for `put` calls in progress. */
   holdPuts(): Promise<() => void>;
 }
 
@@ -22,6 +21,7 @@ export function withHolds(store: ImageStore): ImageStore & { holds: ImageHolds }
   /** Resolves when `put` may continue. Undefined while there is no hold. */
   let putsReleased: Promise<void> | undefined;
 
+  /** Adds a call to those in progress until it is complete. */
   function track(kind: keyof typeof inProgress, call: Promise<void>): Promise<void> {
     const settled = call.catch(() => undefined).finally(() => inProgress[kind].delete(settled));
     inProgress[kind].add(settled);

@@ -143,7 +143,7 @@ export function createOutbox(
 
   /**
    * Delivers the entry of an image: removes the image unless a row refers to it, then deletes the entry. No new reference can
-   * appear in between, because names are never reused and a due image can no longer be claimed.
+   * appear meanwhile, because names are never reused and a due image can no longer be claimed.
    */
   async function deliverImage(id: number, name: string): Promise<boolean> {
     if ((await claimDueEntries(db, [id]).execute()).length === 0) return false;

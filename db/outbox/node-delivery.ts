@@ -7,15 +7,15 @@ import { batched } from '../support/batch.js';
 import { failpoint } from '../support/failpoints.js';
 import type { Observer } from '../support/observer.js';
 
+/*
+ * Delivers outbox entries to the graph: creates the node of a person or post if its row exists, and removes the node if
+ * not. See `index.ts` for the pattern.
+ */
+
 interface Stores {
   graphTransactions: Database;
   graph: SocialGraph;
 }
-
-/*
- * Delivery to the graph: creates or removes the node of a person or post, as the outbox entry's current row requires. See
- * `index.ts` for the pattern.
- */
 
 type Entry = Awaited<ReturnType<ReturnType<typeof claimDueEntries>['execute']>>[number];
 
@@ -25,7 +25,7 @@ type Entry = Awaited<ReturnType<ReturnType<typeof claimDueEntries>['execute']>>[
  */
 type Outcome = 'done' | 'skipped' | 'retryAlone';
 
-/** Small, because logins of these people and likes of these posts wait for the locks of the whole batch. */
+/** Limits the number of logins of these people and likes of these posts that wait for the locks of the batch. */
 const MAX_BATCH_SIZE = 50;
 
 /**

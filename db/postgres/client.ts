@@ -112,8 +112,8 @@ export const usageOf = (pool: pg.Pool): PoolUsage => ({
 const UNAVAILABLE = /^(08|28|3D|40|53|57|58)|^(25006|25P0[34]|55P03)$/;
 
 /**
- * Returns whether an error means that PostgreSQL is unavailable. Errors that it did not report count, except for
- * TypeErrors.
+ * Returns whether an error means that PostgreSQL is unavailable. This includes all errors that it did not
+ * report, such as lost connections, except TypeErrors.
  */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof pg.DatabaseError ? UNAVAILABLE.test(error.code ?? '') : !(error instanceof TypeError);

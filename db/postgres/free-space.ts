@@ -7,7 +7,7 @@ import type { Database } from './index.js';
 /*
  * Keeps a reserve of free space on the disk of the embedded stores. PostgreSQL crashes when it cannot write its WAL
  * (write-ahead log). Before that happens, the service refuses writes: the database becomes read-only, and uploads are
- * rejected. Reads continue, and use the reserve, because even reads write a little.
+ * rejected. Reads continue. They use the reserve, because PostgreSQL writes a little even for reads.
  */
 
 export interface FreeSpace {
@@ -21,7 +21,7 @@ export interface FreeSpace {
 /** The free space below which writes are refused: the size of four WAL segments. */
 export const RESERVE_BYTES = 64 * 1024 * 1024;
 
-/** The free space from which on writes are accepted again. The margin (hysteresis) prevents frequent changes. */
+/** Writes are accepted again at this much free space. The margin (hysteresis) prevents rapid changes between the two states. */
 const RECOVERED_BYTES = RESERVE_BYTES + 16 * 1024 * 1024;
 
 /** The free space that PostgreSQL needs to start: it may create a WAL segment and write a checkpoint. */
@@ -93,6 +93,7 @@ export async function watchFreeSpace(path: string, db: Database, log: Log): Prom
   };
 }
 
+/** Returns the free space on the disk of a path. */
 export async function readFreeBytes(path: string): Promise<number> {
   const { bavail, bsize } = await statfs(path);
   return bavail * bsize;

@@ -5,8 +5,8 @@ import type { Postgres } from './index.js';
 
 /*
  * Replaces the background processes that the embedded PostgreSQL lacks: autovacuum and the checkpointer. VACUUM and
- * CHECKPOINT occupy the only connection, so they should block requests only briefly. For this, each table is vacuumed by a
- * statement of its own, and a checkpoint is made before much WAL (write-ahead log) has accumulated.
+ * CHECKPOINT occupy the only connection, so they must be short. Each table is therefore vacuumed by a separate statement, and a
+ * checkpoint is made before much WAL (write-ahead log) has accumulated.
  */
 
 export interface Maintenance {
@@ -40,14 +40,13 @@ interface Options {
 const INTERVAL_MS = 2000;
 
 /**
- * A checkpoint is due when this much WAL was written since the last one. To replay it after a crash takes less than a
- * second.
+ * A checkpoint is due when this much WAL was written since the last one. Replaying it after a crash takes less than a second.
  */
 const CHECKPOINT_WAL_BYTES = 32 * 1024 * 1024;
 
 /**
- * The urgency from which on a table is vacuumed even while the connection is in use. Otherwise it would never be vacuumed under
- * constant load.
+ * A table with at least this urgency is vacuumed even while the connection is in use. Otherwise it would never be vacuumed
+ * under constant load.
  */
 const BUSY_URGENCY = 4;
 
@@ -57,16 +56,16 @@ const FIRST_VACUUM_DELAY_MS = 10 * 60 * 1000;
 interface DueTable {
   name: string;
   /**
-   * How far the table exceeds the thresholds of autovacuum: 1 at the threshold, 2 at twice the threshold. The highest of
-   * the ratios for changed rows, inserted rows and the age of transaction ids counts. A table of the service that was not
-   * vacuumed since the start has an urgency of at least 1, and of at least `BUSY_URGENCY` after `firstVacuumDelayMs`.
+   * The number of changed rows divided by autovacuum's threshold, so a table is due at 1. The ratios for inserted rows and
+   * for the age of transaction ids are computed too, and the highest ratio is the urgency. A table of the service that was
+   * not vacuumed since the start has at least an urgency of 1, or of `BUSY_URGENCY` after `firstVacuumDelayMs`.
    */
   urgency: number;
   /** Whether the table needs VACUUM, not only ANALYZE. */
   needsVacuum: boolean;
 }
 
-/** Returns an SQL expression for the number of changed rows from which on a table is due, by the settings of autovacuum. */
+/** Returns an SQL expression for the number of changed rows at which a table is due, by the settings of autovacuum. */
 const thresholdSql = (kind: 'vacuum' | 'vacuum_insert' | 'analyze') =>
   sql.raw(`(current_setting('autovacuum_${kind}_threshold')::float8 +
     current_setting('autovacuum_${kind}_scale_factor')::float8 * greatest(reltuples, 0))`);
@@ -90,7 +89,7 @@ export function startMaintenance(
     lastCheckpointAt = Date.now() / 1000;
   }
 
-  /** Makes a checkpoint if at least so much WAL was written since the last one, unless checkpoints are held off. */
+  /** Makes a checkpoint if at least this much WAL was written since the last one, unless checkpoints are held off. */
   async function checkpointIfDue(minWalBytes: number): Promise<void> {
     if (holds.size > 0) return;
     const { rows } = await sql<{ bytes: number }>`

@@ -19,15 +19,21 @@ export interface PostgresOptions {
   timeoutMs: number;
 }
 
-/** The options of the pool for migrations, verification and moves: few statements at a time, which may take long. */
+/**
+ * The options of the pool for migrations, verification and moves. Few of their statements run at a time, but some take
+ * long.
+ */
 const MAINTENANCE = { poolSize: 2, timeoutMs: 24 * 60 * 60 * 1000 };
 
-/** How long a transaction may be idle before the server ends it, in statement timeouts. It may be waiting for another store. */
+/**
+ * The server ends a transaction that is idle for this many statement timeouts. Transactions are idle while they wait for
+ * the graph.
+ */
 const IDLE_IN_TRANSACTION_FACTOR = 5;
 
 /**
- * Opens a PostgreSQL server. A PgBouncer in transaction mode may be in between. For this reason, settings are made per
- * transaction, not per session.
+ * Connects to a PostgreSQL server. Settings are made per transaction, not per session, so that the connection can lead
+ * through a PgBouncer in transaction mode.
  */
 export function openPostgres(
   { url, poolSize, graphPoolSize, timeoutMs }: PostgresOptions,
@@ -110,6 +116,7 @@ class BreakerDialect extends PostgresDialect {
   }
 }
 
+/** See `BreakerDialect`. */
 class BreakerDriver extends PostgresDriver {
   readonly #breaker: CircuitBreaker;
   readonly #begin: string;
@@ -123,7 +130,7 @@ class BreakerDriver extends PostgresDriver {
   override async acquireConnection(): Promise<DatabaseConnection> {
     return this.#breaker.run(async (call) => {
       const connection = await super.acquireConnection();
-      // The breaker has abandoned the call meanwhile, so nobody else will release the connection.
+      // The breaker has abandoned the call meanwhile, so its caller will not release the connection.
       if (call.isAbandoned) await this.releaseConnection(connection as never);
       return connection;
     });

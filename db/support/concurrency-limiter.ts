@@ -1,7 +1,7 @@
 /*
  * Concurrency limiter for expensive work. It has a fixed number of slots and a first-in, first-out queue with a maximum waiting
  * time. It keeps a few expensive requests from using all the capacity of the database or all memory. Work is removed from the
- * queue when its client disconnects, because nobody would read the result.
+ * queue when its client disconnects, because no one would read the result.
  */
 
 /** The work waited too long for a slot, or its client disconnected. Retrying later is safe. */

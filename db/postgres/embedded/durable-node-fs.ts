@@ -13,11 +13,12 @@ import { syncPath } from '../../support/durable-files.js';
  *   `fsync` of a file first syncs the recorded directories.
  */
 
-/** The parts of Emscripten's NODEFS used here. PGlite has no types for it. */
+/** A file or directory of Emscripten's NODEFS, for which PGlite has no types. */
 interface EmscriptenNode {
   mode: number;
 }
 
+/** The properties of NODEFS that are used here. */
 interface NodeFileSystem {
   realPath(node: EmscriptenNode): string;
   /** Converts Node's errors to Emscripten's. */
@@ -33,6 +34,7 @@ interface NodeFileSystem {
 
 type InitOptions = Parameters<NodeFS['init']>[1];
 
+/** The `fs` option of PGlite. */
 export class DurableNodeFS extends NodeFS {
   override async init(pg: PGlite, options: InitOptions) {
     const addFsync = ({ NODEFS }: { NODEFS: NodeFileSystem }) => makeDurable(NODEFS);
@@ -40,6 +42,7 @@ export class DurableNodeFS extends NodeFS {
   }
 }
 
+/** Adds `fsync` to NODEFS, and the recording of changed directories. */
 function makeDurable({ node_ops, stream_ops, realPath, tryFSOperation }: NodeFileSystem): void {
   const changedDirectories = new Set<string>();
   const { mknod, rename, unlink, rmdir } = node_ops;

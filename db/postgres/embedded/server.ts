@@ -137,7 +137,7 @@ async function startWorker(workerData: WorkerInput): Promise<Worker> {
     worker.once('exit', () => reject(new DatabaseNotOpenedError(directory, 'PostgreSQL exited during startup')));
   });
   worker.removeAllListeners();
-  // An error also ends the thread, and the exit event is handled.
+  // Without a listener, an error of the thread would end the process. The error also ends the thread: see the 'exit' listener.
   worker.on('error', () => undefined);
   if (report.kind === 'ready') return worker;
   await worker.terminate();

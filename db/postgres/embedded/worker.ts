@@ -15,6 +15,7 @@ const report = (message: Report) => parentPort?.postMessage(message);
 /** The port of the client that connected last. */
 let currentPort: MessagePort | undefined;
 
+/** Connects a client, and disconnects the previous one. */
 function connect(pglite: PGlite, port: MessagePort): void {
   currentPort?.close();
   currentPort = port;

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
+/** Adds the table `installation`, and the column `delivered` to the outbox. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('installation')

@@ -1,11 +1,12 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * Adds a table with the number of likes of each post, which triggers maintain. To count the rows instead would take time
- * proportional to the number of likes.
+ * Adds a table with the number of likes of each post, which triggers maintain. Counting the likes in each query would take time
+ * proportional to their number.
  *
- * Before it writes likes, a transaction takes an advisory lock, after all its other locks. So only one transaction writes
- * likes at a time. Otherwise two transactions that update the counts of the same posts in different orders could deadlock.
+ * A trigger also takes an advisory lock before likes are written, so that only one transaction at a time writes likes.
+ * Without the lock, two transactions could deadlock by updating the counts of the same posts in different orders. It is the
+ * last lock in the lock order: see `locks.ts`.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
@@ -19,7 +20,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create function wait_to_like() returns trigger language plpgsql as $$
     begin
-      perform pg_advisory_xact_lock(${sql.lit(LIKES_LOCK)});
+      perform pg_advisory_xact_lock(${sql.lit(LIKES_LOCK_KEY)});
       return null;
     end $$`.execute(db);
   await sql`
@@ -50,5 +51,5 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     referencing old table as changed for each statement execute function count_gone_likes()`.execute(db);
 }
 
-/** The key of an advisory lock. Keys of accounts and posts are not negative: see `locks.ts`. */
-const LIKES_LOCK = -2;
+/** The key of the advisory lock. It is negative, because the keys of accounts and posts are positive: see `locks.ts`. */
+const LIKES_LOCK_KEY = -2;

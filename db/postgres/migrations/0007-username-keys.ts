@@ -25,7 +25,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   }
 }
 
-/** A copy of the function in `db/accounts.ts` at the time of this migration. */
+/** The function `usernameKey` of `db/accounts.ts`, as it was when this migration was written. */
 const usernameKey = (username: string): string =>
   username
     .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
