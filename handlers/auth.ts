@@ -24,7 +24,7 @@ export const auth: AuthHandlers<Handlers> = {
 
   async login({ body: { email, password }, headers, client }, context) {
     const credentials = await checkCredentials(context, client, email, password);
-    // Rounded, because tokens and cookies have a resolution of one second.
+    // Rounded down to seconds, because tokens and cookies have a resolution of one second.
     const expiresAt = new Date((Math.floor(Date.now() / 1000) + context.config.tokenTtlSeconds) * 1000);
     const session =
       credentials &&

@@ -56,6 +56,7 @@ function accountProblems({ username, email, password }: AccountFields, resulting
   ];
 }
 
+/** Returns a problem if a form has both an image and `remove_image: true`. */
 function imageProblems(fieldNames: readonly string[], { remove_image }: { remove_image?: boolean }): FieldProblem[] {
   return fieldNames.includes('image') && remove_image ? [IMAGE_AND_REMOVAL] : [];
 }

@@ -7,9 +7,7 @@ import { errorResponse } from './http/errors.js';
 
 type Schemas = components['schemas'];
 
-/*
- * Views: they convert rows of the database to the schemas of the contract.
- */
+/* Views convert rows of the database to the schemas of the contract. */
 
 /** Returns the path of an image, or null if there is no image. */
 const imageLink = (route: 'posts' | 'profiles', image: string | null) => image && `/${route}/image/${image}`;

@@ -23,7 +23,9 @@ export interface Config {
   workers: number;
   /** The base URL at which clients reach the service. */
   publicUrl: URL;
+  /** The origins, besides that of `publicUrl`, whose pages may use the API with the session cookie. */
   corsOrigins: readonly string[];
+  /** The addresses and CIDR ranges of proxies whose forwarded headers are trusted. */
   trustProxy: readonly string[];
   stores: StoresConfig;
   /** Redis counts requests for the rate limits, and failed passwords. If undefined, each process counts in memory. */
@@ -37,7 +39,7 @@ export interface Config {
   uploadStripMetadata: boolean;
   /** Limits per account. `failedPasswordsMax` applies to each hour. */
   account: { storageMaxBytes: number; sessionsMax: number; failedPasswordsMax: number };
-  /** How long the readiness check already fails at shutdown before the servers close. */
+  /** At shutdown, the readiness check fails for this long before the servers close. */
   shutdownDelaySeconds: number;
   logLevel: string;
   /** If undefined, the format is text on a terminal, and JSON otherwise. */

@@ -44,7 +44,7 @@ function isLoopback(host: string): boolean {
 interface Range {
   version: 4 | 6;
   first: bigint;
-  /** Exclusive. */
+  /** The first address after the range. */
   end: bigint;
 }
 

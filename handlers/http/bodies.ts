@@ -21,7 +21,7 @@ import { bodyTooLarge, type HttpError, type Reason, reason, unsupportedMediaType
 
 const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'multipart/form-data';
-/** A media type (RFC 9110 section 8.3.1), up to its parameters. */
+/** Matches the beginning of a valid Content-Type: a media type (RFC 9110 section 8.3.1), before its parameters. */
 const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(;|$)/;
 
 const MAX_JSON_BYTES = 64 * 1024;
@@ -72,6 +72,7 @@ export function parsedBody(request: FastifyRequest): RequestBody {
   return body;
 }
 
+/** Reads a body. See the beginning of this file. */
 async function readBody(
   payload: Readable,
   mediaType: string | undefined,

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { ERROR_STATUSES, type ErrorCode } from './error-codes.js';
 
-/** The responses by the code of Node's error. All other errors result in a 400. */
+/** The responses to errors of Node, by the code of the error. All other errors result in a 400. */
 const RESPONSES: Record<string, [code: ErrorCode, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request took too long to arrive.'],
   HPE_HEADER_OVERFLOW: ['headers_too_large', 'The request line and headers are too large.'],

@@ -24,7 +24,7 @@ export class RequestClient implements Client {
     return /^https$/i.test(this.#request.protocol);
   }
 
-  /** Replaces Fastify's `request.signal`, which already aborts when the request body has been read. */
+  /** Replaces Fastify's `request.signal`, which aborts as soon as the request body has been read. */
   get signal(): AbortSignal {
     this.#controller ??= abortOnClose(this.#reply);
     return this.#controller.signal;

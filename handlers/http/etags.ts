@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Returns the strong entity tag of a content. */
+/** Returns a strong entity tag for these bytes. */
 export const etagOf = (bytes: Uint8Array): string => `"${createHash('sha256').update(bytes).digest('base64url')}"`;
 
 /**

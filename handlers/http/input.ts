@@ -168,8 +168,8 @@ function validateBody(
   };
   if (form) {
     const body = normalizeEmails(coerceAll(form.fields, operation.body?.fields ?? {}), operation);
-    // If `readForm` has reported a problem of a field, those of the schema are omitted. The empty name stands for the whole
-    // form.
+    // If `readForm` has reported a problem of a field, the schema's problems of this field are omitted. The empty name stands
+    // for the whole form.
     const reported = new Set(form.problems.map(({ field }) => field));
     const fromSchema = reported.has('')
       ? []

@@ -89,7 +89,7 @@ export async function createRateLimiter(
     }
     const { complete, socket } = request.raw;
     if (!complete) delayClose(socket);
-    // Not behind a proxy, because other clients have the same `remoteAddress`.
+    // Only for direct connections: behind a proxy, other clients have the same `remoteAddress`.
     if (bucket === 'general' && request.ip === socket.remoteAddress) countRefused(request.ip, status.ttl);
     throw rateLimitExceeded(status.ttlInSeconds);
   }

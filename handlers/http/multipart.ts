@@ -93,6 +93,7 @@ export function readParts(request: IncomingMessage, maxBytes: number): AsyncIter
   return parts;
 }
 
+/** Returns the boundary from the Content-Type, or undefined if it is missing or too long. */
 function boundaryOf({ headers }: IncomingMessage): string | undefined {
   const boundary = parseHeader(headers['content-type'] ?? '').parameters.get('boundary');
   return boundary && boundary.length <= MAX_BOUNDARY_LENGTH ? boundary : undefined;

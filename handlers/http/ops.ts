@@ -22,7 +22,7 @@ export interface OpsServer {
 /** The timeout of one check. It is short, because orchestrators usually time out after a few seconds. */
 const CHECK_TIMEOUT_MS = 2500;
 
-/** Stores that the service does not need to be ready. */
+/** The service counts as ready even if these stores are unavailable. */
 const OPTIONAL_STORES: ReadonlySet<string> = new Set<StoreName>(['redis']);
 
 /**

@@ -48,7 +48,7 @@ function waitForSocket(request: IncomingMessage, response: ServerResponse, liste
     // 9.3.2).
     pipeline.last.shouldKeepAlive = false;
     if (pipeline.waiting === MAX_WAITING) stopReading(socket);
-    // Later requests are dropped too, even if there is room again.
+    // Later requests are dropped too, even after waiting requests have started.
     pipeline.waiting = Number.POSITIVE_INFINITY;
     return;
   }

@@ -86,6 +86,7 @@ function remoteContextOf({ headers: { traceparent } }: FastifyRequest): SpanCont
   return parsed ? { ...parsed, isRemote: true } : undefined;
 }
 
+/** Returns how the request ended, as attributes of its span. */
 function resultOf({ raw: { writableFinished, statusCode } }: FastifyReply) {
   if (!writableFinished) return { attributes: { 'error.type': 'connection_closed' }, isError: false };
   const isError = statusCode >= 500;

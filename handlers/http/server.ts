@@ -58,7 +58,7 @@ const DEFAULT_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options':
 /** The maximum time that a request may take to arrive: enough for the largest upload over a slow connection. */
 const REQUEST_TIMEOUT_MS = 300_000;
 
-/** Longer than the idle timeout of common proxies (60 seconds), so that the proxy closes an idle connection first. */
+/** The idle timeout of connections. It is longer than that of common proxies (60 s), so that the proxy closes them first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
 const HOST_MISSING = { in: 'header', field: 'Host', ...reason('required') } as const;

@@ -4,8 +4,8 @@ import type { Socket } from 'node:net';
  * The slow-reader sweep: closes connections whose clients read their responses too slowly or not at all. Such a client occupies
  * the memory of its response, and the file or stream from which the response is read.
  *
- * The sweep runs periodically. It examines each connection that has had unsent data at every sweep since an earlier one.
- * Since then, the kernel must have accepted bytes at a minimum rate.
+ * The sweep runs periodically. If a connection has had unsent data at several consecutive sweeps, the kernel must have
+ * accepted its bytes at a minimum rate since the first of these sweeps.
  *
  * The kernel accepts bytes in steps, whenever a third of its send buffer is free. A step is up to a megabyte on a fast
  * network, and some ten kilobytes on a slow one. The grace period is long enough for such a step.

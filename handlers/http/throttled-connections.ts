@@ -18,7 +18,7 @@ const MAX_REFUSED = 10;
 /** The interval at which the new connections of a delayed address are read. */
 const READ_INTERVAL_MS = 1000;
 
-/** A connection that would have to wait longer is closed. */
+/** The maximum delay. A connection that would have to wait longer is closed. */
 const MAX_DELAY_MS = 10_000;
 
 /** The maximum number of addresses whose refused requests are counted. */

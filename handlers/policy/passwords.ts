@@ -53,7 +53,8 @@ const COMMON_PASSWORDS = new Set(rankedPasswords);
 
 /**
  * The stems of very common passwords, without look-alikes. The stem of a password ends at its last letter. Passwords that
- * do not end with a letter are omitted, because different words would match them: 5150, for example, would become siso.
+ * do not end with a letter are omitted, because look-alikes would turn them into other words: 5150 would become siso, and
+ * passwords that begin with siso would be refused.
  */
 const COMMON_STEMS = new Set(
   rankedPasswords
@@ -81,11 +82,13 @@ const FORWARD_SEQUENCES = [
 ];
 const SEQUENCES = [...FORWARD_SEQUENCES, ...FORWARD_SEQUENCES.map((sequence) => [...sequence].reverse().join(''))];
 
+/** Returns whether a password contains an obvious sequence, forwards or backwards. */
 function hasSequence(password: string): boolean {
   const lowercase = password.toLowerCase();
   return SEQUENCES.some((sequence) => lowercase.includes(sequence));
 }
 
+/** Returns all substrings of this length. */
 function substrings(line: string, length: number): string[] {
   return Array.from({ length: line.length - length + 1 }, (_, start) => line.slice(start, start + length));
 }

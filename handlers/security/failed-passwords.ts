@@ -49,7 +49,7 @@ export function createFailedPasswords(maxFailures: number, redis: RedisConnectio
   }
 
   /**
-   * Replaces the count in memory by the one from Redis, unless the latter is lower, because it does not include failures
+   * Replaces the count in memory by the one from Redis, unless that one is lower: it does not include failures
    * that were counted while Redis was unavailable.
    */
   function mergeShared(subject: string, failures: number, ttlMs: number): void {

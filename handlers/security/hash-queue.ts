@@ -55,7 +55,7 @@ interface Job extends HashJobOptions {
   refuse(error: Error): void;
 }
 
-/** Shorter durations count as this one in the average, so that jobs which fail early do not lower it too much. */
+/** The minimum duration of a job in the average, so that jobs that fail early do not lower the average too much. */
 const MIN_DURATION_MS = 5;
 
 /** The weight of the latest job in the moving average. */

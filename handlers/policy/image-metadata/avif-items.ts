@@ -113,8 +113,8 @@ async function readMetadataItems(
 }
 
 /**
- * Calls `select` for each extent of an item location box. Returns the extents for which it returns true. Their positions are
- * offsets in the file.
+ * Calls `select` for each extent of an item location box. Returns the extents for which `select` returns true. Their
+ * positions are offsets in the file.
  */
 async function readExtents(
   { file, findings }: BoxReader,

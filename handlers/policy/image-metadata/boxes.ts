@@ -58,6 +58,7 @@ export class BoxReader {
   }
 }
 
+/** Converts a 64-bit integer to a number. @throws UnreadableImageError if it is not a safe integer */
 export function toSafeInteger(value: bigint): number {
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new UnreadableImageError('A number is too large');
   return Number(value);

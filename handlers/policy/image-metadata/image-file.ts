@@ -36,8 +36,8 @@ export class ImageFile {
   }
 
   /**
-   * Returns the buffered bytes from `at` on. Reads the file if there are none. Returns no bytes only at the end of the
-   * file.
+   * Returns the buffered bytes from `at` on. Reads the file if there are none. Returns at least one byte, unless `at` is
+   * the end of the file.
    */
   async readAvailable(at: number): Promise<Buffer> {
     const from = at - this.#start;
