@@ -8,8 +8,8 @@ import { createPost, type PostContent, type PostRow, type PostStores } from './p
  * Idempotency keys: a client that repeats a request for a new post with the same key gets the first response again.
  *
  * The transaction that creates the post also inserts a row for the key, so after a crash either both or neither exist.
- * While a request is in progress, its row is not yet visible to others. It therefore holds an advisory lock on the key,
- * which PostgreSQL releases when the transaction ends, even after a crash.
+ * While a request is in progress, its row is not yet visible to other requests. The request therefore holds an advisory lock on
+ * the key, which PostgreSQL releases when the transaction ends, even after a crash.
  *
  * The row stores the fields of the first response, because the post may be edited or deleted before the request is repeated.
  * Title and text are not stored: they are taken from the repeated form, whose hash must be the same.

@@ -2,7 +2,7 @@ import type { DatabaseTransaction } from '../postgres/index.js';
 
 /*
  * The social graph: friendships, friend requests and likes. It has two implementations: Neo4j (`neo4j.ts`) and tables in
- * PostgreSQL (`embedded.ts`). In the graph a user is called a person; its id is the id of the account.
+ * PostgreSQL (`embedded.ts`). Here a user is called a person, and has the id of the account.
  */
 
 export interface Friendship {

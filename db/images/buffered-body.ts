@@ -108,7 +108,7 @@ export function bufferedBody(body: Readable, { directory, timeoutMs }: Options):
     void serve();
   }
 
-  // If the stream fails without a listener for errors, the process would end.
+  // Without a listener, an error of the stream would end the process.
   stream.on('error', () => undefined);
   receive().catch(fail);
   return stream;

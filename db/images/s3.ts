@@ -121,6 +121,6 @@ function streamOf(bytes: Buffer): Readable {
       this.push(null);
     },
   });
-  // If the stream fails without a listener for errors, the process would end.
+  // Without a listener, an error of the stream would end the process.
   return stream.on('error', ignore);
 }
