@@ -6,7 +6,8 @@ import { formatLogLine } from './log-text.js';
  * Creates the logger of the service. Only the listed properties of errors are logged, because stores may add sensitive ones.
  * Request and response objects are omitted, because they contain headers, bodies and queries.
  *
- * @param destination standard output by default; if `logFormat` is undefined, the format is text for a terminal, JSON otherwise
+ * @param destination where to write log lines; standard output by default. If `logFormat` is undefined, a terminal gets
+ *   text, and any other destination JSON
  */
 export function createLogger(
   { logLevel, logFormat }: Pick<Config, 'logLevel' | 'logFormat'>,

@@ -164,7 +164,7 @@ export async function buildServer(
   const rateLimiter = await createRateLimiter(server, config, redis);
   server.addHook('onRequest', async (request, reply) => {
     const { operation, exemptFromRateLimit } = request.routeOptions.config ?? {};
-    // During a shutdown, requests that arrived earlier are still served, and so is the first request of a connection.
+    // During a shutdown, the first request of a connection is still served, because its client could not know of the shutdown.
     const isTooLate = closing && request.raw.socket.bytesWritten > 0;
     if (!exemptFromRateLimit && !isPreflight(request)) {
       const bucket = isFromUntrustedOrigin(request, trustedOrigins)

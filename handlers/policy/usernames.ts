@@ -10,8 +10,8 @@ const WHITE_SPACE = /\p{White_Space}/u;
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\u{13441}\u{13442}\u{16fe4}\u{1d159}]/u;
 
 /**
- * Returns the code of each rule about characters that a username breaks. Covers all planes; the pattern of the schema only
- * the BMP.
+ * Returns the code of each rule about characters that a username breaks. Covers all of Unicode; the pattern of
+ * the schema covers only the BMP.
  */
 export function usernameProblems(username: string): FieldCode[] {
   const visible = username.replace(new RegExp(WHITE_SPACE, 'gu'), '');

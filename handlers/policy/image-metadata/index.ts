@@ -41,8 +41,8 @@ const walks: Readonly<Record<string, Walk>> = {
  * image that has no metadata or cannot be parsed.
  *
  * @returns the new size in bytes
- * @throws ImageRefusedError if the declared dimensions are too large, or if metadata should be removed but the image, which
- *   seems to contain metadata, cannot be parsed
+ * @throws ImageRefusedError if the declared dimensions are too large, or if `stripMetadata` is true and the image seems to
+ *   contain metadata but cannot be parsed
  */
 export async function cleanImage(
   image: { path: string; size: number; mediaType: string },
