@@ -84,7 +84,7 @@ t.test('the rule in TypeScript and the rule in SQL agree for a generated populat
     t.same([...inWindow].sort(byId), visible.sort(byId), 'the window of ids');
     t.same([...page].sort(byId), visible, 'the query of a page');
     t.same([...hashed].sort(byId), visible, 'the scan of deep pages with a hash table');
-    t.same([...lookedUp].sort(byId), visible, 'the scan of deep pages with look-ups');
+    t.same([...lookedUp].sort(byId), visible, 'the scan of deep pages with lookups');
     t.same(
       single.flatMap((found) => (found?.post ? [found.post.id] : [])).sort(byId),
       visible.filter((id) => isPublicOrOwn(viewer, owners.get(id) ?? { id: 0, private: true })),
