@@ -9,6 +9,9 @@ import {
 import { claimsOf, WRONG_PASSWORD, withCookie } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 
+/** Another problem in a form with a password: a service that accepts a wrong password still changes nothing. */
+const BLANK_NAME = { name: ' ' };
+
 /** Passwords that each break exactly one requirement of the policy. */
 const REJECTED: [id: string, sentence: string, code: string, passwords: string[]][] = [
   [
@@ -150,7 +153,7 @@ const CONTAINED_NAMES: [
   ],
 ];
 
-/** Most rules send profile updates that change nothing. These are not in the strict rate limit bucket. */
+/** Most rules send profile updates that change nothing. The strict rate limit does not count these. */
 export const passwords: Subject = {
   name: 'Passwords',
   rules: [
@@ -158,8 +161,8 @@ export const passwords: Subject = {
       rule(id, `${sentence} Otherwise the request returns 400 with the code ${code}.`, async (users) => {
         const { send, password: current_password } = await users.sharedUser('ada');
         for (const password of passwords) {
-          const response = await send(400, 'PUT /profiles/me', { form: { password, current_password } });
-          expectProblemCodes(response, `body.password ${code}`);
+          const response = await send(400, 'PUT /profiles/me', { form: { password, current_password, ...BLANK_NAME } });
+          expectProblemCodes(response, `body.password ${code}`, 'body.name blank');
         }
       }),
     ),
@@ -168,8 +171,7 @@ export const passwords: Subject = {
       rule(id, sentence, async (users) => {
         const { send, password: current_password } = await users.sharedUser('ada');
         for (const password of passwords) {
-          // The blank name is the only problem, so nothing changes.
-          const form = { password, current_password, name: ' ' };
+          const form = { password, current_password, ...BLANK_NAME };
           expectProblemCodes(await send(400, 'PUT /profiles/me', { form }), 'body.name blank');
         }
       }),
@@ -179,8 +181,9 @@ export const passwords: Subject = {
       rule(id, `${sentence} Otherwise the request returns 400 with the code ${code}.`, async (users) => {
         const { send, password: current_password } = await users.sharedUser('ada');
         for (const [changes, password] of cases) {
-          const update = await send(400, 'PUT /profiles/me', { form: { ...changes, password, current_password } });
-          expectProblemCodes(update, `body.password ${code}`);
+          const form = { ...changes, password, current_password, ...BLANK_NAME };
+          const update = await send(400, 'PUT /profiles/me', { form });
+          expectProblemCodes(update, `body.password ${code}`, 'body.name blank');
           const json = { ...users.newUser(), ...changes, password };
           expectProblemCodes(await users.anonymous.send(400, 'POST /auth/register', { json }), `body.password ${code}`);
         }
