@@ -42,20 +42,20 @@ interface Running {
   stop(): Promise<void>;
 }
 
-/** Starts the service in this process. In a worker, tells the primary process. */
+/** Starts the service in this process. In a worker, reports the addresses to the primary process. */
 async function startHere(config: Config, log: Logger): Promise<Running> {
   const service = await startService(config, log);
-  // A store that was unavailable during the start may turn out to belong to another installation.
+  // A store that was unavailable during the start is checked later. It may belong to another installation.
   service.stores.verified.catch((error) => {
     console.error(explain(error));
-    tellPrimary({ kind: 'failed' });
+    reportToPrimary({ kind: 'failed' });
     stop(1);
   });
-  tellPrimary({ kind: 'listening', url: service.url, opsUrl: service.opsUrl });
+  reportToPrimary({ kind: 'listening', url: service.url, opsUrl: service.opsUrl });
   return service;
 }
 
-function tellPrimary(message: WorkerMessage): void {
+function reportToPrimary(message: WorkerMessage): void {
   if (cluster.isWorker) process.send?.(message);
 }
 

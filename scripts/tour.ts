@@ -10,7 +10,7 @@ const MAX_OUTPUT_CHARS = 320;
 /** The requests that have a rate limit of their own. */
 const STRICT_REQUESTS = ['POST /auth/register', 'POST /auth/login', 'DELETE /profiles/me'];
 
-/** Two people each send all of them. */
+/** The tour creates two users, and each sends all of them. */
 const STRICT_REQUEST_COUNT = 2 * STRICT_REQUESTS.length;
 
 /** Ctrl-C arrives twice: from the terminal and from npm. */
@@ -145,7 +145,7 @@ function formData(fields: Fields): FormData {
   return form;
 }
 
-/** Creates a person with random, unused credentials. */
+/** Creates a user with random, unused credentials. */
 function createPerson(name: string): Person {
   const username = `${name.toLowerCase()}-${randomBytes(4).toString('hex')}`;
   const password = `Tour!${insertDashes(randomBytes(9).toString('hex'))}`;

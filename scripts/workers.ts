@@ -15,13 +15,13 @@ import { CommandError } from './command-error.js';
  * the workers one at a time: a worker stops only after its successor listens.
  */
 
-/** What a worker tells the primary process. */
+/** A message from a worker to the primary process. */
 export type WorkerMessage =
   | { kind: 'listening'; url: string; opsUrl: string }
-  /** The worker cannot run and has printed the reason. A replacement would fail, too. */
+  /** The worker cannot run and has printed the reason. A replacement would fail for the same reason. */
   | { kind: 'failed' };
 
-/** What the primary process tells a worker. Workers ignore signals, which may also reach them with their process group. */
+/** A message from the primary process to a worker. Workers ignore signals, since those sent to the process group reach them too. */
 export type PrimaryMessage = { kind: 'stop' };
 
 interface RunningWorker {
@@ -52,8 +52,8 @@ const WORKER_ENVIRONMENT = { OPS_HOST: '127.0.0.1', OPS_PORT: '0', SHUTDOWN_DELA
 /**
  * Starts the workers.
  *
- * @param onFailed called when a worker reports that the service cannot run, for example because a store turned out to belong to
- *   another installation
+ * @param onFailed called when a worker reports that the service cannot run, for example because a store belongs to another
+ *   installation
  * @throws CommandError if a worker cannot start
  */
 export async function startWorkers(config: Config, log: Logger, onFailed: () => void): Promise<Workers> {
@@ -111,7 +111,7 @@ export async function startWorkers(config: Config, log: Logger, onFailed: () => 
     log.info('restarting the workers one at a time');
     for (const old of [...running]) {
       if (stopping.signal.aborted) return;
-      // It has ended meanwhile, and is being replaced.
+      // It has ended by itself, and is being replaced.
       if (!running.has(old)) continue;
       try {
         await start();

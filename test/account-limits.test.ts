@@ -42,7 +42,7 @@ t.test('failed passwords', async (t) => {
     });
     const seconds = Number(response.headers.get('retry-after'));
     t.ok(seconds > 3500 && seconds <= 3600, `${seconds} seconds`);
-    t.ok(response.headers.has('x-ratelimit-limit'), 'the response has the rate limit headers too');
+    t.ok(response.headers.has('x-ratelimit-limit'), 'the response also has the rate limit headers');
   };
 
   t.test(

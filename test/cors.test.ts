@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import t from 'tap';
 import { contract } from '../scripts/contract-test/document.js';
-import { samples } from '../scripts/contract-test/images.js';
+import { picture } from './support/picture.js';
 import type { TestResponse } from './support/requests.js';
 import { createPost, startTestService } from './support/service.js';
 import { createWireSender, writeBytes } from './support/wire.js';
@@ -107,7 +107,7 @@ t.test('every origin may read the document, and only allowed origins the explore
 });
 
 t.test('pages of trusted origins may embed images, pages of other sites may not', async (t) => {
-  const { image } = await createPost(user, { image: new Blob([samples.png], { type: 'image/png' }) });
+  const { image } = await createPost(user, { image: picture() });
   for (const [origin, policy] of [
     [ALLOWED, 'cross-origin'],
     ...REFUSED.map((refused) => [refused, 'same-site'] as const),

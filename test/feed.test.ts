@@ -20,7 +20,7 @@ async function emptyFeed(): Promise<void> {
   await sql`truncate posts`.execute(db);
 }
 
-/** Inserts posts by these authors in turn, oldest first. Three share each instant, so that ids decide their order. */
+/** Inserts posts that alternate between these authors, oldest first. Three share each instant, so that ids decide their order. */
 async function seed(authors: readonly TestUser[], count: number, when?: 'after now'): Promise<void> {
   const first = when ? sql`clock_timestamp()` : sql`timestamptz '2026-01-01'`;
   const ids = authors.map(({ id }) => id);
@@ -41,7 +41,7 @@ async function expectedFeed(authors: readonly TestUser[]): Promise<number[]> {
     .map(({ id }) => id);
 }
 
-/** Expects the right pages of several sizes that end around the ends of the windows and of the feed. */
+/** Expects correct pages of several sizes. They end at or next to the ends of the windows and of the feed. */
 async function expectPages(t: Test, viewer: TestUser, expected: readonly number[], description: string): Promise<void> {
   const ends = [WINDOW_POSTS, WIDE_WINDOW_POSTS, expected.length].flatMap((end) => [end - 1, end, end + 1]);
   for (const limit of [1, 20, 100]) {

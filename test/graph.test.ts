@@ -92,7 +92,7 @@ t.test('the embedded graph keeps like counts up to date through every change', a
     ['likes', () => embedded.like(likesOf(idsOf(1, 2, 3, 4), idsOf(1, 2, 3)))],
     ['some of them again', () => embedded.like(likesOf(idsOf(4, 5), idsOf(3, 4)))],
     ['unlikes, some of them without a like', () => embedded.unlike(likesOf(idsOf(1, 9), idsOf(1, 2)))],
-    ['a removed person', () => embedded.removePerson(FIRST_ID + 4)],
+    ['a removed user', () => embedded.removePerson(FIRST_ID + 4)],
     ['a removed post', () => embedded.removePost(FIRST_ID + 3)],
     [
       'many likes',
@@ -136,7 +136,7 @@ t.test('after a start, new accounts and posts do not get ids that the graph cont
   const { person, post } = await nextIds(older.db);
   const like = { person: person + 1000, post: post + 2000 };
   await older.graph.like([like]);
-  // As a PostgreSQL that was restored from a backup.
+  // Like a PostgreSQL that was restored from a backup.
   await older.close();
   const next = await nextIds((await openTestStores(t, environment)).db);
   t.ok(next.person > like.person && next.post > like.post, `${next.person}, ${next.post}`);
@@ -150,7 +150,7 @@ t.test('the migration counts existing likes', async (t) => {
     for (const migration of Object.values(before)) await migration.up(trx);
     await sql`insert into graph_likes (post_id, person_id) values (1, 1), (1, 2), (7, 1)`.execute(trx);
     await addCounts?.up(trx);
-    await expectCountsAgree(t, trx, 'in a schema of their own');
+    await expectCountsAgree(t, trx, 'in a separate schema');
     t.same(await trx.selectFrom('graph_like_counts').selectAll().orderBy('post_id').execute(), [
       { post_id: 1, likes: 2 },
       { post_id: 7, likes: 1 },

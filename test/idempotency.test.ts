@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import t from 'tap';
 import { tryLock } from '../db/postgres/locks.js';
-import { samples } from '../scripts/contract-test/images.js';
 import { listImageNames } from './support/image-store.js';
+import { picture } from './support/picture.js';
 import type { RequestOptions } from './support/requests.js';
 import { PASSWORD, startTestService, type TestUser } from './support/service.js';
 import { needsServers } from './support/stores.js';
@@ -11,7 +11,7 @@ const service = await startTestService(t);
 const { stores } = service;
 
 const FORM = { title: 'A title', text: 'A text' };
-const FORM_WITH_IMAGE = { ...FORM, image: new Blob([samples.png], { type: 'image/png' }) };
+const FORM_WITH_IMAGE = { ...FORM, image: picture() };
 
 const create = (author: TestUser, key: string, form: RequestOptions['form'] = FORM) =>
   author.send('POST', '/posts/create', { form, headers: { 'Idempotency-Key': key } });

@@ -117,7 +117,7 @@ t.test('an image is deleted from the store when it is replaced or removed, or it
   t.same(uploads, []);
 });
 
-t.test('concurrent edits of a post leave one stored image, or none if it is deleted meanwhile', async (t) => {
+t.test('concurrent edits of a post leave one stored image, or none if the post is deleted', async (t) => {
   const author = await service.createUser();
   const before = (await readStored()).images;
   const [edited, deleted] = [
@@ -199,7 +199,7 @@ t.test('an image is closed after its response, also after a response to HEAD', {
   while ((await openImages()).length > 0 && Date.now() < deadline);
   t.same(await openImages(), []);
   await new Promise((resolve) => setTimeout(resolve));
-  t.same(warnings, [], 'none is left to the garbage collection');
+  t.same(warnings, [], 'the garbage collector closes no file');
 });
 
 t.test('does not serve a stored image that no post or profile references', async (t) => {

@@ -10,47 +10,21 @@ import { createPost } from '../db/posts.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
 import { countLikes, idsOf } from './support/contents.js';
 import { listImageNames } from './support/image-store.js';
+import { createFixtures } from './support/inconsistencies.js';
 import { freshDataDirectory, freshStores, needsServers, openTestStores } from './support/stores.js';
+import { until } from './support/until.js';
 
 const environment = await freshStores(t);
 const stores = await openTestStores(t, environment);
-const { db, graph, outbox, images, directory } = stores;
+const { db, graph, outbox, images } = stores;
 
-let accountCount = 0;
-
-async function account(): Promise<number> {
-  accountCount += 1;
-  const name = `user${accountCount}`;
-  const created = await createAccount(stores, {
-    name,
-    username: name,
-    email: `${name}@x.example`,
-    passwordHash: 'hash',
-  });
-  return created.outcome === 'created' ? created.id : 0;
-}
-
-async function post(author: number): Promise<number> {
-  const created = await createPost(stores, author, { title: 'A title', text: 'A text' });
-  return created?.post.id ?? 0;
-}
+const { account, post, upload } = createFixtures(stores);
 
 const record = (kind: 'person' | 'post' | 'image', key: string | number) =>
   db.transaction().execute((trx) => enqueue(trx, [{ kind, key }]));
 
 const waiting = async (key: string | number) =>
   db.selectFrom('outbox').selectAll().where('key', '=', String(key)).where('delivered', '=', false).execute();
-
-async function upload(name: string) {
-  const path = join(directory.uploads, name);
-  await writeFile(path, name);
-  return { path, extension: 'png', bytes: name.length, storageMaxBytes: 1000 };
-}
-
-/** Waits until a condition holds. The test's timeout is the limit. */
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
-}
 
 t.test('delivery is idempotent: it keeps entities with a row and removes the others', async (t) => {
   const [author, liker] = [await account(), await account()];
@@ -138,7 +112,7 @@ t.test(
   'the pause before a retry doubles, up to five seconds for an unavailable store and five minutes otherwise',
   async (t) => {
     const { db, outbox, directory } = await openTestStores(t, { DATA_DIR: await freshDataDirectory(t) });
-    // Without the relay, which would deliver the entries too.
+    // The relay would also deliver the entries.
     await outbox.stop();
     const inTheWay = 'f'.repeat(32);
     await mkdir(join(directory.images, inTheWay));
@@ -168,25 +142,25 @@ t.test(
 
 t.test('keeps the bytes of an image that a row has claimed', async (t) => {
   const author = await account();
-  const name = await withPendingImage(stores, await upload('one'), async (image) => {
+  const name = await withPendingImage(stores, await upload(), async (image) => {
     await createPost(stores, author, { title: 'T', text: 'T', image });
     return image.name;
   });
   t.same(await waiting(name), []);
   t.ok(await images.get(name).then((image) => image?.stream.destroy()));
   await outbox.deliver(await record('image', name));
-  t.ok((await listImageNames(images)).includes(name), 'also after another entry for the image is delivered');
+  t.ok((await listImageNames(images)).includes(name), 'another delivered entry for the image does not remove it');
 });
 
 t.test('removes unclaimed bytes immediately, whether the write is refused or fails', async (t) => {
   const before = await listImageNames(images);
-  await withPendingImage(stores, await upload('two'), async () => undefined);
-  const failing = withPendingImage(stores, await upload('three'), async () => {
+  await withPendingImage(stores, await upload(), async () => undefined);
+  const failing = withPendingImage(stores, await upload(), async () => {
     throw new Error('the row could not be written');
   });
   await t.rejects(failing, /row could not/);
   const missingAuthor = 5_000_000;
-  const created = await withPendingImage(stores, await upload('of a missing author'), (image) =>
+  const created = await withPendingImage(stores, await upload(), (image) =>
     createPost(stores, missingAuthor, { title: 'T', text: 'T', image }),
   );
   t.equal(created, undefined, 'the author’s account does not exist');
@@ -196,7 +170,7 @@ t.test('removes unclaimed bytes immediately, whether the write is refused or fai
 t.test('keeps an image that is not due, and rolls back a claim after it is due', async (t) => {
   const author = await account();
   const count = async () => (await db.selectFrom('posts').selectAll().where('author_id', '=', author).execute()).length;
-  const late = withPendingImage(stores, await upload('four'), async (image) => {
+  const late = withPendingImage(stores, await upload(), async (image) => {
     await outbox.deliver([{ id: image.entry, kind: 'image', key: image.name }]);
     t.ok((await listImageNames(images)).includes(image.name), 'the entry is not due, and the bytes are kept');
     await db.updateTable('outbox').set({ due_at: sql`clock_timestamp()` }).where('id', '=', image.entry).execute();
@@ -207,7 +181,7 @@ t.test('keeps an image that is not due, and rolls back a claim after it is due',
 });
 
 t.test('an image can be claimed within 15 minutes', async (t) => {
-  await withPendingImage(stores, await upload('slow'), async (image) => {
+  await withPendingImage(stores, await upload(), async (image) => {
     const { rows } = await sql<{ seconds: number }>`
       select extract(epoch from due_at - clock_timestamp())::float8 as seconds from outbox where id = ${image.entry}`.execute(
       db,
@@ -219,7 +193,7 @@ t.test('an image can be claimed within 15 minutes', async (t) => {
 
 t.test('rejects a claim of an image whose removal was attempted before', async (t) => {
   const author = await account();
-  const claiming = withPendingImage(stores, await upload('tried'), async (image) => {
+  const claiming = withPendingImage(stores, await upload(), async (image) => {
     await db.updateTable('outbox').set({ attempts: 1 }).where('id', '=', image.entry).execute();
     return createPost(stores, author, { title: 'T', text: 'T', image });
   });
@@ -229,7 +203,7 @@ t.test('rejects a claim of an image whose removal was attempted before', async (
 t.test('a committed write succeeds even if the check of its entry fails', needsServers, async (t) => {
   const author = await account();
   const closing = await openTestStores(t, environment);
-  const created = await withPendingImage({ ...stores, db: closing.db }, await upload('committed'), async (image) => {
+  const created = await withPendingImage({ ...stores, db: closing.db }, await upload(), async (image) => {
     const post = await createPost(stores, author, { title: 'T', text: 'T', image });
     await closing.close();
     return post;
@@ -238,7 +212,7 @@ t.test('a committed write succeeds even if the check of its entry fails', needsS
 });
 
 t.test('an image can be claimed only once', async (t) => {
-  await withPendingImage(stores, await upload('five'), async (image) => {
+  await withPendingImage(stores, await upload(), async (image) => {
     await db.transaction().execute((trx) => claimImage(trx, image));
     await t.rejects(
       db.transaction().execute((trx) => claimImage(trx, image)),
@@ -251,9 +225,7 @@ t.test('entries that a crash has left are delivered after the next start', async
   const environment = await freshStores(t);
   const first = await openTestStores(t, environment);
   await first.outbox.stop();
-  const path = join(first.directory.uploads, 'left');
-  await writeFile(path, 'bytes');
-  await first.images.put('left.png', path);
+  await createFixtures(first).storeImage('left.png');
   await first.db.transaction().execute((trx) => enqueue(trx, [{ kind: 'image', key: 'left.png' }]));
   await first.close();
   const second = await openTestStores(t, environment);

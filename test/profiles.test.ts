@@ -4,6 +4,7 @@ import t from 'tap';
 import { samples } from '../scripts/contract-test/images.js';
 import { countLikes, findUndelivered, readEdges } from './support/contents.js';
 import { listImageNames } from './support/image-store.js';
+import { picture } from './support/picture.js';
 import type { RequestOptions } from './support/requests.js';
 import { befriend, createPost, PASSWORD, startTestService, type TestUser } from './support/service.js';
 
@@ -13,8 +14,8 @@ const { db, graph, images } = service.stores;
 type Form = NonNullable<RequestOptions['form']>;
 
 const NEW_PASSWORD = 'Amber-Lighthouse-58?';
-const png = new Blob([samples.png], { type: 'image/png' });
-const gif = new Blob([samples.gif], { type: 'image/gif' });
+const png = picture();
+const gif = picture('gif');
 
 const update = (user: TestUser, form: Form) => user.send('PUT', '/profiles/me', { form });
 const nameOf = (link: string) => link.replace('/profiles/image/', '');

@@ -8,7 +8,7 @@ import { freshStores, openTestStores, silentLog } from './support/stores.js';
 const HOUR_MS = 60 * 60 * 1000;
 const fromNow = (ms: number) => new Date(Date.now() + ms);
 
-/** Adds a session and an idempotency key that have expired, and one of each that has not. Returns the expired ones' id. */
+/** Adds a session and an idempotency key that have expired, and one of each that has not. Returns the id of the expired ones. */
 async function addRows({ db }: Stores): Promise<string> {
   const [expired, live] = [randomUUID(), randomUUID()];
   const { id: account_id } = await db

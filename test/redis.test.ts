@@ -1,14 +1,16 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import t, { type Test } from 'tap';
 import { openRedis } from '../db/redis.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
 import { noopObserver } from '../db/support/observer.js';
+import { listen } from './support/listen.js';
 import { type Mode, startProxy } from './support/proxy.js';
 import { connectRedis, freshRedisUrl, skipWithoutRedis } from './support/redis.js';
 import { startTestService, type TestService } from './support/service.js';
+import { until } from './support/until.js';
 import { createWireSender } from './support/wire.js';
 
 const UNAVAILABLE = 'store unavailable: circuit breaker open';
@@ -65,17 +67,11 @@ async function openConnection(t: Test, url: string) {
   return { redis, lines, details };
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await sleep(10);
-}
-
 t.test('rediss URLs use TLS with the server name', async (t) => {
   const server = createServer((socket) => socket.on('error', () => undefined));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close());
+  const port = await listen(t, server);
   const hello = once(server, 'connection').then(([socket]) => once(socket, 'data'));
-  await openConnection(t, `rediss://:secret@localhost:${(server.address() as AddressInfo).port}/1`);
+  await openConnection(t, `rediss://:secret@localhost:${port}/1`);
   const [bytes] = await hello;
   t.equal(bytes[0], 22, 'a handshake record');
   t.ok(bytes.includes('localhost'));
@@ -225,7 +221,7 @@ t.test('with Redis', { skip: skipWithoutRedis }, async (t) => {
     t.equal(await admin.get('lost'), null, 'an abandoned command is not executed later');
   });
 
-  t.test('keeps reconnecting however long Redis is unavailable', async (t) => {
+  t.test('keeps reconnecting while Redis is unavailable, without a limit', async (t) => {
     const { redis, lines } = await openConnection(t, proxy.url);
     let attempts = 0;
     redis.client.on('reconnecting', () => {

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { samples } from '../scripts/contract-test/images.js';
 import { drainOutbox } from './support/contents.js';
+import { picture } from './support/picture.js';
 import { befriend, createPost, startTestService, type TestUser } from './support/service.js';
 import { recordStatements } from './support/statements.js';
 
@@ -9,11 +9,10 @@ const service = await startTestService(t);
 const statements = recordStatements(t);
 
 const SECRET = 'unmistakable';
-const image = () => new Blob([samples.png], { type: 'image/png' });
 const fileName = (link: string | null | undefined) => link?.split('/').at(-1) ?? '';
 
 async function publish(author: TestUser) {
-  return createPost(author, { title: `${SECRET} title`, text: `${SECRET} text`, image: image() });
+  return createPost(author, { title: `${SECRET} title`, text: `${SECRET} text`, image: picture() });
 }
 
 /** Requests for a post and its images, by operation id. */
@@ -35,7 +34,7 @@ interface Target {
 
 const stranger = await service.createUser();
 const author = await service.createUser({ name: `${SECRET} name`, private: true });
-const { body: profile } = await author.send('PUT', '/profiles/me', { form: { image: image() } });
+const { body: profile } = await author.send('PUT', '/profiles/me', { form: { image: picture() } });
 const post = await publish(author);
 const hidden: Target = { id: post.id, image: fileName(post.image), picture: fileName(profile.profile_link) };
 const absentName = `${'0'.repeat(32)}.png`;
@@ -59,8 +58,14 @@ async function graphCalls(): Promise<number> {
 async function observe(operation: keyof typeof OPERATIONS, target: Target) {
   const before = { graph: await graphCalls(), statements: statements.length };
   const { status, body } = await OPERATIONS[operation](stranger, target);
-  const made = statements.slice(before.statements).filter(isOfRequest);
-  return { status, body, texts: made.map(({ text }) => text), made, graph: (await graphCalls()) - before.graph };
+  const executed = statements.slice(before.statements).filter(isOfRequest);
+  return {
+    status,
+    body,
+    texts: executed.map(({ text }) => text),
+    executed,
+    graph: (await graphCalls()) - before.graph,
+  };
 }
 
 for (const operation of Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]) {
@@ -71,7 +76,7 @@ for (const operation of Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]) 
     t.not(forHidden.texts.length, 0);
     t.same(forHidden.texts, forMissing.texts, 'the same statements');
     t.equal(forHidden.graph, forMissing.graph, 'the same number of graph calls');
-    const read = JSON.stringify(forHidden.made.map(({ rows }) => rows));
+    const read = JSON.stringify(forHidden.executed.map(({ rows }) => rows));
     for (const content of [SECRET, hidden.image, hidden.picture, post.created_at, author.username, author.email]) {
       t.notOk(read.includes(content), `no row contains ${content}`);
     }

@@ -125,12 +125,12 @@ async function testS3(endpoint: string): Promise<void> {
 
   for (const fault of ['refused', 'silent'] as const) {
     await t.test(
-      `a server that is ${fault} fails calls, then immediately, and serves again when it is available`,
+      `calls to a ${fault} server fail, later ones immediately, and succeed again when the server is available`,
       async (t) => {
         const { proxy, images, until } = await openFaulty(t);
         const name = await put(images, Buffer.from('there'));
         await proxy.setFault(fault);
-        // As many of each as connections: a call that leaked its connection would leave none.
+        // As many calls of each kind as connections: if calls leaked them, none would be left.
         const calls = Array.from({ length: 4 }, () => [
           images.get(name),
           images.check(),
@@ -289,7 +289,8 @@ async function testS3(endpoint: string): Promise<void> {
       t.notMatch(head, /aws-chunked|x-amz-trailer|transfer-encoding|expect:/i);
       t.equal(proxy.connections, 1);
       if (stored || pathStyle) t.equal((await buffer(await openStream(images, 'a.png'))).length, 3_000_000);
-      else t.pass('and is stored', { skip: 'the server does not support virtual hosts under localhost' });
+      else
+        t.pass('the uploaded image is stored', { skip: 'the server does not support virtual hosts under localhost' });
     });
   }
 }

@@ -2,8 +2,8 @@ import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { contract } from '../scripts/contract-test/document.js';
-import { samples } from '../scripts/contract-test/images.js';
 import { secretsIn } from './abuse/logs.js';
+import { picture } from './support/picture.js';
 import { createPost, PASSWORD, startTestService } from './support/service.js';
 import { onServices, temporaryDirectory } from './support/stores.js';
 
@@ -12,7 +12,7 @@ const service = await startTestService(t, { LOG_LEVEL: 'trace' });
 t.test('no password, hash, token, cookie or query value is logged, even at level trace', async (t) => {
   const [user, other] = [await service.createUser(), await service.createUser()];
   const newPassword = 'Other-Lantern-81!';
-  const image = new Blob([samples.png], { type: 'image/png' });
+  const image = picture();
   const { body: post } = await user.send('POST', '/posts/create', {
     form: { title: 'T', text: 'secret text', image },
   });
@@ -28,7 +28,7 @@ t.test('no password, hash, token, cookie or query value is logged, even at level
   const form = { password: newPassword, current_password: PASSWORD };
   await user.send('PUT', '/profiles/me', { form });
   await other.send('DELETE', '/profiles/me', { json: { password: 'Wrong-Deletion-1!' } });
-  // Causes a server error, so that an error with its details is logged too.
+  // Causes a server error, which is logged with its details.
   await service.stores.db.schema.alterTable('posts').renameTo('hidden_posts').execute();
   const failed = await other.send('GET', `/posts/${post.id}`);
   t.same([failed.status, failed.body], [500, { code: 'internal_error', message: 'Internal server error.' }]);
@@ -93,7 +93,7 @@ t.test('error responses do not repeat passwords or tokens', async (t) => {
 
 t.test('stored files are accessible only to the owner of the process', async (t) => {
   const { directory } = service.stores;
-  await createPost(await service.createUser(), { image: new Blob([samples.png], { type: 'image/png' }) });
+  await createPost(await service.createUser(), { image: picture() });
   const databases = onServices ? [] : [directory.postgres];
   for (const path of [...databases, directory.images, directory.uploads]) {
     t.equal((await stat(path)).mode & 0o777, 0o700, path);

@@ -12,7 +12,7 @@ import { claimGraphFor, onServices, openTestStores, temporaryDirectory } from '.
 
 const document = JSON.parse(readFileSync('generated/openapi.json', 'utf8'));
 
-const WANTED: Population = {
+const POPULATION: Population = {
   accounts: 30,
   posts: 50,
   likes: 200,
@@ -44,13 +44,17 @@ t.test('creates the requested data in addition to existing data, and the same da
   const stores = await openStoresWithoutRelay(t);
   const steps = new Set<string>();
   const runSeed = (population: Population) => seed(stores, population, 'hash', (step) => steps.add(step));
-  const [first, second, other] = [await runSeed(WANTED), await runSeed(WANTED), await runSeed({ ...WANTED, seed: 8 })];
+  const [first, second, other] = [
+    await runSeed(POPULATION),
+    await runSeed(POPULATION),
+    await runSeed({ ...POPULATION, seed: 8 }),
+  ];
   t.same(findingsByRule(await verifyStores(stores)), {});
   t.ok(steps.has('likes'), 'reports progress');
 
   const one = await readSeeded(stores, first);
-  t.equal(one.accounts.length, WANTED.accounts);
-  t.equal(one.posts.length, WANTED.posts);
+  t.equal(one.accounts.length, POPULATION.accounts);
+  t.equal(one.posts.length, POPULATION.posts);
   t.same(await readSeeded(stores, second), one);
   t.notSame(await readSeeded(stores, other), one);
 
@@ -60,12 +64,12 @@ t.test('creates the requested data in addition to existing data, and the same da
     'the last post is the newest',
   );
   const counts = await countLikes(stores.graph, first.posts);
-  t.ok((counts.at(-1) ?? 0) >= WANTED.popularPostLikes, 'the newest post is popular');
-  t.ok((await stores.graph.friendsOf(first.accounts[0] ?? 0)).length >= WANTED.popularPersonFriends);
+  t.ok((counts.at(-1) ?? 0) >= POPULATION.popularPostLikes, 'the newest post is popular');
+  t.ok((await stores.graph.friendsOf(first.accounts[0] ?? 0)).length >= POPULATION.popularPersonFriends);
 });
 
 t.test('creates the requested number of pairs without duplicates', async (t) => {
-  const plain = { ...WANTED, popularPostLikes: 0, popularPersonFriends: 0 };
+  const plain = { ...POPULATION, popularPostLikes: 0, popularPersonFriends: 0 };
   for (const population of [
     plain,
     { ...plain, friends: 5 },
@@ -91,15 +95,15 @@ t.test('creates the requested number of pairs without duplicates', async (t) => 
     t.ok(liked.every(([person, post]) => person < accounts && post < posts));
   }
 
-  const { accounts, posts, likes, friends, popularPersonFriends } = WANTED;
-  const pairs = [...friendPairs(WANTED)].map((pair) => [...pair].sort((a, b) => a - b).join());
+  const { accounts, posts, likes, friends, popularPersonFriends } = POPULATION;
+  const pairs = [...friendPairs(POPULATION)].map((pair) => [...pair].sort((a, b) => a - b).join());
   t.equal(
     pairs.length,
     (accounts * friends) / 2 + popularPersonFriends,
     'the friends of the popular person are additional',
   );
   t.equal(new Set(pairs).size, pairs.length);
-  const liked = [...likePairs({ ...WANTED, popularPostLikes: accounts })];
+  const liked = [...likePairs({ ...POPULATION, popularPostLikes: accounts })];
   t.equal(liked.filter(([, post]) => post === posts - 1).length, accounts, 'each account likes the popular post once');
   t.ok(liked.length > likes);
   t.equal(new Set(liked.map(String)).size, liked.length);
@@ -116,7 +120,7 @@ t.test('rejects impossible populations', async (t) => {
     { posts: 0, likes: 0 },
     { popularPersonFriends: 30 },
   ]) {
-    t.equal(problemsOf({ ...WANTED, ...impossible }).length, 1, JSON.stringify(impossible));
+    t.equal(problemsOf({ ...POPULATION, ...impossible }).length, 1, JSON.stringify(impossible));
   }
 });
 

@@ -72,7 +72,7 @@ t.test('compresses the document and the assets of the explorer, with an entity t
 });
 
 t.test(
-  'browsers cache the assets of the explorer forever, and ask for the page and the document each time',
+  'browsers cache the assets of the explorer forever, and revalidate the page and the document each time',
   async (t) => {
     const cacheControl = async (path: string) => (await send('GET', path)).headers.get('cache-control');
     for (const path of ['/docs', '/openapi.yaml', '/openapi.json']) t.equal(await cacheControl(path), 'no-cache', path);

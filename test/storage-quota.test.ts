@@ -2,6 +2,7 @@ import t from 'tap';
 import { pngChunk, SECRET, png as withMetadata } from '../scripts/contract-test/image-builders.js';
 import { samples } from '../scripts/contract-test/images.js';
 import { listImageNames } from './support/image-store.js';
+import { picture } from './support/picture.js';
 import { Exposition } from './support/prometheus.js';
 import type { TestResponse } from './support/requests.js';
 import { startTestService, type TestUser } from './support/service.js';
@@ -11,9 +12,7 @@ const PNG_BYTES = samples.png.length;
 /** The quota is exactly three images. */
 const service = await startTestService(t, { ACCOUNT_STORAGE_MAX_BYTES: String(3 * PNG_BYTES) });
 const { stores } = service;
-
-const png = () => new Blob([samples.png], { type: 'image/png' });
-const small = () => new Blob([samples.gif], { type: 'image/gif' });
+const small = () => picture('gif');
 
 const create = (author: TestUser, image: Blob, headers = {}) =>
   author.send('POST', '/posts/create', { form: { title: 'A title', text: 'A text', image }, headers });
@@ -25,11 +24,11 @@ const updateProfile = (user: TestUser, form: Record<string, string | Blob>) =>
 const storedBytes = async ({ id }: TestUser) =>
   (await stores.db.selectFrom('accounts').select('stored_bytes').where('id', '=', id).executeTakeFirst())?.stored_bytes;
 
-/** Creates a user whose picture and two images of posts use up the quota. */
+/** Creates a user whose profile picture and two posts with images use up the quota. */
 async function createFullAccount() {
   const user = await service.createUser();
-  const posts = [(await create(user, png())).body, (await create(user, png())).body];
-  await updateProfile(user, { image: png() });
+  const posts = [(await create(user, picture())).body, (await create(user, picture())).body];
+  await updateProfile(user, { image: picture() });
   return { user, posts };
 }
 
@@ -47,10 +46,14 @@ t.test('returns 413 for an image over the quota on every route, and stores or ch
     t.match(body, { code: 'storage_quota_exceeded', message: /storage quota of your account/ });
   }
   await edit(user, posts[0].id, { remove_image: 'true' });
-  await create(user, png());
+  await create(user, picture());
   await updateProfile(user, { remove_image: 'true' });
-  await create(user, png());
-  t.equal((await updateProfile(user, { name: 'Changed', image: small() })).status, 413, 'a picture counts too');
+  await create(user, picture());
+  t.equal(
+    (await updateProfile(user, { name: 'Changed', image: small() })).status,
+    413,
+    'a profile picture also counts',
+  );
   t.equal((await user.send('GET', '/profiles/me')).body.name, user.name);
   t.equal((await user.send('GET', `/posts/${plain.id}`)).body.title, 'No image');
   t.equal((await listImageNames(stores.images)).length, before.length);
@@ -59,8 +62,8 @@ t.test('returns 413 for an image over the quota on every route, and stores or ch
 
 t.test('a replacement counts the difference; removal and deletion free bytes', async (t) => {
   const { user, posts } = await createFullAccount();
-  t.equal((await edit(user, posts[0].id, { image: png() })).status, 200, 'an image of the same size');
-  t.equal((await updateProfile(user, { image: png() })).status, 200, 'a picture of the same size');
+  t.equal((await edit(user, posts[0].id, { image: picture() })).status, 200, 'an image of the same size');
+  t.equal((await updateProfile(user, { image: picture() })).status, 200, 'a profile picture of the same size');
   t.equal((await edit(user, posts[0].id, { image: small() })).status, 200);
   t.equal((await updateProfile(user, { image: small() })).status, 200);
   t.equal(await storedBytes(user), PNG_BYTES + 2 * samples.gif.length);
@@ -97,9 +100,9 @@ t.test('concurrent uploads do not exceed the quota', async (t) => {
   const user = await service.createUser();
   const { id } = (await user.send('POST', '/posts/create', { form: { title: 'T', text: 'T' } })).body;
   const uploads = [
-    ...Array.from({ length: 8 }, () => create(user, png())),
-    edit(user, id, { image: png() }),
-    updateProfile(user, { image: png() }),
+    ...Array.from({ length: 8 }, () => create(user, picture())),
+    edit(user, id, { image: picture() }),
+    updateProfile(user, { image: picture() }),
   ];
   const statuses = (await Promise.all(uploads)).map(({ status }) => status);
   t.equal(statuses.filter((status) => status < 300).length, 3);
@@ -110,11 +113,11 @@ t.test('concurrent uploads do not exceed the quota', async (t) => {
 t.test('a retry with an idempotency key does not count again, even if the quota is used up', async (t) => {
   const user = await service.createUser();
   const headers = { 'Idempotency-Key': 'k' };
-  const first = await create(user, png(), headers);
-  await create(user, png());
-  await create(user, png());
-  t.equal((await create(user, png(), { 'Idempotency-Key': 'other' })).status, 413);
-  const retry = await create(user, png(), headers);
+  const first = await create(user, picture(), headers);
+  await create(user, picture());
+  await create(user, picture());
+  t.equal((await create(user, picture(), { 'Idempotency-Key': 'other' })).status, 413);
+  const retry = await create(user, picture(), headers);
   t.same([retry.status, retry.body], [201, first.body]);
   t.equal(await storedBytes(user), 3 * PNG_BYTES);
 });

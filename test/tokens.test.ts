@@ -125,7 +125,7 @@ t.test('an accepted token remains accepted only until it expires', async (t) => 
   t.same(await tokens.verify(token), issued);
   time += 1;
   t.equal(await tokens.verify(token), undefined);
-  t.equal(await tokens.verify(`${token}x`), undefined, 'nor is a token with the same prefix');
+  t.equal(await tokens.verify(`${token}x`), undefined, 'a longer token with the same prefix is invalid');
 });
 
 t.test('a token from before a password change is rejected even if its session still exists', async (t) => {
@@ -156,6 +156,6 @@ t.test('a generated key is readable only by its owner, and can be replaced witho
   const both = createTokens(parseTokenKeys(`two:${TWO},${line}`));
   const later = createTokens(parseTokenKeys(`two:${TWO}`));
   t.same(await both.verify(old), issued, 'the second key still verifies');
-  t.equal(await later.verify(old), undefined, 'a key that is removed does not');
+  t.equal(await later.verify(old), undefined, 'a removed key no longer verifies');
   t.same(await later.verify(await both.issue(issued, expires)), issued, 'the first key signs');
 });

@@ -1,28 +1,24 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request as sendRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { EMPTY_CONTENTS, readContents } from './support/contents.js';
+import { listen } from './support/listen.js';
 import { startTestService } from './support/service.js';
 
 /** Starts the tour as `npm run tour` does. */
 function startTour(t: Test, BASE_URL: string) {
   const child = spawn(process.execPath, ['.build/scripts/tour.js'], { env: { PATH: process.env.PATH, BASE_URL } });
   t.teardown(() => child.kill('SIGKILL'));
-  const output = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].on('data', (chunk) => {
-      output[name] += chunk;
-    });
-  }
-  const ended = once(child, 'close').then(([code]) => ({ code, ...output }));
+  const [stdout, stderr] = [text(child.stdout), text(child.stderr)];
+  const ended = once(child, 'close').then(async ([code]) => ({ code, stdout: await stdout, stderr: await stderr }));
   return { child, ended };
 }
 
 const runTour = (t: Test, baseUrl: string) => startTour(t, baseUrl).ended;
 
-/** Starts a proxy that forwards requests to a service, unless `intercept` returns a status and a reason not to. */
+/** Starts a proxy to a service. `intercept` may replace the response to a request by a status, or lose it. */
 async function startProxy(
   t: Test,
   serviceUrl: string,
@@ -43,12 +39,7 @@ async function startProxy(
     };
     request.pipe(sendRequest(serviceUrl + url, { method, headers }, forward));
   });
-  await once(proxy.listen(0, '127.0.0.1'), 'listening');
-  t.teardown(() => {
-    proxy.closeAllConnections();
-    proxy.close();
-  });
-  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await listen(t, proxy)}`;
 }
 
 const service = await startTestService(t);
@@ -71,7 +62,7 @@ t.test('the tour shows each step, deletes its accounts, and names the explorer',
   t.match(stdout, /"token":"[^"]{8}…"/);
   t.notMatch(stdout, /eyJ[\w-]{20}/, 'no token is printed completely');
   t.notMatch(stdout, /Tour!/, 'no password is printed');
-  t.notOk(stdout.includes('\u001b'), 'no colours are printed to a pipe');
+  t.notOk(stdout.includes('\u001b'), 'no colors are printed to a pipe');
   t.ok(stdout.endsWith(`at ${service.url}/docs\n`));
   t.same(await readContents(service.stores), EMPTY_CONTENTS);
 });
@@ -96,7 +87,7 @@ t.test('says what to do about the rate limit, after both accounts are deleted', 
   t.same(await readContents(limited.stores), EMPTY_CONTENTS);
 });
 
-t.test('registers nobody if the strict limit would not allow to delete the accounts', async (t) => {
+t.test('registers no account if the strict limit would prevent the deletion of the accounts', async (t) => {
   const limited = await startTestService(t, { RATE_LIMIT_STRICT_MAX: '13' });
   t.equal((await runTour(t, limited.url)).code, 0);
   const { code, stdout, stderr } = await runTour(t, limited.url);

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { contract } from '../scripts/contract-test/document.js';
-import { samples } from '../scripts/contract-test/images.js';
 import { type ReceivedSpan, type Receiver, startReceiver } from './support/otlp.js';
+import { picture } from './support/picture.js';
 import { spawnService, startProcess } from './support/processes.js';
 import { LONG_TIMEOUTS } from './support/races.js';
 import { createPost, PASSWORD, startTestService, type TestService } from './support/service.js';
@@ -71,7 +71,7 @@ t.test('a request has one span, named by its operation, and its store calls are 
     OTEL_EXPORTER_OTLP_HEADERS: 'api-key=test-key',
   });
   const user = await service.createUser();
-  const post = await createPost(user, { image: new Blob([samples.png], { type: 'image/png' }) });
+  const post = await createPost(user, { image: picture() });
   await user.send('POST', `/posts/like?id=${post.id}`);
   await user.send('GET', '/unknown');
   await user.send('GET', '/openapi.yaml');
@@ -123,69 +123,75 @@ t.test('a request has one span, named by its operation, and its store calls are 
   }
 });
 
-t.test('a failure marks the spans of the request, the batch and the store call, without its message', async (t) => {
-  const receiver = await startReceiver(t);
-  const service = await startTraced(t, receiver);
-  const user = await service.createUser();
-  await service.stores.db.schema.alterTable('posts').renameTo('hidden_posts').execute();
-  t.equal((await user.send('GET', '/posts/1')).status, 500);
-  await service.stop();
-  const failed = receiver.spans.filter(({ isError }) => isError);
-  t.same(failed.map(({ name }) => name).sort(), ['getPost', 'postIfPublicOrOwn', 'query postgres']);
-  t.equal(failed.find(({ name }) => name === 'getPost')?.attributes['error.type'], '500');
-  t.equal(failed.find(({ name }) => name === 'query postgres')?.attributes['error.type'], 'error');
-  for (const body of receiver.bodies) t.notOk(body.includes('relation'));
-});
+t.test(
+  'a failed store call marks its span and those of the batch and the request as errors, without the message',
+  async (t) => {
+    const receiver = await startReceiver(t);
+    const service = await startTraced(t, receiver);
+    const user = await service.createUser();
+    await service.stores.db.schema.alterTable('posts').renameTo('hidden_posts').execute();
+    t.equal((await user.send('GET', '/posts/1')).status, 500);
+    await service.stop();
+    const failed = receiver.spans.filter(({ isError }) => isError);
+    t.same(failed.map(({ name }) => name).sort(), ['getPost', 'postIfPublicOrOwn', 'query postgres']);
+    t.equal(failed.find(({ name }) => name === 'getPost')?.attributes['error.type'], '500');
+    t.equal(failed.find(({ name }) => name === 'query postgres')?.attributes['error.type'], 'error');
+    for (const body of receiver.bodies) t.notOk(body.includes('relation'));
+  },
+);
 
-t.test('requests that share a batch have a span each, and all link to the one with its store calls', async (t) => {
-  const receiver = await startReceiver(t);
-  const service = await startTraced(t, receiver, TRUSTED);
-  const user = await service.createUser();
-  const post = await createPost(user);
-  const isLinked = ({ links }: ReceivedSpan) => links.length > 0;
-  let rounds = 0;
-  const sampledIds = new Set<string>();
-  while (!receiver.spans.some(isLinked)) {
-    await Promise.all(
-      Array.from({ length: 40 }, async (_, index) => {
-        const traceId = (rounds * 100 + index + 1).toString(16).padStart(32, '0');
-        const flags = index % 4 === 0 ? '00' : '01';
-        if (flags === '01') sampledIds.add(traceId);
-        const [method, path] = index % 2 === 0 ? ['GET', '/auth/me'] : ['POST', `/posts/like?id=${post.id}`];
-        const { status } = await user.send(method, path, { headers: traceparent(flags, traceId) });
-        if (status !== 200) t.fail(`${method} ${path} returned ${status}`);
-      }),
-    );
-    rounds += 1;
-    await receiver.until(() => serverSpans(receiver).length === rounds * 30 + 1);
-  }
-  await service.stop();
+t.test(
+  'requests that share a batch each have a span of it, and all link to the span with its store calls',
+  async (t) => {
+    const receiver = await startReceiver(t);
+    const service = await startTraced(t, receiver, TRUSTED);
+    const user = await service.createUser();
+    const post = await createPost(user);
+    const isLinked = ({ links }: ReceivedSpan) => links.length > 0;
+    let rounds = 0;
+    const sampledIds = new Set<string>();
+    while (!receiver.spans.some(isLinked)) {
+      await Promise.all(
+        Array.from({ length: 40 }, async (_, index) => {
+          const traceId = (rounds * 100 + index + 1).toString(16).padStart(32, '0');
+          const flags = index % 4 === 0 ? '00' : '01';
+          if (flags === '01') sampledIds.add(traceId);
+          const [method, path] = index % 2 === 0 ? ['GET', '/auth/me'] : ['POST', `/posts/like?id=${post.id}`];
+          const { status } = await user.send(method, path, { headers: traceparent(flags, traceId) });
+          if (status !== 200) t.fail(`${method} ${path} returned ${status}`);
+        }),
+      );
+      rounds += 1;
+      await receiver.until(() => serverSpans(receiver).length === rounds * 30 + 1);
+    }
+    await service.stop();
 
-  const { traceId: setUp } = requestSpan(receiver, 'createPost');
-  const spans = receiver.spans.filter(({ traceId }) => traceId !== setUp);
-  for (const span of spans) {
-    if (!sampledIds.has(span.traceId)) t.fail('a request that is not sampled has no spans', span);
-    const parent = spans.find(({ spanId }) => spanId === span.parentSpanId);
-    if (span.kind !== 'server' && parent?.traceId !== span.traceId)
-      t.fail('a span is in the trace of its parent', span);
-  }
-  for (const request of spans.filter(({ kind }) => kind === 'server')) {
-    const children = childrenOf(receiver, request).map(({ name }) => name);
-    const expected = request.name === 'likePost' ? ['session', 'setLike'] : ['session'];
-    const batches = children.filter((name) => ['session', 'setLike'].includes(name)).sort();
-    if (batches.join() !== expected.join()) t.fail(`${request.name} has ${children}`, request);
-  }
-  const linked = spans.filter(isLinked);
-  t.ok(linked.length > 0);
-  for (const span of linked) {
-    const first = spans.find(({ spanId }) => spanId === span.links[0]?.spanId);
-    const size = Number(first?.attributes['db.operation.batch.size']);
-    if (!first || first.name !== span.name || first.traceId === span.traceId || !(size >= 2)) t.fail('a link', span);
-    t.equal(span.attributes['db.operation.batch.size'], size);
-    t.equal(childrenOf(receiver, span).length, 0);
-    t.ok(first && childrenOf(receiver, first).length > 0);
-  }
-});
+    const { traceId: setUp } = requestSpan(receiver, 'createPost');
+    const spans = receiver.spans.filter(({ traceId }) => traceId !== setUp);
+    for (const span of spans) {
+      if (!sampledIds.has(span.traceId)) t.fail('a request that is not sampled has no spans', span);
+      const parent = spans.find(({ spanId }) => spanId === span.parentSpanId);
+      if (span.kind !== 'server' && parent?.traceId !== span.traceId)
+        t.fail('a span is in the trace of its parent', span);
+    }
+    for (const request of spans.filter(({ kind }) => kind === 'server')) {
+      const children = childrenOf(receiver, request).map(({ name }) => name);
+      const expected = request.name === 'likePost' ? ['session', 'setLike'] : ['session'];
+      const batches = children.filter((name) => ['session', 'setLike'].includes(name)).sort();
+      if (batches.join() !== expected.join()) t.fail(`${request.name} has ${children}`, request);
+    }
+    const linked = spans.filter(isLinked);
+    t.ok(linked.length > 0);
+    for (const span of linked) {
+      const first = spans.find(({ spanId }) => spanId === span.links[0]?.spanId);
+      const size = Number(first?.attributes['db.operation.batch.size']);
+      if (!first || first.name !== span.name || first.traceId === span.traceId || !(size >= 2)) t.fail('a link', span);
+      t.equal(span.attributes['db.operation.batch.size'], size);
+      t.equal(childrenOf(receiver, span).length, 0);
+      t.ok(first && childrenOf(receiver, first).length > 0);
+    }
+  },
+);
 
 t.test('a trusted proxy continues its trace, and decides whether it is sampled', async (t) => {
   const receiver = await startReceiver(t);
@@ -277,7 +283,7 @@ t.test('no exported byte is personal', async (t) => {
   const post = await createPost(user, {
     title: secret,
     text: secret,
-    image: new Blob([samples.png], { type: 'image/png' }),
+    image: picture(),
   });
   for (const path of [
     post.image ?? '',
@@ -312,7 +318,7 @@ t.test('no exported byte is personal', async (t) => {
   }
 });
 
-t.test('a receiver that fails disturbs no request, and is logged once per outage', async (t) => {
+t.test('a failing receiver affects no request, and is logged once per outage', async (t) => {
   const receiver = await startReceiver(t);
   const service = await startTraced(t, receiver);
   const outages = () => linesOf(service.logged(), 'traces cannot be exported').length;
@@ -382,7 +388,7 @@ t.test('each worker exports its own spans', needsServers, async (t) => {
   const variables = { ...(await freshStores(t)), ...variablesFor(receiver), WORKERS: '2' };
   const service = await startProcess(t, variables);
   for (let count = 0; count < 10; count += 1)
-    // A connection of its own, so that the workers take turns.
+    // With separate connections, the workers take turns.
     await fetch(`${service.url}/auth/me`, { headers: { Connection: 'close' } });
   t.equal(await service.end('SIGTERM'), 0);
   t.equal(serverSpans(receiver).length, 10);

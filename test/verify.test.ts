@@ -51,7 +51,7 @@ t.test('findings that a repair fixes', async (t) => {
   await graph.accept(reader, user);
   t.same(await verifyStores(stores).then(findingsByRule), {}, 'the stores are consistent at first');
 
-  t.test('people in the graph without an account', async (t) => {
+  t.test('users in the graph without an account', async (t) => {
     const ids = await repeat(3, account);
     await graph.like(ids.map((person) => ({ person, post: keptPost.id })));
     for (const id of ids) await graph.request(user, id);
@@ -62,7 +62,7 @@ t.test('findings that a repair fixes', async (t) => {
       'personHasAccount',
       ids.map((id) => `person ${id}`),
     );
-    t.same(await countLikes(graph, [keptPost.id]), [1], 'their likes are removed too');
+    t.same(await countLikes(graph, [keptPost.id]), [1], 'their likes are also removed');
   });
 
   t.test('posts in the graph without a row', async (t) => {
@@ -183,7 +183,7 @@ t.test('reports violations that a repair cannot fix, each time', async (t) => {
       .where('id', '=', user)
       .execute();
     const again = findingsByRule(await verifyStores(stores, true));
-    t.same(again.rowHasImage?.examples, [`account ${user}: ${lost[0]?.image}`], 'pictures are checked too');
+    t.same(again.rowHasImage?.examples, [`account ${user}: ${lost[0]?.image}`], 'profile pictures are also checked');
     await db.updateTable('accounts').set({ picture: null }).execute();
     t.same(findingsByRule(await verifyStores(stores)), {}, 'bytes that no row references were removed');
   });

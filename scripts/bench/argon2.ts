@@ -1,5 +1,5 @@
 /**
- * The baseline of logins: argon2 alone verifies a password, with the service's parameters and concurrency. Like a load generator,
+ * The baseline for logins: verifies a password, with the parameters and the concurrency of the service. Like a load generator,
  * it reads a `Load` from standard input and prints a `LoadResult`, but it sends no requests.
  */
 import { json } from 'node:stream/consumers';

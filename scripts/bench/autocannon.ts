@@ -1,4 +1,4 @@
-/** The load generator on autocannon. It reads a `Load` from standard input, and prints a `LoadResult`. */
+/** The load generator that uses autocannon. It reads a `Load` from standard input, and prints a `LoadResult`. */
 import { json } from 'node:stream/consumers';
 import autocannon from 'autocannon';
 import { uploadForm } from './image.js';

@@ -1,8 +1,8 @@
 /**
- * The baselines: bare Fastify servers that do the least that an operation needs. The first argument selects one:
+ * The baselines: minimal Fastify servers that do only what an operation needs. The first argument selects one:
  *
  * - `posts` sends each user's first page from memory, with the contract's serializer
- * - `account` verifies the token, remembering verified ones as the service does, and queries its session and account
+ * - `account` verifies the token, caching verified ones as the service does, and queries its session and account
  * - `files` writes a file, synced, and sends it
  */
 import { createReadStream, createWriteStream } from 'node:fs';

@@ -90,7 +90,7 @@ export async function cpuMsOf(pid: number): Promise<number> {
     size = tree.size;
     for (const [child = 0, parent = 0] of pairs) if (tree.has(parent)) tree.add(child);
   }
-  // A process may have exited meanwhile.
+  // A process may exit before its usage is read.
   const usages: (pidusage.Status | null | undefined)[] = Object.values(await pidusage([...tree]));
   return usages.reduce((sum, usage) => sum + (usage?.ctime ?? 0), 0);
 }

@@ -37,7 +37,7 @@ export interface RunOptions {
 /** wrk needs much less CPU than autocannon. */
 export const GENERATOR = spawnSync('wrk', ['--version']).error ? 'autocannon' : 'wrk';
 
-/** Measures the targets in turn, so that changes in the machine's state affect all of them alike. */
+/** Alternates between the targets, so that changes in the machine's state affect all of them equally. */
 export async function runRounds(
   { subject, baseline }: Workload,
   inFlight: number,

@@ -5,7 +5,7 @@ import type { Dataset } from './dataset.js';
 import { CHECKOUT, type Server, startServer, startService } from './processes.js';
 import { copyStores } from './stores.js';
 
-/** The service, that of the checkout to compare with, the service in other configurations, and the baselines. */
+/** The servers: the service, the service of the other checkout, the service in other configurations, and the baselines. */
 export type ServerName =
   | 'service'
   | 'against'
@@ -35,7 +35,7 @@ export async function withServers(
   await writeFile(PAGES, JSON.stringify(Object.fromEntries(pages)));
   await mkdir(FILES, { recursive: true });
   try {
-    // These copy embedded databases, which no process may use meanwhile.
+    // These copy embedded databases, so they run before a process uses the databases.
     if (against !== undefined) {
       servers.against = await startService(against, await copyStores(environment, folder), log('against'));
     }

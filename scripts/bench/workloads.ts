@@ -28,7 +28,7 @@ export interface Workload {
    * workload is not measured on that stack.
    */
   goals: { levels: readonly number[] } & Record<StackName, readonly (number | undefined)[] | undefined>;
-  /** The name of another workload, by whose ratio this one's is divided. */
+  /** The name of another workload. The ratio is divided by the ratio of that workload. */
   relativeTo: string | undefined;
 }
 
@@ -45,7 +45,7 @@ const perConnection = (
   connections: (inFlight, dataset) => Array.from({ length: inFlight }, (_, index) => requests(dataset, index)),
 });
 
-/** Each connection sends the requests of all users in turn, and begins with another one. */
+/** Each connection cycles through the requests of all users, starting with a different one. */
 const perUser = (server: ServerName, request: (user: BenchUser, dataset: Dataset) => Request) =>
   perConnection(server, (dataset, connection) =>
     rotate(dataset.users, connection).map((user) => request(user, dataset)),

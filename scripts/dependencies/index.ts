@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { table } from '../table.js';
-import { type Bom, installScriptProblems, licenceOf, licenceProblems } from './rules.js';
+import { type Bom, installScriptProblems, licenseOf, licenseProblems } from './rules.js';
 
 /*
- * Checks the licences of the production dependencies, from an SBOM that npm writes, and the install scripts of all packages.
+ * Checks the licenses of the production dependencies, from an SBOM that npm writes, and the install scripts of all packages.
  *
  *   npm run check:dependencies -- --sbom FILE     also writes the SBOM to FILE, in CycloneDX format
  */
@@ -23,12 +23,12 @@ if (bom.bomFormat !== 'CycloneDX' || bom.components.length === 0)
 if (values.sbom !== undefined) writeFileSync(values.sbom, text);
 
 const counts = new Map<string, number>();
-for (const licence of bom.components.map(licenceOf)) counts.set(licence, (counts.get(licence) ?? 0) + 1);
-console.log(table([...counts].map(([licence, count]) => ({ licence, packages: String(count) }))));
+for (const license of bom.components.map(licenseOf)) counts.set(license, (counts.get(license) ?? 0) + 1);
+console.log(table([...counts].map(([license, count]) => ({ license, packages: String(count) }))));
 
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
 const { allowScripts } = readJson('package.json');
-const problems = [...licenceProblems(bom), ...installScriptProblems(readJson('package-lock.json'), allowScripts)];
+const problems = [...licenseProblems(bom), ...installScriptProblems(readJson('package-lock.json'), allowScripts)];
 for (const problem of problems) console.error(problem);
 console.log(`\n${bom.components.length} production packages, ${problems.length} problems.`);
 process.exitCode = problems.length > 0 ? 1 : 0;

@@ -13,7 +13,7 @@ export interface LockFile {
   packages: Record<string, { hasInstallScript?: boolean }>;
 }
 
-/** SPDX identifiers of licences that require at most a notice. */
+/** SPDX identifiers of licenses that require at most a notice. */
 const PERMISSIVE = new Set([
   '0BSD',
   'Apache-2.0',
@@ -27,24 +27,24 @@ const PERMISSIVE = new Set([
   'Unlicense',
 ]);
 
-/** Returns the licence of a component as an SPDX expression, or an empty string if it declares none. */
-export const licenceOf = ({ licenses = [] }: Bom['components'][number]): string =>
+/** Returns the license of a component as an SPDX expression, or an empty string if it declares none. */
+export const licenseOf = ({ licenses = [] }: Bom['components'][number]): string =>
   licenses.map(({ license, expression }) => expression ?? license?.id ?? license?.name ?? '').join(' AND ');
 
 /**
- * Returns whether an SPDX expression offers at least one choice of only permissive licences. Rejects `WITH` and nested
+ * Returns whether an SPDX expression offers at least one choice of only permissive licenses. Rejects `WITH` and nested
  * choices.
  */
 export function isPermissive(expression: string): boolean {
   const choices = expression.replace(/^\((.*)\)$/, '$1').split(' OR ');
-  return choices.some((choice) => choice.split(' AND ').every((licence) => PERMISSIVE.has(licence)));
+  return choices.some((choice) => choice.split(' AND ').every((license) => PERMISSIVE.has(license)));
 }
 
-/** Returns a problem for each component whose licence is unknown or not permissive. */
-export const licenceProblems = ({ components }: Bom): string[] =>
+/** Returns a problem for each component whose license is unknown or not permissive. */
+export const licenseProblems = ({ components }: Bom): string[] =>
   components
-    .filter((component) => !isPermissive(licenceOf(component)))
-    .map((component) => `${component.name}@${component.version}: licence ${licenceOf(component) || 'unknown'}`);
+    .filter((component) => !isPermissive(licenseOf(component)))
+    .map((component) => `${component.name}@${component.version}: license ${licenseOf(component) || 'unknown'}`);
 
 /** Returns a problem for each package with an install script that `allowScripts` in package.json does not list. */
 export function installScriptProblems({ packages }: LockFile, allowScripts: Record<string, boolean>): string[] {

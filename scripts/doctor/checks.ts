@@ -27,7 +27,7 @@ const STORE_TIMEOUT_MS = 30_000;
 /** Limits one call to a store. Longer than the service's own timeouts, for servers that have just started. */
 export const CALL_TIMEOUT_MS = 10_000;
 
-/** Clocks that differ by less are common, and harmless. */
+/** A smaller difference between clocks is common and harmless. */
 const MAX_SKEW_MS = 2000;
 
 export const silentLog: Log = { info: () => undefined, warn: () => undefined };
@@ -76,7 +76,7 @@ export async function timedCall<Result>(call: () => Promise<Result>): Promise<{ 
  * Compares a store's clock with this machine's.
  *
  * @param readClock returns the store's time in Unix milliseconds
- * @param resolutionMs the difference between two times that the store can tell apart
+ * @param resolutionMs the resolution of the store's time
  */
 export async function compareClock(readClock: () => Promise<number>, resolutionMs = 1): Promise<Finding> {
   const before = Date.now();

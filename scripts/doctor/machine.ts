@@ -37,7 +37,7 @@ export function machineChecks(config: Config, installation: Installation | undef
   ];
 }
 
-/** A service manager may set another limit for the service. */
+/** Checks the file limit of this process. A service manager may set another one for the service. */
 async function checkOpenFiles({ stores: { postgres, neo4j, s3 } }: Config): Promise<Finding> {
   const [files, { max }] = [await readMaxOpenFiles(), await readConnectionLimits()];
   const pools = (postgres ? postgres.poolSize + postgres.graphPoolSize : 0) + (neo4j?.poolSize ?? 0);
@@ -74,7 +74,7 @@ async function checkFreeSpace(root: string, isEmbedded: boolean): Promise<Findin
   return freeBytes < LOW_FREE_BYTES ? warning(`${description}: nearly full`) : ok(description);
 }
 
-/** Opening the database would replay WAL, and would keep a service from starting meanwhile. */
+/** Checks the embedded database without opening it, which would replay WAL and prevent a service from starting. */
 async function checkEmbedded(root: string): Promise<Finding> {
   if (!existsSync(join(root, 'postgres'))) return ok('none yet: the first start creates it');
   if (!(await isControlled(root))) return skipped('not opened; no service uses it. npm run verify opens it');

@@ -130,7 +130,7 @@ const TABLES = [
 ];
 const SEQUENCES = ['accounts_id_seq', 'posts_id_seq'];
 
-/** Asks for privileges instead of using them. */
+/** Queries privileges without using them. */
 async function checkPermissions(db: Database, mustMigrate: boolean): Promise<Finding> {
   const { schema, canCreate } = await readRow(
     db,
@@ -163,7 +163,7 @@ async function checkConnections(
   { poolSize, graphPoolSize }: PostgresOptions,
   processes: number,
 ): Promise<Finding> {
-  // Negative limits of roles and databases mean none.
+  // A negative limit of a role or database means no limit.
   const { available } = await readRow(
     db,
     sql<{ available: number }>`

@@ -60,7 +60,7 @@ async function checkPermissions(images: ImageStore): Promise<Finding> {
     get: async () => {
       const image = await images.get(name);
       const isEqual = image && (await buffer(image.stream)).equals(await readFile(file));
-      if (!isEqual) throw new Error('other bytes than were put');
+      if (!isEqual) throw new Error('the downloaded bytes differ from the uploaded ones');
     },
     delete: () => images.remove(name),
   };

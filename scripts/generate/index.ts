@@ -1,6 +1,6 @@
 import { updateGenerated } from './files.js';
 
-/** `--check` compares instead of writing, and exits 1 when a committed file is stale. */
+/** `--check` compares instead of writing, and exits with 1 if a committed file is stale. */
 const check = process.argv.includes('--check');
 const changed = await updateGenerated({ dryRun: check });
 if (!check) {

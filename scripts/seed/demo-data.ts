@@ -92,5 +92,5 @@ export const FRIENDS: readonly (readonly [Name, Name])[] = [
   ['kofi', 'hana'],
 ];
 
-/** Who has sent a request that awaits its answer. */
+/** The pending friend requests. */
 export const REQUESTS: readonly (readonly [from: Name, to: Name])[] = [['hana', 'mira']];

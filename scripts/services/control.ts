@@ -83,7 +83,7 @@ export async function launchServer(state: State, name: ServerName, version: stri
   }
 }
 
-/** Waits until a running server is ready. Returns false if it is not running or exits meanwhile. */
+/** Waits until a running server is ready. Returns false if it is not running or exits while waiting. */
 export async function waitIfRunning(state: State, name: ServerName): Promise<boolean> {
   const running = state.servers[name];
   if (!running || !isAlive(running)) return false;

@@ -16,7 +16,7 @@ const USAGE = `npm run services -- COMMAND
   status         lists the servers; exits with 1 unless all are running
   run -- CMD…    runs a command with the variables set, then stops the servers that it started
   stop NAME      stops one server: ${SERVER_NAMES.join(', ')}
-  start NAME     starts it again
+  start NAME     starts one server that was stopped
 
 Downloads and data are in .services, or in the folder SERVICES_DIR.`;
 
@@ -49,9 +49,9 @@ async function main(args: string[]): Promise<number> {
   }
 }
 
-function parseServerName(given: string | undefined): ServerName {
-  const name = SERVER_NAMES.find((each) => each === given);
-  if (!name) throw new CommandError(`Expected one of ${SERVER_NAMES.join(', ')}, not ${given ?? 'nothing'}`);
+function parseServerName(argument: string | undefined): ServerName {
+  const name = SERVER_NAMES.find((each) => each === argument);
+  if (!name) throw new CommandError(`Expected one of ${SERVER_NAMES.join(', ')}, not ${argument ?? 'nothing'}`);
   return name;
 }
 

@@ -2,17 +2,13 @@ import { folder } from './folder.js';
 import { goProgram } from './go.js';
 import type { Server } from './server.js';
 
-const VERSION = 'v2.5.0';
-const program = goProgram('proxy', 'github.com/Shopify/toxiproxy/v2/cmd/server', VERSION);
+const program = goProgram('proxy', 'github.com/Shopify/toxiproxy/v2/cmd/server', 'v2.5.0');
 
-/** The fault proxy. It starts without proxies; tests create them through its HTTP API. */
+/** The server that injects faults. It starts without proxies, which tests create through its HTTP API. */
 export const proxy: Server = {
   title: 'toxiproxy',
   stopSignal: 'SIGTERM',
-  tools: program.tools,
-  isFetched: program.isFetched,
-  fetch: program.fetch,
-  version: () => VERSION,
+  ...program.members,
 
   prepare: async (_state, port) => ({
     command: program.binary(),

@@ -7,8 +7,7 @@ import type { Server } from './server.js';
 // The AWS SDK would print a warning about Node 20. Commands that `npm run services -- run` starts inherit this variable.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
 
-const VERSION = 'v1.8.0';
-const program = goProgram('s3', 'github.com/versity/versitygw/cmd/versitygw', VERSION);
+const program = goProgram('s3', 'github.com/versity/versitygw/cmd/versitygw', 'v1.8.0');
 
 export const BUCKET = 'images';
 export const REGION = 'us-east-1';
@@ -16,10 +15,7 @@ export const REGION = 'us-east-1';
 export const s3: Server = {
   title: 'versitygw',
   stopSignal: 'SIGTERM',
-  tools: program.tools,
-  isFetched: program.isFetched,
-  fetch: program.fetch,
-  version: () => VERSION,
+  ...program.members,
 
   async prepare({ s3: { accessKeyId, secretAccessKey } }, port) {
     const data = folder('data', 's3');

@@ -7,8 +7,8 @@ import type { BareStores } from '../../db/stores.js';
 import type { Log } from '../../db/support/log.js';
 
 /**
- * Repairs the other stores through the outbox, as the service does: under the same locks, and from the current rows. So a
- * repair works with or without a running service.
+ * Repairs the other stores through the outbox, as the service does: under the same locks, and from the current rows. It
+ * therefore works with or without a running service.
  */
 export interface Repair {
   /** Updates the other stores from the rows of these entities. Returns the number of successful updates. */

@@ -14,6 +14,11 @@ export interface Account {
   token: string;
 }
 
+export interface Accounts {
+  honest: Account;
+  attacker: Account;
+}
+
 /** The service under attack, with helpers for the attack. */
 export interface Target extends Lifetime {
   service: AbusedService;
@@ -38,7 +43,20 @@ export interface Figure {
   unit?: string;
 }
 
-export interface Attack {
+/** An attack. Unless it prepares other requests, the honest client repeats the request for the current account. */
+export type Attack = AttackProperties & (Immediate | Prepared);
+
+interface Immediate {
+  /** Attacks, and returns its own figures. */
+  run(target: Target, accounts: Accounts): Promise<Figure[]>;
+}
+
+interface Prepared {
+  /** Prepares the attack. Of the honest requests, the latencies of the first are reported. */
+  prepare(target: Target, accounts: Accounts): Promise<{ honestRequests?: HonestRequest[]; run(): Promise<Figure[]> }>;
+}
+
+interface AttackProperties {
   /** The name of its file. */
   name: string;
   /** A description in one line. */
@@ -49,12 +67,7 @@ export interface Attack {
   variables?: NodeJS.ProcessEnv;
   start?: StartOptions;
   /** Fills the stores before the service starts. */
-  fill?(environment: NodeJS.ProcessEnv, quick: boolean): Promise<void>;
-  /**
-   * Prepares accounts and posts. Returns the requests of the honest client, of which the first one's latencies are
-   * reported, and a function that attacks and returns its own figures.
-   */
-  prepare(target: Target): Promise<{ honestRequests: HonestRequest[]; run(): Promise<Figure[]> }>;
+  fill?(lifetime: Lifetime, environment: NodeJS.ProcessEnv, quick: boolean): Promise<void>;
   /** Returns the measured figures with their bounds. */
   evaluate(measured: Measured, quick: boolean): Figure[];
 }

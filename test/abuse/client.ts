@@ -30,7 +30,7 @@ const agent = new Agent({ keepAlive: true });
 
 /** Sends one request and reads its whole response. */
 export async function send(url: string, method: string, path: string, options: SendOptions = {}): Promise<Received> {
-  const { type, body } = await encode(options);
+  const { type, body } = await encodeBody(options);
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     const outgoing = request(
@@ -75,7 +75,12 @@ export const statusOf = (response: Promise<Received>): Promise<number> =>
     () => 0,
   );
 
-async function encode({ json, form, body }: SendOptions): Promise<{ type?: string; body?: Uint8Array }> {
+/** Returns the bytes of a body, and its media type unless the body is raw. */
+export async function encodeBody({
+  json,
+  form,
+  body,
+}: Pick<SendOptions, 'json' | 'form' | 'body'>): Promise<{ type?: string; body?: Uint8Array }> {
   if (json !== undefined) return { type: 'application/json', body: Buffer.from(JSON.stringify(json)) };
   if (body !== undefined) return { body: Buffer.from(body) };
   if (form === undefined) return {};

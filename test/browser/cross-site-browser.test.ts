@@ -1,23 +1,16 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { launchBrowser, needsBrowser } from '../support/browser.js';
+import { listen } from '../support/listen.js';
 import { PASSWORD, startTestService } from '../support/service.js';
 
-/** Exists in the page, where part of this file runs. */
+/** A global of the page. A part of this file runs there. */
 declare const Image: new () => { src: string; onload?: () => void; onerror?: () => void };
 
 /** Serves a page on another site, and returns its URL: `localhost` and `127.0.0.1` are different sites. */
 async function serveHostilePage(t: Test): Promise<string> {
   const server = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end('<p>Hello</p>'));
-  server.listen(0, 'localhost');
-  await once(server, 'listening');
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://localhost:${(server.address() as AddressInfo).port}/`;
+  return `http://localhost:${await listen(t, server, 'localhost')}/`;
 }
 
 t.test('a hostile page does not use up the limits of its visitors', needsBrowser, async (t) => {

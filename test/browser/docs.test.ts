@@ -88,7 +88,7 @@ async function testExplorer() {
     await page.locator(`.bar .authorize.${username && by === 'token' ? 'locked' : 'unlocked'}`).waitFor();
   }
 
-  /** Returns an expression of the page that tells whether the service rejects a token. */
+  /** Returns an expression that evaluates, in the page, to whether the service rejects a token. */
   const isDead = (token: string) =>
     `fetch('/auth/verify', { headers: { Authorization: 'Bearer ${token}' } }).then(({ status }) => status === 401)`;
   const parameter = (form: Locator, name: string) =>
@@ -287,8 +287,8 @@ async function testExplorer() {
     const listing = block(page, 'listPosts');
     await listing.locator('.headers-fold summary').first().click();
     await listing.locator('.headers-fold td').first().waitFor();
-    const colour = `getComputedStyle(document.querySelector('.headers-fold[open] td')).color`;
-    t.equal(await page.evaluate(colour), 'rgb(228, 230, 230)', 'light on dark');
+    const color = `getComputedStyle(document.querySelector('.headers-fold[open] td')).color`;
+    t.equal(await page.evaluate(color), 'rgb(228, 230, 230)', 'light on dark');
     const background = 'getComputedStyle(document.documentElement).backgroundColor';
     const dark = await page.evaluate(background);
     t.equal(dark, 'rgb(28, 32, 34)');

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { collectOutput } from '../support/output.js';
 
 export interface Outcome {
   ok: boolean;
@@ -24,18 +25,14 @@ export async function run([program = '', ...args]: readonly string[], { cwd, env
     timeout: COMMAND_TIMEOUT_MS,
     killSignal: 'SIGKILL',
   });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (chunk) => {
-      output += chunk;
-    });
-  }
-  const ok = await new Promise<boolean>((resolve) => {
-    child.once('error', ({ message }) => {
-      output += message;
-      resolve(false);
-    });
-    child.once('close', (code) => resolve(code === 0));
+  const output = collectOutput(child);
+  const failure = await new Promise<string | undefined>((resolve) => {
+    child.once('error', ({ message }) => resolve(message));
+    child.once('close', (code) => resolve(code === 0 ? undefined : ''));
   });
-  return { ok, output, seconds: (performance.now() - start) / 1000 };
+  return {
+    ok: failure === undefined,
+    output: output() + (failure ?? ''),
+    seconds: (performance.now() - start) / 1000,
+  };
 }

@@ -3,7 +3,7 @@ import { delimiter } from 'node:path';
 import { go, java, type Language, others, python, sources, typescript } from './languages.js';
 
 export interface Client {
-  /** Its folder, in the folder of its language. */
+  /** The name of its folder, in the folder of its language. */
   name: string;
   language: Language;
   /** The generator with its version. */
@@ -20,7 +20,7 @@ export interface Client {
   env?: NodeJS.ProcessEnv;
 }
 
-/** Returns the version in a manifest, the first group of the pattern. */
+/** Returns the version in a manifest, which is the first group of the pattern. */
 function pinnedVersion(manifest: string, pattern: RegExp): string {
   const found = pattern.exec(readFileSync(sources(manifest), 'utf8'))?.[1];
   if (found === undefined) throw new Error(`${manifest} has no version that matches ${pattern}`);

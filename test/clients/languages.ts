@@ -7,7 +7,7 @@ import { run } from './command.js';
 
 /** The tools and commands of a language. Commands run in the folder of the client. */
 export interface Language {
-  /** Its folder, in this directory and in the tools folder. */
+  /** The name of its folder, in this directory and in the tools folder. */
   name: string;
   /** Installs its dependencies unless they are present. */
   install(): Promise<unknown>;
@@ -58,7 +58,7 @@ export const python: Language = {
     ['mypy', '--config-file', '../mypy.ini', 'client'],
   ],
   scenarioCommand: ['python', 'main.py'],
-  // The folder of the scenario.
+  // `scenario.py` is in the folder above.
   env: { PYTHONPATH: '..', MYPYPATH: '..' },
 };
 
@@ -68,9 +68,9 @@ export const go: Language = {
   programs: [],
   compile: [
     ['go', 'vet', './...'],
-    ['go', 'build', '-o', 'play', '.'],
+    ['go', 'build', '-o', 'run-scenario', '.'],
   ],
-  scenarioCommand: ['./play'],
+  scenarioCommand: ['./run-scenario'],
 };
 
 /** Disables the optimizing compiler, which halves the time of short runs. */

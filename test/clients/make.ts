@@ -22,7 +22,7 @@ const runOptions = (client: Client, variables: NodeJS.ProcessEnv = {}) => ({
   },
 });
 
-/** Generated with the service. `npm run generate -- --check` compares it with the document. */
+/** The types of the contract. `npm run generate -- --check` compares them with it. */
 const TYPES = 'generated/types.ts';
 
 /** Generates a client from an OpenAPI document, or copies the types that it needs. */
@@ -51,7 +51,7 @@ export async function compile(client: Client): Promise<Outcome> {
   return outcome;
 }
 
-/** Lines that the scenario prints, one for each successful step. */
+/** The lines that the scenario prints: the names of its steps. */
 const STEPS = [
   'register',
   'log in',

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { connect } from 'node:http2';
 import { Agent, request } from 'node:https';
 import type { Test } from 'tap';
+import { encodeBody } from '../abuse/client.js';
 import type { Topology } from './topology.js';
 
 export interface ProxiedResponse {
@@ -29,11 +30,11 @@ export async function createClient(t: Test, topology: Topology, localAddress = '
   const agent = new Agent({ ca, localAddress, family: 4, keepAlive: true });
   t.teardown(() => agent.destroy());
   return async (method, path, options = {}) => {
-    const { type, bytes } = await encodeBody(options);
+    const { type, body } = await encodeBody(options);
     const headers = {
       ...(options.token !== undefined && { Authorization: `Bearer ${options.token}` }),
       ...(type !== undefined && { 'Content-Type': type }),
-      ...(bytes && { 'Content-Length': String(bytes.length) }),
+      ...(body && { 'Content-Length': String(body.byteLength) }),
       ...options.headers,
     };
     return new Promise((resolve, reject) => {
@@ -49,7 +50,7 @@ export async function createClient(t: Test, topology: Topology, localAddress = '
         });
       });
       outgoing.on('error', reject);
-      outgoing.end(bytes);
+      outgoing.end(body);
     });
   };
 }
@@ -62,7 +63,7 @@ export async function sendByHttp2(
   options: ProxiedRequest = {},
 ): Promise<ProxiedResponse> {
   const session = connect(topology.url, { ca: await readFile(topology.certificate) });
-  const { type, bytes } = await encodeBody(options);
+  const { type, body } = await encodeBody(options);
   try {
     return await new Promise((resolve, reject) => {
       session.on('error', reject);
@@ -83,7 +84,7 @@ export async function sendByHttp2(
       });
       stream.on('data', (chunk) => chunks.push(chunk));
       stream.on('end', () => resolve(toResponse(status, headers, Buffer.concat(chunks))));
-      stream.end(bytes);
+      stream.end(body);
     });
   } finally {
     session.close();
@@ -93,13 +94,4 @@ export async function sendByHttp2(
 function toResponse(status: number, headers: Headers, bytes: Buffer): ProxiedResponse {
   const isJson = headers.get('content-type')?.startsWith('application/json');
   return { status, headers, body: isJson && bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined };
-}
-
-async function encodeBody({ json, form }: ProxiedRequest): Promise<{ type?: string; bytes?: Buffer }> {
-  if (json !== undefined) return { type: 'application/json', bytes: Buffer.from(JSON.stringify(json)) };
-  if (form === undefined) return {};
-  const data = new FormData();
-  for (const [name, value] of Object.entries(form)) data.append(name, value);
-  const encoded = new Response(data);
-  return { type: encoded.headers.get('content-type') ?? '', bytes: Buffer.from(await encoded.arrayBuffer()) };
 }

@@ -6,9 +6,10 @@ import { promisify } from 'node:util';
 import type { Test } from 'tap';
 import { findFreePort } from '../../scripts/services/ports.js';
 import { findCommand } from '../../scripts/services/tools.js';
+import { collectOutput } from '../support/output.js';
 import { temporaryDirectory } from '../support/stores.js';
 
-/** The programs, by the names of their packages. Like buildah, runc needs no systemd and works with any version of cgroups. */
+/** The required programs; their packages have the same names. runc needs no systemd and works with any version of cgroups. */
 const PROGRAMS = ['buildah', 'mmdebstrap', 'podman', 'runc'];
 
 /** Test options that skip a test where no image can be built. */
@@ -21,7 +22,7 @@ function whyNoContainers(): string | false {
   return missing.length > 0 && `needs ${missing.join(', ')}: apt-get install ${PROGRAMS.join(' ')}`;
 }
 
-/** What the README recommends, and the network of this machine. podman logs an error for each container without systemd. */
+/** The options that the README recommends, with the network of this machine. Without systemd, podman logs an error each time. */
 const RUN_OPTIONS = [
   ...['--log-level=fatal', 'run', '--network=host', '--read-only', '--read-only-tmpfs=false'],
   ...['--cap-drop=all', '--security-opt=no-new-privileges'],
@@ -42,7 +43,7 @@ export interface Containers {
   podman(...args: string[]): Promise<string>;
   /** Runs a command in a new container to its end. */
   run(options: readonly string[], ...command: string[]): Promise<{ code: number; output: string }>;
-  /** Starts the service in a new container on free ports, and waits until it prints its addresses or what `until` matches. */
+  /** Starts the service in a new container on free ports, and waits until its output matches `until`, by default its addresses. */
   start(options: readonly string[], until?: RegExp): Promise<Container>;
 }
 
@@ -56,8 +57,8 @@ export interface Container {
 }
 
 /**
- * Builds the image in a container storage of its own, which is deleted when the test ends. If `TEST_IMAGE` names an image,
- * uses that and the storage that podman is configured for.
+ * Builds the image in a separate container storage, which is deleted when the test ends. If `TEST_IMAGE` names an image,
+ * uses that image and podman's configured storage instead.
  */
 export async function buildImage(t: Test): Promise<Containers> {
   const directory = await temporaryDirectory(t);
@@ -94,14 +95,10 @@ function createContainers(t: Test, image: string, env: NodeJS.ProcessEnv): Conta
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk) => {
-        output += chunk;
-      });
+    const output = collectOutput(child);
     t.teardown(() => podman('rm', '--force', '--volumes', name));
     const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)));
-    return { name, child, ended, output: () => output };
+    return { name, child, ended, output };
   };
 
   return {

@@ -11,7 +11,7 @@ import { sendTraffic } from '../support/traffic.js';
 
 const COLUMNS = 24;
 
-// On embedded stores, which have all metrics but those of Redis, which no query names.
+// The stores are embedded. They have all metrics except those of Redis, which no query uses.
 const service = await startTestService(t, { DATA_DIR: await freshDataDirectory(t) });
 await sendTraffic(service);
 

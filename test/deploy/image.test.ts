@@ -51,7 +51,7 @@ t.test('the image', needsContainers, async (t) => {
       () => false,
     );
 
-  t.test('declares what runs it', async (t) => {
+  t.test('declares its user, volume, port, labels, command and health check', async (t) => {
     const [{ Config: config, Healthcheck: healthCheck, Size: bytes }] = JSON.parse(
       await podman('image', 'inspect', image),
     );

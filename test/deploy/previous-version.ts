@@ -12,8 +12,8 @@ const run = promisify(execFile);
 const PREVIOUS_COMMIT = process.env.PREVIOUS_COMMIT || 'dfa45446ff7745d12f113eeae6858768f606fba2';
 
 /**
- * Builds the previous version in a directory of its own, and returns the directory. Returns the reason why there is no upgrade
- * from it otherwise.
+ * Builds the previous version in a separate directory, and returns the directory, or the reason why there is no upgrade from
+ * that version.
  */
 export async function buildPreviousVersion(t: Test): Promise<{ directory: string } | { missing: string }> {
   const isKnown = await run('git', ['cat-file', '-e', `${PREVIOUS_COMMIT}^{commit}`]).then(
@@ -26,7 +26,7 @@ export async function buildPreviousVersion(t: Test): Promise<{ directory: string
   await run('git', ['archive', '--output', archive, PREVIOUS_COMMIT]);
   await run('tar', ['-xf', archive, '-C', directory]);
   const [previous, current] = [await majorVersion(directory), await majorVersion('.')];
-  // It replaces the old version under the same paths: clients have to change, too.
+  // It replaces the old version under the same paths: clients also have to change.
   if (previous !== current) return { missing: `version ${current} of the contract is a new major version` };
   if (await hasSamePackages(directory)) await symlink(resolve('node_modules'), join(directory, 'node_modules'));
   else await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: directory });

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +8,7 @@ import { samples } from '../../scripts/contract-test/images.js';
 import type { ServiceProcess } from '../support/processes.js';
 import { cookieOf } from '../support/requests.js';
 import { temporaryDirectory } from '../support/stores.js';
-import { PASSWORD } from '../support/users.js';
+import { PASSWORD, registerBy } from '../support/users.js';
 import { createClient, type Send, sendByHttp2 } from './client.js';
 import { startLoad } from './load.js';
 import { buildPreviousVersion } from './previous-version.js';
@@ -50,22 +49,11 @@ function newClient(t: Test, topology: Topology): Promise<Send> {
   return createClient(t, topology, `127.0.21.${addresses}`);
 }
 
-/** Registers an account, and returns its email address and token. */
-async function register(send: Send) {
-  const username = `u${randomBytes(6).toString('hex')}`;
-  const email = `${username}@people.example`;
-  const json = { name: 'Test User', username, email, password: PASSWORD };
-  const { status } = await send('POST', '/auth/register', { json });
-  if (status !== 201) throw new Error(`registration returned ${status}`);
-  const { body } = await send('POST', '/auth/login', { json: { email, password: PASSWORD } });
-  return { email, token: body.token as string };
-}
-
 t.test('two processes behind the proxy', needsDeployment, async (t) => {
   const topology = await startTopology(t, { RATE_LIMIT_MAX: '1000000' });
   const processes = [await topology.start(0), await topology.start(1)];
   const send = await newClient(t, topology);
-  const { email, token } = await register(send);
+  const { email, token } = await registerBy(send);
 
   t.test('cookies are Secure, although the service is configured without an https URL', async (t) => {
     const login = await send('POST', '/auth/login', { json: { email, password: PASSWORD } });
@@ -114,7 +102,7 @@ t.test('two processes behind the proxy', needsDeployment, async (t) => {
     t.equal(other.status, 200, 'another client is not affected');
   });
 
-  t.test('an image of 5 MiB is accepted, and one of a byte more is refused by the service', async (t) => {
+  t.test('the service accepts an image of 5 MiB, and refuses one that is a byte larger', async (t) => {
     const responses = [sendByHttp2.bind(undefined, topology), send].map(async (send) => {
       const accepted = await send('POST', '/posts/create', { token, form: formWith(pngOf(MAX_IMAGE_BYTES)) });
       t.equal(accepted.status, 201);
@@ -139,7 +127,7 @@ t.test('two processes behind the proxy', needsDeployment, async (t) => {
     const accounts = await Promise.all(
       Array.from({ length: 4 }, async () => {
         const client = await newClient(t, topology);
-        return { send: client, ...(await register(client)) };
+        return { send: client, ...(await registerBy(client)) };
       }),
     );
     const load = startLoad(accounts);
@@ -175,12 +163,12 @@ t.test('a rolling upgrade from the previous version breaks no rule of the contra
   const previous = await buildPreviousVersion(t);
   if ('missing' in previous) return t.plan(0, previous.missing);
   const entry = join(previous.directory, '.build', 'scripts', 'start.js');
-  // Few enough requests for a rule that exceeds the limit within a window, also on a busy machine.
+  // Low enough that a rule can exceed the limit within a window, even on a busy machine.
   const limits = { RATE_LIMIT_STRICT_MAX: '200', RATE_LIMIT_MAX: '1000', RATE_LIMIT_WINDOW: '8' };
   const topology = await startTopology(t, limits);
   const old = [await topology.start(0, entry), await topology.start(1, entry)];
 
-  // Those of the previous version: its clients must not notice the upgrade.
+  // The contract tests of the previous version, whose clients must not notice the upgrade.
   const report = join(await temporaryDirectory(t), 'report.json');
   const contractTest = join(previous.directory, '.build', 'scripts', 'contract-test', 'index.js');
   const skipped = [...REFUSED_BY_PROXY, ...CHANGED_BY_UPGRADE].flatMap((id) => ['--skip', id]);

@@ -14,7 +14,7 @@ import { claimGraphFor, freshStores, onServices, temporaryDirectory } from '../s
  * different addresses of the loopback network.
  */
 
-/** The program: another Caddy than the one in PATH can be tested by this variable. */
+/** The program. The variable selects another Caddy than the one in PATH. */
 const CADDY = process.env.CADDY || 'caddy';
 
 const HOSTS = ['127.0.20.1', '127.0.20.2'] as const;
@@ -23,7 +23,7 @@ const HOSTS = ['127.0.20.1', '127.0.20.2'] as const;
 const SHUTDOWN_DELAY_SECONDS = 5;
 
 /** A busy machine must not look like an outage: a write that timed out may have happened, and a repetition then fails. */
-const PATIENT_TIMEOUTS = {
+const LONG_TIMEOUTS = {
   DATABASE_TIMEOUT: '20000',
   NEO4J_TIMEOUT: '20000',
   S3_TIMEOUT: '20000',
@@ -88,7 +88,7 @@ export async function startTopology(t: Test, environment: NodeJS.ProcessEnv): Pr
         SHUTDOWN_DELAY: String(SHUTDOWN_DELAY_SECONDS),
         LOG_LEVEL: 'info',
         LOG_FORMAT: 'json',
-        ...PATIENT_TIMEOUTS,
+        ...LONG_TIMEOUTS,
         ...environment,
       };
       return untilListening(spawnService(t, variables, [], entry));

@@ -3,9 +3,12 @@ import { existsSync } from 'node:fs';
 import { open, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { list } from 'tar';
 import { samples } from '../../scripts/contract-test/images.js';
+import { repeat } from '../support/inconsistencies.js';
+import { startLoad } from '../support/load.js';
+import { picture } from '../support/picture.js';
 import {
   runCommand,
   type ServiceProcess,
@@ -15,64 +18,11 @@ import {
   startProcess,
 } from '../support/processes.js';
 import { createSender } from '../support/requests.js';
-import { createPost, PASSWORD, startTestService } from '../support/service.js';
+import { createPost, startTestService } from '../support/service.js';
 import { freshDataDirectory, onServices, temporaryDirectory } from '../support/stores.js';
+import { registerUser } from '../support/users.js';
 
 const skip = onServices && 'applies only to embedded stores';
-
-const image = () => new Blob([samples.png], { type: 'image/png' });
-
-interface KnownPost {
-  id: number;
-  title: string;
-  image: string;
-}
-
-/** Starts clients of one user that create, like and delete posts until they are stopped. */
-async function startLoad(t: Test, { url }: ServiceProcess) {
-  const send = createSender(t, url);
-  const email = 'user@people.example';
-  await send('POST', '/auth/register', { json: { name: 'Test User', username: 'user', email, password: PASSWORD } });
-  const { token } = (await send('POST', '/auth/login', { json: { email, password: PASSWORD } })).body;
-  /** Posts whose creation was acknowledged and whose deletion has not been requested. */
-  const posts = new Set<KnownPost>();
-  let created = 0;
-  let isRunning = true;
-  const clients = Array.from({ length: 4 }, async (_, client) => {
-    const ownPosts: KnownPost[] = [];
-    while (isRunning) {
-      try {
-        const form = { title: `post ${client} ${created}`, text: 'text', image: image() };
-        const { status, body } = await send('POST', '/posts/create', { token, form });
-        if (status !== 201) continue;
-        created += 1;
-        posts.add(body);
-        if (created % 2 === 0) ownPosts.push(body);
-        await send('POST', `/posts/like?id=${body.id}`, { token });
-        const [oldest] = ownPosts;
-        if (oldest && ownPosts.length > 5) {
-          ownPosts.shift();
-          posts.delete(oldest);
-          await send('DELETE', `/posts/delete?id=${oldest.id}`, { token });
-        }
-      } catch {
-        return;
-      }
-    }
-  });
-  return {
-    token,
-    posts,
-    /** Waits until this many more posts have been created. */
-    async untilMoreCreated(count: number) {
-      for (const goal = created + count; created < goal; ) await sleep(10);
-    },
-    async stop() {
-      isRunning = false;
-      await Promise.all(clients);
-    },
-  };
-}
 
 /** Fills the image directory, so that a backup takes a while. */
 const addBulk = (dataDir: string) =>
@@ -94,7 +44,8 @@ async function killAtSize(child: ServiceProcess['child'], path: string, bytes: n
 t.test('a restored backup that was taken under load has every acknowledged write', { skip }, async (t) => {
   const dataDir = await freshDataDirectory(t);
   const service = await startProcess(t, { DATA_DIR: dataDir });
-  const { token, posts, untilMoreCreated, stop } = await startLoad(t, service);
+  const users = await repeat(4, () => registerUser(t, service.url));
+  const { posts, untilMoreCreated, stop } = startLoad(users);
   await untilMoreCreated(20);
   const file = join(await temporaryDirectory(t), 'backup.tar');
   const acknowledged = [...posts];
@@ -111,13 +62,14 @@ t.test('a restored backup that was taken under load has every acknowledged write
   t.equal(restore.code, 0, restore.output);
   const restoredService = await startProcess(t, { DATA_DIR: restored });
   const send = createSender(t, restoredService.url);
+  const token = users[0]?.token ?? '';
   for (const { id, title, image } of remaining) {
     t.match(await send('GET', `/posts/${id}`, { token }), { status: 200, body: { title, image } });
     t.ok((await send('GET', image, { token })).bytes.equals(samples.png), 'the image is complete');
   }
   t.ok(remaining.length > 0);
   t.equal(
-    (await send('POST', '/posts/create', { token, form: { title: 'T', text: 'T', image: image() } })).status,
+    (await send('POST', '/posts/create', { token, form: { title: 'T', text: 'T', image: picture() } })).status,
     201,
   );
   t.equal(await restoredService.end('SIGTERM'), 0);
@@ -130,7 +82,7 @@ t.test('an image that is deleted during a backup is in the backup, and removed a
   const { embedded, images } = service.stores;
   if (!embedded) throw new Error('Expected embedded stores');
   const user = await service.createUser();
-  const { id, image: path } = await createPost(user, { image: image() });
+  const { id, image: path } = await createPost(user, { image: picture() });
   const name = path?.split('/').at(-1) ?? '';
   const file = join(await temporaryDirectory(t), 'backup.tar');
   const output = await open(file, 'w');

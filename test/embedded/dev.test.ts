@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { collectOutput } from '../support/output.js';
 import { freshDataDirectory, temporaryDirectory } from '../support/stores.js';
+import { until } from '../support/until.js';
 
 const copy = await temporaryDirectory(t);
 for (const name of ['db', 'generated', 'handlers', 'scripts', 'openapi.yaml', 'package.json'])
@@ -19,29 +20,19 @@ async function startDev(t: Test) {
     env: { PATH, HOME, LOG_LEVEL: 'warn', PORT: '0', OPS_PORT: '0', DATA_DIR: await freshDataDirectory(t) },
   });
   t.teardown(() => child.kill('SIGKILL'));
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk) => {
-      output += chunk;
-    });
-  }
+  const output = collectOutput(child);
   return {
     child,
-    output: () => output,
+    output,
     /** Sends a GET to the service that was started last. Returns undefined if it does not respond. */
     async get(server: 'API' | 'Operations', path: string): Promise<unknown> {
-      const [, base] = [...output.matchAll(new RegExp(`${server} +(http://[\\d.:]+)`, 'g'))].at(-1) ?? [];
+      const [, base] = [...output().matchAll(new RegExp(`${server} +(http://[\\d.:]+)`, 'g'))].at(-1) ?? [];
       return fetch(`${base}${path}`).then(
         (response) => response.json(),
         () => undefined,
       );
     },
   };
-}
-
-/** Repeats a check until it holds. */
-async function eventually(check: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await check())) await sleep(20);
 }
 
 /** Replaces text in a file of the copy. */
@@ -58,22 +49,22 @@ interface Document {
 
 t.test('dev restarts the service after changes, and ends it when its terminal closes', async (t) => {
   const { child, output, get } = await startDev(t);
-  await eventually(async () => (await get('API', '/openapi.json')) !== undefined);
+  await until(async () => (await get('API', '/openapi.json')) !== undefined);
 
   await replaceIn('openapi.yaml', 'title: Social posting service', 'title: Another title');
-  await eventually(
+  await until(
     async () => ((await get('API', '/openapi.json')) as Document | undefined)?.info.title === 'Another title',
   );
   t.match(output(), /^Wrote generated\/openapi\.json\b.*\.$/m);
 
   await replaceIn('handlers/http/ops.ts', "{ status: 'ok' }", "{ status: 'changed' }");
   const isChanged = async () => JSON.stringify(await get('Operations', '/livez')) === '{"status":"changed"}';
-  await eventually(isChanged);
+  await until(isChanged);
 
   await replaceIn('handlers/http/ops.ts', 'export function', 'export export function');
-  await eventually(() => output().includes('[ERROR]'));
+  await until(() => output().includes('[ERROR]'));
   // The service keeps running while the code does not build.
-  await eventually(isChanged);
+  await until(isChanged);
 
   const exited = once(child, 'exit');
   child.kill('SIGHUP');
@@ -82,9 +73,9 @@ t.test('dev restarts the service after changes, and ends it when its terminal cl
   await replaceIn('handlers/http/ops.ts', 'export export function', 'export function');
 });
 
-t.test('the service ends when dev is killed', async (t) => {
+t.test('the service ends when the dev command is killed', async (t) => {
   const { child, get } = await startDev(t);
-  await eventually(async () => (await get('Operations', '/livez')) !== undefined);
+  await until(async () => (await get('Operations', '/livez')) !== undefined);
   // Its output closes when the last process that writes to it ends: the service.
   const closed = once(child, 'close');
   child.kill('SIGKILL');

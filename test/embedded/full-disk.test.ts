@@ -2,11 +2,12 @@ import { cp, mkdir, readdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { samples } from '../../scripts/contract-test/images.js';
+import { picture } from '../support/picture.js';
 import { runCommand, startAndFail, startProcess } from '../support/processes.js';
 import { createSender, type TestResponse } from '../support/requests.js';
 import { PASSWORD } from '../support/service.js';
 import { freshDataDirectory, mountSmallDisk, onServices, whyNotMountable } from '../support/stores.js';
+import { registerUser } from '../support/users.js';
 
 const MEBIBYTE = 2 ** 20;
 
@@ -40,13 +41,10 @@ t.test('a full disk', { skip }, async (t) => {
     service = await startProcess(t, environment);
     send = createSender(t, service.url);
   };
-  const email = 'user@people.example';
-  const credentials = { json: { email, password: PASSWORD } };
-  await send('POST', '/auth/register', { json: { name: 'Test User', username: 'user', email, password: PASSWORD } });
-  const { token } = (await send('POST', '/auth/login', credentials)).body;
+  const { email, token } = await registerUser(t, service.url);
   const createPost = (image?: Blob) =>
     send('POST', '/posts/create', { token, form: { title: 'T', text: 'T', ...(image && { image }) } });
-  const createPostWithImage = () => createPost(new Blob([samples.png], { type: 'image/png' }));
+  const createPostWithImage = () => createPost(picture());
   const acknowledged: number[] = [];
   /** Creates posts until a response has this status, which is 201 or 503. */
   async function createUntil(status: number): Promise<TestResponse> {
@@ -75,7 +73,7 @@ t.test('a full disk', { skip }, async (t) => {
     const writes = {
       'a post with an image': createPostWithImage,
       'a like': () => send('POST', `/posts/like?id=${firstId}`, { token }),
-      'a login': () => send('POST', '/auth/login', credentials),
+      'a login': () => send('POST', '/auth/login', { json: { email, password: PASSWORD } }),
       'a logout': () => send('POST', '/auth/logout', { token }),
       'a change of the profile': () => send('PUT', '/profiles/me', { token, form: { name: 'Eve' } }),
     };

@@ -6,20 +6,12 @@ import { join } from 'node:path';
 import t from 'tap';
 import { cleanImage } from '../../handlers/policy/image-metadata/index.js';
 import { detectImageType } from '../../handlers/policy/image-types.js';
+import { findCommand } from '../../scripts/services/tools.js';
 
 // The files are created and inspected by common tools, independently of the service's own parsers.
 const tools = ['exiftool', 'convert', 'identify', 'cwebp', 'gif2webp', 'webpmux', 'avifenc'];
-const missing = tools.filter((tool) => !isInstalled(tool));
+const missing = tools.filter((tool) => !findCommand(tool));
 const skip = missing.length > 0 && `needs ${missing.join(', ')}`;
-
-function isInstalled(tool: string): boolean {
-  try {
-    execFileSync('which', [tool], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const folder = await mkdtemp(join(tmpdir(), 'image-tools-'));
 t.teardown(() => rm(folder, { recursive: true }));
@@ -31,7 +23,7 @@ const run = (tool: string, ...args: string[]) =>
 const SECRET = 'Identifying';
 
 /** Returns a minimal ICC profile with three primaries and a gamma of 2.2. */
-function colourProfile(): Buffer {
+function colorProfile(): Buffer {
   const xyz = (...values: number[]) => {
     const tag = Buffer.alloc(20);
     tag.write('XYZ ');
@@ -94,7 +86,7 @@ async function createTagged(source: string, name: string, ...args: string[]): Pr
 
 /** Creates the files without metadata, from which the others are made. */
 async function createSources(): Promise<void> {
-  await writeFile(pathOf('profile.icc'), colourProfile());
+  await writeFile(pathOf('profile.icc'), colorProfile());
   run('convert', '-seed', '1', '-size', '48x32', 'plasma:red-blue', 'basis.png');
   run('convert', 'basis.png', '-strip', '-quality', '90', 'basis.jpg');
   run('convert', 'basis.png', '-strip', '-interlace', 'Plane', '-sampling-factor', '2x2', 'progressive.jpg');
@@ -122,11 +114,11 @@ const JPEG_EXTRAS = [
 
 /** Each function creates a file with metadata, and returns its name and an optional trailer. */
 const files: Record<string, () => Promise<[name: string, trailer?: Buffer]>> = {
-  'a JPEG with a video behind it': async () => {
+  'a JPEG followed by a video': async () => {
     const name = await createTagged('basis.jpg', 'full.jpg', ...JPEG_EXTRAS);
     return [name, VIDEO];
   },
-  'a progressive JPEG with pictures behind it': async () => {
+  'a progressive JPEG followed by images': async () => {
     const name = await createTagged('progressive.jpg', 'more.jpg', ...JPEG_EXTRAS);
     return [
       name,
@@ -217,8 +209,8 @@ t.test(
           JSON.stringify(left),
         );
         t.equal(pixelsOf(name), pixels, 'the pixels are unchanged');
-        t.equal(shownAs(name), shown, 'orientation, frames and colours are unchanged');
-        t.ok(profileOf(name).equals(profile), 'the colour profile is unchanged');
+        t.equal(shownAs(name), shown, 'orientation, frames and colors are unchanged');
+        t.ok(profileOf(name).equals(profile), 'the color profile is unchanged');
         const exif = Object.keys(left).filter((tag) => /^(IFD|Exif)/.test(tag));
         t.same(exif, name === 'full.gif' ? [] : ['IFD0:Orientation'], 'only the orientation is kept of Exif');
       });

@@ -7,7 +7,7 @@ import { type Maintenance, startMaintenance } from '../../db/postgres/maintenanc
 import { freshDataDirectory, silentLog } from '../support/stores.js';
 
 /** An interval longer than the tests, which run maintenance explicitly. */
-const NEVER_MS = 2 ** 30;
+const LONGER_THAN_TEST_MS = 2 ** 30;
 
 interface Maintained {
   db: Database;
@@ -18,7 +18,7 @@ interface Maintained {
 /** Opens an embedded database whose maintenance has not run yet. */
 async function openUnmaintained(t: Test, options: { firstVacuumDelayMs?: number } = {}): Promise<Maintained> {
   const postgres = await openEmbeddedPostgres(join(await freshDataDirectory(t), 'postgres'), silentLog);
-  const maintenance = startMaintenance(postgres, silentLog, { intervalMs: NEVER_MS, ...options });
+  const maintenance = startMaintenance(postgres, silentLog, { intervalMs: LONGER_THAN_TEST_MS, ...options });
   t.teardown(async () => {
     await maintenance.stop();
     await postgres.close();
@@ -61,7 +61,7 @@ const countNeverVacuumed = (db: Database) =>
 const walBytesToReplay = (db: Database) =>
   selectNumber(db, 'select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn) from pg_control_checkpoint()');
 
-/** Runs `work` while other statements wait for the connection all the time. */
+/** Runs `work` while other statements constantly wait for the connection. */
 async function whileBusy(db: Database, work: () => Promise<void>): Promise<void> {
   let isBusy = true;
   const client = async () => {
@@ -125,7 +125,7 @@ t.test('vacuums every table once after a start, since the counts of dead rows st
   t.equal(await countNeverVacuumed(db), 0);
   t.ok(
     (await selectNumber(db, "select reltuples from pg_class where relname = 'installation'")) >= 0,
-    'tables are analyzed too',
+    'tables are also analyzed',
   );
 });
 

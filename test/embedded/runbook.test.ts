@@ -2,10 +2,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
+import { picture } from '../support/picture.js';
 import { createSender } from '../support/requests.js';
 import { createOperator, remainingCommands, stepsOf } from '../support/runbook.js';
-import { PASSWORD } from '../support/service.js';
 import { freshDataDirectory, onServices, temporaryDirectory } from '../support/stores.js';
+import { registerUser } from '../support/users.js';
 
 const SECTIONS = [
   'Runbook',
@@ -46,11 +47,8 @@ t.test('an operator of embedded stores', { skip: onServices && 'applies only to 
     const service = await operator.start();
     await writeFile(join(operator.directory, 'production.env'), 'ACCOUNT_STORAGE_MAX_BYTES=1000000\n');
     await operator.open('Runbook').run('production.env');
-    const email = 'ada@people.example';
-    const account = { name: 'Ada', username: 'ada', email, password: PASSWORD };
-    t.equal((await send('POST', '/auth/register', { json: account })).status, 201);
-    token = (await send('POST', '/auth/login', { json: { email, password: PASSWORD } })).body.token;
-    const form = { title: 'T', text: 'T', image: new Blob([samples.png], { type: 'image/png' }) };
+    ({ token } = await registerUser(t, operator.url));
+    const form = { title: 'T', text: 'T', image: picture() };
     t.equal((await send('POST', '/posts/create', { token, form })).status, 201);
 
     const down = operator.open('Service down');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { StoresDisagreeError } from '../../db/installation.js';
-import { samples } from '../../scripts/contract-test/images.js';
+import { picture } from '../support/picture.js';
 import { Exposition } from '../support/prometheus.js';
 import type { TestResponse } from '../support/requests.js';
 import { startTestService } from '../support/service.js';
@@ -12,9 +12,7 @@ import { freshDataDirectory } from '../support/stores.js';
 // These tests rename directories of the embedded stores to make them unavailable.
 const service = await startTestService(t, { DATA_DIR: await freshDataDirectory(t) });
 const { directory } = service.stores;
-
-const image = () => new Blob([samples.png], { type: 'image/png' });
-const withImage = () => ({ form: { title: 'T', text: 'T', image: image() } });
+const withImage = () => ({ form: { title: 'T', text: 'T', image: picture() } });
 
 /** Makes a directory unavailable while `during` runs. */
 async function whileUnavailable(path: string, during: () => Promise<void>): Promise<void> {
@@ -41,7 +39,7 @@ t.test(
     await whileUnavailable(directory.images, async () => {
       expectUnavailable(t, await user.send('GET', post.image), 'an image');
       expectUnavailable(t, await user.send('POST', '/posts/create', withImage()), 'a post with an image');
-      expectUnavailable(t, await user.send('PUT', '/profiles/me', { form: { image: image() } }), 'a picture');
+      expectUnavailable(t, await user.send('PUT', '/profiles/me', { form: { image: picture() } }), 'a picture');
       t.equal((await user.send('GET', `/posts/${post.id}`)).status, 200);
       t.equal((await user.send('POST', '/posts/create', { form: { title: 'T', text: 'T' } })).status, 201);
       t.equal((await user.send('DELETE', `/posts/delete?id=${post.id}`)).status, 200);

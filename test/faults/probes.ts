@@ -1,7 +1,10 @@
+import type { Test } from 'tap';
 import type { StoreName } from '../../db/support/errors.js';
-import { samples } from '../../scripts/contract-test/images.js';
+import { drainOutbox } from '../support/contents.js';
+import { picture } from '../support/picture.js';
 import type { RequestOptions, TestResponse } from '../support/requests.js';
 import { befriend, createPost, PASSWORD, type TestService, type TestUser } from '../support/service.js';
+import { until } from '../support/until.js';
 
 /** A request, the stores that it needs besides PostgreSQL, and the status of its response when they are available. */
 export interface Probe {
@@ -20,9 +23,8 @@ export interface OperationProbes {
 
 const SECRET = 'only friends may read this';
 
-/** Creates the accounts: Ada is public, Hermit is private; Bob is a friend of both, Eve has no friends. */
+/** Creates the accounts. Ada is public and Hermit is private. Bob is a friend of both, and Eve has no friends. */
 export async function createProbes(service: TestService): Promise<OperationProbes> {
-  const image = () => new Blob([samples.png], { type: 'image/png' });
   const [ada, bob, eve, leaver] = [
     await service.createUser(),
     await service.createUser(),
@@ -35,11 +37,12 @@ export async function createProbes(service: TestService): Promise<OperationProbe
   await eve.send('POST', `/friends/request?to=${ada.id}`);
   await bob.send('POST', `/friends/request?to=${eve.id}`);
   await leaver.send('POST', `/friends/request?to=${bob.id}`);
-  const { profile_link: picture } = (await hermit.send('PUT', '/profiles/me', { form: { image: image() } })).body;
-  const post = await createPost(ada, { image: image() });
-  const deleted = await createPost(ada, { image: image() });
+  const { profile_link: hiddenPicture } = (await hermit.send('PUT', '/profiles/me', { form: { image: picture() } }))
+    .body;
+  const post = await createPost(ada, { image: picture() });
+  const deleted = await createPost(ada, { image: picture() });
   const edited = await createPost(ada);
-  const hidden = await createPost(hermit, { title: SECRET, image: image() });
+  const hidden = await createPost(hermit, { title: SECRET, image: picture() });
   const otherToken = await service.login(ada.email);
   const lastToken = await service.login(ada.email);
 
@@ -70,22 +73,22 @@ export async function createProbes(service: TestService): Promise<OperationProbe
     probe('a public profile', [], eve, 'GET', `/profiles/${ada.id}`),
     probe('a private profile', ['graph'], bob, 'GET', `/profiles/${hermit.id}`),
     probe('a change of name', [], eve, 'PUT', '/profiles/me', { form: { name: 'Eve' } }),
-    probe('a change of picture', ['images'], eve, 'PUT', '/profiles/me', { form: { image: image() } }),
+    probe('a change of picture', ['images'], eve, 'PUT', '/profiles/me', { form: { image: picture() } }),
     probe('account deletion', [], leaver, 'DELETE', '/profiles/me', { json: { password: PASSWORD } }),
     probe('a public image', ['images'], eve, 'GET', String(post.image)),
     probe('own private image', ['images'], hermit, 'GET', String(hidden.image)),
     probe('a private image', ['graph', 'images'], bob, 'GET', String(hidden.image)),
-    probe('a private picture', ['graph', 'images'], bob, 'GET', picture),
+    probe('a private picture', ['graph', 'images'], bob, 'GET', hiddenPicture),
     probe('feed', ['graph'], bob, 'GET', '/posts'),
     probe('own posts', ['graph'], ada, 'GET', '/posts/me'),
     probe('a post', ['graph'], eve, 'GET', `/posts/${post.id}`),
-    // A missing post needs the graph too, otherwise it could be distinguished from a hidden one.
+    // A missing post also needs the graph. Otherwise it could be distinguished from a hidden one.
     probe('a missing post', ['graph'], eve, 'GET', '/posts/9007199254740991', { status: 404 }),
     probe('a like of a missing post', ['graph'], eve, 'POST', '/posts/like?id=9007199254740991', { status: 404 }),
     probe('a post is created', [], ada, 'POST', '/posts/create', { status: 201, form: { title: 'T', text: 'T' } }),
     probe('a post with an image', ['images'], ada, 'POST', '/posts/create', {
       status: 201,
-      form: { title: 'T', text: 'T', image: image() },
+      form: { title: 'T', text: 'T', image: picture() },
     }),
     probe('a post is edited', ['graph'], ada, 'PUT', `/posts/edit?id=${edited.id}`, { form: { title: 'New' } }),
     probe('a post is deleted', [], ada, 'DELETE', `/posts/delete?id=${deleted.id}`),
@@ -103,7 +106,7 @@ export async function createProbes(service: TestService): Promise<OperationProbe
   const leakChecks: [path: string, isLeak: (response: TestResponse) => boolean][] = [
     [`/posts/${hidden.id}`, ({ status }) => status === 200],
     [String(hidden.image), ({ status }) => status === 200],
-    [picture, ({ status }) => status === 200],
+    [hiddenPicture, ({ status }) => status === 200],
     [`/profiles/${hermit.id}`, ({ body }) => 'profile_link' in body],
     ['/posts?limit=100', ({ bytes }) => bytes.includes(SECRET)],
   ];
@@ -117,6 +120,34 @@ export async function createProbes(service: TestService): Promise<OperationProbe
       return (await Promise.all(responses)).flat();
     },
   };
+}
+
+/**
+ * Sends all probes concurrently while a store is unavailable. Expects 503 from those that need it, success from the others, and
+ * no leak. Returns the duration of the slowest response.
+ */
+export async function expectFailures(t: Test, store: string, { probes, leaks }: OperationProbes): Promise<number> {
+  const startedAt = performance.now();
+  const durations = probes.map(async ({ name, needs, status, send }) => {
+    const response = await send();
+    const isNeeded = store === 'postgres' || needs.some((each) => each === store);
+    t.equal(response.status, isNeeded ? 503 : status, name);
+    if (isNeeded) t.ok(response.headers.get('retry-after'), `${name}: has Retry-After`);
+    return performance.now() - startedAt;
+  });
+  const [leaked, ...all] = await Promise.all([leaks(), ...durations]);
+  t.same(leaked, [], 'no hidden content is shown');
+  return Math.max(...all);
+}
+
+/** Expects every probe to succeed again without a restart, and drains the outbox. */
+export async function expectRecovery(t: Test, service: TestService): Promise<void> {
+  await until(async () => (await fetch(`${service.opsUrl}/readyz`)).ok);
+  const { probes, leaks } = await createProbes(service);
+  for (const { name, status, send } of probes) t.equal((await send()).status, status, `${name}, afterwards`);
+  t.same(await leaks(), []);
+  await drainOutbox(service.stores);
+  t.pass('the outbox is empty');
 }
 
 type ProbeOptions = RequestOptions & { status?: number };

@@ -1,5 +1,5 @@
-import { samples } from '../../scripts/contract-test/images.js';
 import { type Received, send } from '../abuse/client.js';
+import { picture } from '../support/picture.js';
 
 /** An account that the fuzzer uses. */
 export interface Attacker {
@@ -11,7 +11,7 @@ export interface Attacker {
   sessionId: string;
 }
 
-/** Test data from which requests are made: the attackers' accounts, and ids that they know or may guess. */
+/** Test data for requests: the attackers' accounts, and ids that the attackers know or may guess. */
 export interface Fixture {
   attackers: Attacker[];
   /** Ids and image filenames of a private account. */
@@ -51,7 +51,7 @@ export async function createFixture(url: string, seed: string): Promise<FuzzSetu
     const { jti } = JSON.parse(Buffer.from(body.token.split('.')[1], 'base64url').toString());
     return { token: body.token as string, sessionId: jti as string };
   };
-  const image = new Blob([samples.png], { type: 'image/png' });
+  const image = picture();
   const createPost = async (token: string, title: string, text: string) =>
     (await send(url, 'POST', '/posts/create', { token, form: { title, text, image } })).body as {
       id: number;

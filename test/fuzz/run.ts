@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import pidusage from 'pidusage';
@@ -8,7 +6,7 @@ import { operationFor } from '../../scripts/contract-test/document.js';
 import { Cleanup } from '../abuse/cleanup.js';
 import { secretsIn } from '../abuse/logs.js';
 import { startAbusedService } from '../abuse/service.js';
-import { script } from '../support/processes.js';
+import { runCommand } from '../support/processes.js';
 import { randomFor } from '../support/random.js';
 import { freshStores } from '../support/stores.js';
 import { Connection, sendRaw } from './connection.js';
@@ -131,7 +129,7 @@ async function tryRequest(index: number, connection: Connection): Promise<void> 
 let next = first;
 const deadline = performance.now() + Number(values.seconds) * 1_000;
 let refreshing: Promise<void> | undefined;
-async function work(): Promise<void> {
+async function sendRequests(): Promise<void> {
   const connection = new Connection(service.url);
   while (next < first + count && performance.now() < deadline && service.alive()) {
     const index = next;
@@ -153,7 +151,7 @@ const reporter = setInterval(async () => {
   console.log(`${sent} requests, ${perSecond()} a second, RSS ${Math.round(rssMiB)} MiB`);
 }, REPORT_INTERVAL_MS);
 
-await Promise.all(Array.from({ length: Number(values.connections) }, work));
+await Promise.all(Array.from({ length: Number(values.connections) }, sendRequests));
 clearInterval(reporter);
 
 console.log(`\n${sent} requests, ${perSecond()} a second`);
@@ -169,16 +167,8 @@ if (service.alive()) {
   if (rssMiB > RSS_MAX_MIB) report(`RSS of ${Math.round(rssMiB)} MiB`);
   if ((await snapshot()) !== before) report('the private account has changed');
   if ((await service.stop('SIGTERM')) !== 0) report('the service did not exit with 0');
-  const verify = spawn(process.execPath, [script('verify/index')], {
-    env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', ...environment },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let verdict = '';
-  verify.stdout.on('data', (chunk) => {
-    verdict += chunk;
-  });
-  const [code] = await once(verify, 'close');
-  if (code !== 0) report('the stores are inconsistent', undefined, undefined, verdict);
+  const verification = await runCommand(cleanup, ['verify/index'], environment);
+  if (verification.code !== 0) report('the stores are inconsistent', undefined, undefined, verification.output);
 } else {
   report('the service died', undefined, undefined, (await readFile(service.logPath, 'utf8')).slice(-4_000));
 }

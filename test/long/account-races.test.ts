@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import t from 'tap';
-import { samples } from '../../scripts/contract-test/images.js';
+import { picture } from '../support/picture.js';
 import { openRaces, sendTwiceConcurrently } from '../support/races.js';
 import { PASSWORD } from '../support/service.js';
 import type { TestUser } from '../support/users.js';
@@ -9,7 +9,6 @@ const { createUser, send, run, allStores } = await openRaces(t);
 const { db } = allStores[0];
 
 const NEW_PASSWORDS = ['Bright-Lantern-58!', 'Silver-Orchard-91!'] as const;
-const picture = (kind: 'png' | 'jpeg') => new Blob([samples[kind]], { type: `image/${kind}` });
 
 const accountsWhere = async (column: 'username_key' | 'email', value: string) =>
   (await db.selectFrom('accounts').select('id').where(column, '=', value).execute()).length;
@@ -25,7 +24,7 @@ const update = (user: TestUser, form: Record<string, string | Blob>) => () =>
   user.send('PUT', '/profiles/me', { form });
 const changePassword = (user: TestUser, password: string) => update(user, { password, current_password: PASSWORD });
 
-t.test('of concurrent registrations of one username, in any case, one succeeds', async (t) => {
+t.test('of concurrent registrations of one username, in any letter case, one succeeds', async (t) => {
   await run(t, async (round) => {
     const [lower, upper] = [`same${round}`, `SAME${round}`];
     const statuses = await Promise.all([

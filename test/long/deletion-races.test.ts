@@ -1,14 +1,12 @@
 import t from 'tap';
 import { type EntityReference, enqueue } from '../../db/outbox/index.js';
-import { samples } from '../../scripts/contract-test/images.js';
+import { picture } from '../support/picture.js';
 import { openRaces, repeatUntilSettled, sendTwiceConcurrently } from '../support/races.js';
 import { createPost, PASSWORD } from '../support/service.js';
 import type { TestUser } from '../support/users.js';
 
 const { createUser, send, run, allStores } = await openRaces(t);
 const { db } = allStores[0];
-
-const picture = (kind: 'png' | 'jpeg') => new Blob([samples[kind]], { type: `image/${kind}` });
 const deleteAccount = (user: TestUser) =>
   sendTwiceConcurrently(() => user.send('DELETE', '/profiles/me', { json: { password: PASSWORD } }));
 const isDeleted = async ({ id, token }: TestUser) => {

@@ -5,6 +5,7 @@ import type { Failpoint } from '../../db/support/failpoints.js';
 import { samples } from '../../scripts/contract-test/images.js';
 import { crashableProcesses, type FailpointHit } from '../faults/failpoints.js';
 import { expectNoLeftovers } from '../support/leftovers.js';
+import { picture } from '../support/picture.js';
 import type { ServiceProcess } from '../support/processes.js';
 import { createSender, type RequestOptions, type TestResponse } from '../support/requests.js';
 import { PASSWORD } from '../support/service.js';
@@ -39,8 +40,6 @@ interface Write {
   prepare?(fixture: Fixture): Promise<unknown>;
   act(fixture: Fixture): Promise<TestResponse>;
 }
-
-const picture = (kind: 'png' | 'gif' | 'jpeg') => new Blob([samples[kind]], { type: `image/${kind}` });
 
 const unfriend = ({ ada, bea }: Fixture) => ada.send('DELETE', `/friends/remove?id=${bea.id}`);
 const request = ({ ada, bea }: Fixture) => bea.send('POST', `/friends/request?to=${ada.id}`);

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import type { BareStores } from '../../db/stores.js';
-import { samples } from '../../scripts/contract-test/images.js';
 import { compareGraph } from '../../scripts/move/graph.js';
 import {
   embeddedVariables,
@@ -16,6 +15,7 @@ import {
   serverVariables,
   withBareStores,
 } from '../support/moves.js';
+import { picture } from '../support/picture.js';
 import { ONE_LINE, startAndFail } from '../support/processes.js';
 import { createSender } from '../support/requests.js';
 import { startTestService, type TestUser } from '../support/service.js';
@@ -55,7 +55,7 @@ async function expectMove(t: Test, source: NodeJS.ProcessEnv, target: NodeJS.Pro
   );
   const post = await createSender(t, there.url)('POST', '/posts/create', {
     token: ada.token,
-    form: { title: 'New', text: 'here', image: new Blob([samples.png], { type: 'image/png' }) },
+    form: { title: 'New', text: 'here', image: picture() },
   });
   t.equal(post.status, 201);
   t.equal(post.body.like_count, 0, 'a new post has no likes');

@@ -1,11 +1,9 @@
 import t from 'tap';
-import { samples } from '../../scripts/contract-test/images.js';
+import { picture } from '../support/picture.js';
 import { openRaces, ROUNDS, sendTwiceConcurrently } from '../support/races.js';
 import { createPost } from '../support/service.js';
 
 const { createUser, run } = await openRaces(t);
-
-const picture = (kind: 'png' | 'jpeg') => new Blob([samples[kind]], { type: `image/${kind}` });
 
 t.test('of two concurrent friend requests to each other one succeeds', async (t) => {
   await run(t, async () => {

@@ -5,6 +5,7 @@ import t from 'tap';
 import { openBareStores, type Stores } from '../../db/stores.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { createFixtures, emptyStores, openStoresWithoutRelay } from '../support/inconsistencies.js';
+import { script } from '../support/processes.js';
 import { claimGraphFor, onServices, openTestStores, silentLog, temporaryDirectory } from '../support/stores.js';
 
 const environment = await emptyStores(t);
@@ -12,7 +13,7 @@ const environment = await emptyStores(t);
 /** Runs `npm run verify`. */
 const runVerify = async (options: string[] = [], variables = environment) => {
   await claimGraphFor(variables);
-  const run = promisify(execFile)(process.execPath, ['.build/scripts/verify/index.js', ...options], {
+  const run = promisify(execFile)(process.execPath, [script('verify/index'), ...options], {
     env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', ...variables },
   });
   return run.then(

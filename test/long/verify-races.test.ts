@@ -3,7 +3,6 @@ import t from 'tap';
 import { createAccount } from '../../db/accounts.js';
 import { deletePost } from '../../db/posts.js';
 import type { Stores } from '../../db/stores.js';
-import { samples } from '../../scripts/contract-test/images.js';
 import { verify } from '../../scripts/verify/verify.js';
 import {
   createFixtures,
@@ -14,6 +13,7 @@ import {
   repeat,
   verifyStores,
 } from '../support/inconsistencies.js';
+import { picture } from '../support/picture.js';
 import { befriend, createPost, PASSWORD, startTestService, type TestUser } from '../support/service.js';
 import { silentLog } from '../support/stores.js';
 
@@ -134,7 +134,6 @@ t.test('accepts changes between two reads', async (t) => {
 
 t.test('finds no violation under load, and a repair changes nothing', async (t) => {
   const service = await startTestService(t, await emptyStores(t));
-  const image = () => new Blob([samples.png], { type: 'image/png' });
   const created: TestUser[] = [];
 
   /** Runs through the life cycle of an account, from registration to deletion. */
@@ -142,8 +141,8 @@ t.test('finds no violation under load, and a repair changes nothing', async (t) 
     const user = await service.createUser();
     const others = created.slice(-3);
     created.push(user);
-    await user.send('PUT', '/profiles/me', { form: { image: image() } });
-    const [first, second] = [await createPost(user, { image: image() }), await createPost(user)];
+    await user.send('PUT', '/profiles/me', { form: { image: picture() } });
+    const [first, second] = [await createPost(user, { image: picture() }), await createPost(user)];
     for (const other of others) {
       await befriend(user, other);
       await other.send('POST', `/posts/like?id=${first.id}`);
@@ -151,9 +150,9 @@ t.test('finds no violation under load, and a repair changes nothing', async (t) 
       await other.send('DELETE', `/friends/remove?id=${user.id}`);
       await user.send('POST', `/friends/request?to=${other.id}`);
     }
-    await user.send('PUT', `/posts/edit?id=${first.id}`, { form: { image: image() } });
+    await user.send('PUT', `/posts/edit?id=${first.id}`, { form: { image: picture() } });
     await user.send('DELETE', `/posts/delete?id=${second.id}`);
-    await user.send('PUT', '/profiles/me', { form: { image: image() } });
+    await user.send('PUT', '/profiles/me', { form: { image: picture() } });
     await user.send('DELETE', '/profiles/me', { json: { password: PASSWORD } });
   }
 

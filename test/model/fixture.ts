@@ -63,7 +63,7 @@ export class ServiceFixture implements Fixture {
     return fixture;
   }
 
-  /** Sends a request to the processes in turn. Returns null if the process was killed meanwhile. Throws after a timeout. */
+  /** Sends a request to the next process. Returns null if that process is killed before it responds. Throws after a timeout. */
   async send(method: string, path: string, options: RequestOptions): Promise<TestResponse | null> {
     const service = await this.#nextService();
     this.tally.requests += 1;

@@ -7,7 +7,7 @@ import { ModelMismatchError, tick } from './state.js';
 import { type Fixture, Step } from './step.js';
 import { ViewChecker } from './views.js';
 
-// Runs between rounds, when nothing writes and every store responds.
+// These checks run between rounds, when nothing writes and every store responds.
 
 /** Resolves every uncertain value by reading it, then checks everything that each user can see. */
 export async function readAll(model: Model, fixture: Fixture): Promise<void> {
@@ -87,7 +87,7 @@ async function resolvePosts(step: Step): Promise<void> {
   }
 }
 
-/** Returns the items of all pages of a list, up to the first page with an item that is enough. */
+/** Returns the items of the pages of a list, of all pages or up to the first page with an item for which `isEnough` holds. */
 // biome-ignore lint/suspicious/noExplicitAny: every body was validated against the contract.
 async function readPages(step: Step, path: string, isEnough = (_: any) => false): Promise<any[]> {
   const limit = 60;

@@ -15,11 +15,13 @@ import { type Client, type Operation, Step } from './step.js';
  * Model-based test: concurrent clients send random operations, to two processes if the stores are real servers, while
  * processes are killed and stores fail. Every response is checked against a model of the contract.
  *
- * To keep the model simple, every account has one client, which sends one request at a time, so a user's data has a single
- * writer; a relation of two users has one change at a time. A write without a response, or with a 503, leaves both values
- * possible. Nothing writes there until the end of the round, when the stores have recovered and the value is read. A graph
- * write may be committed even later: its state stays uncertain for the maximum commit delay.
- * A read may return any value that was possible between its request and its response.
+ * Two restrictions keep the model simple. Every account has one client, which sends one request at a time. A relation of two
+ * users has one change at a time.
+ *
+ * A write without a response, or with a 503, leaves both values possible. The value is not written again in this round. At the
+ * end of the round, after the stores have recovered, it is read. A write to the graph may be committed even later, so its value
+ * stays uncertain for the maximum commit delay. A read may return any value that was possible between its request and its
+ * response.
  *
  *   SEED=7                  the seed, printed at the start. MODEL_PATH, printed on failure, repeats the failed scenario alone,
  *                           and MODEL_SHRINK=1 shrinks it. The order of concurrent requests is not reproducible.
@@ -94,7 +96,7 @@ const fault = fc.record({
   fault: fc.constantFrom<Fault>('blackhole', 'dropResponses', 'latency', 'reset', 'refuse'),
   latencyMs: fc.integer({ min: 20, max: 400 }),
 });
-/** Returns an arbitrary of lists with one value, or with none. */
+/** Returns an arbitrary whose lists contain one value with this probability, otherwise none. */
 const withProbability = <Value>(percent: number, arbitrary: fc.Arbitrary<Value>): fc.Arbitrary<Value[]> =>
   fc.nat(99).chain((roll) => (roll < percent ? arbitrary.map((value) => [value]) : fc.constant<Value[]>([])));
 const round: fc.Arbitrary<Round> = fc.record({

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import t from 'tap';
 import { contract } from '../../scripts/contract-test/document.js';
 import { table } from '../../scripts/table.js';
+import { collectOutput } from '../support/output.js';
 import { startProcess } from '../support/processes.js';
 import { freshStores, onServices, temporaryDirectory } from '../support/stores.js';
 import { venv } from '../support/venv.js';
@@ -67,18 +68,13 @@ async function runSchemathesis(seed: string): Promise<{ report: Report; statuses
     },
   );
   t.teardown(() => child.kill('SIGKILL'));
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk) => {
-      output += chunk;
-    });
-  }
+  const output = collectOutput(child);
   await once(child, 'close');
   const readJson = async (path: string) => JSON.parse(await readFile(path, 'utf8'));
   try {
-    return { report: await readJson(reportPath), statuses: await readJson(statusesPath), output };
+    return { report: await readJson(reportPath), statuses: await readJson(statusesPath), output: output() };
   } catch (cause) {
-    throw new Error(`Schemathesis wrote no report:\n${output}`, { cause });
+    throw new Error(`Schemathesis wrote no report:\n${output()}`, { cause });
   }
 }
 

@@ -1,6 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import neo4j from 'neo4j-driver';
 import pg from 'pg';
@@ -19,10 +16,11 @@ import { StoreUnavailableError } from '../../db/support/errors.js';
 import { expectConsistentStores } from '../support/consistency.js';
 import { idsOf } from '../support/contents.js';
 import { listImageNames } from '../support/image-store.js';
-import { createFixtures } from '../support/inconsistencies.js';
+import { createFixtures, openStoresWithoutRelay } from '../support/inconsistencies.js';
 import { needsNeo4j } from '../support/neo4j-graph.js';
 import { LONG_TIMEOUTS } from '../support/races.js';
 import { freshStores, needsServers, openTestStores, queryGraph } from '../support/stores.js';
+import { until } from '../support/until.js';
 
 /*
  * Each test pauses one write while it holds a lock, starts a conflicting write, and resumes the first. Random races would
@@ -30,11 +28,10 @@ import { freshStores, needsServers, openTestStores, queryGraph } from '../suppor
  */
 t.test('locks', needsServers, async (t) => {
   const environment: NodeJS.ProcessEnv = { ...(await freshStores(t)), ...LONG_TIMEOUTS };
-  const [stores, others] = [await openTestStores(t, environment), await openTestStores(t, environment)];
-  // Without relays only the tests deliver entries.
-  await Promise.all([stores.outbox.stop(), others.outbox.stop()]);
+  // Only the tests deliver entries.
+  const [stores, others] = [await openStoresWithoutRelay(t, environment), await openStoresWithoutRelay(t, environment)];
   const { db, graph, outbox } = stores;
-  const { account, post } = createFixtures(stores);
+  const { account, post, storeImage } = createFixtures(stores);
 
   const credentialsOf = async (id: number) => {
     const credentials = await findCredentials(db, { id });
@@ -54,9 +51,6 @@ t.test('locks', needsServers, async (t) => {
   };
   const countWaitingInGraph = async () =>
     (await queryGraph("SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN status")).length;
-  const until = async (condition: () => Promise<boolean>) => {
-    while (!(await condition())) await sleep(10);
-  };
 
   /**
    * Waits, while the first write is paused, until the second has ended or `waitingCount` statements wait for locks. Then
@@ -96,49 +90,42 @@ t.test('locks', needsServers, async (t) => {
     release = () => client.end();
   }
 
+  /** Deletes an account or a post while a write in the graph is paused, and expects nothing of the write to remain. */
+  async function expectNothingRemains(t: Test, write: Promise<unknown>, remove: () => Promise<unknown>): Promise<void> {
+    await until(async () => (await countWaitingInGraph()) > 0);
+    await releaseAndAwait(write, remove(), 1);
+    await expectConsistentStores(t, stores);
+  }
+  const like = (person: number, postId: number) => setLikes(stores, [{ person, post: postId, liked: true }]);
+
   t.test('no like remains if its user is deleted at the same time', needsNeo4j, async (t) => {
-    const [user, other] = [await account(), await account()];
-    const postId = await post(other);
+    const user = await account();
+    const postId = await post(await account());
     await graph.removePost(postId);
     await holdInGraph(t, 'CREATE (:Post {id: $id})', postId);
-    const liking = setLikes(stores, [{ person: user, post: postId, liked: true }]);
-    await until(async () => (await countWaitingInGraph()) > 0);
-    await releaseAndAwait(liking, removeAccount(user), 1);
-    await expectConsistentStores(t, stores);
+    await expectNothingRemains(t, like(user, postId), () => removeAccount(user));
   });
 
-  t.test('no like remains if its post is deleted at the same time', needsNeo4j, async (t) => {
-    const [user, other] = [await account(), await account()];
-    const postId = await post(other);
-    await holdInGraph(t, LOCK_PERSON, user);
-    const liking = setLikes(stores, [{ person: user, post: postId, liked: true }]);
-    await until(async () => (await countWaitingInGraph()) > 0);
-    await releaseAndAwait(liking, removePost(other, postId), 1);
-    await expectConsistentStores(t, stores);
-  });
-
-  t.test('no like remains if the author of its post is deleted at the same time', needsNeo4j, async (t) => {
-    const [user, other] = [await account(), await account()];
-    const postId = await post(other);
-    await holdInGraph(t, LOCK_PERSON, user);
-    const liking = setLikes(stores, [{ person: user, post: postId, liked: true }]);
-    await until(async () => (await countWaitingInGraph()) > 0);
-    await releaseAndAwait(liking, removeAccount(other), 1);
-    await expectConsistentStores(t, stores);
-  });
+  for (const [deleted, remove] of [
+    ['its post', removePost],
+    ['the author of its post', removeAccount],
+  ] as const) {
+    t.test(`no like remains if ${deleted} is deleted at the same time`, needsNeo4j, async (t) => {
+      const [user, author] = [await account(), await account()];
+      const postId = await post(author);
+      await holdInGraph(t, LOCK_PERSON, user);
+      await expectNothingRemains(t, like(user, postId), () => remove(author, postId));
+    });
+  }
 
   t.test('no friend request remains if one of the users is deleted at the same time', needsNeo4j, async (t) => {
     const [user, other] = [await account(), await account()];
     await holdInGraph(t, LOCK_PERSON, user);
-    const requesting = requestFriendship(stores, user, other);
-    await until(async () => (await countWaitingInGraph()) > 0);
-    await releaseAndAwait(requesting, removeAccount(other), 1);
-    await expectConsistentStores(t, stores);
+    await expectNothingRemains(t, requestFriendship(stores, user, other), () => removeAccount(other));
   });
 
   t.test('no node remains if a post is deleted during the delivery of its creation', needsNeo4j, async (t) => {
-    const singleConnection = await openTestStores(t, { ...environment, NEO4J_POOL: '1' });
-    await singleConnection.outbox.stop();
+    const singleConnection = await openStoresWithoutRelay(t, { ...environment, NEO4J_POOL: '1' });
     const other = await account();
     const created = await createPost(stores, other, { title: 'A title', text: 'A text' });
     await holdInGraph(t, 'CREATE (:Post {id: $id})', -1);
@@ -159,8 +146,7 @@ t.test('locks', needsServers, async (t) => {
   });
 
   t.test('a blocked delivery does not block other deliveries', async (t) => {
-    const shortTimeout = await openTestStores(t, { ...environment, DATABASE_TIMEOUT: '500' });
-    await shortTimeout.outbox.stop();
+    const shortTimeout = await openStoresWithoutRelay(t, { ...environment, DATABASE_TIMEOUT: '500' });
     const other = await account();
     const blocked = await createPost(stores, other, { title: 'Blocked', text: 'A text' });
     const unblocked = await createPost(stores, other, { title: 'Unblocked', text: 'A text' });
@@ -190,7 +176,7 @@ t.test('locks', needsServers, async (t) => {
     t.same(left, [{ delivered: true }]);
   });
 
-  t.test('locks are taken in one order, whatever the order of the arguments', async (t) => {
+  t.test('locks are taken in one order, regardless of the order of the arguments', async (t) => {
     const [low, high] = [await account(), await account()];
     for (const targets of [{ accounts: [high, low] }, { accounts: [low], posts: [low - 1] }]) {
       await holdInPostgres(`select pg_advisory_lock(${2 * low})`);
@@ -240,7 +226,7 @@ t.test('locks', needsServers, async (t) => {
   });
 
   /** Creates a post that waits for its author's account while `change` runs. */
-  async function postMeanwhile(
+  async function createPostDuring(
     author: number,
     change: (trx: DatabaseTransaction) => Promise<unknown>,
     image?: PendingImage,
@@ -258,12 +244,14 @@ t.test('locks', needsServers, async (t) => {
 
   t.test('a post that waits for its author’s account sees the account’s new state', async (t) => {
     const [user, other] = [await account(), await account()];
-    const created = await postMeanwhile(user, (trx) =>
+    const created = await createPostDuring(user, (trx) =>
       trx.updateTable('accounts').set({ private: true }).where('id', '=', user).execute(),
     );
     t.equal(created?.post.author_private, true, 'the account is private');
     await others.outbox.deliver(created?.entries ?? []);
-    const rejected = await postMeanwhile(other, (trx) => trx.deleteFrom('accounts').where('id', '=', other).execute());
+    const rejected = await createPostDuring(other, (trx) =>
+      trx.deleteFrom('accounts').where('id', '=', other).execute(),
+    );
     t.equal(rejected, undefined, 'the account is deleted');
     t.same(await db.selectFrom('posts').select('id').where('author_id', '=', other).execute(), []);
   });
@@ -288,24 +276,23 @@ t.test('locks', needsServers, async (t) => {
         return { image: { name, entry, bytes: 5, storageMaxBytes: 10 }, dueAt };
       };
       const late = await createPending('late.png');
-      await t.rejects(postMeanwhile(user, late.dueAt(NOW), late.image), StoreUnavailableError);
+      await t.rejects(createPostDuring(user, late.dueAt(NOW), late.image), StoreUnavailableError);
       t.same(await images(), [], 'no row references the image');
       t.equal(await storedBytes(), 0, 'the image does not count');
       const early = await createPending('early.png');
-      await postMeanwhile(user, early.dueAt(secondsFromNow(800)), early.image);
+      await createPostDuring(user, early.dueAt(secondsFromNow(800)), early.image);
       t.same(await images(), [{ image: 'early.png' }]);
       t.equal(await storedBytes(), 5);
       const beyond = await createPending('beyond.png');
       const useMoreBytes = (trx: DatabaseTransaction) =>
         trx.updateTable('accounts').set({ stored_bytes: 6 }).where('id', '=', user).execute();
-      await t.rejects(postMeanwhile(user, useMoreBytes, beyond.image), StorageQuotaExceededError);
+      await t.rejects(createPostDuring(user, useMoreBytes, beyond.image), StorageQuotaExceededError);
       t.equal(await storedBytes(), 6, 'an image that no longer fits does not count');
     },
   );
 
   t.test('a statement that timed out is cancelled and has no effect', async (t) => {
-    const shortTimeout = await openTestStores(t, { ...environment, DATABASE_TIMEOUT: '500' });
-    await shortTimeout.outbox.stop();
+    const shortTimeout = await openStoresWithoutRelay(t, { ...environment, DATABASE_TIMEOUT: '500' });
     const user = await account();
     const checked = await credentialsOf(user);
     await holdInPostgres(`select pg_advisory_lock(${2 * user})`);
@@ -321,8 +308,11 @@ t.test('locks', needsServers, async (t) => {
   });
 
   t.test('a connection whose statement timed out is not reused', async (t) => {
-    const shortTimeout = await openTestStores(t, { ...environment, DATABASE_TIMEOUT: '500', DATABASE_POOL: '1' });
-    await shortTimeout.outbox.stop();
+    const shortTimeout = await openStoresWithoutRelay(t, {
+      ...environment,
+      DATABASE_TIMEOUT: '500',
+      DATABASE_POOL: '1',
+    });
     const user = await account();
     await holdInPostgres(`select pg_advisory_lock(${2 * user})`);
     await t.rejects(createPost(shortTimeout, user, { title: 'T', text: 'T' }), StoreUnavailableError);
@@ -331,9 +321,8 @@ t.test('locks', needsServers, async (t) => {
     await release();
   });
 
-  t.test('a failed delivery does not reschedule an entry that was postponed meanwhile', async (t) => {
-    const shortTimeout = await openTestStores(t, { ...environment, DATABASE_TIMEOUT: '500' });
-    await shortTimeout.outbox.stop();
+  t.test('a failed delivery does not reschedule an entry that was postponed during it', async (t) => {
+    const shortTimeout = await openStoresWithoutRelay(t, { ...environment, DATABASE_TIMEOUT: '500' });
     const created = await createPost(stores, await account(), { title: 'A title', text: 'A text' });
     const [entry] = created?.entries ?? [];
     if (!entry) throw new Error('The post has no entry.');
@@ -372,9 +361,7 @@ t.test('locks', needsServers, async (t) => {
 
   t.test('an image that is claimed before it is due is kept', async (t) => {
     const user = await account();
-    const path = join(stores.directory.uploads, 'upload');
-    await writeFile(path, 'bytes');
-    await stores.images.put('claimed.png', path);
+    await storeImage('claimed.png');
     const { entry, due } = await db
       .insertInto('outbox')
       .values({ kind: 'image', key: 'claimed.png', due_at: sql`clock_timestamp() + interval '2 seconds'` })

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
 import { needsProxy } from '../faults/toxiproxy.js';
 import { expectConsistentStores } from '../support/consistency.js';
+import { picture } from '../support/picture.js';
 import { startProxy, type Proxy as TcpProxy } from '../support/proxy.js';
 import type { TestResponse } from '../support/requests.js';
 import {
@@ -14,8 +15,6 @@ import {
   type TestUser,
 } from '../support/service.js';
 import { freshStores } from '../support/stores.js';
-
-const image = () => new Blob([samples.png], { type: 'image/png' });
 
 const DEVICE = 'A device whose login response is lost';
 const TITLE = 'A post whose response is lost';
@@ -41,7 +40,7 @@ function writeToPost(
     name,
     async arrange(service) {
       const user = await service.createUser();
-      const { id } = await createPost(user, { image: image() });
+      const { id } = await createPost(user, { image: picture() });
       return { send: () => send(user, id), happened: async () => hasHappened(await user.send('GET', `/posts/${id}`)) };
     },
   };
@@ -81,7 +80,7 @@ const WRITES: Write[] = [
     async arrange(service) {
       const user = await service.createUser();
       return {
-        send: () => user.send('POST', '/posts/create', { form: { title: TITLE, text: 'T', image: image() } }),
+        send: () => user.send('POST', '/posts/create', { form: { title: TITLE, text: 'T', image: picture() } }),
         async happened() {
           const [post] = (await user.send('GET', '/posts/me')).body;
           return post !== undefined && (await user.send('GET', post.image)).bytes.equals(samples.png);
@@ -93,7 +92,7 @@ const WRITES: Write[] = [
     name: 'a post with an idempotency key',
     async arrange(service) {
       const user = await service.createUser();
-      const form = { title: 'T', text: 'T', image: image() };
+      const form = { title: 'T', text: 'T', image: picture() };
       const send = () => user.send('POST', '/posts/create', { form, headers: { 'Idempotency-Key': 'k' } });
       return {
         send,
@@ -108,7 +107,7 @@ const WRITES: Write[] = [
   },
   writeToPost(
     'an edit with an image',
-    (user, id) => user.send('PUT', `/posts/edit?id=${id}`, { form: { title: 'New', image: image() } }),
+    (user, id) => user.send('PUT', `/posts/edit?id=${id}`, { form: { title: 'New', image: picture() } }),
     ({ body }) => body.title === 'New',
   ),
   writeToPost(
@@ -129,7 +128,7 @@ const WRITES: Write[] = [
       const password = 'Other-Lantern-81!';
       return {
         send: () =>
-          user.send('PUT', '/profiles/me', { form: { password, current_password: PASSWORD, image: image() } }),
+          user.send('PUT', '/profiles/me', { form: { password, current_password: PASSWORD, image: picture() } }),
         async happened() {
           const json = { email: user.email, password };
           const changed = await succeeds(service.send('POST', '/auth/login', { json }));
@@ -154,7 +153,7 @@ const WRITES: Write[] = [
     async arrange(service) {
       const [user, other] = [await service.createUser(), await service.createUser()];
       await befriend(user, other);
-      const { id } = await createPost(user, { image: image() });
+      const { id } = await createPost(user, { image: picture() });
       await other.send('POST', `/posts/like?id=${id}`);
       return {
         send: () => user.send('DELETE', '/profiles/me', { json: { password: PASSWORD } }),

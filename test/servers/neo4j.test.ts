@@ -82,7 +82,7 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
     t.strictSame(
       await graph.friendsOfEach([other, ids.next(), user]),
       [[user], [], [other]],
-      'in the order of the people',
+      'in the order of the users',
     );
     t.strictSame(await friendsAmong([user], [other, user, ids.next()]), [{ person: user, friend: other }]);
     t.strictSame(await friendsAmong([ids.next(), user, other], [other]), [{ person: user, friend: other }]);
@@ -175,7 +175,7 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
     t.ok(highest.person >= third && highest.post >= last);
   });
 
-  t.test('lookups return each person once, even with duplicate edges', async (t) => {
+  t.test('lookups return each user once, even with duplicate edges', async (t) => {
     const [user, other] = twoIds();
     const post = ids.next();
     const once = {
@@ -213,7 +213,7 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
     await t.rejects(queryGraph('CREATE (:Post {id: $id}), (:Post {id: $id})', { id }));
   });
 
-  t.test('replaces the index that an interrupted creation of a constraint left', async (t) => {
+  t.test('replaces the index that an interrupted creation of a constraint has left behind', async (t) => {
     await queryGraph('DROP CONSTRAINT attempt_id');
     await queryGraph('CREATE INDEX attempt_id FOR (attempt:Attempt) ON (attempt.id)');
     await graph.migrate();

@@ -1,10 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import t, { type Test } from 'tap';
-import type { StoreName } from '../../db/support/errors.js';
-import { createProbes, type OperationProbes } from '../faults/probes.js';
+import t from 'tap';
+import { createProbes, expectFailures, expectRecovery } from '../faults/probes.js';
 import { type FaultyStore, needsProxy, startFaultyStores } from '../faults/toxiproxy.js';
-import { drainOutbox } from '../support/contents.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { startTestService } from '../support/service.js';
 import { freshStores } from '../support/stores.js';
 
 const FAULTS = {
@@ -13,35 +10,6 @@ const FAULTS = {
   reset: (faultyStore: FaultyStore) => faultyStore.reset(),
   refusal: (faultyStore: FaultyStore) => faultyStore.refuse(),
 };
-
-/** The duration of the slowest response of the current test. */
-let slowestMs = 0;
-
-/** Sends all probes concurrently, and expects 503 from those that need the store and success from the others. */
-async function expectFailures(t: Test, store: StoreName, { probes, leaks }: OperationProbes): Promise<void> {
-  const [leaked] = await Promise.all([
-    leaks(),
-    ...probes.map(async ({ name, needs, status, send }) => {
-      const startedAt = performance.now();
-      const response = await send();
-      const needed = store === 'postgres' || needs.includes(store);
-      t.equal(response.status, needed ? 503 : status, name);
-      if (needed) t.ok(response.headers.get('retry-after'), `${name}: has Retry-After`);
-      slowestMs = Math.max(slowestMs, performance.now() - startedAt);
-    }),
-  ]);
-  t.same(leaked, [], 'no hidden content is shown');
-}
-
-/** Expects every probe to succeed again without a restart, and drains the outbox. */
-async function expectRecovery(t: Test, service: TestService): Promise<void> {
-  while ((await fetch(`${service.opsUrl}/readyz`)).status !== 200) await sleep(50);
-  const { probes, leaks } = await createProbes(service);
-  for (const { name, status, send } of probes) t.equal((await send()).status, status, `${name}, afterwards`);
-  t.same(await leaks(), []);
-  await drainOutbox(service.stores);
-  t.pass('the outbox is empty');
-}
 
 t.test('the connection to a store is faulty', needsProxy, async (t) => {
   const { environment, ...faultyStores } = await startFaultyStores(t, await freshStores(t));
@@ -52,8 +20,7 @@ t.test('the connection to a store is faulty', needsProxy, async (t) => {
       t.test(`${store}: ${name}`, async (t) => {
         const operationProbes = await createProbes(service);
         await inject(faultyStores[store]);
-        slowestMs = 0;
-        await expectFailures(t, store, operationProbes);
+        const slowestMs = await expectFailures(t, store, operationProbes);
         t.comment(`the slowest response took ${Math.round(slowestMs)} ms`);
         await faultyStores[store].heal();
         await expectRecovery(t, service);

@@ -5,12 +5,13 @@ import { decodeProtectedHeader } from 'jose';
 import t from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
 import type { ServerName } from '../../scripts/services/state.js';
-import { type KnownPost, type Person, registerPerson, startLoad } from '../support/backup-load.js';
+import { type KnownPost, startLoad } from '../support/load.js';
 import { LONG_TIMEOUTS } from '../support/races.js';
 import { createSender } from '../support/requests.js';
 import { createOperator, type Operator, remainingCommands, type StartedService, stepsOf } from '../support/runbook.js';
 import { type ServerSet, startServerSet, whyNoServerSets } from '../support/server-sets.js';
 import { temporaryDirectory } from '../support/stores.js';
+import { type RegisteredUser, registerUser } from '../support/users.js';
 
 const SECTIONS = [
   'First deployment',
@@ -53,7 +54,7 @@ t.test('an operator of servers', { skip: await whyNoServerSets() }, async (whole
     placeholders(servers.variables, backup),
   );
   let service: StartedService;
-  let people: Person[];
+  let users: RegisteredUser[];
 
   /** Restarts the service with the variables that the file contains now. */
   async function restart(): Promise<void> {
@@ -74,7 +75,7 @@ t.test('an operator of servers', { skip: await whyNoServerSets() }, async (whole
     t.match(await steps.run('npm run doctor', 5), /^0 failed/m);
     service = await steps.start('npm start');
     t.match(await steps.run('npm run tour'), /"status":"ok"/);
-    people = await Promise.all(Array.from({ length: 4 }, () => registerPerson(whole, operator.url)));
+    users = await Promise.all(Array.from({ length: 4 }, () => registerUser(whole, operator.url)));
   });
 
   await step('upgrades, rolls back and scales out', async (t) => {
@@ -96,36 +97,36 @@ t.test('an operator of servers', { skip: await whyNoServerSets() }, async (whole
 
   await step('rotates the token keys', async (t) => {
     const rotation = operator.open('Rotate token keys');
-    const [person] = people as [Person];
+    const [user] = users as [RegisteredUser];
     const keyOf = (token: string) => decodeProtectedHeader(token).kid;
     await rotation.run('openssl rand');
     await restart();
-    t.equal(keyOf(await person.login()), 'first', 'the old key signs');
+    t.equal(keyOf(await user.login()), 'first', 'the old key signs');
     await rotation.run('sed');
     await restart();
-    const token = await person.login();
+    const token = await user.login();
     t.equal(keyOf(token), 'second', 'the new key signs');
-    t.equal(await statusOfMe(person.token), 200, 'tokens of the old key are valid');
+    t.equal(await statusOfMe(user.token), 200, 'tokens of the old key are valid');
     await rotation.run('sed');
     await restart();
-    t.equal(await statusOfMe(person.token), 401, 'tokens of the removed key are invalid');
+    t.equal(await statusOfMe(user.token), 401, 'tokens of the removed key are invalid');
     t.equal(await statusOfMe(token), 200);
     t.match(await rotation.run('grep -c'), /^1$/m);
-    for (const each of people) each.token = await each.login();
+    for (const each of users) each.token = await each.login();
   });
 
   for (const [store, server] of Object.entries(SERVERS)) {
-    await step(`sees the outage of ${server}, and its end`, async (t) => {
+    await step(`${server} becomes unavailable, and available again`, async (t) => {
       const isAvailable = async () => {
         const output = await operator.open('Store unavailable').run('/readyz');
         return JSON.parse(output).stores[store].ok;
       };
       await servers.stop(server);
       while (await isAvailable()) await sleep(100);
-      t.equal(await statusOfMe(people[0]?.token ?? ''), store === 'postgres' ? 503 : 200);
+      t.equal(await statusOfMe(users[0]?.token ?? ''), store === 'postgres' ? 503 : 200);
       await servers.start(server);
       while (!(await isAvailable())) await sleep(100);
-      t.equal(await statusOfMe(people[0]?.token ?? ''), 200, 'without a restart');
+      t.equal(await statusOfMe(users[0]?.token ?? ''), 200, 'without a restart');
     });
   }
 
@@ -134,7 +135,7 @@ t.test('an operator of servers', { skip: await whyNoServerSets() }, async (whole
   });
 
   await step('backs up under load, and restores onto new servers', async (t) => {
-    const { posts, dumped } = await backUpUnderLoad(operator, servers, people);
+    const { posts, dumped } = await backUpUnderLoad(operator, servers, users);
     await service.stop('SIGKILL');
 
     const others = await startServerSet(whole);
@@ -153,7 +154,7 @@ t.test('an operator of servers', { skip: await whyNoServerSets() }, async (whole
     t.match(await restore.run('npm run tour'), '"status":"ok"');
 
     const send = createSender(t, restored.url);
-    const token = people[0]?.token ?? '';
+    const token = users[0]?.token ?? '';
     for (const { id, image } of posts) {
       t.match(await send('GET', `/posts/${id}`, { token }), { status: 200, body: { image } });
       t.ok((await send('GET', image, { token })).bytes.equals(samples.png), 'the image is complete');
@@ -169,15 +170,10 @@ t.test('an operator of servers', { skip: await whyNoServerSets() }, async (whole
 });
 
 /**
- * Backs up while people post, like, befriend and delete. Returns the posts that are certainly in the backup, and those that may
- * be in it.
+ * Backs up under load. Returns the posts that are certainly in the backup, and those that may be in it.
  */
-async function backUpUnderLoad(operator: Operator, servers: ServerSet, people: readonly Person[]) {
-  const load = startLoad(people);
-  const { posts, createdCount, keepNewPosts, deleteAnyPosts, stop } = load;
-  const untilMoreCreated = async (count: number) => {
-    for (const before = createdCount(); createdCount() < before + count; ) await sleep(20);
-  };
+async function backUpUnderLoad(operator: Operator, servers: ServerSet, users: readonly RegisteredUser[]) {
+  const { posts, untilMoreCreated, keepNewPosts, deleteAnyPosts, stop } = startLoad(users);
   await untilMoreCreated(16);
   keepNewPosts();
   const acknowledged = [...posts];

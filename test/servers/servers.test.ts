@@ -2,10 +2,11 @@ import t, { type Test } from 'tap';
 import { readConfig } from '../../handlers/config/index.js';
 import { createTokens } from '../../handlers/security/tokens.js';
 import { samples } from '../../scripts/contract-test/images.js';
+import { picture } from '../support/picture.js';
 import { type ServiceProcess, startProcess } from '../support/processes.js';
 import { LONG_TIMEOUTS, repeatUntilSettled, runRounds } from '../support/races.js';
 import { createSender } from '../support/requests.js';
-import { createPost, PASSWORD } from '../support/service.js';
+import { befriend, createPost, PASSWORD } from '../support/service.js';
 import { freshStores, needsServers, openTestStores } from '../support/stores.js';
 import { createUserFactory, type TestUser } from '../support/users.js';
 
@@ -40,83 +41,7 @@ async function startTwoProcesses(t: Test) {
 t.test('changes that one process has acknowledged are visible on the other immediately', needsServers, async (t) => {
   const { senders, createUser } = await startTwoProcesses(t);
 
-  /**
-   * Makes a change on one process, and expects the other one, which is read continuously, to show it immediately. The
-   * processes swap roles every round.
-   */
-  async function expectVisibleOnOther(
-    t: Test,
-    arrange: () => Promise<{
-      change(here: Send): Promise<{ status: number }>;
-      read(there: Send): Promise<unknown>;
-      before: unknown;
-      after: unknown;
-    }>,
-  ): Promise<void> {
-    await runRounds(async (round) => {
-      const [here, there] = round % 2 === 0 ? senders : senders.toReversed();
-      if (!here || !there) return;
-      const { change, read, before, after } = await arrange();
-      t.same(await read(there), before, 'before');
-      const changeAndRead = async () => {
-        t.equal((await change(here)).status, 200);
-        return read(there);
-      };
-      const reader = () => read(there);
-      t.same(await repeatUntilSettled(changeAndRead(), reader, reader, reader, reader), after, 'after');
-    }, IN_FLIGHT);
-  }
-
   const me = (user: TestUser) => async (there: Send) => (await sendAs(there, user)('GET', '/auth/me')).status;
-
-  t.test('a logout', (t) =>
-    expectVisibleOnOther(t, async () => {
-      const user = await createUser();
-      return { change: (here) => sendAs(here, user)('POST', '/auth/logout'), read: me(user), before: 200, after: 401 };
-    }),
-  );
-
-  t.test('the end of a session', (t) =>
-    expectVisibleOnOther(t, async () => {
-      const user = await createUser();
-      const otherSession = await user.newSession();
-      const sessions = (await user.send('GET', '/auth/sessions')).body;
-      const { id } = sessions.find(({ current }: { current: boolean }) => !current);
-      return {
-        change: (here) => sendAs(here, user)('DELETE', `/auth/sessions/${id}`),
-        read: me(otherSession),
-        before: 200,
-        after: 401,
-      };
-    }),
-  );
-
-  t.test('the end of all other sessions', (t) =>
-    expectVisibleOnOther(t, async () => {
-      const user = await createUser();
-      const otherSession = await user.newSession();
-      return {
-        change: (here) => sendAs(here, user)('DELETE', '/auth/sessions'),
-        read: async (there) => [await me(otherSession)(there), await me(user)(there)],
-        before: [200, 200],
-        after: [401, 200],
-      };
-    }),
-  );
-
-  t.test('a password change', (t) =>
-    expectVisibleOnOther(t, async () => {
-      const user = await createUser();
-      const otherSession = await user.newSession();
-      const form = { password: NEW_PASSWORD, current_password: PASSWORD };
-      return {
-        change: (here) => sendAs(here, user)('PUT', '/profiles/me', { form }),
-        read: async (there) => [await me(otherSession)(there), await me(user)(there)],
-        before: [200, 200],
-        after: [401, 401],
-      };
-    }),
-  );
 
   /** Returns the post's status, whether the feed lists it, and whether the full profile is visible. */
   const view = (viewer: TestUser, author: TestUser, post: number) => async (there: Send) => {
@@ -130,56 +55,82 @@ t.test('changes that one process has acknowledged are visible on the other immed
     return [single.status, listed, profile.body && 'private' in profile.body];
   };
   const VISIBLE = [200, true, true];
+  const HIDDEN = [404, false, false];
 
-  t.test('going private', async (t) => {
-    const other = await createUser();
-    await expectVisibleOnOther(t, async () => {
-      const user = await createUser();
-      const { id } = await createPost(user);
+  interface Change {
+    /** Makes the change on one process. */
+    change(here: Send): Promise<{ status: number }>;
+    /** Reads the state on the other process. */
+    read(there: Send): Promise<unknown>;
+    before: unknown;
+    after: unknown;
+  }
+
+  const other = await createUser();
+  const changes: Record<string, (user: TestUser) => Promise<Change>> = {
+    'a logout': async (user) => ({
+      change: (here) => sendAs(here, user)('POST', '/auth/logout'),
+      read: me(user),
+      before: 200,
+      after: 401,
+    }),
+    'the end of a session': async (user) => {
+      const otherSession = await user.newSession();
+      const sessions = (await user.send('GET', '/auth/sessions')).body;
+      const { id } = sessions.find(({ current }: { current: boolean }) => !current);
       return {
-        change: (here) => sendAs(here, user)('PUT', '/profiles/me', { form: { private: 'true' } }),
-        read: view(other, user, id),
-        before: VISIBLE,
-        after: [404, false, false],
+        change: (here) => sendAs(here, user)('DELETE', `/auth/sessions/${id}`),
+        read: me(otherSession),
+        before: 200,
+        after: 401,
       };
-    });
-  });
-
-  t.test('an unfriending', async (t) => {
-    const other = await createUser();
-    await expectVisibleOnOther(t, async () => {
-      const user = await createUser();
+    },
+    'the end of all other sessions': async (user) => {
+      const otherSession = await user.newSession();
+      return {
+        change: (here) => sendAs(here, user)('DELETE', '/auth/sessions'),
+        read: async (there) => [await me(otherSession)(there), await me(user)(there)],
+        before: [200, 200],
+        after: [401, 200],
+      };
+    },
+    'a password change': async (user) => {
+      const otherSession = await user.newSession();
+      const form = { password: NEW_PASSWORD, current_password: PASSWORD };
+      return {
+        change: (here) => sendAs(here, user)('PUT', '/profiles/me', { form }),
+        read: async (there) => [await me(otherSession)(there), await me(user)(there)],
+        before: [200, 200],
+        after: [401, 401],
+      };
+    },
+    'a change of the profile to private': async (user) => ({
+      change: (here) => sendAs(here, user)('PUT', '/profiles/me', { form: { private: 'true' } }),
+      read: view(other, user, (await createPost(user)).id),
+      before: VISIBLE,
+      after: HIDDEN,
+    }),
+    'the end of a friendship': async (user) => {
       const { id } = await createPost(user);
       await user.send('PUT', '/profiles/me', { form: { private: 'true' } });
-      await user.send('POST', `/friends/request?to=${other.id}`);
-      await other.send('POST', `/friends/accept?from=${user.id}`);
+      await befriend(user, other);
       return {
         change: (here) => sendAs(here, user)('DELETE', `/friends/remove?id=${other.id}`),
         read: view(other, user, id),
         before: VISIBLE,
-        after: [404, false, false],
+        after: HIDDEN,
       };
-    });
-  });
-
-  t.test('the end of an account', async (t) => {
-    const other = await createUser();
-    await expectVisibleOnOther(t, async () => {
-      const user = await createUser();
+    },
+    'the deletion of an account': async (user) => {
       const { id } = await createPost(user);
       return {
         change: (here) => sendAs(here, user)('DELETE', '/profiles/me', { json: { password: PASSWORD } }),
         read: async (there) => [await me(user)(there), ...(await view(other, user, id)(there))],
         before: [200, ...VISIBLE],
-        after: [401, 404, false, false],
+        after: [401, ...HIDDEN],
       };
-    });
-  });
-
-  t.test('the end of a post', async (t) => {
-    const other = await createUser();
-    await expectVisibleOnOther(t, async () => {
-      const user = await createUser();
+    },
+    'the deletion of a post': async (user) => {
       const { id } = await createPost(user);
       return {
         change: (here) => sendAs(here, user)('DELETE', `/posts/delete?id=${id}`),
@@ -187,26 +138,38 @@ t.test('changes that one process has acknowledged are visible on the other immed
         before: VISIBLE,
         after: [404, false, true],
       };
-    });
-  });
-
-  t.test('a like', async (t) => {
-    const other = await createUser();
-    await expectVisibleOnOther(t, async () => {
-      const user = await createUser();
+    },
+    'a like': async (user) => {
       const { id } = await createPost(user);
-      const read = async (there: Send) => {
-        const { body } = await sendAs(there, other)('GET', `/posts/${id}`);
-        return [body.like_count, body.liked_by_me];
-      };
       return {
         change: (here) => sendAs(here, other)('POST', `/posts/like?id=${id}`),
-        read,
+        read: async (there) => {
+          const { body } = await sendAs(there, other)('GET', `/posts/${id}`);
+          return [body.like_count, body.liked_by_me];
+        },
         before: [0, false],
         after: [1, true],
       };
-    });
-  });
+    },
+  };
+
+  for (const [name, arrange] of Object.entries(changes)) {
+    t.test(name, (t) =>
+      // The other process is read continuously. The processes swap roles every round.
+      runRounds(async (round) => {
+        const [here, there] = round % 2 === 0 ? senders : senders.toReversed();
+        if (!here || !there) return;
+        const { change, read, before, after } = await arrange(await createUser());
+        t.same(await read(there), before, 'before');
+        const changeAndRead = async () => {
+          t.equal((await change(here)).status, 200);
+          return read(there);
+        };
+        const reader = () => read(there);
+        t.same(await repeatUntilSettled(changeAndRead(), reader, reader, reader, reader), after, 'after');
+      }, IN_FLIGHT),
+    );
+  }
 });
 
 t.test('tokens and images of one process are valid on the other', needsServers, async (t) => {
@@ -215,10 +178,10 @@ t.test('tokens and images of one process are valid on the other', needsServers, 
   const email = 'user@people.example';
   await one('POST', '/auth/register', { json: { name: 'Test User', username: 'user', email, password: PASSWORD } });
   const { token } = (await other('POST', '/auth/login', { json: { email, password: PASSWORD } })).body;
-  const form = { image: new Blob([samples.png], { type: 'image/png' }) };
+  const form = { image: picture() };
   const { body } = await one('PUT', '/profiles/me', { token, form });
-  const picture = await other('GET', body.profile_link, { token });
-  t.ok(picture.bytes.equals(samples.png));
+  const downloaded = await other('GET', body.profile_link, { token });
+  t.ok(downloaded.bytes.equals(samples.png));
 });
 
 t.test('clients that retry see no failure during a rolling restart', needsServers, async (t) => {
@@ -260,6 +223,6 @@ t.test('clients that retry see no failure during a rolling restart', needsServer
   }
 
   t.same(await repeatUntilSettled(restartEach(), client, client, client, client), [0, 0]);
-  t.comment(`${postIds.length} posts were created meanwhile`);
+  t.comment(`${postIds.length} posts were created during the restart`);
   for (const id of postIds) t.equal((await sendUntilServed(other, 'GET', `/posts/${id}`)).status, 200);
 });

@@ -1,15 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import neo4j from 'neo4j-driver';
 import t, { type Test } from 'tap';
+import { findFreePort } from '../../scripts/services/ports.js';
+import { listen } from '../support/listen.js';
 import { needsNeo4j } from '../support/neo4j-graph.js';
 import { ONE_LINE, spawnService, startAndFail, startProcess, untilListening } from '../support/processes.js';
 import { startProxy } from '../support/proxy.js';
 import { createSender } from '../support/requests.js';
-import { PASSWORD } from '../support/service.js';
 import { freshStores, needsServers, queryDatabase, queryGraph, temporaryDirectory } from '../support/stores.js';
+import { registerUser } from '../support/users.js';
 
 const needsS3 = { skip: !process.env.S3_BUCKET && 'needs S3_BUCKET: npm run test:services' };
 
@@ -44,10 +46,9 @@ t.test('ten processes start concurrently on empty stores, and all serve', needsS
   const environment = { ...others, DATABASE_URL: await createEmptyDatabase(t, existingUrl) };
   const services = await Promise.all(Array.from({ length: 10 }, () => untilListening(spawnService(t, environment))));
   await Promise.all(
-    services.map(async ({ url, opsUrl }, index) => {
+    services.map(async ({ url, opsUrl }) => {
       t.equal((await fetch(`${opsUrl}/readyz`)).status, 200);
-      const json = { name: 'Test User', username: `u${index}`, email: `u${index}@people.example`, password: PASSWORD };
-      t.equal((await createSender(t, url)('POST', '/auth/register', { json })).status, 201);
+      await registerUser(t, url);
     }),
   );
   const { rows } = await queryDatabase(environment.DATABASE_URL, 'select count(*)::int from accounts');
@@ -109,12 +110,8 @@ t.test('a start without a responding PostgreSQL fails with one line', needsServe
   const environment = await freshStores(t);
 
   // A port that accepts connections and never responds, and a closed port.
-  const silent = createServer((socket) => t.teardown(() => socket.destroy())).listen(0, '127.0.0.1');
-  const closed = createServer().listen(0, '127.0.0.1');
-  await Promise.all([once(silent, 'listening'), once(closed, 'listening')]);
-  t.teardown(() => silent.close());
-  const ports = { silent: (silent.address() as AddressInfo).port, closed: (closed.address() as AddressInfo).port };
-  closed.close();
+  const silent = createServer((socket) => t.teardown(() => socket.destroy()));
+  const ports = { silent: await listen(t, silent), closed: await findFreePort() };
 
   for (const [how, port] of Object.entries(ports)) {
     t.test(`a ${how} port`, async (t) => {
@@ -137,23 +134,18 @@ for (const mode of ['refuse', 'silent'] as const) {
     const proxy = await startProxy(t, environment.NEO4J_URI ?? '');
     await proxy.setMode(mode);
     const service = await startProcess(t, { ...environment, NEO4J_URI: proxy.url });
-    const send = createSender(t, service.url);
-    const json = { name: 'Test User', username: 'user', email: 'user@people.example', password: PASSWORD };
-    t.equal((await send('POST', '/auth/register', { json })).status, 201);
-    const { body } = await send('POST', '/auth/login', { json: { email: json.email, password: PASSWORD } });
-    const { token } = body;
-    const form = { title: 'T', text: 'T' };
-    const written = await send('POST', '/posts/create', { token, form });
+    const { send } = await registerUser(t, service.url);
+    const written = await send('POST', '/posts/create', { form: { title: 'T', text: 'T' } });
     t.equal(written.status, 201);
-    t.equal((await send('GET', '/posts', { token })).status, 503);
+    t.equal((await send('GET', '/posts')).status, 503);
     t.match(await readStoreStates(service), { postgres: { ok: true }, graph: { ok: false }, images: { ok: true } });
     await proxy.setMode('pass');
     while (!(await readStoreStates(service)).graph?.ok) await sleep(50);
-    t.same((await send('GET', '/posts', { token })).body, [written.body]);
+    t.same((await send('GET', '/posts')).body, [written.body]);
   });
 }
 
-t.test('exits if Neo4j turns out to belong to another installation', needsNeo4j, async (t) => {
+t.test('exits if Neo4j, unavailable during the start, belongs to another installation', needsNeo4j, async (t) => {
   const environment = await freshStores(t);
   await (await startProcess(t, environment)).end('SIGTERM');
   const proxy = await startProxy(t, environment.NEO4J_URI ?? '');

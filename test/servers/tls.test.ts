@@ -1,10 +1,10 @@
 import t from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
+import { picture } from '../support/picture.js';
 import { startAndFail, startProcess } from '../support/processes.js';
-import { createSender } from '../support/requests.js';
-import { PASSWORD } from '../support/service.js';
 import { claimGraphFor, freshStores, needsServers } from '../support/stores.js';
 import { overTls, writeCertificate } from '../support/tls.js';
+import { registerUser } from '../support/users.js';
 
 t.test('the URL of each store is enough to use TLS', needsServers, async (t) => {
   const environment = await freshStores(t);
@@ -13,14 +13,11 @@ t.test('the URL of each store is enough to use TLS', needsServers, async (t) => 
   const service = await startProcess(t, { ...secure, NODE_EXTRA_CA_CERTS: certificate });
   t.match(service.output(), /Stores +PostgreSQL at 127[^,]+, Neo4j at 127[^,]+, S3 bucket [^,]+, Redis at 127/);
   t.notOk(service.output().includes(new URL(environment.DATABASE_URL ?? '').password), 'no password is printed');
-  const send = createSender(t, service.url);
-  const json = { name: 'Test User', username: 'user', email: 'user@people.example', password: PASSWORD };
-  t.equal((await send('POST', '/auth/register', { json })).status, 201);
-  const { token } = (await send('POST', '/auth/login', { json: { email: json.email, password: PASSWORD } })).body;
-  const form = { title: 'T', text: 'T', image: new Blob([samples.png], { type: 'image/png' }) };
-  const { body: post } = await send('POST', '/posts/create', { token, form });
-  t.equal((await send('POST', `/posts/like?id=${post.id}`, { token })).status, 200);
-  t.ok((await send('GET', post.image, { token })).bytes.equals(samples.png));
+  const { send } = await registerUser(t, service.url);
+  const form = { title: 'T', text: 'T', image: picture() };
+  const { body: post } = await send('POST', '/posts/create', { form });
+  t.equal((await send('POST', `/posts/like?id=${post.id}`)).status, 200);
+  t.ok((await send('GET', post.image)).bytes.equals(samples.png));
   const { stores } = (await (await fetch(`${service.opsUrl}/readyz`)).json()) as { stores: object };
   for (const [name, state] of Object.entries(stores)) t.match(state, { ok: true }, name);
 });

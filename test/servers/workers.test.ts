@@ -32,7 +32,7 @@ function sendContinuously({ url }: ServiceProcess) {
   let stopped = false;
   const sending = (async () => {
     while (!stopped) {
-      // On a kept connection, a request and the server's close may cross, as with any HTTP server.
+      // Any HTTP server may close a persistent connection while a request is on its way.
       const outcome = await fetch(`${url}/auth/me`, { headers: { Connection: 'close' } }).then(
         ({ status }) => status,
         (error) => String(error.cause ?? error),
@@ -52,7 +52,7 @@ t.test('workers share a port and the rate limits, and their metrics are added up
   const remaining = new Set<string | null>();
   const requests = 8;
   for (let count = 0; count < requests; count += 1) {
-    // A connection of its own, so that the workers take turns.
+    // With separate connections, the workers take turns.
     const { headers } = await fetch(`${service.url}/auth/me`, { headers: { Connection: 'close' } });
     remaining.add(headers.get('x-ratelimit-remaining'));
   }
@@ -62,11 +62,7 @@ t.test('workers share a port and the rate limits, and their metrics are added up
   t.match(await ready.json(), { status: 'ok', stores: { postgres: { ok: true }, redis: { ok: true } } });
   const metrics = new Exposition(await (await fetch(`${service.opsUrl}/metrics`)).text());
   t.equal(metrics.value('http_requests_total', { operation: 'getCurrentAccount', status: '401' }), requests);
-  t.equal(
-    metrics.value('store_available', { store: 'postgres' }),
-    1,
-    'of the state of the stores, the worst is reported',
-  );
+  t.equal(metrics.value('store_available', { store: 'postgres' }), 1, 'the metric is the minimum of all workers');
   t.equal(await service.end('SIGTERM'), 0);
 });
 

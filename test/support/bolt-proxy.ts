@@ -1,6 +1,7 @@
-import { on, once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { on } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
+import { listen } from './listen.js';
 
 /** Bolt messages as single chunks: length, structure without fields, tag, end marker. */
 const COMMIT = Buffer.from([0, 2, 0xb0, 0x12, 0, 0]);
@@ -65,17 +66,14 @@ export async function openBoltProxy(t: Test, target: string): Promise<BoltProxy>
     });
   });
   t.teardown(() => {
-    listener.close();
     for (const { client, server } of links) {
       client.destroy();
       server.destroy();
     }
   });
-  listener.listen(0, '127.0.0.1');
-  await once(listener, 'listening');
 
   const proxy: BoltProxy = {
-    uri: `bolt://127.0.0.1:${(listener.address() as AddressInfo).port}`,
+    uri: `bolt://127.0.0.1:${await listen(t, listener)}`,
     newConnectionFault: undefined,
     cutCommitOf: undefined,
     commits: 0,

@@ -27,7 +27,7 @@ export async function launchBrowser(t: Test): Promise<Browser> {
   return browser;
 }
 
-/** During a transition, colors are not what they will be. It may start a frame after the change that causes it. */
+/** Waits for the end of transitions, which change colors gradually. One may start a frame after the change that causes it. */
 const WAIT_FOR_TRANSITIONS = `(async () => {
   for (let quietFrames = 0; quietFrames < 3; ) {
     await new Promise(requestAnimationFrame);

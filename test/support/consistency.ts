@@ -10,8 +10,8 @@ import { silentLog } from './stores.js';
 const PEOPLE_PER_PAGE = 200;
 
 /**
- * Drains the outbox, then fails the test if any rule of `npm run verify` is violated, or if a store holds what its constraints,
- * locks and transactions have to exclude.
+ * Drains the outbox, then fails the test if any rule of `npm run verify` is violated, or if a store contains data that its
+ * constraints, locks and transactions should prevent.
  */
 export async function expectConsistentStores(t: Test, stores: Stores): Promise<void> {
   await drainOutbox(stores);

@@ -4,9 +4,9 @@ import type { Edges, SocialGraph } from '../../db/graph/index.js';
 import type { Stores } from '../../db/stores.js';
 import { listImageNames } from './image-store.js';
 
-/** Returns the edges of these people, or of all people. */
-export async function readEdges({ graph }: Pick<Stores, 'graph'>, people?: readonly number[]): Promise<Edges> {
-  return graph.snapshot.edgesOf(people ?? (await graph.snapshot.personIds(0, 100_000)));
+/** Returns the edges of these users, or of all users. */
+export async function readEdges({ graph }: Pick<Stores, 'graph'>, userIds?: readonly number[]): Promise<Edges> {
+  return graph.snapshot.edgesOf(userIds ?? (await graph.snapshot.personIds(0, 100_000)));
 }
 
 /** Returns the number of likes of each post, in the order of `posts`. */

@@ -13,7 +13,7 @@ import { emptyGraph, freshStores, onServices, openTestStores, silentLog } from '
 /** Small, so that every check reads several pages. */
 const PAGE_SIZE = 2;
 
-/** Returns the variables of empty stores. A shared graph is emptied too, since verification reads all of it. */
+/** Returns the variables of empty stores. Also empties a shared graph, since verification reads all of it. */
 export async function emptyStores(t: Test): Promise<NodeJS.ProcessEnv> {
   if (onServices) await emptyGraph();
   return freshStores(t);

@@ -7,7 +7,7 @@ import { expectConsistentStores } from './consistency.js';
 import { openTestStores } from './stores.js';
 
 /**
- * Expects stores that are no longer in use to contain nothing of interrupted writes, once all outbox entries, including
+ * Expects interrupted writes to have left nothing in stores that are no longer in use, once all outbox entries, including
  * second deliveries, have been processed.
  */
 export async function expectNoLeftovers(t: Test, environment: NodeJS.ProcessEnv): Promise<void> {

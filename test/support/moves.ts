@@ -51,7 +51,7 @@ export async function runMove(
 
 /** A request that creates a post before the move and is retried after it. */
 export const KEYED_POST: RequestOptions = {
-  form: { title: 'Once', text: 'and no more' },
+  form: { title: 'Once', text: 'A text' },
   headers: { 'Idempotency-Key': 'k' },
 };
 

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { Lifetime } from './lifetime.js';
+import { listen } from './listen.js';
 
 /*
  * A receiver of traces: OTLP over HTTP with protobuf (opentelemetry/proto/collector/trace/v1/trace_service.proto), on
- * 127.0.0.1. It keeps all spans, and all bytes that it was sent.
+ * 127.0.0.1. It keeps all spans and all request bodies.
  */
 
 export interface ReceivedSpan {
@@ -32,9 +32,9 @@ export interface Receiver {
   readonly bodies: readonly Buffer[];
   /** The headers of the latest request. */
   headers(): NodeJS.Dict<string | string[]>;
-  /** Sets the status of further responses; undefined means none. The spans of refused requests are dropped. */
+  /** Sets the status of further responses, or stops responding if it is undefined. Drops the spans of refused requests. */
   respondWith(status: number | undefined): void;
-  /** Waits until the condition holds after a request. */
+  /** Waits for requests until the condition holds. */
   until(condition: () => boolean): Promise<void>;
 }
 
@@ -53,14 +53,8 @@ export async function startReceiver(t: Lifetime): Promise<Receiver> {
     if (status !== undefined) response.writeHead(isTraces ? status : 404).end();
     server.emit('received');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    server.close();
-    server.closeAllConnections();
-  });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await listen(t, server)}`,
     spans,
     bodies,
     headers: () => headers,

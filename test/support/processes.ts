@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Test } from 'tap';
+import type { Lifetime } from './lifetime.js';
+import { collectOutput } from './output.js';
 import { claimGraphFor } from './stores.js';
 
 export interface ServiceProcess {
@@ -13,6 +14,9 @@ export interface ServiceProcess {
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
 }
 
+/** Rate limits that no test reaches by chance. */
+export const HIGH_RATE_LIMITS = { RATE_LIMIT_MAX: '1000000', RATE_LIMIT_STRICT_MAX: '1000000' };
+
 /** Matches an output of exactly one line. */
 export const ONE_LINE = /^[^\n]+\n$/;
 
@@ -20,25 +24,19 @@ export const ONE_LINE = /^[^\n]+\n$/;
 export const script = (name: string) => `.build/scripts/${name}.js`;
 
 /** Starts Node with these variables, PATH and LOG_LEVEL only. The process is killed when the test ends. */
-export function spawnNode(t: Test, args: readonly string[], environment: NodeJS.ProcessEnv) {
+export function spawnNode(t: Lifetime, args: readonly string[], environment: NodeJS.ProcessEnv) {
   // Optimizing WebAssembly does not pay off in a process that runs for seconds.
   const child = spawn(process.execPath, ['--liftoff-only', ...args], {
     env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk) => {
-      output += chunk;
-    });
-  }
   t.teardown(() => child.kill('SIGKILL'));
-  return { child, output: () => output };
+  return { child, output: collectOutput(child) };
 }
 
 /** Starts the service without waiting for it to listen. `nodeArguments` come before the script. */
 export function spawnService(
-  t: Test,
+  t: Lifetime,
   environment: NodeJS.ProcessEnv,
   nodeArguments: readonly string[] = [],
   entry = script('start'),
@@ -48,7 +46,7 @@ export function spawnService(
 
 /** Runs a command to its end, or kills it once its output matches `isEnough`. Returns the exit code or signal. */
 export async function runCommand(
-  t: Test,
+  t: Lifetime,
   [name, ...args]: readonly [string, ...string[]],
   environment: NodeJS.ProcessEnv,
   isEnough: (output: string) => boolean = () => false,
@@ -62,20 +60,19 @@ export async function runCommand(
 
 /** Starts the service in a separate process, with high rate limits, and waits until it listens. */
 export async function startProcess(
-  t: Test,
+  t: Lifetime,
   environment: NodeJS.ProcessEnv,
   nodeArguments?: readonly string[],
   entry?: string,
 ): Promise<ServiceProcess> {
   await claimGraphFor(environment);
-  const limits = { RATE_LIMIT_MAX: '1000000', RATE_LIMIT_STRICT_MAX: '1000000' };
-  return untilListening(spawnService(t, { ...limits, ...environment }, nodeArguments, entry));
+  return untilListening(spawnService(t, { ...HIGH_RATE_LIMITS, ...environment }, nodeArguments, entry));
 }
 
 /** Waits until a spawned service listens. Throws if it exits first. */
 export async function untilListening({ child, output }: ReturnType<typeof spawnService>): Promise<ServiceProcess> {
   await new Promise<void>((resolve, reject) => {
-    child.stdout?.on('data', () => /Data +\S+\n/.test(output()) && resolve());
+    child.stdout.on('data', () => /Data +\S+\n/.test(output()) && resolve());
     child.once('exit', () => reject(new Error(`the service did not start:\n${output()}`)));
   });
   const findInOutput = (pattern: RegExp) => pattern.exec(output())?.[1] ?? '';
@@ -93,9 +90,6 @@ export async function untilListening({ child, output }: ReturnType<typeof spawnS
   };
 }
 
-/** Starts a service that is expected to fail, and returns its exit code and output. */
-export async function startAndFail(t: Test, environment: NodeJS.ProcessEnv) {
-  const { child, output } = spawnService(t, environment);
-  const [code] = await once(child, 'close');
-  return { code, output: output() };
-}
+/** Starts a service that is expected to exit by itself. Returns its exit code and output. */
+export const startAndFail = (t: Lifetime, environment: NodeJS.ProcessEnv) =>
+  runCommand(t, ['start'], { PORT: '0', OPS_PORT: '0', ...environment });

@@ -24,7 +24,7 @@ export const LONG_TIMEOUTS = { DATABASE_TIMEOUT: '20000', NEO4J_TIMEOUT: '20000'
 export interface Races {
   /** The stores of each service. Relays and batches are not shared between services. */
   allStores: readonly [Stores, ...Stores[]];
-  /** Sends a request to the next service in turn, so that concurrent requests reach different services. */
+  /** Alternates between the services, so that concurrent requests reach different ones. */
   send: TestUser['send'];
   createUser: Awaited<ReturnType<typeof createUserFactory>>;
   /** Runs the rounds of a race, then checks that the stores are consistent. */

@@ -42,22 +42,25 @@ export function createSender(t: Sender, url: string) {
       body: json !== undefined ? JSON.stringify(json) : form ? formData(form) : (body ?? null),
       ...(body instanceof ReadableStream && { duplex: 'half' }),
     });
-    const bytes = Buffer.from(await response.arrayBuffer());
-    const isJson = response.headers.get('content-type')?.startsWith('application/json');
-    const result: TestResponse = {
-      status: response.status,
-      headers: response.headers,
-      body: isJson && bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined,
-      bytes,
-    };
+    const result = toTestResponse(response.status, response.headers, Buffer.from(await response.arrayBuffer()));
     record(() => describeExchange(method, path, options, result));
-    const operation = operationFor(method, new URL(url + path).pathname);
-    if (operation) {
-      const found = violations(operation, result);
-      if (found.length > 0) t.fail(`${method} ${path} breaks the contract`, { found, body: result.body });
-    }
+    const { pathname, search } = new URL(url + path);
+    expectConformance(t, method, pathname + search, result);
     return result;
   };
+}
+
+/** Returns a response whose body is parsed if it is JSON. */
+export function toTestResponse(status: number, headers: Headers, bytes: Buffer): TestResponse {
+  const isJson = headers.get('content-type')?.startsWith('application/json');
+  return { status, headers, bytes, body: isJson && bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined };
+}
+
+/** Fails the test if a response of an operation violates the contract. */
+export function expectConformance(t: Sender, method: string, path: string, response: TestResponse): void {
+  const operation = operationFor(method, path.split('?')[0] ?? path);
+  const found = operation ? violations(operation, response) : [];
+  if (found.length > 0) t.fail(`${method} ${path} breaks the contract`, { found, body: response.body });
 }
 
 const MAX_PRINTED_EXCHANGES = 5;

@@ -5,6 +5,8 @@ import { cp, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { findFreePort } from '../../scripts/services/ports.js';
+import { collectOutput } from './output.js';
+import { HIGH_RATE_LIMITS } from './processes.js';
 import { escapeRegExp } from './regexp.js';
 import { temporaryDirectory } from './stores.js';
 import { startTlsProxy } from './tls.js';
@@ -16,7 +18,7 @@ import { startTlsProxy } from './tls.js';
 
 export const RUNBOOK = '.github/RUNBOOK.md';
 
-/** Why the blocks with this word after `sh` are not run. */
+/** The reasons why some blocks are not run, by the word after `sh`. */
 export const NOT_RUN: Record<string, string> = {
   install: '.ci/run runs npm ci before the tests, which need the packages',
   systemd: 'systemd does not run in a container; the tests stop and start the server themselves',
@@ -131,8 +133,7 @@ export async function createOperator(
         HOME: process.env.HOME,
         PORT: String(port),
         OPS_PORT: String(opsPort),
-        RATE_LIMIT_MAX: '1000000',
-        RATE_LIMIT_STRICT_MAX: '1000000',
+        ...HIGH_RATE_LIMITS,
         LOG_LEVEL: 'warn',
         ...environment,
       },
@@ -145,13 +146,7 @@ export async function createOperator(
       }
     };
     t.teardown(() => signal('SIGKILL'));
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk) => {
-        output += chunk;
-      });
-    }
-    return { child, signal, closed: once(child, 'close'), output: () => output };
+    return { child, signal, closed: once(child, 'close'), output: collectOutput(child) };
   }
 
   async function run(commands: string, attempts = 1): Promise<string> {

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { Test } from 'tap';
+import { listen } from './listen.js';
 
 type Account = Record<'name' | 'username' | 'email' | 'password', string> & { id: number };
 type Post = Record<'title' | 'text' | 'created_at', string> & { id: number; author: Account; likes: number[] };
@@ -148,8 +147,6 @@ export async function startSecondService(t: Test): Promise<string> {
   const server = createServer(async (request, response) => {
     const { status, body, headers } = await reply(request);
     response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  return `http://127.0.0.1:${await listen(t, server)}`;
 }

@@ -76,7 +76,7 @@ export async function startServerSet(t: Test): Promise<ServerSet> {
   };
 }
 
-/** Writes the command, which Neo4j's packages for systems contain and its Java packages do not. */
+/** Writes the command `neo4j-admin`, which Neo4j's Java packages do not contain. */
 async function writeNeo4jAdmin(parent: string, programs: string, home: string): Promise<string> {
   const bin = join(parent, 'bin');
   await mkdir(bin);

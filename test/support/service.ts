@@ -1,4 +1,3 @@
-import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 import type { components } from '../../generated/types.js';
@@ -6,6 +5,7 @@ import { readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
 import { overloaded } from '../../handlers/http/errors.js';
 import { type Service, startService } from '../../handlers/service.js';
+import { HIGH_RATE_LIMITS } from './processes.js';
 import { createSender, type RequestOptions, type TestResponse } from './requests.js';
 import { freshStores, withClaimedGraph } from './stores.js';
 import { createUserFactory, PASSWORD, type TestUser } from './users.js';
@@ -29,19 +29,12 @@ export async function startTestService(t: Test, environment: NodeJS.ProcessEnv =
   const usesExistingStores = environment.DATA_DIR !== undefined;
   const variables = { ...(usesExistingStores ? {} : await freshStores(t)), ...environment };
   let log = '';
-  const sink = new Writable({
-    write(chunk, _, done) {
-      log += chunk;
-      done();
+  const sink = {
+    write(line: string) {
+      log += line;
     },
-  });
-  const config = readConfig({
-    PORT: '0',
-    OPS_PORT: '0',
-    RATE_LIMIT_MAX: '1000000',
-    RATE_LIMIT_STRICT_MAX: '1000000',
-    ...variables,
-  });
+  };
+  const config = readConfig({ PORT: '0', OPS_PORT: '0', ...HIGH_RATE_LIMITS, ...variables });
   const service = await withClaimedGraph(variables, () => startService(config, createLogger(config, sink)));
   let running = true;
   const stop = async () => {

@@ -84,7 +84,7 @@ async function preparedDataDirectory(): Promise<string> {
   await mkdir(building, { recursive: true });
   const stores = await openStores({ dataDir: building }, silentLog);
   await stores.close();
-  // Another process may have created it meanwhile: the copies are equivalent.
+  // Another process may have created it first: the copies are equivalent.
   await rename(building, prepared).catch(() => rm(building, { recursive: true }));
   return prepared;
 }

@@ -1,9 +1,9 @@
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import type { Test } from 'tap';
+import { listen } from './listen.js';
 import { temporaryDirectory } from './stores.js';
 
 /** A self-signed test certificate for localhost and 127.0.0.1, valid until 2126. */
@@ -33,7 +33,7 @@ export async function writeCertificate(t: Test): Promise<string> {
   return path;
 }
 
-/** Returns the variables of the same stores behind TLS proxies. */
+/** Starts TLS proxies to the stores. Returns the variables with which a service connects through them. */
 export async function overTls(
   t: Test,
   environment: NodeJS.ProcessEnv,
@@ -54,7 +54,7 @@ export async function overTls(
   return secure;
 }
 
-/** Starts a TLS-terminating proxy and returns its port. PostgreSQL clients request TLS by a message, which it accepts. */
+/** Starts a TLS-terminating proxy and returns its port. It accepts the message by which PostgreSQL clients request TLS. */
 export async function startTlsProxy(t: Test, { protocol, hostname, port }: URL): Promise<number> {
   const secure = createTlsServer({ cert: CERTIFICATE, key: KEY }, (client) => {
     splice(client, connect(Number(port), hostname));
@@ -67,10 +67,7 @@ export async function startTlsProxy(t: Test, { protocol, hostname, port }: URL):
       client.write('S', () => secure.emit('connection', client));
     });
   });
-  listener.listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  t.teardown(() => listener.close());
-  return (listener.address() as AddressInfo).port;
+  return listen(t, listener);
 }
 
 function splice(one: Socket, other: Socket): void {

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import * as argon2 from '@node-rs/argon2';
+import type { Test } from 'tap';
 import { createAccount, findCredentials } from '../../db/accounts.js';
 import { createSession } from '../../db/sessions.js';
 import type { Stores } from '../../db/stores.js';
 import { hashPassword } from '../../handlers/security/password-hashing.js';
 import type { Tokens } from '../../handlers/security/tokens.js';
-import type { RequestOptions, TestResponse } from './requests.js';
+import { createSender, type RequestOptions, type TestResponse } from './requests.js';
 
 /** The password of every test user. It complies with the password policy. */
 export const PASSWORD = 'Quiet-Harbour-27!';
@@ -21,6 +22,40 @@ export interface TestUser {
   send(method: string, path: string, options?: RequestOptions): Promise<TestResponse>;
   /** Starts another session of the same account. */
   newSession(): Promise<TestUser>;
+}
+
+/** A user of a service in another process, registered over HTTP. */
+export interface RegisteredUser extends Pick<TestUser, 'id' | 'username' | 'email' | 'token' | 'send'> {
+  /** Logs in again, and returns the token. */
+  login(): Promise<string>;
+}
+
+type SendJson = (
+  method: string,
+  path: string,
+  options: { json: object },
+) => Promise<Pick<TestResponse, 'status' | 'body'>>;
+
+/** Registers a user by the given function, and logs in. */
+export async function registerBy(send: SendJson) {
+  const username = `u${randomBytes(6).toString('hex')}`;
+  const email = `${username}@people.example`;
+  const json = { name: 'Test User', username, email, password: PASSWORD };
+  const registered = await send('POST', '/auth/register', { json });
+  if (registered.status !== 201) throw new Error(`the registration returned ${registered.status}`);
+  const login = async (): Promise<string> =>
+    (await send('POST', '/auth/login', { json: { email, password: PASSWORD } })).body.token;
+  return { id: registered.body.id as number, username, email, token: await login(), login };
+}
+
+/** Registers a user over HTTP, and logs in. */
+export async function registerUser(t: Test, url: string): Promise<RegisteredUser> {
+  const send = createSender(t, url);
+  const user: RegisteredUser = {
+    ...(await registerBy(send)),
+    send: (method, path, options) => send(method, path, { token: user.token, ...options }),
+  };
+  return user;
 }
 
 interface Options {

@@ -2,9 +2,7 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { Test } from 'tap';
-import { violations } from '../../scripts/contract-test/conformance.js';
-import { operationFor } from '../../scripts/contract-test/document.js';
-import type { TestResponse } from './requests.js';
+import { expectConformance, type TestResponse, toTestResponse } from './requests.js';
 
 export interface WireOptions {
   token?: string | undefined;
@@ -32,9 +30,7 @@ export function createWireSender(t: Test, url: string): WireSender {
     clientRequest.end(body);
     const [response] = (await once(clientRequest, 'response')) as [IncomingMessage];
     const result = await readResponse(response);
-    const operation = operationFor(method, path.split('?')[0] ?? path);
-    const problems = operation ? violations(operation, result) : [];
-    if (problems.length > 0) t.fail(`${method} ${path} breaks the contract`, { found: problems, body: result.body });
+    expectConformance(t, method, path, result);
     return result;
   };
 }
@@ -47,9 +43,10 @@ async function readResponse(response: IncomingMessage): Promise<TestResponse> {
   for (const [name, values = []] of Object.entries(response.headersDistinct)) {
     for (const value of values) headers.append(name, value);
   }
-  const isJson = headers.get('content-type')?.startsWith('application/json') && !headers.has('content-encoding');
-  const body = isJson && bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined;
-  return { status: response.statusCode ?? 0, headers, bytes, body };
+  const status = response.statusCode ?? 0;
+  return headers.has('content-encoding')
+    ? { status, headers, bytes, body: undefined }
+    : toTestResponse(status, headers, bytes);
 }
 
 export interface Connection {

@@ -1,63 +1,50 @@
 import t from 'tap';
 import { batched } from '../../db/support/batch.js';
 
-/** Returns a loader that completes when the test says so, and records its keys. */
+/** Returns a loader with its batches, which the test completes. */
 function controlledLoader(options: { maxBatchSize?: number } = {}) {
   const batches: { keys: number[]; resolve(values: number[]): void; fail(error: Error): void }[] = [];
   const loadBatch = (keys: number[]) =>
     new Promise<number[]>((resolve, fail) => {
       batches.push({ keys, resolve, fail });
     });
-  return { batches, load: batched(loadBatch, options) };
+  return { batches, keys: () => batches.map((batch) => batch.keys), load: batched(loadBatch, options) };
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 t.test('batches the calls of one turn, and returns to each the value of its key', async (t) => {
-  const { batches, load } = controlledLoader();
+  const { batches, keys, load } = controlledLoader();
   const results = [load(3), load(1), load(3)];
   await turn();
-  t.same(
-    batches.map(({ keys }) => keys),
-    [[3, 1, 3]],
-  );
+  t.same(keys(), [[3, 1, 3]]);
   batches[0]?.resolve([30, 10, 31]);
   t.same(await Promise.all(results), [30, 10, 31]);
 });
 
 t.test('limits the batch size', async (t) => {
-  const { batches, load } = controlledLoader({ maxBatchSize: 2 });
+  const { batches, keys, load } = controlledLoader({ maxBatchSize: 2 });
   const results = [1, 2, 3].map(load);
   await turn();
   await turn();
-  t.same(
-    batches.map(({ keys }) => keys),
-    [[1, 2], [3]],
-  );
+  t.same(keys(), [[1, 2], [3]]);
   batches[0]?.resolve([1, 2]);
   batches[1]?.resolve([3]);
   t.same(await Promise.all(results), [1, 2, 3]);
 });
 
 t.test('collects calls while two batches are in progress', async (t) => {
-  const { batches, load } = controlledLoader();
+  const { batches, keys, load } = controlledLoader();
   const results = [];
   for (const key of [1, 2, 3, 4]) {
     results.push(load(key));
     await turn();
   }
-  t.same(
-    batches.map(({ keys }) => keys),
-    [[1], [2]],
-  );
+  t.same(keys(), [[1], [2]]);
   batches[1]?.resolve([2]);
   await turn();
   await turn();
-  t.same(
-    batches.map(({ keys }) => keys),
-    [[1], [2], [3, 4]],
-    'the next batch starts as soon as one has completed',
-  );
+  t.same(keys(), [[1], [2], [3, 4]], 'the next batch starts as soon as one has completed');
   batches[2]?.resolve([3, 4]);
   batches[0]?.resolve([1]);
   t.same(await Promise.all(results), [1, 2, 3, 4]);

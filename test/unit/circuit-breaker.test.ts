@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { createCircuitBreaker } from '../../db/support/circuit-breaker.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
+import { until } from '../support/until.js';
 
 class Refused extends Error {}
 
@@ -43,9 +43,12 @@ function createFixture({ timeoutMs = 50 } = {}) {
   return { breaker, store, logged };
 }
 
-const until = async (condition: () => boolean) => {
-  while (!condition()) await sleep(5);
-};
+/** Expects a call that the store refuses to fail as unavailable. */
+const expectRefusal = (t: Test, { run }: ReturnType<typeof createFixture>['breaker']) =>
+  t.rejects(
+    run(() => Promise.reject(new Refused())),
+    StoreUnavailableError,
+  );
 
 t.test('passes on results, and errors that the call itself caused', async (t) => {
   const { breaker, store } = createFixture();
@@ -78,10 +81,7 @@ t.test('a timeout aborts the signal of a call, and does not open the circuit', a
 t.test('a failed probe opens the circuit: calls fail immediately until the store responds', async (t) => {
   const { breaker, store, logged } = createFixture();
   store.state = 'refusing';
-  await t.rejects(
-    breaker.run(() => Promise.reject(new Refused())),
-    StoreUnavailableError,
-  );
+  await expectRefusal(t, breaker);
   await until(() => breaker.isOpen);
   t.equal(store.opened, 1);
   let called = false;
@@ -118,25 +118,19 @@ t.test('concurrent failures start one probe', async (t) => {
   t.equal(store.probes, 1);
 });
 
-t.test('a successful call closes the circuit, however slow the probe is', async (t) => {
+t.test('a successful call closes the circuit during a slow probe', async (t) => {
   const { breaker, store } = createFixture();
   store.state = 'silent';
-  await t.rejects(
-    breaker.run(() => Promise.reject(new Refused())),
-    StoreUnavailableError,
-  );
+  await expectRefusal(t, breaker);
   t.equal(await breaker.run(async () => 7), 7);
   await until(() => store.abortedProbes === 1);
   t.notOk(breaker.isOpen);
 });
 
-t.test('an error that the store responds with keeps the circuit closed, however slow the probe is', async (t) => {
+t.test('an error response of the store keeps the circuit closed during a slow probe', async (t) => {
   const { breaker, store } = createFixture();
   store.state = 'silent';
-  await t.rejects(
-    breaker.run(() => Promise.reject(new Refused())),
-    StoreUnavailableError,
-  );
+  await expectRefusal(t, breaker);
   await t.rejects(
     breaker.run(() => Promise.reject(new TypeError('an error of the call'))),
     TypeError,
@@ -153,10 +147,7 @@ t.test('the circuit stays open until the store is warmed up', async (t) => {
   });
   store.warmUp = () => warmed;
   store.state = 'refusing';
-  await t.rejects(
-    breaker.run(() => Promise.reject(new Refused())),
-    StoreUnavailableError,
-  );
+  await expectRefusal(t, breaker);
   await until(() => breaker.isOpen);
   store.state = 'available';
   const before = store.probes;
@@ -180,10 +171,7 @@ t.test(
     };
     failWith(new StoreUnavailableError('graph'));
     store.state = 'refusing';
-    await t.rejects(
-      breaker.run(() => Promise.reject(new Refused())),
-      StoreUnavailableError,
-    );
+    await expectRefusal(t, breaker);
     await until(() => breaker.isOpen);
     store.state = 'available';
     await until(() => warmUps === 2 || !breaker.isOpen);

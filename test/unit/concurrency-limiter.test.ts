@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import t from 'tap';
 import { createConcurrencyLimiter, OverloadedError } from '../../db/support/concurrency-limiter.js';
 
-/** Returns a job that completes when the test says so, and whether it has started. */
+/** Returns a job that the test completes, and whether it has started. */
 function controlled() {
   const end = new AbortController();
   const state = { started: false };

@@ -49,7 +49,7 @@ t.test('a response as documented has no violation', async (t) => {
 
 t.test('reports every deviation of a response', async (t) => {
   const { created_at, ...timeless } = session;
-  for (const [found, breach] of [
+  for (const [found, violation] of [
     [validate([session], {}, 418), 'status 418 is not declared'],
     [validate([session], { 'content-type': 'text/html' }), 'type text/html is not declared'],
     [validate(undefined, { 'content-type': undefined }), 'type undefined is not declared'],
@@ -75,8 +75,8 @@ t.test('reports every deviation of a response', async (t) => {
     [validate([{ ...session, device_name: 'x'.repeat(256) }]), '#/0/device_name'],
     [validate([session, { ...session, token: 'x' }]), '"token"'],
   ] as const) {
-    t.equal(found.length, 1, `${breach}: ${found.join('; ')}`);
-    t.ok(found[0]?.includes(breach), `${breach}: ${found.join('; ')}`);
+    t.equal(found.length, 1, `${violation}: ${found.join('; ')}`);
+    t.ok(found[0]?.includes(violation), `${violation}: ${found.join('; ')}`);
   }
 });
 

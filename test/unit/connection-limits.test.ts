@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { limitConnections, readConnectionLimits } from '../../handlers/http/connections.js';
+import { listen } from '../support/listen.js';
 
 const HEAD = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 
@@ -14,16 +15,10 @@ async function serve(t: Test, limits: { max: number; maxPerAddress: number }, tr
     if (url === '/') response.end();
   });
   const connections = limitConnections(server, limits, trustProxy);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  const port = await listen(t, server);
 
   /** Opens a connection from a loopback address. Waits until the server has accepted it and read a complete request. */
   async function open(localAddress = '127.0.0.1', bytes = ''): Promise<Socket> {
-    const { port } = server.address() as AddressInfo;
     const socket = connect({ port, host: '127.0.0.1', localAddress });
     socket.on('error', () => undefined);
     const accepted = once(server, 'connection');
@@ -87,7 +82,7 @@ t.test('all addresses together have a limit', async (t) => {
   t.same(connections.counts, { evicted: 1, refused: 0 });
 });
 
-t.test('the limit of an address does not hold for trusted proxies', async (t) => {
+t.test('the limit per address does not apply to trusted proxies', async (t) => {
   const { open, connections } = await serve(t, { max: 4, maxPerAddress: 1 }, ['127.0.0.0/8']);
   for (let count = 0; count < 6; count += 1) await open('127.0.0.1');
   t.equal(connections.open.size, 4);

@@ -26,7 +26,7 @@ const FULFILLED = [
   'posts.like-count.counts',
 ];
 
-/** Rules that fail, each because of one gap of the second service. */
+/** Rules that fail, each because of one violation of the contract by the second service. */
 const GAPS = [
   'auth.login.email-is-normalized',
   'likes.like.idempotent',
@@ -34,7 +34,7 @@ const GAPS = [
   'posts.create.author-id',
 ];
 
-t.test('reports exactly the gaps of another implementation', async (t) => {
+t.test('reports exactly the violations of another implementation', async (t) => {
   const selected = new Set([...FULFILLED, ...GAPS]);
   const { outcomes, left } = await checkContract(await startSecondService(t), { selects: (id) => selected.has(id) });
   const outcomesWith = (wanted: string) => outcomes.filter(({ verdict }) => verdict === wanted);

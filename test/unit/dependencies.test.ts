@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { installScriptProblems, isPermissive, licenceProblems } from '../../scripts/dependencies/rules.js';
+import { installScriptProblems, isPermissive, licenseProblems } from '../../scripts/dependencies/rules.js';
 
 const bomOf = (licenses: object[]) => ({
   bomFormat: 'CycloneDX',
@@ -9,13 +9,13 @@ const bomOf = (licenses: object[]) => ({
   components: [{ name: 'a', version: '1.0.0', licenses }],
 });
 
-t.test('accepts permissive licences and choices of one, and refuses all others', async (t) => {
-  for (const licence of ['MIT', '(MIT OR GPL-3.0-only)', 'MIT AND ISC']) t.ok(isPermissive(licence), licence);
-  for (const licence of ['GPL-3.0-only', 'MIT AND GPL-3.0-only', 'UNLICENSED', ''])
-    t.notOk(isPermissive(licence), licence);
-  t.same(licenceProblems(bomOf([{ license: { id: 'MIT' } }])), []);
-  t.same(licenceProblems(bomOf([{ license: { id: 'AGPL-3.0-only' } }])), ['a@1.0.0: licence AGPL-3.0-only']);
-  t.same(licenceProblems(bomOf([])), ['a@1.0.0: licence unknown']);
+t.test('accepts permissive licenses and choices of one, and refuses all others', async (t) => {
+  for (const license of ['MIT', '(MIT OR GPL-3.0-only)', 'MIT AND ISC']) t.ok(isPermissive(license), license);
+  for (const license of ['GPL-3.0-only', 'MIT AND GPL-3.0-only', 'UNLICENSED', ''])
+    t.notOk(isPermissive(license), license);
+  t.same(licenseProblems(bomOf([{ license: { id: 'MIT' } }])), []);
+  t.same(licenseProblems(bomOf([{ license: { id: 'AGPL-3.0-only' } }])), ['a@1.0.0: license AGPL-3.0-only']);
+  t.same(licenseProblems(bomOf([])), ['a@1.0.0: license unknown']);
 });
 
 t.test('refuses a package with an install script that package.json does not name', async (t) => {

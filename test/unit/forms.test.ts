@@ -4,7 +4,6 @@ import { Agent, request as httpRequest, type IncomingMessage, type OutgoingHttpH
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify from 'fastify';
 import t, { type Test } from 'tap';
 import type { FieldCode } from '../../handlers/http/error-codes.js';
@@ -12,6 +11,8 @@ import { HttpError, reason } from '../../handlers/http/errors.js';
 import { discardForm, type Form, type FormOptions, readForm } from '../../handlers/http/forms.js';
 import type { FieldType } from '../../handlers/operation.js';
 import { samples } from '../../scripts/contract-test/images.js';
+import { picture } from '../support/picture.js';
+import { until } from '../support/until.js';
 
 const kinds: Record<string, FieldType> = {
   title: 'string',
@@ -75,10 +76,6 @@ async function deliver(...sent: (string | Uint8Array)[]): Promise<Socket> {
   socket.write(bytes);
   await until(() => (accepted?.bytesRead ?? 0) >= bytes.length);
   return socket;
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await sleep(5);
 }
 
 t.teardown(async () => {
@@ -330,7 +327,13 @@ test('ignores an empty file input', async (t) => {
 });
 
 test('reports all unknown and misplaced fields', async (t) => {
-  await expectForm(t, [file('avatar', samples.png)], [['avatar', 'unknown_field']], {}, 'misnamed');
+  await expectForm(
+    t,
+    [file('avatar', samples.png)],
+    [['avatar', 'unknown_field']],
+    {},
+    'a file in an undeclared field',
+  );
   await expectForm(t, [file('Image', samples.png)], [['Image', 'unknown_field']], {}, 'letter case');
   await expectForm(t, [file('title', 'x')], [['title', 'not_text', 'must be text, not a file']], {}, 'a file for text');
   await expectForm(t, [text('image', 'x')], [['image', 'not_a_file']], {}, 'text for a file');
@@ -387,8 +390,8 @@ test('limits sizes', async (t) => {
   const whole = Buffer.alloc(limits.maxBodyBytes + 1);
   await tooLarge(post(form(file('other', whole))), /body/, 'a body with Content-Length');
   await tooLarge(post([form(file('other', whole))]), /body/, 'a chunked body');
-  await tooLarge(post([form(text('title', whole))]), /body/, 'of text');
-  await tooLarge(post([whole]), /body/, 'an unknown content');
+  await tooLarge(post([form(text('title', whole))]), /body/, 'a body of text fields');
+  await tooLarge(post([whole]), /body/, 'a body that is no form');
   const inImage = [...Array<Buffer>(3).fill(Buffer.alloc(200_000, samples.png))];
   const two = form(file('cover', inImage[0] as Buffer), file('image', Buffer.concat(inImage)));
   await tooLarge(post([two]), /./, 'while a file is being stored');
@@ -473,7 +476,7 @@ test('parses a form sent by fetch', async (t) => {
   const data = new FormData();
   data.append('title', 'ü "quoted"');
   data.append('a"b', 'x');
-  data.append('image', new Blob([samples.webp], { type: 'image/webp' }), 'größe "1".webp');
+  data.append('image', picture('webp'), 'größe "1".webp');
   const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: data });
   t.match(await response.json(), {
     fields: { title: 'ü "quoted"', 'a%22b': 'x', image: { mediaType: 'image/webp' } },
@@ -557,7 +560,7 @@ test('a spool that is not writable fails only the request', async (t) => {
   const body = form(file('image', Buffer.alloc(200_000, samples.png)));
   t.equal((await post(body)).status, 500);
   limits.spoolDir = spoolDir;
-  await expectImage(t, [file('image', samples.png)], 'image/png', samples.png, 'and then');
+  await expectImage(t, [file('image', samples.png)], 'image/png', samples.png, 'the next upload is accepted');
 });
 
 test('discarding ignores files that no longer exist', async (t) => {

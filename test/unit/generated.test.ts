@@ -4,19 +4,15 @@ import { cp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
 import { updateGenerated } from '../../scripts/generate/files.js';
+import { collectOutput } from '../support/output.js';
 import { temporaryDirectory } from '../support/stores.js';
 
 /** Runs `npm run generate` in a directory. */
 async function runGenerate(cwd: string, ...options: string[]) {
   const child = spawn('node_modules/.bin/tsx', ['scripts/generate/index.ts', ...options], { cwd });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk) => {
-      output += chunk;
-    });
-  }
+  const output = collectOutput(child);
   const [code] = await once(child, 'close');
-  return { code, output };
+  return { code, output: output() };
 }
 
 /** Copies all inputs of the generator to a temporary directory, and returns its path. */

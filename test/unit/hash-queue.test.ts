@@ -2,7 +2,7 @@ import t from 'tap';
 import type { HttpError } from '../../handlers/http/errors.js';
 import { createHashQueue, type HashJobOptions, type HashQueue } from '../../handlers/security/hash-queue.js';
 
-/** Creates a queue whose jobs complete when the test says so. */
+/** Creates a queue whose jobs the test completes. */
 function createControlledQueue(options: Parameters<typeof createHashQueue>[0]) {
   const queue = createHashQueue(options);
   const started: string[] = [];
@@ -48,7 +48,7 @@ t.test('lanes take turns', async (t) => {
   t.same(started, ['l1', 'a1', 'l2', 'a2', 'l3']);
 });
 
-t.test('jobs with the same key run one after another, in any lane, and hold up no others', async (t) => {
+t.test('jobs with the same key run one after another, in any lane, and do not delay others', async (t) => {
   const { add, end, started, queue } = createControlledQueue({ concurrency: 3 });
   add(['a1'], { lane: 'login', key: 'a' });
   add(['a2'], { lane: 'login', key: 'a' });

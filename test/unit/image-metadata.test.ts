@@ -61,7 +61,7 @@ t.test('removes metadata from a JPEG', async (t) => {
   const icc = segment(0xe2, 'ICC_PROFILE\0\x01\x01profile');
   const adobe = segment(0xee, 'Adobe\0\x64\0\0\0\0\x01');
   const kept = jpeg([icc, adobe]);
-  await expectUnchanged(t, 'colours', kept);
+  await expectUnchanged(t, 'colors', kept);
   for (const [what, marker, data] of [
     ['XMP', 0xe1, `http://ns.adobe.com/xap/1.0/\0${SECRET}`],
     ['extended XMP', 0xe1, `http://ns.adobe.com/xmp/extension/\0${SECRET}`],
@@ -71,7 +71,7 @@ t.test('removes metadata from a JPEG', async (t) => {
     ['a thumbnail', 0xe0, `JFXX\0\x10${SECRET}`],
     ['a maker’s data', 0xe5, SECRET],
     ['content credentials', 0xeb, SECRET],
-    ['a Ducky', 0xec, SECRET],
+    ['a Ducky segment', 0xec, SECRET],
   ] as const) {
     await expectCleaned(t, what, jpeg([icc, segment(marker, data), adobe]), kept);
     await expectCleaned(t, `${what} before the scan`, jpeg([icc, adobe], [segment(marker, data)]), kept);
@@ -169,14 +169,14 @@ t.test('removes metadata from a PNG', async (t) => {
     pngChunk('pHYs', '\0\0\x0b\x13\0\0\x0b\x13\x01'),
   ];
   const kept = png(...shown);
-  await expectUnchanged(t, 'colours', kept);
+  await expectUnchanged(t, 'colors', kept);
   for (const type of ['tEXt', 'zTXt', 'iTXt', 'tIME', 'dSIG', 'caBX', 'prVt']) {
     const chunk = pngChunk(type, `Author\0${SECRET}`);
     await expectCleaned(t, type, png(...shown.flatMap((one) => [chunk, one]), chunk), kept);
   }
   const end = samples.apng.length - 12;
   const late = Buffer.concat([samples.apng.subarray(0, end), pngChunk('tEXt', SECRET), samples.apng.subarray(end)]);
-  await expectCleaned(t, 'behind the frames of an APNG', late, samples.apng);
+  await expectCleaned(t, 'after the frames of an APNG', late, samples.apng);
 });
 
 t.test('removes metadata from a GIF', async (t) => {
@@ -187,7 +187,7 @@ t.test('removes metadata from a GIF', async (t) => {
     gifExtension(0xf9, '\0\x0a\0\0'),
   ];
   const kept = gif(...shown);
-  await expectUnchanged(t, 'loops, colours and delays', kept);
+  await expectUnchanged(t, 'loops, colors and delays', kept);
   for (const [what, extension] of Object.entries({
     'a comment': gifExtension(0xfe, SECRET, 'x'.repeat(255)),
     XMP: gifExtension(0xff, 'XMP DataXMP', SECRET),
@@ -203,12 +203,12 @@ t.test('removes metadata from a GIF', async (t) => {
 });
 
 t.test('removes metadata from a WebP', async (t) => {
-  const colours = webpChunk('ICCP', 'profile');
+  const colors = webpChunk('ICCP', 'profile');
   const frame = (...chunks: Buffer[]) => webpChunk('ANMF', Buffer.concat([Buffer.alloc(16), webpImage, ...chunks]));
-  const kept = riff(vp8x(0x20), colours, webpImage);
-  await expectUnchanged(t, 'colours', kept);
-  await expectCleaned(t, 'XMP', riff(vp8x(0x24), colours, webpImage, webpChunk('XMP ', SECRET)), kept);
-  await expectCleaned(t, 'unknown', riff(vp8x(0x20), webpChunk('MAKR', SECRET), colours, webpImage), kept);
+  const kept = riff(vp8x(0x20), colors, webpImage);
+  await expectUnchanged(t, 'colors', kept);
+  await expectCleaned(t, 'XMP', riff(vp8x(0x24), colors, webpImage, webpChunk('XMP ', SECRET)), kept);
+  await expectCleaned(t, 'unknown', riff(vp8x(0x20), webpChunk('MAKR', SECRET), colors, webpImage), kept);
   await expectCleaned(t, 'without VP8X', riff(webpImage, webpChunk('EXIF', tiff(6))), riff(webpImage));
   const blank = webpChunk('MAKR', Buffer.alloc(SECRET.length + 1));
   blank.writeUInt32LE(SECRET.length, 4);
@@ -286,8 +286,8 @@ t.test('keeps a file with an unknown structure, unless it has signs of metadata'
       await expectRefused(t, `${kind} with ${sign}`, fake(`x${sign}`), DAMAGED);
       // Across a chunk boundary.
       for (const distance of [1, 40]) {
-        const far = fake('x'.repeat(65_536 - head.length - distance) + sign);
-        await expectRefused(t, `${kind} with ${sign} far behind`, far, DAMAGED);
+        const distant = fake('x'.repeat(65_536 - head.length - distance) + sign);
+        await expectRefused(t, `${kind} with ${sign} far after it`, distant, DAMAGED);
       }
     }
   }

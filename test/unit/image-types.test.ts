@@ -83,12 +83,12 @@ t.test('detects AVIF by the brands of the ftyp box', async (t) => {
   );
   t.equal(detected(ftyp('heic', ['mif1', 'miaf'])), undefined, 'HEIC');
   t.equal(detected(ftyp('mp42', ['isom'])), undefined, 'video');
-  t.equal(detected(ftyp('mif1', ['miaf']), 'avif'), undefined, 'behind the box');
+  t.equal(detected(ftyp('mif1', ['miaf']), 'avif'), undefined, 'after the end of the box');
   t.equal(detected(ftyp('mif1', ['miaf', 'avif'], 20)), undefined, 'beyond the box size');
-  t.equal(detected(ftyp('mif1', ['miaf', 'avif'], 22)), undefined, 'half behind it');
+  t.equal(detected(ftyp('mif1', ['miaf', 'avif'], 22)), undefined, 'partly beyond the box size');
   t.equal(detected(ftyp('mif1', ['.avi', 'f...'])), undefined, 'across two brands');
   const long = [...Array<string>(HEAD_BYTES / 4).fill('miaf'), 'avif'];
-  t.equal(detected(ftyp('mif1', long)), undefined, 'behind the head');
+  t.equal(detected(ftyp('mif1', long)), undefined, 'beyond the bytes that are read');
   t.equal(detected(ftyp('avif', []).subarray(0, 11)), undefined, 'cut short');
   t.equal(detected(ftyp('avif', [], 4)), undefined, 'a box that is too small');
   const version = ftyp('mif1', ['miaf']);

@@ -41,7 +41,7 @@ t.test('verifies a hash with other parameters, and reports that it needs rehashi
   }
 });
 
-t.test('verifying against the dummy hash returns false and takes as long', async (t) => {
+t.test('verifying against the dummy hash returns false and takes the same time', async (t) => {
   const stored = await hashPassword('TestHarbour!77');
   const real: number[] = [];
   const dummy: number[] = [];

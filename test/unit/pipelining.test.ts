@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { limitPipelining } from '../../handlers/http/pipelining.js';
+import { listen } from '../support/listen.js';
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 /** The size of one read of Node.js. */
@@ -20,10 +21,7 @@ t.test('stops reading from a connection that pipelines too many requests', async
     parsed += 1;
     listener(request, response);
   });
-  t.teardown(() => server.close());
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-
-  const client = connect((server.address() as AddressInfo).port, '127.0.0.1').resume();
+  const client = connect(await listen(t, server), '127.0.0.1').resume();
   client.on('error', () => undefined);
   client.write(REQUEST.repeat(100_000));
   // While the first response is pending, all requests that have been read are parsed.

@@ -35,7 +35,7 @@ const FATES: Fate[] = (['lost', 'kept', { share: 0.5 }] as const).flatMap((entri
   ),
 );
 
-/** Returns the distinct states after 400 power cuts, as texts: names, each with the first bytes of its sectors. */
+/** Returns the distinct states after 400 power cuts. A state is a text: each name with the first byte of each sector. */
 function statesOf(operations: Operation[], overrides: Partial<Cut> = {}): Set<string> {
   const history = replay(operations, ROOT);
   const states = new Set<string>();
@@ -55,7 +55,7 @@ function statesOf(operations: Operation[], overrides: Partial<Cut> = {}): Set<st
   return states;
 }
 
-const expectStates = (t: Test, found: Set<string>, wanted: string[]) => t.same([...found].sort(), wanted.sort());
+const expectStates = (t: Test, found: Set<string>, expected: string[]) => t.same([...found].sort(), expected.sort());
 
 t.test('synced bytes are kept, later ones are kept or lost', async (t) => {
   const base = [create('a'), openRoot, sync('root'), write('a', 1)];
@@ -79,7 +79,7 @@ t.test('an fsync in progress guarantees nothing', async (t) => {
   expectStates(t, statesOf(operations, { respectsSyncs: ({ isDirectory }) => isDirectory }), ['a:', 'a:1']);
 });
 
-t.test('an fsync of the directory makes a name durable, with a journal also an fsync of the file', async (t) => {
+t.test('an fsync of the directory makes a name durable; with a journal, so does an fsync of the file', async (t) => {
   const operations = trace(create('a'), write('a', 1), sync('a'));
   expectStates(t, statesOf(operations), ['', 'a:1']);
   expectStates(t, statesOf(operations, { model: 'journal' }), ['a:1']);

@@ -1,15 +1,13 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import t, { type Test } from 'tap';
+import { listen } from '../support/listen.js';
 import { startProxy } from '../support/proxy.js';
 
 /** Starts an echo server, and returns a proxy to it. */
 async function startEcho(t: Test) {
   const server = createServer((socket) => socket.on('error', () => undefined).pipe(socket));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close());
-  return startProxy(t, `echo://name:secret@127.0.0.1:${(server.address() as AddressInfo).port}/7?x=y`);
+  return startProxy(t, `echo://name:secret@127.0.0.1:${await listen(t, server)}/7?x=y`);
 }
 
 /** Opens a connection, which is closed when the test ends. */
@@ -47,8 +45,8 @@ t.test('refuses, resets and forwards again at the same address', async (t) => {
     const early = dial(t, proxy.url);
     await early.exchange('hello');
     await proxy.setMode(mode);
-    t.equal(await early.ended, before, `${mode}: a connection from before`);
-    t.equal(await dial(t, proxy.url).ended, now, `${mode}: a new one`);
+    t.equal(await early.ended, before, `${mode}: an existing connection`);
+    t.equal(await dial(t, proxy.url).ended, now, `${mode}: a new connection`);
     await proxy.setMode('pass');
     t.equal(await dial(t, proxy.url).exchange('again'), 'again');
   }

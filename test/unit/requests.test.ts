@@ -1,20 +1,16 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t, { Test } from 'tap';
+import { listen } from '../support/listen.js';
 import { createSender } from '../support/requests.js';
 
 t.test('a failed assertion of a subtest prints the requests before it, without secrets', async (t) => {
   const server = createServer((_, response) => {
     response.writeHead(418, { 'Content-Type': 'application/json' }).end('{"message":"I am a teapot","token":"secret"}');
-  }).listen(0, '127.0.0.1');
-  t.teardown(() => server.close());
-  await once(server, 'listening');
-
+  });
   const errors = t.capture(console, 'error');
   const failing = new Test({ name: 'a failing test' });
   failing.resume();
-  const send = createSender(failing, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const send = createSender(failing, `http://127.0.0.1:${await listen(t, server)}`);
   const body = JSON.stringify({ password: 'Quiet-Harbour-27!' });
   await failing.test('a subtest', async (subtest) => {
     for (let request = 1; request <= 7; request++) await send('POST', `/tea/${request}`, { body, token: 'secret' });

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { createSlowReaderSweep } from '../../handlers/http/sweep.js';
+import { listen } from '../support/listen.js';
 
 const LIMITS = { graceMs: 10_000, minBytesPerSecond: 1000 };
 
@@ -24,15 +25,15 @@ t.test('a connection is closed once it is slower than the minimum rate after the
   Object.assign(socket, { bytesWritten: 1_000_000, writableLength: 900_000 });
   sweep(0);
   sweep(10_000);
-  t.notOk(socket.destroyed, 'nothing is expected within the grace period');
+  t.notOk(socket.destroyed, 'no minimum rate applies within the grace period');
   Object.assign(socket, { writableLength: 898_000 });
   sweep(12_000);
-  t.notOk(socket.destroyed, '2000 bytes in the 2 seconds after it');
+  t.notOk(socket.destroyed, '2000 bytes in the 2 seconds after the grace period');
   sweep(12_001);
   t.ok(socket.destroyed);
 });
 
-t.test('a connection without unsent bytes is left alone, however long it is idle', async (t) => {
+t.test('an idle connection without unsent bytes stays open', async (t) => {
   const socket = createFakeConnection();
   const sweep = createSlowReaderSweep([socket as unknown as Socket], LIMITS);
   Object.assign(socket, { bytesWritten: 1000, writableLength: 1000 });
@@ -49,15 +50,13 @@ t.test('a connection without unsent bytes is left alone, however long it is idle
 /** Starts a server that sends 64 MiB. Returns its side of a connection whose client has not read anything yet. */
 async function startSending(t: Test) {
   const server = createServer((socket) => socket.on('error', () => undefined).write(Buffer.alloc(64 * 1024 * 1024)));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listen(t, server);
   const accepted = once(server, 'connection');
-  const client = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
+  const client = connect(port, '127.0.0.1').pause();
   const [socket] = (await accepted) as [Socket];
   t.teardown(() => {
     client.destroy();
     socket.destroy();
-    server.close();
   });
   return socket;
 }

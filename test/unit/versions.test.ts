@@ -48,7 +48,7 @@ const deprecate = (sunset?: string) => (document: Document) => {
   if (sunset) operation['x-sunset'] = sunset;
 };
 
-/** Breaking changes: one that oasdiff detects by default, and those that its configuration here detects. */
+/** Breaking changes. oasdiff detects the first one by default, and the others because of the project's configuration. */
 const BREAKING: Record<string, (document: Document) => void> = {
   'a response field is removed': ({ components: { schemas } }) => {
     delete schemas.Post.properties.like_count;
@@ -60,19 +60,19 @@ const BREAKING: Record<string, (document: Document) => void> = {
   'a public operation requires the default credentials': ({ paths }) => {
     delete paths['/auth/login'].post.security;
   },
-  'an operation ends without a notice': deprecate(),
-  'an operation ends too soon': deprecate(inDays(100)),
+  'an operation is deprecated without a date': deprecate(),
+  'the announced end of an operation is too soon': deprecate(inDays(100)),
 };
 
 const ADDING: Record<string, (document: Document) => void> = {
-  'a field of a body that may be left out': ({ components: { schemas } }) => {
+  'an optional field of a body': ({ components: { schemas } }) => {
     schemas.Registration.properties.birthday = { type: 'string' };
   },
   'an operation': ({ paths }) => {
     const { get } = paths['/auth/verify'];
     paths['/auth/whoami'] = { get: { ...get, operationId: 'whoAmI' } };
   },
-  'a notice that an operation ends': deprecate(inDays(200)),
+  'the announced end of an operation': deprecate(inDays(200)),
 };
 
 if (isOasdiffBuilt()) testChanges();
@@ -101,7 +101,7 @@ function testChanges() {
 
   t.test('a change of descriptions requires no new version', async (t) => {
     const problemOf = await checkVersionsOf(t, (document) => {
-      document.info.description = 'Says the same in other words.';
+      document.info.description = 'The same in other words.';
       document.paths['/posts'].get.summary = 'Read posts';
     });
     for (const version of [released, NEXT.patch]) t.equal(problemOf(version), 'nothing');

@@ -5,10 +5,10 @@ export interface Panel {
   type: string;
   title: string;
   gridPos: { x: number; y: number; w: number; h: number };
-  /** Of a panel that is not a row. */
+  /** Present unless the panel is a row. */
   fieldConfig?: { defaults: { unit: string; max?: number } };
   targets?: { refId: string; expr: string; legendFormat: string }[];
-  /** Of a row: its panels if it is collapsed, otherwise none. */
+  /** Present if the panel is a row. Only a collapsed row contains its panels. */
   collapsed?: boolean;
   panels?: Panel[];
 }

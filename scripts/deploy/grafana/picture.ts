@@ -59,7 +59,7 @@ const emailOf = (index: number) => `client${index}@people.example`;
 /** Registers a user, who sends requests with pauses until the signal aborts. */
 async function useService(send: Send, index: number, { signal }: AbortController): Promise<void> {
   const login = { email: emailOf(index), password: PASSWORD };
-  // Registration succeeds in the first run only. Both are refused while too many clients start.
+  // Registration succeeds only in the first run. Registration and login are refused while too many clients start.
   const retry = async (path: string, body: object): Promise<Response> => {
     const response = await send('POST', path, body);
     return response.status === 503 ? sleep(500).then(() => retry(path, body)) : response;

@@ -16,9 +16,7 @@ const QUEUED_MAX_MS = 2_000;
 export const abandonedChecks: Attack = {
   name: 'abandoned-checks',
   title: '290 profile changes with a password to check, whose clients disconnect',
-  async prepare(target) {
-    const honest = await target.createAccount();
-    const attacker = await target.createAccount();
+  async prepare(target, { honest, attacker }) {
     return {
       honestRequests: [logins(honest), currentAccount(honest.token)],
       async run() {
@@ -32,7 +30,7 @@ export const abandonedChecks: Attack = {
         const began = performance.now();
         while (performance.now() - began < DRAIN_MAX_MS) {
           const waiting = (await readMetrics(target.service.opsUrl))?.value('password_hashes', { state: 'waiting' });
-          // One may be of the honest client.
+          // One of them may belong to the honest client.
           if (waiting !== undefined && waiting <= 1) break;
           await sleep(POLL_INTERVAL_MS);
         }

@@ -1,10 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { script } from '../../support/processes.js';
+import { runCommand } from '../../support/processes.js';
 import { ATTACKER } from '../addresses.js';
-import { type Attack, countStatus, currentAccount, loopDelay, noErrors, otherStatuses, p99 } from '../attack.js';
+import { type Attack, countStatus, loopDelay, noErrors, otherStatuses, p99 } from '../attack.js';
 import { statusOf } from '../client.js';
-import { killOnExit } from '../service.js';
 
 const PAGES = 40;
 const POSTS = { quick: 30_000, full: 300_000 };
@@ -13,44 +10,24 @@ const POSTS = { quick: 30_000, full: 300_000 };
 export const deepPages: Attack = {
   name: 'deep-pages',
   title: '40 concurrent pages with an offset beyond the last post',
-  async fill(environment, quick) {
+  async fill(lifetime, environment, quick) {
     const posts = quick ? POSTS.quick : POSTS.full;
-    const child = spawn(
-      process.execPath,
-      [script('seed/index'), '--accounts', '200', '--posts', String(posts), '--private', '20'],
-      {
-        env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', ...environment },
-        stdio: ['ignore', 'ignore', 'pipe'],
-        detached: true,
-      },
-    );
-    killOnExit(child);
-    let output = '';
-    child.stderr.on('data', (chunk) => {
-      output += chunk;
-    });
-    const [code] = await once(child, 'close');
+    const options = ['--accounts', '200', '--posts', String(posts), '--private', '20'];
+    const { code, output } = await runCommand(lifetime, ['seed/index', ...options], environment);
     if (code !== 0) throw new Error(`Seeding exited with ${code}: ${output.slice(-500)}`);
   },
-  async prepare(target) {
-    const honest = await target.createAccount();
-    const attacker = await target.createAccount();
-    return {
-      honestRequests: [currentAccount(honest.token)],
-      async run() {
-        const readPage = () =>
-          statusOf(
-            target.send('GET', '/posts?offset=2147483647', {
-              from: ATTACKER,
-              token: attacker.token,
-              signal: target.signal,
-            }),
-          );
-        const statuses = await Promise.all(Array.from({ length: PAGES }, readPage));
-        return [otherStatuses(statuses, 200, 503), countStatus(statuses, 503)];
-      },
-    };
+  async run(target, { attacker }) {
+    const readPage = () =>
+      statusOf(
+        target.send('GET', '/posts?offset=2147483647', {
+          from: ATTACKER,
+          token: attacker.token,
+          signal: target.signal,
+        }),
+      );
+    const statuses = await Promise.all(Array.from({ length: PAGES }, readPage));
+    return [otherStatuses(statuses, 200, 503), countStatus(statuses, 503)];
   },
-  // Looser in a short run, which may share its cores. A query on the main thread would take seconds.
+  // The bound is looser in a short run, which may share its cores. A query on the main thread would take seconds.
   evaluate: (measured, quick) => [p99(measured, 250), loopDelay(measured, quick ? 200 : 50), noErrors(measured)],
 };

@@ -13,8 +13,7 @@ export const idleSockets: Attack = {
   name: 'idle-sockets',
   title: '1,500 idle connections to a service that may open 1,024 files',
   start: { openFilesMax: OPEN_FILES_MAX },
-  async prepare(target) {
-    const honest = await target.createAccount();
+  async prepare(target, { honest }) {
     return {
       // New connections, since the attack does not affect existing ones.
       honestRequests: [{ ...currentAccount(honest.token), options: { token: honest.token, newConnection: true } }],

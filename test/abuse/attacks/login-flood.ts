@@ -18,8 +18,7 @@ const LOGINS_PER_ADDRESS = 20;
 export const loginFlood: Attack = {
   name: 'login-flood',
   title: '1,000 concurrent logins from 50 addresses',
-  async prepare(target) {
-    const honest = await target.createAccount();
+  async prepare(target, { honest }) {
     return {
       honestRequests: [logins(honest), currentAccount(honest.token)],
       async run() {

@@ -1,6 +1,6 @@
 import { type ContractOperation, contract } from '../../../scripts/contract-test/document.js';
 import { nastyJson, nastyTexts } from '../../support/nasty-texts.js';
-import { type Attack, currentAccount, loopDelay, noErrors, type Target } from '../attack.js';
+import { type Attack, loopDelay, noErrors, type Target } from '../attack.js';
 import { type Received, statusOf } from '../client.js';
 
 const JSON_TYPE = 'application/json';
@@ -13,15 +13,12 @@ const JSON_BYTES_MAX = 64 * 1024;
 export const nastyTextsEverywhere: Attack = {
   name: 'nasty-texts',
   title: 'texts that are slow to process, in every text field of every operation',
-  async prepare(target) {
-    const honest = await target.createAccount();
-    const attacker = await target.createAccount();
+  async prepare(target, { attacker }) {
     const { body: post } = await target.send('POST', '/posts/create', {
       token: attacker.token,
       form: { title: 'T', text: 'T' },
     });
     return {
-      honestRequests: [currentAccount(honest.token)],
       async run() {
         let faults = 0;
         const countFault = async (response: Promise<Received>) => {

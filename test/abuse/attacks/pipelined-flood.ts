@@ -1,5 +1,5 @@
 import { ATTACKER } from '../addresses.js';
-import { type Attack, currentAccount, noErrors, p50, type Target, waitForAttack } from '../attack.js';
+import { type Attack, noErrors, p50, type Target, waitForAttack } from '../attack.js';
 import { openSocket, rawGet } from '../sockets.js';
 
 const CONNECTIONS = 5;
@@ -14,29 +14,23 @@ const CHUNK = Buffer.from(REQUEST.repeat(Math.floor((64 * 1024) / REQUEST.length
 export const pipelinedFlood: Attack = {
   name: 'pipelined-flood',
   title: '5 connections that pipeline requests beyond their limit',
-  async prepare(target) {
-    const honest = await target.createAccount();
-    return {
-      honestRequests: [currentAccount(honest.token)],
-      async run() {
-        const { service } = target;
-        const logBytesBefore = await service.logBytes();
-        const controller = new AbortController();
-        const signal = AbortSignal.any([controller.signal, target.signal]);
-        let connections = 0;
-        const onConnect = () => {
-          connections += 1;
-        };
-        for (let count = 0; count < CONNECTIONS; count++) keepFlooding({ service, signal }, onConnect);
-        await waitForAttack(target, ATTACK_MS);
-        controller.abort();
-        const logGrowthBytes = (await service.logBytes()) - logBytesBefore;
-        return [
-          { name: 'log', value: logGrowthBytes / 2 ** 20, atMost: LOG_GROWTH_MAX_MIB, unit: 'MiB' },
-          { name: 'connections', value: connections },
-        ];
-      },
+  async run(target) {
+    const { service } = target;
+    const logBytesBefore = await service.logBytes();
+    const controller = new AbortController();
+    const signal = AbortSignal.any([controller.signal, target.signal]);
+    let connections = 0;
+    const onConnect = () => {
+      connections += 1;
     };
+    for (let count = 0; count < CONNECTIONS; count++) keepFlooding({ service, signal }, onConnect);
+    await waitForAttack(target, ATTACK_MS);
+    controller.abort();
+    const logGrowthBytes = (await service.logBytes()) - logBytesBefore;
+    return [
+      { name: 'log', value: logGrowthBytes / 2 ** 20, atMost: LOG_GROWTH_MAX_MIB, unit: 'MiB' },
+      { name: 'connections', value: connections },
+    ];
   },
   evaluate: (measured) => [p50(measured, 100), noErrors(measured)],
 };

@@ -1,5 +1,5 @@
 import { rotateAddresses } from '../addresses.js';
-import { type Attack, currentAccount, noErrors } from '../attack.js';
+import { type Attack, noErrors } from '../attack.js';
 import { statusOf } from '../client.js';
 
 const LOGINS = 120;
@@ -12,24 +12,17 @@ const SESSIONS_MAX = 100;
 export const sessions: Attack = {
   name: 'sessions',
   title: '120 logins of one account',
-  async prepare(target) {
-    const honest = await target.createAccount();
-    const { email, password } = await target.createAccount();
-    return {
-      honestRequests: [currentAccount(honest.token)],
-      async run() {
-        const nextAddress = rotateAddresses(5, LOGINS_PER_ADDRESS);
-        const login = () =>
-          target.send('POST', '/auth/login', { from: nextAddress(), json: { email, password }, signal: target.signal });
-        for (let count = 0; count < LOGINS; count += CONCURRENT_LOGINS) {
-          await Promise.all(Array.from({ length: CONCURRENT_LOGINS }, () => statusOf(login())));
-        }
-        const { body: last } = await login();
-        target.addSecrets(last.token);
-        const { body } = await target.send('GET', '/auth/sessions', { token: last.token });
-        return [{ name: 'sessions', value: body.length, atMost: SESSIONS_MAX }];
-      },
-    };
+  async run(target, { attacker: { email, password } }) {
+    const nextAddress = rotateAddresses(5, LOGINS_PER_ADDRESS);
+    const login = () =>
+      target.send('POST', '/auth/login', { from: nextAddress(), json: { email, password }, signal: target.signal });
+    for (let count = 0; count < LOGINS; count += CONCURRENT_LOGINS) {
+      await Promise.all(Array.from({ length: CONCURRENT_LOGINS }, () => statusOf(login())));
+    }
+    const { body: last } = await login();
+    target.addSecrets(last.token);
+    const { body } = await target.send('GET', '/auth/sessions', { token: last.token });
+    return [{ name: 'sessions', value: body.length, atMost: SESSIONS_MAX }];
   },
   evaluate: (measured) => [noErrors(measured)],
 };

@@ -1,5 +1,5 @@
 import { ATTACKER } from '../addresses.js';
-import { type Attack, currentAccount, loopDelay, noErrors, otherStatuses } from '../attack.js';
+import { type Attack, loopDelay, noErrors, otherStatuses } from '../attack.js';
 import { statusOf } from '../client.js';
 
 /** Almost 64 KB of combining marks in the worst order for Unicode normalization, which sorts them. */
@@ -12,32 +12,25 @@ const PROFILE_CHANGES = 12;
 export const slowTexts: Attack = {
   name: 'slow-texts',
   title: '24 requests with texts of 64 KB that are slow to normalize, as passwords and usernames',
-  async prepare(target) {
-    const honest = await target.createAccount();
-    const attacker = await target.createAccount();
-    return {
-      honestRequests: [currentAccount(honest.token)],
-      async run() {
-        const register = () =>
-          target.send('POST', '/auth/register', {
-            from: ATTACKER,
-            signal: target.signal,
-            json: { name: 'A', username: 'a', email: 'a@people.example', password: SLOW_TEXT },
-          });
-        const change = () =>
-          target.send('PUT', '/profiles/me', {
-            from: ATTACKER,
-            signal: target.signal,
-            token: attacker.token,
-            form: { username: SLOW_TEXT, password: SLOW_TEXT, current_password: 'x' },
-          });
-        const statuses = await Promise.all([
-          ...Array.from({ length: REGISTRATIONS }, () => statusOf(register())),
-          ...Array.from({ length: PROFILE_CHANGES }, () => statusOf(change())),
-        ]);
-        return [otherStatuses(statuses, 400, 413)];
-      },
-    };
+  async run(target, { attacker }) {
+    const register = () =>
+      target.send('POST', '/auth/register', {
+        from: ATTACKER,
+        signal: target.signal,
+        json: { name: 'A', username: 'a', email: 'a@people.example', password: SLOW_TEXT },
+      });
+    const change = () =>
+      target.send('PUT', '/profiles/me', {
+        from: ATTACKER,
+        signal: target.signal,
+        token: attacker.token,
+        form: { username: SLOW_TEXT, password: SLOW_TEXT, current_password: 'x' },
+      });
+    const statuses = await Promise.all([
+      ...Array.from({ length: REGISTRATIONS }, () => statusOf(register())),
+      ...Array.from({ length: PROFILE_CHANGES }, () => statusOf(change())),
+    ]);
+    return [otherStatuses(statuses, 400, 413)];
   },
   evaluate: (measured) => [loopDelay(measured, 100), noErrors(measured)],
 };

@@ -14,9 +14,7 @@ export const trickledImages: Attack = {
   name: 'trickled-images',
   title: '60 clients that read one image of 5 MiB at 10 KB a second',
   skip: process.env.S3_BUCKET ? false : 'needs an S3 server: npm run services -- run -- npm run test:abuse',
-  async prepare(target) {
-    const honest = await target.createAccount();
-    const attacker = await target.createAccount();
+  async prepare(target, { honest, attacker }) {
     /** Creates a post and returns the path of its image. */
     const upload = async (token: string, image: Blob) => {
       const { body } = await target.send('POST', '/posts/create', { token, form: { title: 'T', text: 'T', image } });

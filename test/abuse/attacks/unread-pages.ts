@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ATTACKER } from '../addresses.js';
-import { type Attack, countStatus, currentAccount, memory, noErrors, otherStatuses } from '../attack.js';
+import { type Attack, countStatus, memory, noErrors, otherStatuses } from '../attack.js';
 import { statusOf } from '../client.js';
 import { openSocket, rawGet } from '../sockets.js';
 
@@ -16,13 +16,10 @@ export const unreadPages: Attack = {
   name: 'unread-pages',
   title: '200 pages of 4 MB, half of them never read, with a heap of 512 MB',
   start: { nodeArguments: ['--max-old-space-size=512'] },
-  async prepare(target) {
-    const honest = await target.createAccount();
-    const { token } = await target.createAccount();
+  async prepare(target, { attacker: { token } }) {
     const form = { title: 'T', text: '\u{1f600}'.repeat(EMOJI_PER_POST) };
     for (let count = 0; count < POSTS; count++) await target.send('POST', '/posts/create', { token, form });
     return {
-      honestRequests: [currentAccount(honest.token)],
       async run() {
         const { signal } = target;
         const unread = Array.from({ length: REQUESTS }, () => {

@@ -1,4 +1,4 @@
-"""What people do with a client, whatever its functions are called."""
+"""The scenario that every generated Python client runs."""
 
 import os
 import secrets
@@ -9,8 +9,8 @@ from typing import Protocol
 PASSWORD = "Quiet-Harbour-27!"
 
 
-class Refused(Exception):
-    """An answer that is an error, with its problems as (in, field, code)."""
+class ErrorResponse(Exception):
+    """A response with an error status, and its problems as (in, field, code)."""
 
     def __init__(self, status: int, code: str, message: str, problems: list[tuple[str, str, str]]) -> None:
         super().__init__(f"{status} {code} {message} {problems}")
@@ -34,7 +34,7 @@ class Post(Protocol):
 
 
 class Client(Protocol):
-    """What one person does, by whatever functions a generator has made. Each raises Refused."""
+    """The operations of the scenario. Each raises ErrorResponse if the response has an error status."""
 
     def register(self, name: str, username: str, email: str, password: str) -> int: ...
     def login(self, email: str, password: str) -> str: ...
@@ -53,14 +53,14 @@ class Client(Protocol):
     def accept_friend_request(self, sender: int) -> str: ...
 
 
-def refused(status: int, ask: Callable[[], object]) -> Refused:
+def expect_error(status: int, send: Callable[[], object]) -> ErrorResponse:
     try:
-        answer = ask()
-    except Refused as refusal:
-        assert refusal.status == status, refusal
-        assert refusal.message
-        return refusal
-    raise AssertionError(f"{answer} where {status} is due")
+        result = send()
+    except ErrorResponse as error:
+        assert error.status == status, error
+        assert error.message
+        return error
+    raise AssertionError(f"{result} instead of status {status}")
 
 
 def file_name_in(link: str | None) -> str:
@@ -68,25 +68,25 @@ def file_name_in(link: str | None) -> str:
     return link.rsplit("/", 1)[-1]
 
 
-def play(connect: Callable[[str, str | None], Client]) -> None:
-    """Plays it, and prints the name of each step that has gone well."""
+def run_scenario(connect: Callable[[str, str | None], Client]) -> None:
+    """Runs the scenario with three users. Prints the name of each step after its success."""
     base = os.environ["BASE_URL"]
     picture = Path(os.environ["PICTURE"]).read_bytes()
     image = Path(os.environ["IMAGE"]).read_bytes()
     suffix = secrets.token_hex(4)
-    nobody = connect(base, None)
+    anonymous = connect(base, None)
 
     def email_of(name: str) -> str:
         return f"{name}.{suffix}@example.org"
 
     def register(name: str) -> int:
-        return nobody.register(name, f"{name}_{suffix}", email_of(name), PASSWORD)
+        return anonymous.register(name, f"{name}_{suffix}", email_of(name), PASSWORD)
 
     ada_id, ben_id, cleo_id = register("ada"), register("ben"), register("cleo")
     print("register")
 
     def login(name: str) -> Client:
-        return connect(base, nobody.login(email_of(name), PASSWORD))
+        return connect(base, anonymous.login(email_of(name), PASSWORD))
 
     ada, ben, cleo = login("ada"), login("ben"), login("cleo")
     assert ada.own_email() == email_of("ada")
@@ -99,7 +99,7 @@ def play(connect: Callable[[str, str | None], Client]) -> None:
     post = ada.create_post(key, "First", "With an image.", image)
     assert post.title == "First"
     assert ada.create_post(key, "First", "With an image.", image).id == post.id
-    refused(422, lambda: ada.create_post(key, "Another", "With the same key."))
+    expect_error(422, lambda: ada.create_post(key, "Another", "With the same key."))
     print("post with an image")
 
     assert ben.send_friend_request(ada_id)
@@ -107,8 +107,8 @@ def play(connect: Callable[[str, str | None], Client]) -> None:
     print("befriend")
 
     assert ada.go_private() is True
-    refused(404, lambda: cleo.get_post(post.id))
-    refused(404, lambda: cleo.download_image(file_name_in(post.image)))
+    expect_error(404, lambda: cleo.get_post(post.id))
+    expect_error(404, lambda: cleo.download_image(file_name_in(post.image)))
     assert cleo.is_private(ada_id) is None
     assert ben.is_private(ada_id) is True
     print("go private")
@@ -122,28 +122,28 @@ def play(connect: Callable[[str, str | None], Client]) -> None:
     first = ben.list_posts(limit=2, offset=0)
     second = ben.list_posts(limit=2, offset=2)
     assert len(first) == 2
-    assert [each.id for each in [*first, *second]][:3] == [*reversed(others), post.id]
+    assert [listed.id for listed in [*first, *second]][:3] == [*reversed(others), post.id]
     print("page through the feed")
 
     assert ben.download_picture(file_name_in(profile_link)) == picture
     assert ben.download_image(file_name_in(post.image)) == image
     print("download images")
 
-    weak = refused(
-        400, lambda: nobody.register("Dan", f"dan_{suffix}", "dan@mailinator.com", "There is no digit here.")
+    weak = expect_error(
+        400, lambda: anonymous.register("Dan", f"dan_{suffix}", "dan@mailinator.com", "There is no digit here.")
     )
     assert sorted(weak.problems) == [("body", "email", "disposable_email"), ("body", "password", "needs_digit")], weak
     print("read the problems of a 400")
 
     # A client may keep the cookie of a login.
-    refused(401, connect(base, None).own_email)
-    refused(401, lambda: nobody.login(email_of("ada"), "something else"))
-    assert refused(401, lambda: ada.delete_account("something else")).code == "invalid_password"
-    refused(409, lambda: ben.send_friend_request(ada_id))
-    refused(404, lambda: ben.accept_friend_request(cleo_id))
+    expect_error(401, connect(base, None).own_email)
+    expect_error(401, lambda: anonymous.login(email_of("ada"), "something else"))
+    assert expect_error(401, lambda: ada.delete_account("something else")).code == "invalid_password"
+    expect_error(409, lambda: ben.send_friend_request(ada_id))
+    expect_error(404, lambda: ben.accept_friend_request(cleo_id))
     print("be refused")
 
-    for person in (ada, ben, cleo):
-        assert person.delete_account(PASSWORD)
-    refused(401, ada.own_email)
+    for client in (ada, ben, cleo):
+        assert client.delete_account(PASSWORD)
+    expect_error(401, ada.own_email)
     print("delete the accounts")

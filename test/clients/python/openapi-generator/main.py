@@ -16,23 +16,23 @@ from openapi_client import (
     ProfilesApi,
     Registration,
 )
-from scenario import Refused, play
+from scenario import ErrorResponse, run_scenario
 
 Body = TypeVar("Body")
 
 
-def given(ask: Callable[[], Body]) -> Body:
-    """What a function answers, unless it raises an error."""
+def unwrap(send: Callable[[], Body]) -> Body:
+    """Returns the body of a response. Raises ErrorResponse if its status is an error."""
     try:
-        return ask()
-    except ApiException as refusal:
-        error = refusal.data
-        assert isinstance(error, ApiError), refusal
-        problems = [(each.var_in, each.var_field, each.code) for each in error.errors or []]
-        raise Refused(int(refusal.status or 0), error.code, error.message, problems) from refusal
+        return send()
+    except ApiException as exception:
+        error = exception.data
+        assert isinstance(error, ApiError), exception
+        problems = [(problem.var_in, problem.var_field, problem.code) for problem in error.errors or []]
+        raise ErrorResponse(int(exception.status or 0), error.code, error.message, problems) from exception
 
 
-class Person:
+class ScenarioClient:
     def __init__(self, base: str, token: str | None) -> None:
         client = ApiClient(Configuration(host=base, access_token=token))
         self.auth = AuthApi(client)
@@ -42,50 +42,50 @@ class Person:
 
     def register(self, name: str, username: str, email: str, password: str) -> int:
         registration = Registration(name=name, username=username, email=email, password=password)
-        return given(lambda: self.auth.register(registration)).id
+        return unwrap(lambda: self.auth.register(registration)).id
 
     def login(self, email: str, password: str) -> str:
-        return given(lambda: self.auth.login(Credentials(email=email, password=password))).token
+        return unwrap(lambda: self.auth.login(Credentials(email=email, password=password))).token
 
     def own_email(self) -> str:
-        return given(self.auth.get_current_account).email
+        return unwrap(self.auth.get_current_account).email
 
     def change_picture(self, image: bytes) -> str | None:
-        return given(lambda: self.profiles.update_profile(image=("picture.png", image))).profile_link
+        return unwrap(lambda: self.profiles.update_profile(image=("picture.png", image))).profile_link
 
     def go_private(self) -> bool:
-        return given(lambda: self.profiles.update_profile(private=True)).private
+        return unwrap(lambda: self.profiles.update_profile(private=True)).private
 
     def is_private(self, id: int) -> bool | None:
-        return given(lambda: self.profiles.get_profile(id)).private
+        return unwrap(lambda: self.profiles.get_profile(id)).private
 
     def download_picture(self, filename: str) -> bytes:
-        return bytes(given(lambda: self.profiles.get_profile_image(filename)))
+        return bytes(unwrap(lambda: self.profiles.get_profile_image(filename)))
 
     def delete_account(self, password: str) -> str:
-        return given(lambda: self.profiles.delete_account(PasswordConfirmation(password=password))).message
+        return unwrap(lambda: self.profiles.delete_account(PasswordConfirmation(password=password))).message
 
     def create_post(self, key: str, title: str, text: str, image: bytes | None = None) -> Post:
         file = None if image is None else ("image.jpg", image)
-        return given(lambda: self.posts.create_post(title, text, idempotency_key=key, image=file))
+        return unwrap(lambda: self.posts.create_post(title, text, idempotency_key=key, image=file))
 
     def get_post(self, id: int) -> PostDetail:
-        return given(lambda: self.posts.get_post(id))
+        return unwrap(lambda: self.posts.get_post(id))
 
     def list_posts(self, limit: int, offset: int) -> Sequence[Post]:
-        return given(lambda: self.posts.list_posts(limit=limit, offset=offset))
+        return unwrap(lambda: self.posts.list_posts(limit=limit, offset=offset))
 
     def like_post(self, id: int) -> str:
-        return given(lambda: self.posts.like_post(id)).message
+        return unwrap(lambda: self.posts.like_post(id)).message
 
     def download_image(self, filename: str) -> bytes:
-        return bytes(given(lambda: self.posts.get_post_image(filename)))
+        return bytes(unwrap(lambda: self.posts.get_post_image(filename)))
 
     def send_friend_request(self, to: int) -> str:
-        return given(lambda: self.friends.send_friend_request(to)).message
+        return unwrap(lambda: self.friends.send_friend_request(to)).message
 
     def accept_friend_request(self, sender: int) -> str:
-        return given(lambda: self.friends.accept_friend_request(sender)).message
+        return unwrap(lambda: self.friends.accept_friend_request(sender)).message
 
 
-play(Person)
+run_scenario(ScenarioClient)

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import createClient from 'openapi-fetch';
-import { type Answer, type Connect, play, type Refusal } from '../scenario.js';
+import { type Connect, type ErrorBody, type Result, runScenario } from '../scenario.js';
 import { publish } from './example.js';
 import type { paths } from './types.js';
 
-async function answer<Body>(
-  asked: Promise<{ data?: Body | undefined; error?: Refusal | undefined; response: Response }>,
-): Promise<Answer<Body>> {
-  const { data, error, response } = await asked;
+async function toResult<Body>(
+  pending: Promise<{ data?: Body | undefined; error?: ErrorBody | undefined; response: Response }>,
+): Promise<Result<Body>> {
+  const { data, error, response } = await pending;
   if (data !== undefined) return { status: response.status, body: data };
   if (error !== undefined) return { status: response.status, error };
-  throw new Error(`${response.url} answers ${response.status} with nothing`);
+  throw new Error(`${response.url}: status ${response.status} without a body`);
 }
 
-/** The library makes JSON of a body unless it is told how to make a form of it. */
-function formOf(fields: Record<string, string | boolean | Blob | undefined>): FormData {
+/** Encodes a body as a form. Without a serializer, the library sends JSON. */
+function toForm(fields: Record<string, string | boolean | Blob | undefined>): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) {
     if (value !== undefined) form.append(name, value instanceof Blob ? value : String(value));
@@ -23,34 +23,34 @@ function formOf(fields: Record<string, string | boolean | Blob | undefined>): Fo
   return form;
 }
 
-const form = { bodySerializer: formOf };
+const form = { bodySerializer: toForm };
 
 const connect: Connect = (baseUrl, token) => {
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   const { GET, POST, PUT, DELETE } = createClient<paths>({ baseUrl, headers });
   return {
-    register: (body) => answer(POST('/auth/register', { body })),
-    login: (body) => answer(POST('/auth/login', { body })),
-    getCurrentAccount: () => answer(GET('/auth/me')),
-    changePicture: (image) => answer(PUT('/profiles/me', { body: { image }, ...form })),
-    goPrivate: () => answer(PUT('/profiles/me', { body: { private: true }, ...form })),
-    getProfile: (id) => answer(GET('/profiles/{id}', { params: { path: { id } } })),
+    register: (body) => toResult(POST('/auth/register', { body })),
+    login: (body) => toResult(POST('/auth/login', { body })),
+    getCurrentAccount: () => toResult(GET('/auth/me')),
+    changePicture: (image) => toResult(PUT('/profiles/me', { body: { image }, ...form })),
+    goPrivate: () => toResult(PUT('/profiles/me', { body: { private: true }, ...form })),
+    getProfile: (id) => toResult(GET('/profiles/{id}', { params: { path: { id } } })),
     downloadPicture: (filename) =>
-      answer(GET('/profiles/image/{filename}', { params: { path: { filename } }, parseAs: 'blob' })),
-    deleteAccount: (password) => answer(DELETE('/profiles/me', { body: { password } })),
+      toResult(GET('/profiles/image/{filename}', { params: { path: { filename } }, parseAs: 'blob' })),
+    deleteAccount: (password) => toResult(DELETE('/profiles/me', { body: { password } })),
     createPost: (body, key) =>
-      answer(POST('/posts/create', { params: { header: { 'Idempotency-Key': key } }, body, ...form })),
-    getPost: (id) => answer(GET('/posts/{id}', { params: { path: { id } } })),
-    listPosts: (query) => answer(GET('/posts', { params: { query } })),
-    likePost: (id) => answer(POST('/posts/like', { params: { query: { id } } })),
+      toResult(POST('/posts/create', { params: { header: { 'Idempotency-Key': key } }, body, ...form })),
+    getPost: (id) => toResult(GET('/posts/{id}', { params: { path: { id } } })),
+    listPosts: (query) => toResult(GET('/posts', { params: { query } })),
+    likePost: (id) => toResult(POST('/posts/like', { params: { query: { id } } })),
     downloadImage: (filename) =>
-      answer(GET('/posts/image/{filename}', { params: { path: { filename } }, parseAs: 'blob' })),
-    sendFriendRequest: (to) => answer(POST('/friends/request', { params: { query: { to } } })),
-    acceptFriendRequest: (from) => answer(POST('/friends/accept', { params: { query: { from } } })),
+      toResult(GET('/posts/image/{filename}', { params: { path: { filename } }, parseAs: 'blob' })),
+    sendFriendRequest: (to) => toResult(POST('/friends/request', { params: { query: { to } } })),
+    acceptFriendRequest: (from) => toResult(POST('/friends/accept', { params: { query: { from } } })),
   };
 };
 
-await play(connect);
+await runScenario(connect);
 
 const { BASE_URL = '', IMAGE = '' } = process.env;
 const image = new Blob([await readFile(IMAGE)], { type: 'image/jpeg' });

@@ -1,21 +1,21 @@
 import { createPost, getPost, listPosts, login } from './client/client.js';
 
-/** Never run: what is wrong must not compile, and a line here that does compile is an error. */
-export async function mistakes(): Promise<void> {
-  // @ts-expect-error: a field that the operation does not take
+/** Contains mistakes that the types must reject. It is only compiled: the compiler reports a mistake that it accepts. */
+export async function makeMistakes(): Promise<void> {
+  // @ts-expect-error: an unknown field
   await login({ email: 'mira@example.org', password: 'Teal-Lantern_58', username: 'mira' });
   // @ts-expect-error: a required field that is missing
   await createPost({ title: 'First swim of the year' });
-  // @ts-expect-error: a number is no text
+  // @ts-expect-error: a string instead of a number
   await listPosts({ limit: '20' });
 
-  const reply = await getPost(7);
-  // @ts-expect-error: a status that is not declared
-  if (reply.status === 409) return;
-  // @ts-expect-error: before the status is known it may be an error
-  reply.data.title;
+  const received = await getPost(7);
+  // @ts-expect-error: an undeclared status
+  if (received.status === 409) return;
+  // @ts-expect-error: the response may be an error until its status is checked
+  received.data.title;
   // @ts-expect-error: an error has no title
-  if (reply.status === 404) reply.data.title;
+  if (received.status === 404) received.data.title;
   // @ts-expect-error: a post has no such field
-  if (reply.status === 200) reply.data.body;
+  if (received.status === 200) received.data.body;
 }

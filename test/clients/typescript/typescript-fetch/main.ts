@@ -1,4 +1,4 @@
-import { type Answer, type Connect, type Post, play } from '../scenario.js';
+import { type Connect, type Post, type Result, runScenario } from '../scenario.js';
 import {
   ApiErrorFromJSON,
   AuthApi,
@@ -11,10 +11,10 @@ import {
   ResponseError,
 } from './client/index.js';
 
-/** A generated function `…Raw` answers the status too, and throws whatever is no success. */
-async function answer<Body>(asked: Promise<{ raw: Response; value(): Promise<Body> }>): Promise<Answer<Body>> {
+/** Awaits a generated function `…Raw`, which returns the status with the body and throws if the status is an error. */
+async function toResult<Body>(pending: Promise<{ raw: Response; value(): Promise<Body> }>): Promise<Result<Body>> {
   try {
-    const response = await asked;
+    const response = await pending;
     return { status: response.raw.status, body: await response.value() };
   } catch (error) {
     if (!(error instanceof ResponseError)) throw error;
@@ -26,19 +26,19 @@ async function answer<Body>(asked: Promise<{ raw: Response; value(): Promise<Bod
   }
 }
 
-async function map<Body, To>(asked: Promise<Answer<Body>>, convert: (body: Body) => To): Promise<Answer<To>> {
-  const given = await asked;
-  return 'body' in given ? { status: given.status, body: convert(given.body) } : given;
+async function map<Body, To>(pending: Promise<Result<Body>>, convert: (body: Body) => To): Promise<Result<To>> {
+  const result = await pending;
+  return 'body' in result ? { status: result.status, body: convert(result.body) } : result;
 }
 
-// By default the generator writes names in its language's way, and an underscore before its reserved words.
-const namedPost = <Generated extends GeneratedPost>({ likeCount, likedByMe, ...post }: Generated) => ({
+// The generator converts names to camel case, and puts an underscore before reserved words.
+const toPost = <Generated extends GeneratedPost>({ likeCount, likedByMe, ...post }: Generated) => ({
   ...post,
   like_count: likeCount,
   liked_by_me: likedByMe,
 });
 
-const namedProfile = <Generated extends Profile>({ profileLink, _private, ...profile }: Generated) => ({
+const toProfile = <Generated extends Profile>({ profileLink, _private, ...profile }: Generated) => ({
   ...profile,
   profile_link: profileLink as Generated['profileLink'],
   private: _private as Generated['_private'],
@@ -51,22 +51,22 @@ const connect: Connect = (basePath, token) => {
   const posts = new PostsApi(configuration);
   const friends = new FriendsApi(configuration);
   return {
-    register: (registration) => answer(auth.registerRaw({ registration })),
-    login: (credentials) => answer(auth.loginRaw({ credentials })),
-    getCurrentAccount: () => answer(auth.getCurrentAccountRaw()),
-    changePicture: (image) => map(answer(profiles.updateProfileRaw({ image })), namedProfile),
-    goPrivate: () => map(answer(profiles.updateProfileRaw({ _private: true })), namedProfile),
-    getProfile: (id) => map(answer(profiles.getProfileRaw({ id })), namedProfile),
-    downloadPicture: (filename) => answer(profiles.getProfileImageRaw({ filename })),
-    deleteAccount: (password) => answer(profiles.deleteAccountRaw({ passwordConfirmation: { password } })),
-    createPost: (post, idempotencyKey) => map(answer(posts.createPostRaw({ ...post, idempotencyKey })), namedPost),
-    getPost: (id) => map(answer(posts.getPostRaw({ id })), namedPost),
-    listPosts: (page) => map(answer(posts.listPostsRaw(page)), (list): Post[] => list.map(namedPost)),
-    likePost: (id) => answer(posts.likePostRaw({ id })),
-    downloadImage: (filename) => answer(posts.getPostImageRaw({ filename })),
-    sendFriendRequest: (to) => answer(friends.sendFriendRequestRaw({ to })),
-    acceptFriendRequest: (from) => answer(friends.acceptFriendRequestRaw({ from })),
+    register: (registration) => toResult(auth.registerRaw({ registration })),
+    login: (credentials) => toResult(auth.loginRaw({ credentials })),
+    getCurrentAccount: () => toResult(auth.getCurrentAccountRaw()),
+    changePicture: (image) => map(toResult(profiles.updateProfileRaw({ image })), toProfile),
+    goPrivate: () => map(toResult(profiles.updateProfileRaw({ _private: true })), toProfile),
+    getProfile: (id) => map(toResult(profiles.getProfileRaw({ id })), toProfile),
+    downloadPicture: (filename) => toResult(profiles.getProfileImageRaw({ filename })),
+    deleteAccount: (password) => toResult(profiles.deleteAccountRaw({ passwordConfirmation: { password } })),
+    createPost: (post, idempotencyKey) => map(toResult(posts.createPostRaw({ ...post, idempotencyKey })), toPost),
+    getPost: (id) => map(toResult(posts.getPostRaw({ id })), toPost),
+    listPosts: (page) => map(toResult(posts.listPostsRaw(page)), (list): Post[] => list.map(toPost)),
+    likePost: (id) => toResult(posts.likePostRaw({ id })),
+    downloadImage: (filename) => toResult(posts.getPostImageRaw({ filename })),
+    sendFriendRequest: (to) => toResult(friends.sendFriendRequestRaw({ to })),
+    acceptFriendRequest: (from) => toResult(friends.acceptFriendRequestRaw({ from })),
   };
 };
 
-await play(connect);
+await runScenario(connect);

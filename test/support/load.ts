@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { picture } from './picture.js';
+import type { RegisteredUser } from './users.js';
+
+export interface KnownPost {
+  id: number;
+  title: string;
+  image: string;
+}
+
+/** Starts one client per user, which creates, likes and deletes posts and changes friendships until `stop`. */
+export function startLoad(users: readonly RegisteredUser[]) {
+  /** Posts whose creation was acknowledged and whose deletion has not been requested. */
+  const posts = new Set<KnownPost>();
+  let isRunning = true;
+  let createdCount = 0;
+  let newestDeletableId = Number.POSITIVE_INFINITY;
+  const clients = users.map(async (user, index) => {
+    const ownPosts: KnownPost[] = [];
+    for (let round = 0; isRunning; round += 1) {
+      const form = { title: `post ${index} ${round}`, text: 'T', image: picture() };
+      const { status, body } = await user.send('POST', '/posts/create', { form });
+      if (status === 201) {
+        createdCount += 1;
+        ownPosts.push(body);
+        posts.add(body);
+      }
+      for (const post of posts) await user.send('POST', `/posts/like?id=${post.id}`);
+      const other = users[(index + 1) % users.length] ?? user;
+      if (round % 3 === 0) {
+        await user.send('POST', `/friends/request?to=${other.id}`);
+        await other.send('POST', `/friends/accept?from=${user.id}`);
+      }
+      if (round % 3 === 2) await user.send('DELETE', `/friends/remove?id=${other.id}`);
+      const [oldest] = ownPosts;
+      if (oldest && ownPosts.length > 6 && oldest.id <= newestDeletableId) {
+        ownPosts.shift();
+        posts.delete(oldest);
+        await user.send('DELETE', `/posts/delete?id=${oldest.id}`);
+      }
+    }
+  });
+  return {
+    posts,
+    /** Waits until this many more posts have been created. */
+    async untilMoreCreated(count: number) {
+      for (const goal = createdCount + count; createdCount < goal; ) await sleep(10);
+    },
+    /**
+     * Stops deleting posts that are created from now on. A separate copy of the images would lack the image of a post that is
+     * created and deleted while the images are copied.
+     */
+    keepNewPosts: () => {
+      newestDeletableId = Math.max(...[...posts].map(({ id }) => id));
+    },
+    deleteAnyPosts: () => {
+      newestDeletableId = Number.POSITIVE_INFINITY;
+    },
+    async stop() {
+      isRunning = false;
+      await Promise.all(clients);
+    },
+  };
+}
