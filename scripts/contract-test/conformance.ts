@@ -57,8 +57,8 @@ function headerViolations(declared: Record<string, HeaderDeclaration>, headers: 
 
 /** Returns the violations of the challenge of a 401 (RFC 6750): it names an error only if a token was sent and refused. */
 function challengeViolations({ status, headers, body }: ResponseData): string[] {
-  if (status !== 401) return [];
   const challenge = headers.get('WWW-Authenticate');
+  if (status !== 401 || challenge === null) return [];
   const isTokenRefused = (body as { code?: unknown } | undefined)?.code === 'invalid_token';
   const expected = isTokenRefused ? INVALID_TOKEN_CHALLENGE : 'Bearer';
   return challenge === expected ? [] : [`header WWW-Authenticate: ${challenge}: expected ${expected}`];

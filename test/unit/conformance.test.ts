@@ -64,6 +64,14 @@ t.test('reports every deviation of a response', async (t) => {
     [validate([session], { location: '/posts/7' }), 'header Location is not declared'],
     [validate([session], { 'retry-after': '5' }), 'header Retry-After is not declared'],
     [validate({ code: 'no', message: 'No.' }, {}, 401), 'header WWW-Authenticate is missing'],
+    [
+      validate({ code: 'invalid_token', message: 'No.' }, { 'www-authenticate': 'Bearer' }, 401),
+      'WWW-Authenticate: Bearer: ',
+    ],
+    [
+      validate({ code: 'no', message: 'No.' }, { 'www-authenticate': 'Bearer error="invalid_token"' }, 401),
+      'WWW-Authenticate: Bearer error="invalid_token": ',
+    ],
     [validate({ message: 'No.' }, { 'www-authenticate': 'Bearer' }, 401), 'code'],
     [validate({ code: 'No code', message: 'No.' }, { 'www-authenticate': 'Bearer' }, 401), '#/code'],
     [validate(session), '"object"'],
