@@ -110,8 +110,15 @@ const ACCEPTED: [id: string, sentence: string, passwords: string[]][] = [
   ],
   [
     'passwords.accepted.short-sequence',
-    'Two equal characters in a row and three keys, letters or digits in sequence are accepted.',
-    ['Teal-Lantern_588', 'Teal-Lantern_58🐟🐟', 'Teal-Lantern_58-qwe', 'Teal-Lantern_58-xyz', 'Teal-Lantern_789'],
+    'Two equal characters in a row, three in different cases, and three keys, letters or digits in sequence are accepted.',
+    [
+      'Teal-Lantern_588',
+      'Teal-LantnNn_58',
+      'Teal-Lantern_58🐟🐟',
+      'Teal-Lantern_58-qwe',
+      'Teal-Lantern_58-xyz',
+      'Teal-Lantern_789',
+    ],
   ],
   [
     'passwords.accepted.special-characters',

@@ -21,12 +21,13 @@ const ftyp = (...brands: string[]) => {
   return Buffer.concat([box, Buffer.alloc(64)]);
 };
 
-/** Signatures that also identify accepted types: the service need not be able to decode an image. */
-const OTHER_SIGNATURES: [bytes: Buffer, type: string][] = [
-  [Buffer.concat([ascii('GIF87a'), samples.gif.subarray(6)]), 'image/gif'],
-  [ftyp('avis', 'msf1'), 'image/avif'],
-  [ftyp('mif1', 'miaf', 'avif'), 'image/avif'],
-  [ftyp('msf1', 'avis'), 'image/avif'],
+/** Files that only start like an image, by the type that their signature determines. They need not be decodable. */
+const SIGNATURES: [type: string, ...files: Buffer[]][] = [
+  ['image/png', ascii('\x89PNG\r\n\x1a\nno chunk')],
+  ['image/jpeg', ...Array.from('\xdb\xe1\xee\xff', (marker) => ascii(`\xff\xd8\xff${marker}no segment`))],
+  ['image/gif', ascii('GIF87ano screen'), ascii('GIF89ano screen')],
+  ['image/webp', ...['VP8 ', 'VP8L', 'VP8X', 'none'].map((chunk) => ascii(`RIFF\xff\xff\0\0WEBP${chunk}`))],
+  ['image/avif', ftyp('avif'), ftyp('avis', 'msf1'), ftyp('mif1', 'miaf', 'avif'), ftyp('msf1', 'avis')],
 ];
 
 /** Files that resemble an accepted image, and the type that they are declared as. */
@@ -80,12 +81,14 @@ export const acceptedTypeRules = FORMS.flatMap((form) =>
   ),
 );
 
-export const otherSignatureRules = FORMS.map((form) =>
+export const signatureRules = FORMS.map((form) =>
   rule(
     `uploads.signatures.${form.id}`,
-    `${form.title} accepts GIF87a, and AVIF with avif or avis as major or compatible brand.`,
+    `${form.title} accepts a file with the signature of an image, even if it cannot be decoded, and serves it unchanged: PNG, JPEG, GIF87a and GIF89a, WebP, and AVIF with avif or avis as major or compatible brand.`,
     async (users) => {
-      for (const [bytes, type] of OTHER_SIGNATURES) await expectStored(users, form, bytes, type, type);
+      for (const [type, ...files] of SIGNATURES) {
+        for (const file of files) await expectStored(users, form, file, type, type);
+      }
     },
   ),
 );
