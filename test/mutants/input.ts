@@ -19,7 +19,7 @@ export const input: Mutant[] = [
   {
     breach: 'an undocumented body is ignored',
     file: 'handlers/http/input.ts',
-    find: `if (received.kind === 'invalid') return refuse(received.reason);`,
+    find: `if (received.kind === 'invalid') return refuseBody(received.reason);`,
     replace: `if (received.kind === 'invalid') return undefined;`,
     caughtBy: ['bodies.none.listFriends'],
   },

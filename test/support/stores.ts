@@ -98,12 +98,15 @@ async function schemaVersion(): Promise<string> {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** The number of sets of stores that this process has created. */
-let storeSets = 0;
+/** The number of sets of stores that tests are using. */
+let setsInUse = 0;
 
 async function freshServers(t: Lifetime): Promise<NodeJS.ProcessEnv> {
-  const isFirst = storeSets === 0;
-  storeSets += 1;
+  const isFirst = setsInUse === 0;
+  setsInUse += 1;
+  t.teardown(() => {
+    setsInUse -= 1;
+  });
   if (isFirst && process.env.NEO4J_URI) await emptyGraph();
   return {
     ...serverVariables(),
@@ -139,7 +142,7 @@ export async function queryDatabase(url: string, text: string): Promise<pg.Query
 
 /**
  * Creates a database from a migrated template. All sets share one graph, since Neo4j's free edition has one database, and
- * are separated by ids: the first set counts from 1, each later one from a timestamp.
+ * are separated by ids: the first of the sets in use counts from 1, each later one from a timestamp.
  */
 async function freshDatabase(t: Lifetime, isFirst: boolean): Promise<string> {
   const admin = databaseUrl('postgres');
