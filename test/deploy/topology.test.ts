@@ -35,7 +35,7 @@ const REQUESTS_BEFORE_UPGRADE = 400;
 const REFUSED_BY_PROXY = ['http.errors.undecodable-url'];
 
 /** During an upgrade, each process serves the document of its own version. */
-const CHANGED_BY_UPGRADE = ['document.json', 'document.yaml'];
+const CHANGED_BY_UPGRADE = ['document.json', 'document.yaml', 'http.head.document'];
 
 /** Only rules that the proxy or its limits rule out may be skipped. */
 const MIN_PASSED_RULES = 600;

@@ -3,6 +3,7 @@ import type { CheckedResponse } from '../exchange.js';
 import { expectEqual, expectErrorShape, expectNoRateLimit, expectProblems, expectThat } from '../expect.js';
 import { CROSS_SITE, OTHER_ORIGIN, publicProfile, UNUSED_ID, withCookie } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
+import type { Requester } from '../users.js';
 
 /** Paths that are not operations of the contract. */
 const DOCUMENT_PATHS = ['/docs', '/openapi.yaml', '/openapi.json'];
@@ -43,6 +44,17 @@ const HEADERS_EQUAL_FOR_HEAD = [
 ];
 
 const parseAllow = (allow: string | null) => (allow ?? '').split(/, */).sort();
+
+/** Requests a path by GET and HEAD, and checks that both responses have the same headers. */
+async function expectHeadLikeGet({ send }: Requester, path: string): Promise<void> {
+  const [get, head] = [await send(200, `GET ${path}`), await send(200, `HEAD ${path}`)];
+  expectEqual(head, 'the number of bytes', head.bytes.length, 0);
+  // The feed changes while other rules publish posts.
+  const changing = path.startsWith('/posts?') ? ['content-length', 'etag'] : [];
+  for (const name of HEADERS_EQUAL_FOR_HEAD.filter((header) => !changing.includes(header))) {
+    expectEqual(head, name, head.headers.get(name), get.headers.get(name));
+  }
+}
 
 export const http: Subject = {
   name: 'HTTP, cookies and browsers',
@@ -122,24 +134,18 @@ export const http: Subject = {
 
     rule('http.head.like-get', 'HEAD returns the status and the headers of GET without the body.', async (users) => {
       const { visitor, owner, post, picture } = await publicProfile(users);
-      for (const path of [
-        '/auth/me',
-        '/posts?limit=1',
-        `/posts/${post.id}`,
-        `/profiles/${owner.id}`,
-        post.image,
-        picture,
-        ...DOCUMENT_PATHS,
-      ]) {
-        const [get, head] = [await visitor.send(200, `GET ${path}`), await visitor.send(200, `HEAD ${path}`)];
-        expectEqual(head, 'the number of bytes', head.bytes.length, 0);
-        // The feed changes while other rules publish posts.
-        const changing = path.startsWith('/posts?') ? ['content-length', 'etag'] : [];
-        for (const name of HEADERS_EQUAL_FOR_HEAD.filter((header) => !changing.includes(header))) {
-          expectEqual(head, name, head.headers.get(name), get.headers.get(name));
-        }
-      }
+      const { id } = owner;
+      for (const path of ['/auth/me', '/posts?limit=1', `/posts/${post.id}`, `/profiles/${id}`, post.image, picture])
+        await expectHeadLikeGet(visitor, path);
     }),
+
+    rule(
+      'http.head.document',
+      'HEAD on the document and its explorer returns the status and the headers of GET without the body.',
+      async (users) => {
+        for (const path of DOCUMENT_PATHS) await expectHeadLikeGet(users.anonymous, path);
+      },
+    ),
 
     rule(
       'http.head.errors',
