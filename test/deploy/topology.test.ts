@@ -34,8 +34,8 @@ const REQUESTS_BEFORE_UPGRADE = 400;
 /** Go's HTTP server refuses a URL that it cannot decode, before the Caddyfile applies: a 400 in plain text. */
 const REFUSED_BY_PROXY = ['http.errors.undecodable-url'];
 
-/** During an upgrade, each process serves the document of its own version. */
-const CHANGED_BY_UPGRADE = ['document.json', 'document.yaml', 'http.head.document'];
+/** Rules of the previous version about the document. During an upgrade, each process serves that of its own version. */
+const CHANGED_BY_UPGRADE = ['document.json', 'document.yaml', 'http.head.like-get'];
 
 /** Only rules that the proxy or its limits rule out may be skipped. */
 const MIN_PASSED_RULES = 600;
