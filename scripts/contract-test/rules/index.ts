@@ -10,7 +10,7 @@ import { likes } from './likes.js';
 import { limits } from './limits.js';
 import { lists } from './lists/index.js';
 import { operations } from './operations.js';
-import { passwords } from './passwords.js';
+import { passwords } from './passwords/index.js';
 import { posts } from './posts/index.js';
 import { profiles } from './profiles/index.js';
 import { refusals } from './refusals/index.js';
