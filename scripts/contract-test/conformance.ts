@@ -16,7 +16,10 @@ export const INVALID_TOKEN_CHALLENGE = 'Bearer error="invalid_token"';
 
 /** Returns the violations of the contract in the status, headers and body of a response. */
 export function violations(operation: ContractOperation, response: ResponseData): string[] {
-  return checkResponse(operation, response, ({ content }) => bodyViolations(content, response));
+  return checkResponse(operation, response, ({ content }) => [
+    ...challengeViolations(response),
+    ...bodyViolations(content, response),
+  ]);
 }
 
 /** Returns the violations in a response to HEAD, which must be a response to GET without the body. */
@@ -33,11 +36,7 @@ function checkResponse(
 ) {
   const declared = responses[response.status];
   if (!declared) return [`${id}: status ${response.status} is not declared`];
-  const found = [
-    ...headerViolations(declared.headers ?? {}, response.headers),
-    ...challengeViolations(response),
-    ...checkBody(declared),
-  ];
+  const found = [...headerViolations(declared.headers ?? {}, response.headers), ...checkBody(declared)];
   return found.map((violation) => `${id} ${response.status}: ${violation}`);
 }
 
@@ -55,7 +54,10 @@ function headerViolations(declared: Record<string, HeaderDeclaration>, headers: 
   ];
 }
 
-/** Returns the violations of the challenge of a 401 (RFC 6750): it names an error only if a token was sent and refused. */
+/**
+ * Returns the violations of the challenge of a 401 (RFC 6750): it names an error only if a token was sent and refused.
+ * The body says which, so a response to HEAD cannot be checked.
+ */
 function challengeViolations({ status, headers, body }: ResponseData): string[] {
   const challenge = headers.get('WWW-Authenticate');
   if (status !== 401 || challenge === null) return [];
