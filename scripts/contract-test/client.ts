@@ -79,7 +79,12 @@ export function createClient({
   const counts: RequestCounts = { strict: 0, general: 0 };
   const prefix = baseUrl.pathname.replace(/\/$/, '');
 
-  async function sendOnce(method: string, path: string, headers: Record<string, string>, body: Uint8Array | undefined) {
+  async function sendOnce(
+    method: string,
+    path: string,
+    headers: Record<string, string> | string[],
+    body: Uint8Array | undefined,
+  ) {
     return new Promise<ReceivedResponse>((resolve, reject) => {
       const fail = (error: Error) =>
         reject(new NoResponseError(`no response to ${method} ${path}: ${error.message || error.name}`));
@@ -122,12 +127,13 @@ export function createClient({
     const operation = operationFor(method === 'HEAD' ? 'GET' : method, pathname);
     const bucket: Bucket = (method !== 'HEAD' && operation?.rateLimit) || 'general';
     const { type, body } = await encodeBody(sent);
-    const headers = {
+    const singleHeaders = {
       ...(sent.token !== undefined && { Authorization: `Bearer ${sent.token}` }),
       ...(type !== undefined && { 'Content-Type': type }),
       ...(body !== undefined && !isChunked(sent) && { 'Content-Length': String(body.byteLength) }),
       ...sent.headers,
     };
+    const headers = sent.repeated ? withRepeated(singleHeaders, baseUrl.host, sent.repeated) : singleHeaders;
     const waits = !sent.allow429;
     for (let attempt = 1; ; attempt++) {
       if (waits) await limits.acquire(bucket);
@@ -169,6 +175,12 @@ export function createClient({
       return response;
     },
   };
+}
+
+/** Returns the names and values of headers, of which one is repeated, as `node:http` sends them unchanged. */
+function withRepeated(headers: Record<string, string>, host: string, [name, ...values]: [string, ...string[]]) {
+  const single = name === 'Host' ? headers : { Host: host, ...headers };
+  return [...Object.entries(single), ...values.map((value) => [name, value])].flat();
 }
 
 const isChunked = ({ headers = {} }: RequestOptions) => 'Transfer-Encoding' in headers;

@@ -6,6 +6,8 @@ export interface RequestOptions {
   /** A raw body. Its type must be in `headers`. */
   body?: string | Uint8Array;
   headers?: Record<string, string>;
+  /** A header that is sent once for each value. */
+  repeated?: [name: string, ...values: string[]];
   /** Whether to send the request immediately, and to return a 429 or 503 without a retry. */
   allow429?: boolean;
 }
@@ -87,12 +89,14 @@ function describeBody({ headers, bytes }: ReceivedResponse): string {
   return shorten(maskSecrets(bytes.toString()), MAX_BODY_CHARACTERS);
 }
 
-function headerArguments({ token, json, headers = {} }: RequestOptions): string[] {
+function headerArguments({ token, json, headers = {}, repeated }: RequestOptions): string[] {
+  const [name, ...values] = repeated ?? [];
   return [
     ...(token !== undefined ? [`Authorization: Bearer ${token}`] : []),
     ...(json !== undefined ? ['Content-Type: application/json'] : []),
     // curl sends an empty header when a semicolon ends it.
     ...Object.entries(headers).map(([name, value]) => (value === '' ? `${name};` : `${name}: ${value}`)),
+    ...values.map((value) => `${name}: ${value}`),
   ].map((header) => `-H ${quote(maskSecrets(header))}`);
 }
 

@@ -1,5 +1,10 @@
 import t from 'tap';
-import { headViolations, schemaViolations, violations } from '../../scripts/contract-test/conformance.js';
+import {
+  headViolations,
+  INVALID_TOKEN_CHALLENGE,
+  schemaViolations,
+  violations,
+} from '../../scripts/contract-test/conformance.js';
 import { contract, operationFor } from '../../scripts/contract-test/document.js';
 
 const HEADERS = {
@@ -110,6 +115,11 @@ t.test('a response to HEAD has no body and is otherwise checked like GET', async
   t.same(violations(image, notModified), []);
   const head = { status: 200, headers: new Headers(HEADERS), body: undefined };
   t.same(headViolations(sessions, head), []);
+  // Without a body it is unknown whether a token was refused.
+  for (const challenge of ['Bearer', INVALID_TOKEN_CHALLENGE]) {
+    const headers = new Headers({ ...HEADERS, 'www-authenticate': challenge });
+    t.same(headViolations(sessions, { status: 401, headers, body: undefined }), []);
+  }
   head.headers.set('content-type', 'text/plain');
   t.match(headViolations(sessions, head).join(), /type text\/plain is not declared/);
 });
