@@ -23,8 +23,8 @@ import { table } from '../scripts/table.js';
  *
  *   npm test -- friends likes
  *
- * The files run in a few worker processes: see `worker.ts`. `--jobs` sets their number. Other options are passed to tap:
- * `npm test -- --bail`.
+ * The files run in a few worker processes: see `worker.ts`. `--jobs` sets their number: one more than there are cores unless it
+ * is given, since some tests mostly wait. Other options are passed to tap: `npm test -- --bail`.
  */
 
 const SLOWEST_COUNT = 10;
@@ -123,7 +123,7 @@ function readTimings(workers: readonly string[]) {
 }
 
 removeExcludedPlugins();
-const workers = createWorkers(Math.min(Number(values.jobs ?? availableParallelism()), selected.length));
+const workers = createWorkers(Math.min(Number(values.jobs ?? availableParallelism() + 1), selected.length));
 process.exitCode = await runTap(workers);
 
 const timed = readTimings(workers);
