@@ -24,6 +24,8 @@ export interface PendingImage extends ImageWithQuota {
   name: string;
   /** The id of its outbox entry. */
   entry: number;
+  /** True after a commit that has claimed the image. Otherwise, the image may be claimed too. */
+  isClaimed?: boolean;
 }
 
 interface Stores {
@@ -52,16 +54,17 @@ export async function withPendingImage<Result>(
     .values({ kind: 'image', key: name, due_at: CLAIM_DEADLINE })
     .returning('id')
     .executeTakeFirstOrThrow();
+  const image: PendingImage = { name, entry, bytes, storageMaxBytes };
   try {
     failpoint('image enqueued');
     await images.put(name, path);
     failpoint('image stored');
-    return await commit({ name, entry, bytes, storageMaxBytes });
+    return await commit(image);
   } finally {
     // Errors are ignored, because the request may already be committed. An unclaimed image is removed after the deadline
     // anyway.
-    const unclaimed = await makeDue(db, entry).catch(() => false);
-    if (unclaimed) await outbox.deliver([{ id: entry, kind: 'image', key: name }]);
+    const isDue = !image.isClaimed && (await makeDue(db, entry).catch(() => false));
+    if (isDue) await outbox.deliver([{ id: entry, kind: 'image', key: name }]);
   }
 }
 

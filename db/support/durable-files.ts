@@ -16,6 +16,11 @@ export async function syncDirectory(path: string): Promise<void> {
   await withFile(path, 'r', (directory) => directory.sync());
 }
 
+/** Syncs a file, which makes its bytes durable. */
+export async function syncFile(path: string): Promise<void> {
+  await withFile(path, 'r', (file) => file.sync());
+}
+
 /** Creates or replaces a file atomically. Only its owner may read it. */
 export async function writeFileDurably(path: string, content: string): Promise<void> {
   const temporary = `${path}.new`;
@@ -25,7 +30,7 @@ export async function writeFileDurably(path: string, content: string): Promise<v
 
 /** Syncs a file, renames it and syncs the new directory. The new name never refers to a partial file. */
 export async function moveFileDurably(from: string, to: string): Promise<void> {
-  await withFile(from, 'r', (file) => file.sync());
+  await syncFile(from);
   await rename(from, to);
   await syncDirectory(dirname(to));
 }
