@@ -6,6 +6,7 @@ import { batched } from '../support/batch.js';
 import { moveFileDurably, syncDirectory, syncFile } from '../support/durable-files.js';
 import { StoreUnavailableError } from '../support/errors.js';
 import type { ImageStore } from './index.js';
+import { readChunks, SMALL_IMAGE_BYTES, streamOf } from './small-images.js';
 
 /** The name of the installation marker. The names of images never begin with a dot. */
 const MARKER_FILE = '.installation';
@@ -47,7 +48,10 @@ export function diskImages(directory: string): ImageStore {
       if (!file) return undefined;
       try {
         const { size } = await file.stat();
-        return { size, stream: file.createReadStream() };
+        if (size > SMALL_IMAGE_BYTES) return { size, stream: file.createReadStream() };
+        const chunks = await readChunks(file, size);
+        await file.close();
+        return { size, stream: streamOf(chunks) };
       } catch (error) {
         await file.close();
         return throwUnavailable(error);

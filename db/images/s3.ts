@@ -1,22 +1,17 @@
 import { open } from 'node:fs/promises';
-import { Readable } from 'node:stream';
 import { createCircuitBreaker } from '../support/circuit-breaker.js';
 import { StoreUnavailableError } from '../support/errors.js';
 import type { Log } from '../support/log.js';
 import { bufferedBody } from './buffered-body.js';
 import type { ImageStore } from './index.js';
 import { type BucketRequest, openBucket, type S3Options, S3ResponseError } from './s3-bucket.js';
+import { SMALL_IMAGE_BYTES, streamOf } from './small-images.js';
 
 /** The key of the installation marker. The names of images never begin with a dot. */
 const MARKER_KEY = '.installation';
 
 /** The size of one read from an uploaded file. */
 const READ_BYTES = 256 * 1024;
-
-/** Images up to this size are read into memory completely before they are served. */
-const MAX_UNSTREAMED_BYTES = 256 * 1024;
-
-const ignore = () => undefined;
 
 /**
  * Stores images as objects in a bucket. A slow client does not occupy a connection to S3: an image is uploaded from a complete
@@ -79,8 +74,8 @@ export async function openS3(options: S3Options, directory: string, log: Log): P
         const object = await fetchObject(name, signal);
         if (!object) return undefined;
         const size = Number(object.headers['content-length']);
-        if (size > MAX_UNSTREAMED_BYTES) return { size, stream: bufferedBody(object.body, { directory, timeoutMs }) };
-        return { size, stream: streamOf(Buffer.from(await object.body.arrayBuffer())) };
+        if (size > SMALL_IMAGE_BYTES) return { size, stream: bufferedBody(object.body, { directory, timeoutMs }) };
+        return { size, stream: streamOf(await object.body.toArray()) };
       }),
 
     remove,
@@ -112,15 +107,4 @@ export async function openS3(options: S3Options, directory: string, log: Log): P
 /** Returns undefined for a missing object. Rethrows any other error, such as a missing bucket. */
 function undefinedIfAbsent(error: Error): undefined {
   if (!(error instanceof S3ResponseError && error.code === 'NoSuchKey')) throw error;
-}
-
-function streamOf(bytes: Buffer): Readable {
-  const stream = new Readable({
-    read() {
-      this.push(bytes);
-      this.push(null);
-    },
-  });
-  // Without a listener, an error of the stream would end the process.
-  return stream.on('error', ignore);
 }
