@@ -68,16 +68,6 @@ export const accounts: Subject = {
     ),
 
     rule(
-      'accounts.username.unique-under-folding',
-      'Usernames are unique under NFKC case folding: an existing username in another letter case or Unicode form returns 409.',
-      async (users) => {
-        const { username } = await users.sharedUser('ada');
-        const wide = username.replace('k', '\uff2b').replace('t', 'T');
-        await users.anonymous.send(409, 'POST /auth/register', { json: { ...users.newUser(), username: wide } });
-      },
-    ),
-
-    rule(
       'accounts.register.email-taken',
       'POST /auth/register returns 409 email_taken if the email is taken.',
       async (users) => {

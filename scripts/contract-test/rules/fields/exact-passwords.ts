@@ -3,7 +3,7 @@ import { expectProblems, expectThat } from '../../expect.js';
 import { textForm } from '../../fixtures.js';
 import { rule } from '../../rule.js';
 import type { TestUsers } from '../../users.js';
-import { exactPasswordUser } from './users.js';
+import { exactUser } from './users.js';
 import { FISH, padded } from './values.js';
 
 const PASSWORD_VARIANTS: [description: string, vary: (password: string) => string][] = [
@@ -31,7 +31,7 @@ const PASSWORD_CHECKS: [
     'POST /auth/login',
     'password',
     async (users, password) => {
-      const { email } = await exactPasswordUser(users);
+      const { email } = await exactUser(users);
       return users.anonymous.send([200, 400, 401], 'POST /auth/login', { json: { email, password } });
     },
   ],
@@ -40,7 +40,7 @@ const PASSWORD_CHECKS: [
     'DELETE /profiles/me',
     'password',
     async (users, password) => {
-      const { token } = await exactPasswordUser(users);
+      const { token } = await exactUser(users);
       return users.anonymous.send([200, 400, 401], 'DELETE /profiles/me', { token, json: { password } });
     },
   ],
@@ -49,7 +49,7 @@ const PASSWORD_CHECKS: [
     'PUT /profiles/me',
     'current_password',
     async (users, password) => {
-      const { token } = await exactPasswordUser(users);
+      const { token } = await exactUser(users);
       const form = textForm({ name: 'A Name', current_password: password });
       return users.anonymous.send([200, 400, 401], 'PUT /profiles/me', { token, ...form });
     },
@@ -61,7 +61,7 @@ export const exactPasswordRules = PASSWORD_CHECKS.flatMap(([id, title, field, se
     `passwords.exact.${id}`,
     `${title} compares ${field} exactly, without trimming, case folding or Unicode normalization.`,
     async (users) => {
-      const { password } = await exactPasswordUser(users);
+      const { password } = await exactUser(users);
       await Promise.all(
         PASSWORD_VARIANTS.map(async ([description, vary]) => {
           const response = await send(users, vary(password));
@@ -78,7 +78,7 @@ export const exactPasswordRules = PASSWORD_CHECKS.flatMap(([id, title, field, se
     `passwords.shape.${id}`,
     `${title} returns 400 for a ${field} that has more than 128 characters, or that contains NUL or, in JSON, an unpaired surrogate. A wrong ${field} of up to 128 characters returns 401. An empty ${field} returns ${id === 'login' ? '401' : '400'}.`,
     async (users) => {
-      const { password } = await exactPasswordUser(users);
+      const { password } = await exactUser(users);
       const unpaired = field === 'password' ? [`${password}\ud800`] : [];
       const empty = id === 'login' ? { wrong: [''], invalid: [] } : { wrong: [], invalid: [''] };
       const invalidPasswords = [
@@ -104,7 +104,7 @@ export const exactPasswordDeletionRule = rule(
   'profiles.delete.exact',
   'DELETE /profiles/me accepts a password that starts and ends with whitespace, sent exactly as it was registered.',
   async (users) => {
-    const { token, email, password } = await exactPasswordUser(users);
+    const { token, email, password } = await exactUser(users);
     await users.anonymous.send(200, 'DELETE /profiles/me', { token, json: { password } });
     await users.anonymous.send(401, 'POST /auth/login', { json: { email, password } });
     await users.anonymous.send(401, 'GET /auth/me', { token });

@@ -1,13 +1,13 @@
 import { expectProblems } from '../../expect.js';
 import { type Rule, rule } from '../../rule.js';
-import { exactPasswordUser } from './users.js';
+import { exactUser } from './users.js';
 
 export const loginFieldRules: Rule[] = [
   rule(
     'login.email.normalized',
     'POST /auth/login trims and lowercases the email. An address that differs in any other way returns 401.',
     async (users) => {
-      const { email, password } = await exactPasswordUser(users);
+      const { email, password } = await exactUser(users);
       const login = (wanted: number, changed: string) =>
         users.anonymous.send(wanted, 'POST /auth/login', { json: { email: changed, password } });
       for (const same of [email.toUpperCase(), ` ${email}`, `${email}\n`, `\t ${email} \u00a0`]) await login(200, same);
@@ -29,7 +29,7 @@ export const loginFieldRules: Rule[] = [
     'login.fields',
     'POST /auth/login requires the strings email and password. Other fields and other types return 400, and the response names them.',
     async (users) => {
-      const { email, password } = await exactPasswordUser(users);
+      const { email, password } = await exactUser(users);
       for (const [json, ...wrong] of [
         [{ email }, 'password'],
         [{ password }, 'email'],

@@ -1,7 +1,7 @@
 import { expectCode, expectEqual } from '../../expect.js';
 import { textForm } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
-import { exactPasswordUser, updatedUser } from './users.js';
+import { exactUser, updatedUser } from './users.js';
 
 /** Returns fields that equal the username or the email of an account, in different spellings. */
 const equalFields = (username: string, email: string): Record<string, string>[] => [
@@ -12,12 +12,45 @@ const equalFields = (username: string, email: string): Record<string, string>[] 
   { email: ` ${email.toUpperCase()} ` },
 ];
 
+/** Pairs of endings that are equal under NFKC case folding. */
+const EQUAL_UNDER_FOLDING = [
+  ['k', '\uff2b'],
+  ['\u212a', 'k'],
+  ['\u00df', 'SS'],
+  ['\u1e9e', 'ss'],
+  ['\u03c2', '\u03a3'],
+  ['\ufb01', 'FI'],
+  ['e\u0301', '\u00c9'],
+] as const;
+
+/** Endings that differ under case folding, although their upper case is the same. */
+const DIFFERENT_UNDER_FOLDING = ['\u0131', 'i'] as const;
+
 export const takenRules: Rule[] = [
+  rule(
+    'accounts.username.unique-under-folding',
+    'Usernames are unique under NFKC case folding: a taken username in another letter case or Unicode form returns 409 username_taken.',
+    async (users) => {
+      const holder = await users.register();
+      const take = (username: string) => holder.send(200, 'PUT /profiles/me', textForm({ username }));
+      const register = (status: number, username: string) =>
+        users.anonymous.send(status, 'POST /auth/register', { json: { ...users.newUser(), username } });
+      const { username } = users.newUser();
+      for (const [one, other] of EQUAL_UNDER_FOLDING) {
+        await take(username + one);
+        expectCode(await register(409, username + other), 'username_taken');
+      }
+      const [dotless, dotted] = DIFFERENT_UNDER_FOLDING;
+      await take(username + dotless);
+      await register(201, username + dotted);
+    },
+  ),
+
   rule(
     'register.taken',
     'POST /auth/register returns 409 username_taken or email_taken for a taken username or email. Usernames are compared under NFKC case folding, emails after trimming and lowercasing.',
     async (users) => {
-      const { username, email } = await exactPasswordUser(users);
+      const { username, email } = await exactUser(users);
       for (const taken of equalFields(username, email)) {
         const json = { ...users.newUser(), ...taken };
         expectCode(await users.anonymous.send(409, 'POST /auth/register', { json }), `${Object.keys(taken)[0]}_taken`);
@@ -30,7 +63,7 @@ export const takenRules: Rule[] = [
     'profiles.update.taken',
     'PUT /profiles/me returns 409 username_taken or email_taken for the username or email of another account, compared as at registration, and changes nothing.',
     async (users) => {
-      const { username, email } = await exactPasswordUser(users);
+      const { username, email } = await exactUser(users);
       const user = await updatedUser(users);
       const before = (await user.send(200, 'GET /auth/me')).body;
       const withName: Record<string, string> = { username, name: 'Not stored' };
@@ -42,7 +75,7 @@ export const takenRules: Rule[] = [
       expectEqual(response, 'the account, unchanged', response.body, before);
       // Another user can take a former username.
       await user.send(200, 'PUT /profiles/me', textForm({ username: users.newUser().username }));
-      const { token } = await exactPasswordUser(users);
+      const { token } = await exactUser(users);
       await users.anonymous.send(200, 'PUT /profiles/me', { token, ...textForm({ username: before.username }) });
     },
   ),

@@ -1,12 +1,17 @@
 import type { TestUsers } from '../../users.js';
+import { longestEmail } from './values.js';
 
 /** Returns a user whose account `PUT /profiles/me` changes. */
 export const updatedUser = (users: TestUsers) => users.shared('updated user', users.register);
 
-/** Returns a user whose password changes under trimming, case folding and Unicode normalization. */
-export const exactPasswordUser = (users: TestUsers) =>
+/**
+ * Returns a user whose password changes under trimming, case folding and Unicode normalization, and whose email has the
+ * maximum length.
+ */
+export const exactUser = (users: TestUsers) =>
   users.shared('user with an exact password', async () => {
-    const identity = users.newUser();
+    const newUser = users.newUser();
+    const identity = { ...newUser, email: longestEmail(newUser.username) };
     const password = ` ${identity.password}\u212b `;
     const { body } = await users.anonymous.send(201, 'POST /auth/register', { json: { ...identity, password } });
     const { token } = (await users.login({ ...identity, password })).body;

@@ -37,6 +37,10 @@ const textValues = (maximum: number, additional: string[] = []): Values => ({
 
 const domainLabel = (length: number) => 'd'.repeat(length);
 
+/** Returns an email of 254 characters, the maximum. */
+export const longestEmail = (localPart: string) =>
+  `${localPart.padEnd(64, 'l')}@${domainLabel(63)}.${domainLabel(63)}.${domainLabel(57)}.org`;
+
 /** The fields of an account and of a post, with values at and outside every limit. */
 export const FIELDS = {
   name: textValues(100, LINE_BREAKS),
@@ -65,12 +69,12 @@ export const FIELDS = {
   },
   email: {
     valid: (unique) => [
-      `${unique().padEnd(64, 'l')}@${domainLabel(63)}.${domainLabel(63)}.${domainLabel(57)}.org`,
+      longestEmail(unique()),
       [` ${unique()}@example.org\t\n`, `${unique()}@example.org`],
       [`A.${unique()}.Z@Example.ORG`, `a.${unique()}.z@example.org`],
       `o'hara+tag=1/2_x-y!#$%&*?^\`{|}~${unique()}@example.org`,
       `${unique()}@a-b.c3.example.co.uk`,
-      [`\u00a0${unique().padEnd(64, 'm')}@${domainLabel(63)}.${domainLabel(63)}.${domainLabel(57)}.org\u3000`, ''],
+      [`\u00a0${longestEmail(`m${unique()}`)}\u3000`, ''],
     ],
     invalid: [
       '',

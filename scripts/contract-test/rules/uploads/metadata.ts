@@ -69,12 +69,23 @@ const WITHOUT_METADATA: [bytes: Buffer, type: string][] = [
 
 const ORIENTATION_TAG = 0x0112;
 
-/** Returns the orientation in the Exif segment of a JPEG, or undefined. */
+/** Images with Exif data, by orientation: every orientation in a JPEG, some in a PNG and a WebP. */
+const ORIENTED: [orientation: number, bytes: Buffer, type: string][] = [
+  ...[2, 3, 4, 5, 6, 7, 8].map((orientation): [number, Buffer, string] => [
+    orientation,
+    jpeg([exif(tiff(orientation, { little: orientation % 2 === 1 }))]),
+    'image/jpeg',
+  ]),
+  [8, png(pngChunk('eXIf', tiff(8))), 'image/png'],
+  [6, riff(vp8x(0x08), webpImage, webpChunk('EXIF', tiff(6, { little: true }))), 'image/webp'],
+];
+
+/** Returns the orientation in the Exif data of an image, or undefined. */
 function orientationOf(bytes: Buffer): number | undefined {
-  const start = bytes.indexOf('Exif\0\0', 0, 'latin1') + 6;
-  if (start < 6) return undefined;
+  const isLittle = bytes.includes('II*\0', 0, 'latin1');
+  const start = bytes.indexOf(isLittle ? 'II*\0' : 'MM\0*', 0, 'latin1');
+  if (start === -1) return undefined;
   const header = bytes.subarray(start);
-  const isLittle = header.toString('latin1', 0, 2) === 'II';
   const read16 = (at: number) => (isLittle ? header.readUInt16LE(at) : header.readUInt16BE(at));
   const directory = isLittle ? header.readUInt32LE(4) : header.readUInt32BE(4);
   const entries = Array.from({ length: read16(directory) }, (_, index) => directory + 2 + 12 * index);
@@ -103,13 +114,12 @@ export const metadataRules = FORMS.flatMap((form) => [
 
   rule(
     `uploads.metadata.orientation.${form.id}`,
-    `${form.title} keeps the orientation of a JPEG and removes the rest of its Exif data, in either byte order.`,
+    `${form.title} keeps the orientation of a JPEG, PNG or WebP and removes the rest of its Exif data, in either byte order.`,
     async (users) => {
-      for (const little of [false, true]) {
-        const part = imagePart(jpeg([exif(tiff(6, { little }))]), 'image/jpeg');
-        const { body } = await form.send(users, form.successStatus, part);
+      for (const [orientation, bytes, type] of ORIENTED) {
+        const { body } = await form.send(users, form.successStatus, imagePart(bytes, type));
         const download = await (await getUploader(users)).send(200, `GET ${body[form.field]}`);
-        expectEqual(download, 'the orientation', orientationOf(download.bytes), 6);
+        expectEqual(download, 'the orientation', orientationOf(download.bytes), orientation);
         expectThat(!download.bytes.includes(SECRET), 'the image without the name of the artist', download);
       }
     },
