@@ -86,59 +86,46 @@ export function createMetrics(): Metrics {
   if (cluster.isWorker) shareWithPrimary(registry);
   collectDefaultMetrics({ register: registry });
 
-  const requests = new Counter({
-    name: 'http_requests_total',
-    help: 'Responses sent.',
-    labelNames: ['operation', 'status'],
-    registers,
-  });
-  const requestSeconds = new Histogram({
-    name: 'http_request_duration_seconds',
-    help: 'Time from the headers of a request to the end of its response.',
-    labelNames: ['operation'],
-    buckets: DURATION_BUCKETS_SECONDS,
-    registers,
-  });
-  const storeSeconds = new Histogram({
-    name: 'store_call_duration_seconds',
-    help: 'Duration of calls to a store, by outcome: ok, unavailable or error.',
-    labelNames: ['store', 'verb', 'outcome'],
-    buckets: DURATION_BUCKETS_SECONDS,
-    registers,
-  });
-  const batchSizes = new Histogram({
-    name: 'batch_size',
-    help: 'Lookups or writes in one batch.',
-    labelNames: ['batch'],
-    buckets: BATCH_SIZE_BUCKETS,
-    registers,
-  });
-  const quotaRefusals = new Counter({
-    name: 'quota_refusals_total',
-    help: 'Requests refused because of a quota of their account.',
-    labelNames: ['quota'],
-    registers,
-  });
-  // Starts the counter at 0. If it first appeared with 1, Prometheus would not see the first increase.
-  quotaRefusals.inc({ quota: 'storage' }, 0);
+  const counter = (name: string, help: string, ...labelNames: string[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const histogram = (name: string, help: string, buckets: number[], ...labelNames: string[]) =>
+    new Histogram({ name, help, labelNames, buckets, registers });
   const gauge = (name: string, help: string, ...labelNames: string[]) =>
     new Gauge({ name, help, labelNames, registers });
   /** Creates a gauge of state that all processes share. Of the values of several workers, the worst one is reported. */
   const sharedGauge = (worst: 'max' | 'min', name: string, help: string, ...labelNames: string[]) =>
     new Gauge({ name, help, labelNames, registers, aggregator: worst });
+
+  const requests = counter('http_requests_total', 'Responses sent.', 'operation', 'status');
+  const requestSeconds = histogram(
+    'http_request_duration_seconds',
+    'Time from the headers of a request to the end of its response.',
+    DURATION_BUCKETS_SECONDS,
+    'operation',
+  );
+  const storeSeconds = histogram(
+    'store_call_duration_seconds',
+    'Duration of calls to a store, by outcome: ok, unavailable or error.',
+    DURATION_BUCKETS_SECONDS,
+    'store',
+    'verb',
+    'outcome',
+  );
+  const batchSizes = histogram('batch_size', 'Lookups or writes in one batch.', BATCH_SIZE_BUCKETS, 'batch');
+  const quotaRefusals = counter(
+    'quota_refusals_total',
+    'Requests refused because of a quota of their account.',
+    'quota',
+  );
+  // Starts the counter at 0. If it first appeared with 1, Prometheus would not see the first increase.
+  quotaRefusals.inc({ quota: 'storage' }, 0);
   const hashes = gauge('password_hashes', 'Argon2 hashes in progress and in the queue.', 'state');
-  const refusedHashes = new Counter({
-    name: 'password_hashes_refused_total',
-    help: 'Argon2 hashes refused because the queue was full or the client disconnected while waiting (abandoned).',
-    labelNames: ['reason'],
-    registers,
-  });
-  const securityEvents = new Counter({
-    name: 'security_events_total',
-    help: 'Security events logged.',
-    labelNames: ['event'],
-    registers,
-  });
+  const refusedHashes = counter(
+    'password_hashes_refused_total',
+    'Argon2 hashes refused because the queue was full or the client disconnected while waiting (abandoned).',
+    'reason',
+  );
+  const securityEvents = counter('security_events_total', 'Security events logged.', 'event');
   const poolConnections = gauge('postgres_pool_connections', 'Open connections to PostgreSQL.', 'pool', 'state');
   const poolWaiting = gauge('postgres_pool_waiting', 'Calls waiting for a connection to PostgreSQL.', 'pool');
   const storeAvailable = sharedGauge(
@@ -165,22 +152,20 @@ export function createMetrics(): Metrics {
   };
 
   const openConnections = gauge('http_connections', 'Open client connections.');
-  const closedConnections = new Counter({
-    name: 'http_connections_closed_total',
-    help: 'Connections closed by the connection limit: evicted (idle) or refused (all others in use).',
-    labelNames: ['reason'],
-    registers,
-  });
+  const closedConnections = counter(
+    'http_connections_closed_total',
+    'Connections closed by the connection limit: evicted (idle) or refused (all others in use).',
+    'reason',
+  );
   const largeResponseBytes = gauge(
     'http_large_response_bytes',
     'Bytes of large responses that are being sent (unsent) or queued (waiting).',
     'state',
   );
-  const refusedResponses = new Counter({
-    name: 'http_large_responses_refused_total',
-    help: 'Large responses refused because too many were unsent.',
-    registers,
-  });
+  const refusedResponses = counter(
+    'http_large_responses_refused_total',
+    'Large responses refused because too many were unsent.',
+  );
 
   function updateHttpMetrics({ connections, responses }: HttpSources): void {
     openConnections.set(connections.open.size);
