@@ -28,7 +28,7 @@ export interface AppContext
   /** The directory for temporary files of uploads in progress. */
   uploadsDir: string;
   log: Logger;
-  metrics: Pick<Metrics, 'quotaExceeded'>;
+  metrics: Pick<Metrics, 'storageQuotaExceeded'>;
 }
 
 /** The account and session of an authenticated request. Both are read from the database for each request. */

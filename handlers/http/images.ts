@@ -84,7 +84,7 @@ export async function withUpload<Result>(
     return await withPendingImage(context, file, commit);
   } catch (error) {
     if (!(error instanceof StorageQuotaExceededError)) throw error;
-    context.metrics.quotaExceeded('storage');
+    context.metrics.storageQuotaExceeded();
     throw new HttpError(
       'storage_quota_exceeded',
       'The image would exceed the storage quota of your account. Delete or replace other images.',

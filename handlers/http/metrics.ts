@@ -17,9 +17,6 @@ const BATCH_SIZE_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 /** The timeout of each query that a scrape runs. Metrics that have no value by then are omitted. */
 const SCRAPE_TIMEOUT_MS = 1000;
 
-/** The names of an account's quotas. */
-export type Quota = 'storage';
-
 /** Functions that return the state of the stores. They are called at each scrape. */
 export interface StoreSources {
   /** Returns the number of connections of each pool, by pool name. */
@@ -43,8 +40,8 @@ export interface HttpSources {
 export interface Metrics extends Observer {
   /** Records a response. `operation` is `none` if the request matches no operation of the contract. */
   recordRequest(operation: OperationId | 'none', status: number, seconds: number): void;
-  /** Records a request that exceeded a quota of its account. */
-  quotaExceeded(quota: Quota): void;
+  /** Records a request that exceeded the storage quota of its account. */
+  storageQuotaExceeded(): void;
   /** Adds the metrics of the stores. A separate call, because the metrics are already needed to open the stores. */
   watchStores(sources: StoreSources): void;
   /** Adds the metrics of the API server. */
@@ -230,7 +227,7 @@ export function createMetrics(): Metrics {
       requestSeconds.observe({ operation }, seconds);
     },
     storeCall: (store, verb, seconds, outcome) => storeSeconds.observe({ store, verb, outcome }, seconds),
-    quotaExceeded: (quota) => quotaRefusals.inc({ quota }),
+    storageQuotaExceeded: () => quotaRefusals.inc({ quota: 'storage' }),
     batch: (batch, size) => batchSizes.observe({ batch }, size),
   };
 }
