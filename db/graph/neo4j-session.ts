@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import neo4j, { type Driver, Neo4jError, type Session } from 'neo4j-driver';
 import { createCircuitBreaker } from '../support/circuit-breaker.js';
 import type { Log } from '../support/log.js';
+import { withTimeout } from '../support/timeout.js';
 
 /*
  * Calls to Neo4j, each with a timeout and behind a circuit breaker.
@@ -115,12 +116,8 @@ export function connectNeo4j(
 
   async function verifyConnectivity(): Promise<void> {
     const probeDriver = open(1);
-    const expired = AbortSignal.timeout(timeoutMs);
     try {
-      await Promise.race([
-        probeDriver.verifyConnectivity(),
-        new Promise((_, reject) => expired.addEventListener('abort', () => reject(expired.reason), { once: true })),
-      ]);
+      await withTimeout(timeoutMs, probeDriver.verifyConnectivity());
     } finally {
       void close(probeDriver);
     }

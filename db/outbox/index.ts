@@ -9,6 +9,7 @@ import { StoreUnavailableError } from '../support/errors.js';
 import { failpoint } from '../support/failpoints.js';
 import type { Log } from '../support/log.js';
 import { noopObserver, type Observer } from '../support/observer.js';
+import { withTimeout } from '../support/timeout.js';
 import { claimDueEntries, createNodeDelivery } from './node-delivery.js';
 
 /*
@@ -204,12 +205,7 @@ export function createOutbox(
       const delivery = deliverInline(entries.slice(0, MAX_INLINE_ENTRIES));
       inlineDeliveries.add(delivery);
       void delivery.finally(() => inlineDeliveries.delete(delivery));
-      const raceEnded = new AbortController();
-      await Promise.race([
-        delivery,
-        sleep(INLINE_TIMEOUT_MS, undefined, { signal: raceEnded.signal }).catch(() => undefined),
-      ]);
-      raceEnded.abort();
+      await withTimeout(INLINE_TIMEOUT_MS, delivery).catch(() => undefined);
     },
     start() {
       relay = runRelay();

@@ -3,10 +3,10 @@ import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, R
 import type { Backlog } from '../../db/outbox/backlog.js';
 import type { DatabaseUsage } from '../../db/postgres/maintenance.js';
 import type { Observer } from '../../db/support/observer.js';
+import { withTimeout } from '../../db/support/timeout.js';
 import type { OperationId } from '../../generated/types.js';
 import { securityEventCounts } from '../security/events.js';
 import { hashQueueLoad, hashQueueRefusals } from '../security/password-hashing.js';
-import { withTimeout } from './timeout.js';
 
 /** The buckets for durations: from the duration of a lookup in memory to more than the timeouts of the stores. */
 const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

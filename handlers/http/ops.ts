@@ -1,11 +1,11 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { StoreName } from '../../db/support/errors.js';
+import { withTimeout } from '../../db/support/timeout.js';
 import { respondToClientError } from './client-errors.js';
 import { respondToError } from './error-handler.js';
 import { notFound } from './errors.js';
 import { trackMethods } from './methods.js';
 import type { Metrics } from './metrics.js';
-import { withTimeout } from './timeout.js';
 
 /** The health checks, by store name. A check rejects if its store is unavailable. */
 export type HealthChecks = Readonly<Partial<Record<StoreName, () => Promise<unknown>>>>;

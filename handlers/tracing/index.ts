@@ -11,9 +11,9 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Observer } from '../../db/support/observer.js';
+import { withTimeout } from '../../db/support/timeout.js';
 import type { Config } from '../config/index.js';
 import { traceRequests } from '../http/request-spans.js';
-import { withTimeout } from '../http/timeout.js';
 import { reportOutages } from './exporter.js';
 import { createStoreSpans } from './store-spans.js';
 

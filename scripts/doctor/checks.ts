@@ -3,7 +3,7 @@ import type { ImageStore } from '../../db/images/index.js';
 import { type Installation, requireClaimedBy } from '../../db/installation.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import type { Log } from '../../db/support/log.js';
-import { withTimeout } from '../../handlers/http/timeout.js';
+import { withTimeout } from '../../db/support/timeout.js';
 import { explain } from '../explain.js';
 
 /** The detail says what was found, what to do, or why nothing was checked. */

@@ -1,5 +1,6 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withTimeout } from '../../db/support/timeout.js';
 import { CommandError } from '../command-error.js';
 import { folder, withFolderLock } from './folder.js';
 import { isAlive, type Launch, type ProcessIdentity, signal, startDetached, terminate } from './processes.js';
@@ -122,13 +123,5 @@ async function waitUntilReady(state: State, name: ServerName, running: ProcessId
 async function probe(state: State, name: ServerName): Promise<void> {
   const port = state.ports[name];
   if (port === undefined) throw new Error('no port assigned');
-  const timer = new AbortController();
-  try {
-    await Promise.race([
-      servers[name].checkReady(state, port),
-      sleep(PROBE_TIMEOUT_MS, undefined, { signal: timer.signal }).then(() => Promise.reject(new Error('no response'))),
-    ]);
-  } finally {
-    timer.abort();
-  }
+  await withTimeout(PROBE_TIMEOUT_MS, servers[name].checkReady(state, port));
 }
