@@ -6,7 +6,7 @@ import { findPosts, findPostsPublicOrOwn, type PostQuery, type PostRow } from '.
 import { friendsLookup, type RelationsQuery, readRelations } from './relations.js';
 import { findSessions, type LiveSession } from './sessions.js';
 import { batched } from './support/batch.js';
-import { noopObserver, type Observer, observedBatches } from './support/observer.js';
+import { type Observer, observedBatches } from './support/observer.js';
 
 /** Lookups that are batched across concurrent requests: see `support/batch.ts`. */
 export interface Readers extends FeedReaders {
@@ -14,7 +14,7 @@ export interface Readers extends FeedReaders {
   account(id: number): Promise<Account | undefined>;
 }
 
-export function createReaders(db: Database, graph: SocialGraph, observer: Observer = noopObserver): Readers {
+export function createReaders(db: Database, graph: SocialGraph, observer: Observer): Readers {
   const batchOptions = (name: keyof Readers) => observedBatches(observer, name);
   const relations = batched((queries: RelationsQuery[]) => readRelations(graph, queries), batchOptions('relations'));
   return {

@@ -3,7 +3,7 @@ import { type LikeChange, type LikeOutcome, setLikes } from './likes.js';
 import type { Database } from './postgres/index.js';
 import { touchSessions } from './sessions.js';
 import { batched } from './support/batch.js';
-import { noopObserver, type Observer, observedBatches } from './support/observer.js';
+import { type Observer, observedBatches } from './support/observer.js';
 
 /** Writes that are batched across concurrent requests, with one transaction per batch: see `support/batch.ts`. */
 export interface Writers {
@@ -14,7 +14,7 @@ export interface Writers {
 
 export function createWriters(
   stores: { db: Database; graphTransactions: Database; graph: SocialGraph },
-  observer: Observer = noopObserver,
+  observer: Observer,
 ): Writers {
   const batchOptions = (name: keyof Writers) => observedBatches(observer, name);
   return {
