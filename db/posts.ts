@@ -2,7 +2,7 @@ import { type SqlBool, sql } from 'kysely';
 import type { SocialGraph } from './graph/index.js';
 import { enqueue, imageReferences, insertEntries, type OutboxEntry } from './outbox/index.js';
 import { claimImage, claimImageIf, type PendingImage } from './outbox/pending-images.js';
-import type { Database, DatabaseTransaction, Postgres } from './postgres/index.js';
+import type { Database, Postgres } from './postgres/index.js';
 import { lockExclusive, lockShared, sharedLocksWithin } from './postgres/locks.js';
 import { changeStoredBytes, StorageQuotaExceededError } from './storage-quota.js';
 import { StoreUnavailableError } from './support/errors.js';
@@ -241,7 +241,9 @@ export async function updatePost(
 ): Promise<{ entries: OutboxEntry[] } | undefined> {
   return db.transaction().execute(async (trx) => {
     await lockShared(trx, { accounts: [author], posts: [id] });
-    const old = await lockOwnPost(trx, author, id);
+    // The lock makes the second of two concurrent edits see the image of the first one.
+    const query = trx.selectFrom('posts').select(['image', 'image_bytes']).where(isOwn(author, id));
+    const old = await query.forUpdate().executeTakeFirst();
     if (!old) return undefined;
     if (image) await claimImage(trx, image);
     if (image !== undefined) await changeStoredBytes(trx, author, image, old.image_bytes);
@@ -258,15 +260,6 @@ export async function updatePost(
       .execute();
     return { entries: image === undefined ? [] : await enqueue(trx, imageReferences(old.image)) };
   });
-}
-
-/**
- * Locks a post's row and returns its image. The lock makes the second of two concurrent edits see the image of the first
- * one.
- */
-async function lockOwnPost(trx: DatabaseTransaction, author: number, id: number) {
-  const query = trx.selectFrom('posts').select(['image', 'image_bytes']).where(isOwn(author, id));
-  return query.forUpdate().executeTakeFirst();
 }
 
 /** Deletes a post. Returns the outbox entries to deliver, or undefined if the author has no such post. */

@@ -1,4 +1,4 @@
-import { closeSync, constants, type Dirent, fsyncSync, openSync, readdirSync } from 'node:fs';
+import { closeSync, constants, fsyncSync, openSync, readdirSync } from 'node:fs';
 import { type FileHandle, mkdir, open, rename } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
@@ -46,7 +46,10 @@ export async function makeDirectoryDurably(path: string, mode?: number): Promise
 
 /** Syncs a directory tree. Blocks the thread. */
 export function syncTree(path: string): void {
-  for (const entry of readdirSync(path, { withFileTypes: true })) syncEntry(join(path, entry.name), entry);
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    if (entry.isDirectory()) syncTree(join(path, entry.name));
+    else if (entry.isFile()) syncPath(join(path, entry.name));
+  }
   syncPath(path);
 }
 
@@ -58,11 +61,6 @@ export function syncPath(path: string): void {
   } finally {
     closeSync(descriptor);
   }
-}
-
-function syncEntry(path: string, entry: Dirent): void {
-  if (entry.isDirectory()) syncTree(path);
-  else if (entry.isFile()) syncPath(path);
 }
 
 async function withFile<Result>(
