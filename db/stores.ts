@@ -64,7 +64,7 @@ export interface Stores extends BareStores {
 }
 
 /** The background jobs of the embedded database, and its backup. */
-export interface EmbeddedJobs extends Pick<Maintenance, 'usage' | 'runOnce'> {
+export interface EmbeddedJobs extends Pick<Maintenance, 'usage'> {
   freeSpace: FreeSpace;
   /** Creates an archive of the database, the images in the data directory and the token keys. Yields its bytes. */
   backup(): AsyncGenerator<Uint8Array>;
@@ -210,7 +210,6 @@ async function startEmbeddedJobs(stores: BareStores, log: Log): Promise<Embedded
   return {
     freeSpace,
     usage: maintenance.usage,
-    runOnce: maintenance.runOnce,
     backup: () => createBackup({ ...stores, maintenance }),
     async stop() {
       await maintenance.stop();
