@@ -161,6 +161,19 @@ export function connectNeo4j(
   const call = <Result>(use: (session: Session, signal: AbortSignal) => Promise<Result>) =>
     breaker.run(({ signal }) => withRetries(signal, () => withSession(signal, (session) => use(session, signal))));
 
+  const inTransaction = <Result>(work: (run: Run) => Promise<Result>, end: 'commit' | 'rollback') =>
+    call(async (session, signal) => {
+      // The server also enforces the timeout, so a commit that the network delays for longer has no effect.
+      const transaction = await session.beginTransaction({ timeout: callTimeoutMs });
+      const result = await work(async (cypher, parameters) => {
+        signal.throwIfAborted();
+        return toRows(await transaction.run(cypher, toIntegers(parameters)));
+      });
+      signal.throwIfAborted();
+      await transaction[end]();
+      return result;
+    });
+
   // The latest possible commit of an abandoned call: its BEGIN was sent just before the call timed out. The connection can
   // deliver messages until its session is closed, within `timeoutMs`, or until its driver is closed, after another
   // `callTimeoutMs`. The network is assumed to delay them by at most the same time again. BEGIN contains the timeout of the
@@ -172,25 +185,9 @@ export function connectNeo4j(
     read: (cypher, parameters) =>
       call(async (session) => toRows(await session.run(cypher, toIntegers(parameters), { timeout: callTimeoutMs }))),
 
-    write: (work) =>
-      call(async (session, signal) => {
-        // The server also enforces the timeout, so a commit that the network delays for longer has no effect.
-        const transaction = await session.beginTransaction({ timeout: callTimeoutMs });
-        const result = await work(async (cypher, parameters) => {
-          signal.throwIfAborted();
-          return toRows(await transaction.run(cypher, toIntegers(parameters)));
-        });
-        signal.throwIfAborted();
-        await transaction.commit();
-        return result;
-      }),
+    write: (work) => inTransaction(work, 'commit'),
 
-    runAndRollBack: (work) =>
-      call(async (session) => {
-        const transaction = await session.beginTransaction({ timeout: callTimeoutMs });
-        await work(async (cypher, parameters) => toRows(await transaction.run(cypher, toIntegers(parameters))));
-        await transaction.rollback();
-      }),
+    runAndRollBack: (work) => inTransaction(work, 'rollback'),
 
     maxCommitDelayMs: messageDelayMs + transactionMs,
 
