@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { destroyAfterDelay, type SocketWithResponse } from './connections.js';
 import { ERROR_STATUSES, type ErrorCode } from './error-codes.js';
 
 /** The responses to errors of Node, by the code of the error. All other errors result in a 400. */
@@ -9,14 +10,6 @@ const RESPONSES: Record<string, [code: ErrorCode, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request took too long to arrive.'],
   HPE_HEADER_OVERFLOW: ['headers_too_large', 'The request line and headers are too large.'],
 };
-
-/** The time that the client has to read the response before the connection is destroyed. */
-const CLOSE_DELAY_MS = 2000;
-
-/** A socket with Node's private reference to the response that is being sent on it. */
-interface SocketWithResponse {
-  _httpMessage?: ServerResponse;
-}
 
 /**
  * Returns whether a response has started or belongs to an earlier, complete request. Otherwise it belongs to the invalid
@@ -54,6 +47,5 @@ export function respondToClientError(this: FastifyInstance, error: NodeJS.ErrnoE
     ].join('\r\n'),
   );
   // Node no longer applies timeouts to this socket, so a client could keep it open.
-  const timer = setTimeout(() => socket.destroy(), CLOSE_DELAY_MS);
-  socket.once('close', () => clearTimeout(timer));
+  destroyAfterDelay(socket);
 }

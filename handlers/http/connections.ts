@@ -23,6 +23,9 @@ const FILE_DESCRIPTOR_SHARE = 0.75;
 /** The share of the connections that one address may have, unless it is a trusted proxy. */
 const ADDRESS_SHARE = 0.25;
 
+/** How long a client has to read the last response, before its connection is destroyed. */
+const CLOSE_DELAY_MS = 2000;
+
 export interface ConnectionLimits {
   max: number;
   maxPerAddress: number;
@@ -36,8 +39,14 @@ export interface Connections {
 }
 
 /** A socket with Node's private reference to the response that is being sent on it. */
-interface SocketWithResponse {
+export interface SocketWithResponse {
   _httpMessage?: ServerResponse | null;
+}
+
+/** Destroys a connection that the client has not closed after `CLOSE_DELAY_MS`. */
+export function destroyAfterDelay(socket: Socket): void {
+  const timer = setTimeout(() => socket.destroy(), CLOSE_DELAY_MS).unref();
+  socket.once('close', () => clearTimeout(timer));
 }
 
 /** Computes the limits from the number of files that the process may open. */

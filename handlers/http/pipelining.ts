@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { destroyAfterDelay } from './connections.js';
 
 /*
  * Limits HTTP pipelining: the requests of one connection are processed one at a time.
@@ -14,9 +15,6 @@ import type { Socket } from 'node:net';
 
 /** The maximum number of waiting requests of one connection. */
 const MAX_WAITING = 32;
-
-/** How long a connection stays half open, so that a client that is still sending can read the response. */
-const CLOSE_DELAY_MS = 2000;
 
 interface Pipeline {
   /** The number of waiting requests; infinite once the limit was exceeded. */
@@ -68,14 +66,13 @@ function stopReading(socket: Socket): void {
 }
 
 /**
- * Makes a connection stay half open for `CLOSE_DELAY_MS` when it closes after a response. Without the delay, a client that
+ * Makes a connection stay half open for a while when it closes after a response. Without the delay, a client that
  * is still sending its body could lose the response, because the kernel resets a connection that is closed while it has
  * unread data.
  */
 export function delayClose(socket: Socket): void {
   socket.destroySoon = () => {
     socket.end();
-    const timer = setTimeout(() => socket.destroy(), CLOSE_DELAY_MS).unref();
-    socket.once('close', () => clearTimeout(timer));
+    destroyAfterDelay(socket);
   };
 }
