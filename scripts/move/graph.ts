@@ -1,7 +1,7 @@
 import type { Edges, GraphSnapshot, SocialGraph } from '../../db/graph/index.js';
 import type { Database } from '../../db/postgres/index.js';
 import type { Progress } from '../progress.js';
-import type { OnDifference } from './differences.js';
+import type { OnDifference } from './rows.js';
 
 /** The number of people whose edges are held in memory. */
 const PEOPLE_PER_PAGE = 200;

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import pLimit from 'p-limit';
 import type { ImageStore } from '../../db/images/index.js';
 import type { Progress } from '../progress.js';
-import type { OnDifference } from './differences.js';
+import type { OnDifference } from './rows.js';
 
 const CONCURRENT_IMAGES = 8;
 

@@ -2,7 +2,9 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/postgres/index.js';
 import type { Tables } from '../../db/schema.js';
 import type { Progress } from '../progress.js';
-import type { OnDifference } from './differences.js';
+
+/** Receives a difference between source and target, described by ids and names, without content. */
+export type OnDifference = (difference: string) => void;
 
 interface Table {
   name: keyof Tables;
