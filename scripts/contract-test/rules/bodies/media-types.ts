@@ -3,7 +3,7 @@ import type { RequestOptions } from '../../exchange.js';
 import { expectErrorShape, expectProblems, expectThat } from '../../expect.js';
 import { CHUNKED, contentType } from '../../fixtures.js';
 import { rule } from '../../rule.js';
-import { validRequest } from '.././operations.js';
+import { validRequest } from '../operations.js';
 import { EMPTY_BODIES, FORM, getSender, isJson, withBody } from './requests.js';
 
 /** Returns the fields that a 400 names when no field is sent. */
