@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { type Config, VARIABLE_NAMES } from '../../handlers/config/index.js';
-import { parseTokenKeys } from '../../handlers/config/variables.js';
 import { configWarnings } from '../../handlers/config/warnings.js';
+import { readTokenKeys } from '../../handlers/security/token-keys.js';
 import { type Check, type Finding, ok, warning } from './checks.js';
 
 /** Returns the checks of a valid configuration. */
@@ -18,12 +17,8 @@ export const configurationChecks = (config: Config): Check[] => [
 /** Weak keys in the variable make the configuration invalid. */
 async function checkTokenKeys({ tokenKeys, stores }: Config): Promise<Finding> {
   if (tokenKeys) return ok(`${tokenKeys.length} key(s), ${tokenKeys[0].id} signs`);
-  const content = await readFile(join(stores.dataDir, 'token-keys'), 'utf8').catch((error) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-  if (content === undefined) return ok('the first start generates a key in DATA_DIR');
-  return ok(`${parseTokenKeys(content.trim()).length} key(s) in DATA_DIR`);
+  const keys = await readTokenKeys(join(stores.dataDir, 'token-keys'));
+  return ok(keys ? `${keys.length} key(s) in DATA_DIR` : 'the first start generates a key in DATA_DIR');
 }
 
 function checkPublicUrl({ publicUrl, trustProxy }: Config): Finding {

@@ -3,7 +3,8 @@ import { resolve } from 'node:path';
 import { parseArgs, parseEnv } from 'node:util';
 import { type Config, ConfigError, readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
-import { parseTokenKeys, type TokenKey } from '../../handlers/config/variables.js';
+import type { TokenKey } from '../../handlers/config/variables.js';
+import { readTokenKeys } from '../../handlers/security/token-keys.js';
 import { explain } from '../explain.js';
 import { createProgressDisplay } from '../progress.js';
 import { move, type Outcome, openMoveStores } from './move.js';
@@ -74,11 +75,7 @@ function formatOutcome({ result, differences, examples }: Outcome, path: string)
 async function tokenKeyAdvice(source: Config, target: Config): Promise<string | undefined> {
   const keyFile = (config: Config) => resolve(config.stores.dataDir, 'token-keys');
   const readKeys = async (config: Config): Promise<readonly TokenKey[]> =>
-    config.tokenKeys ??
-    (await readFile(keyFile(config), 'utf8').then(
-      (text) => parseTokenKeys(text.trim()),
-      () => [],
-    ));
+    config.tokenKeys ?? (await readTokenKeys(keyFile(config)).catch(() => undefined)) ?? [];
   const targetKeys = new Set((await readKeys(target)).map(({ id, secret }) => `${id}:${secret}`));
   if ((await readKeys(source)).every(({ id, secret }) => targetKeys.has(`${id}:${secret}`))) return undefined;
   const keys = source.tokenKeys ? 'the current value of TOKEN_KEYS' : `the line in ${keyFile(source)}`;
