@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackup } from './backup/create.js';
 import { embeddedGraph } from './graph/embedded.js';
 import type { SocialGraph } from './graph/index.js';
-import type { Neo4jOptions } from './graph/neo4j.js';
+import type { Neo4jOptions } from './graph/neo4j-session.js';
 import { diskImages } from './images/disk.js';
 import { type ImageHolds, withHolds } from './images/holds.js';
 import type { ImageStore } from './images/index.js';

@@ -8,8 +8,6 @@ import { ensureNodes, idsOf, inLockOrder } from './neo4j-shared.js';
 import { neo4jSnapshot } from './neo4j-snapshot.js';
 import { warmUpNeo4j } from './neo4j-warm-up.js';
 
-export type { Neo4jOptions };
-
 /** The timeout of one call during a migration, a verification or a move. */
 const MAINTENANCE_TIMEOUT_MS = 10 * 60 * 1000;
 

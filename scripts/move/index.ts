@@ -7,7 +7,8 @@ import type { TokenKey } from '../../handlers/config/variables.js';
 import { readTokenKeys } from '../../handlers/security/token-keys.js';
 import { explain } from '../explain.js';
 import { createProgressDisplay } from '../progress.js';
-import { move, type Outcome, openMoveStores } from './move.js';
+import { move, type Outcome } from './move.js';
+import { openMoveStores } from './stores.js';
 
 const USAGE = `npm run move -- --to FILE
 

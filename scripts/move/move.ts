@@ -5,8 +5,6 @@ import { compareRows, copyRows } from './rows.js';
 import { beginMove, checkPreconditions, finishMove } from './state.js';
 import type { MoveStores } from './stores.js';
 
-export { openMoveStores } from './stores.js';
-
 export interface Outcome {
   /** If `differs`, the move is incomplete and no service starts on the target. */
   result: 'moved' | 'already moved' | 'differs';

@@ -14,7 +14,8 @@ import { createProgressDisplay } from '../progress.js';
 import { table } from '../table.js';
 import { seedDemo } from './demo.js';
 import { DEMO_PASSWORD } from './demo-data.js';
-import { type Population, problemsOf, seed } from './seed.js';
+import { type Population, problemsOf } from './population.js';
+import { seed } from './seed.js';
 
 const USAGE = `npm run seed -- --demo
 npm run seed -- --accounts N [--posts N] [--likes N] [--friends N] [--private PERCENT]

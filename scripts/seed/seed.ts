@@ -5,8 +5,6 @@ import { friendPairs, likePairs, type Pair } from './edges.js';
 import type { Population } from './population.js';
 import { addAccounts, addPosts, vacuumAnalyze } from './rows.js';
 
-export { type Population, problemsOf } from './population.js';
-
 /** The ids of the created rows, in order of creation. */
 export interface Seeded {
   accounts: number[];

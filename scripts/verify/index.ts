@@ -5,7 +5,9 @@ import { createLogger } from '../../handlers/config/logger.js';
 import { explain } from '../explain.js';
 import { createProgressBar } from '../progress.js';
 import { table } from '../table.js';
-import { type CheckProgress, type Finding, type PendingEntries, type VerifyResult, verify } from './verify.js';
+import type { PendingEntries } from './outbox.js';
+import type { CheckProgress, Finding } from './rules.js';
+import { type VerifyResult, verify } from './verify.js';
 
 /** Exit codes. */
 const EXIT_AGREE = 0;

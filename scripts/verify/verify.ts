@@ -10,8 +10,6 @@ import { createRepair } from './repair.js';
 import { type CheckContext, type CheckProgress, createFindings, type Finding } from './rules.js';
 import { checkStoredBytes } from './stored-bytes.js';
 
-export type { CheckProgress, Finding, PendingEntries };
-
 export interface VerifyResult {
   findings: Finding[];
   /** The outbox at the end of the run. */

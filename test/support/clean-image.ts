@@ -1,7 +1,8 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cleanImage, ImageRefusedError } from '../../handlers/policy/image-metadata/index.js';
+import { ImageRefusedError } from '../../handlers/policy/image-metadata/errors.js';
+import { cleanImage } from '../../handlers/policy/image-metadata/index.js';
 import { detectImageType } from '../../handlers/policy/image-types.js';
 import type { Lifetime } from './lifetime.js';
 

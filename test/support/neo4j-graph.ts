@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
 import type { SocialGraph } from '../../db/graph/index.js';
-import { type Neo4jOptions, openNeo4j } from '../../db/graph/neo4j.js';
+import { openNeo4j } from '../../db/graph/neo4j.js';
+import type { Neo4jOptions } from '../../db/graph/neo4j-session.js';
 import type { Log } from '../../db/support/log.js';
 import { queryGraph, silentLog } from './stores.js';
 

@@ -23,8 +23,6 @@ import { hasMetadataMarkers } from './markers.js';
 import { walkPng } from './png.js';
 import { walkWebp } from './webp.js';
 
-export { ImageRefusedError } from './errors.js';
-
 /** Walks through a file and adds what it finds to `findings`. @throws UnreadableImageError, ImageRefusedError */
 type Walk = (file: ImageFile, findings: Findings) => Promise<void>;
 
