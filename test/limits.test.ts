@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { Exposition } from './support/prometheus.js';
+import { scrape } from './support/prometheus.js';
 import { problemsOf, type TestResponse } from './support/requests.js';
 import { startTestService } from './support/service.js';
 import { createWireSender, openConnection, type WireOptions, writeBytes } from './support/wire.js';
@@ -141,7 +141,7 @@ t.test('after the first 429 of an address, nothing is read for it', async (t) =>
   const headers = { 'X-Forwarded-For': '203.0.113.1', Authorization: `Bearer ${token}` };
   const sendPosts = () => send('GET', '/posts', { headers });
   const countReads = async () => {
-    const exposition = new Exposition(await (await fetch(`${opsUrl}/metrics`)).text());
+    const exposition = await scrape(opsUrl);
     return ['session', 'newestPosts'].map((batch) => exposition.value('batch_size_count', { batch }));
   };
   for (let count = 0; count < 3; count += 1) t.equal((await sendPosts()).status, 200);

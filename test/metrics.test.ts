@@ -10,21 +10,17 @@ import { createMetrics } from '../handlers/http/metrics.js';
 import { hashPassword } from '../handlers/security/password-hashing.js';
 import { contract } from '../scripts/contract-test/document.js';
 import { picture } from './support/picture.js';
-import { Exposition } from './support/prometheus.js';
+import { Exposition, scrape } from './support/prometheus.js';
 import { createPost, startTestService } from './support/service.js';
 import { onServices, temporaryDirectory } from './support/stores.js';
 
 const service = await startTestService(t);
 
-async function scrape(): Promise<Exposition> {
-  return new Exposition(await (await fetch(`${service.opsUrl}/metrics`)).text());
-}
-
 /** Runs an action. Returns a function that returns how much a metric has increased during it. */
 async function measureIncrease(during: () => Promise<unknown>) {
-  const before = await scrape();
+  const before = await scrape(service.opsUrl);
   await during();
-  const after = await scrape();
+  const after = await scrape(service.opsUrl);
   return (name: string, labels: Record<string, string> = {}) =>
     (after.value(name, labels) ?? 0) - (before.value(name, labels) ?? 0);
 }
@@ -44,7 +40,7 @@ t.test('responds in the Prometheus text format, with metrics of the process', as
 });
 
 t.test('the embedded stores report their sizes', { skip: onServices && 'the stores are not embedded' }, async (t) => {
-  const exposition = await scrape();
+  const exposition = await scrape(service.opsUrl);
   for (const name of ['embedded_database_bytes', 'embedded_wal_bytes']) {
     t.ok((exposition.value(name) ?? 0) > 2 ** 20, name);
   }
@@ -64,12 +60,12 @@ t.test(
 
 t.test('reports the free space on the disk of DATA_DIR', async (t) => {
   const { bavail, bsize } = await statfs(service.stores.directory.root);
-  const free = (await scrape()).value('data_directory_free_bytes') ?? 0;
+  const free = (await scrape(service.opsUrl)).value('data_directory_free_bytes') ?? 0;
   t.ok(Math.abs(free - bavail * bsize) < 2 ** 30, `${free} bytes`);
 });
 
 t.test('reports whether each store is available', async (t) => {
-  const exposition = await scrape();
+  const exposition = await scrape(service.opsUrl);
   for (const store of ['postgres', 'graph', 'images'])
     t.equal(exposition.value('store_available', { store }), 1, store);
 
@@ -188,7 +184,7 @@ t.test('reports waiting and overdue outbox entries and the age of the oldest', a
   const { db } = service.stores;
   const key = `metrics-${randomBytes(8).toString('hex')}`;
   const read = async () => {
-    const exposition = await scrape();
+    const exposition = await scrape(service.opsUrl);
     return Object.fromEntries(
       ['person', 'post', 'image'].map((kind) => [
         kind,
@@ -252,7 +248,7 @@ t.test('reports connections and large responses', async (t) => {
 });
 
 t.test("reports the service's connection pools", async (t) => {
-  const exposition = await scrape();
+  const exposition = await scrape(service.opsUrl);
   for (const pool of Object.keys(service.stores.pools())) {
     t.type(exposition.value('postgres_pool_connections', { pool, state: 'used' }), 'number', pool);
     t.type(exposition.value('postgres_pool_waiting', { pool }), 'number', pool);
@@ -290,7 +286,7 @@ t.test('labels are names from the code and the contract; user input creates no s
   await sendRequestsWith('unmistakable');
   const countOwnSamples = ({ samples }: Exposition) =>
     samples.filter(({ name }) => /^(http|store|batch)_/.test(name)).length;
-  const before = countOwnSamples(await scrape());
+  const before = countOwnSamples(await scrape(service.opsUrl));
   for (let round = 0; round < 5; round += 1) await sendRequestsWith(randomBytes(8).toString('hex'));
   const response = await fetch(`${service.opsUrl}/metrics`);
   const text = await response.text();

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { drainOutbox } from './support/contents.js';
 import { picture } from './support/picture.js';
+import { scrape } from './support/prometheus.js';
 import { befriend, createPost, startTestService, type TestUser } from './support/service.js';
 import { recordStatements } from './support/statements.js';
 
@@ -49,9 +50,7 @@ const isOfRequest = ({ text }: { text: string }) => !BACKGROUND.test(text);
 
 /** Returns the number of calls to the graph so far. */
 async function graphCalls(): Promise<number> {
-  const text = await (await fetch(`${service.opsUrl}/metrics`)).text();
-  const counts = [...text.matchAll(/^\S*store\S*_count\{[^}]*store="graph"[^}]*\} (\d+)$/gm)];
-  return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+  return (await scrape(service.opsUrl)).value('store_call_duration_seconds_count', { store: 'graph' }) ?? 0;
 }
 
 /** Runs an operation as a stranger, and returns the response, the statements and the number of graph calls. */

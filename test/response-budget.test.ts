@@ -3,7 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import t from 'tap';
 import { createResponseBudget } from '../handlers/http/response-budget.js';
-import { createPost, startTestService } from './support/service.js';
+import { scrape } from './support/prometheus.js';
+import { createPost, startTestService, type TestService } from './support/service.js';
 
 const LIMITS = { unsentBytes: 100, waitingBytes: 100, waitMs: 60_000 };
 
@@ -109,19 +110,19 @@ t.test('an address may use a quarter of the budget, and does not block others', 
   t.equal(own[1]?.outcome, 'started');
 });
 
+/** Reads the number of bytes of large responses that are being sent. */
+const unsentBytes = async ({ opsUrl }: TestService) =>
+  Number((await scrape(opsUrl)).value('http_large_response_bytes', { state: 'unsent' }));
+
 t.test('large pages count towards the budget until they are read, and are complete', async (t) => {
   const service = await startTestService(t);
   const user = await service.createUser();
   for (let count = 0; count < 20; count += 1) await createPost(user, { text: '😀'.repeat(10_000) });
-  const metric = async () => {
-    const text = await (await fetch(`${service.opsUrl}/metrics`)).text();
-    return Number(/^http_large_response_bytes\{state="unsent"\} (\d+)/m.exec(text)?.[1]);
-  };
   const page = await user.send('GET', '/posts/me?limit=100');
   t.equal(page.body.length, 20);
   t.equal(page.body[19].text, '😀'.repeat(10_000));
   t.equal(page.bytes.length, Number(page.headers.get('content-length')));
-  t.equal(await metric(), 0);
+  t.equal(await unsentBytes(service), 0);
 
   const head = await user.send('HEAD', '/posts/me?limit=100');
   t.equal(Number(head.headers.get('content-length')), page.bytes.length);
@@ -130,11 +131,11 @@ t.test('large pages count towards the budget until they are read, and are comple
   const request = `GET /posts/me?limit=100 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${user.token}\r\n\r\n`;
   const sockets = Array.from({ length: 2 }, () => connect(Number(port), hostname).pause());
   for (const socket of sockets) socket.write(request.repeat(12));
-  while ((await metric()) === 0) await turn();
+  while ((await unsentBytes(service)) === 0) await turn();
   t.equal((await user.send('GET', '/auth/me')).status, 200);
   for (const socket of sockets) socket.destroy();
   await Promise.all(sockets.map((socket) => once(socket, 'close')));
-  while ((await metric()) > 0) await turn();
+  while ((await unsentBytes(service)) > 0) await turn();
   t.equal((await user.send('GET', '/posts/me?limit=100')).status, 200);
 });
 
@@ -143,15 +144,11 @@ t.test('the document counts towards the budget until it is read', async (t) => {
   const { hostname, port } = new URL(service.url);
   const socket = connect(Number(port), hostname).pause();
   socket.write('GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(30));
-  const unsentBytes = async () => {
-    const text = await (await fetch(`${service.opsUrl}/metrics`)).text();
-    return Number(/^http_large_response_bytes\{state="unsent"\} (\d+)/m.exec(text)?.[1]);
-  };
   const deadline = Date.now() + 10_000;
-  while ((await unsentBytes()) === 0 && Date.now() < deadline) await turn();
+  while ((await unsentBytes(service)) === 0 && Date.now() < deadline) await turn();
   const document = await fetch(`${service.url}/openapi.json`, { headers: { 'Accept-Encoding': 'identity' } });
-  t.equal(await unsentBytes(), Number(document.headers.get('content-length')));
+  t.equal(await unsentBytes(service), Number(document.headers.get('content-length')));
   await document.arrayBuffer();
   socket.destroy();
-  while ((await unsentBytes()) > 0) await turn();
+  while ((await unsentBytes(service)) > 0) await turn();
 });

@@ -3,7 +3,7 @@ import { pngChunk, SECRET, png as withMetadata } from '../scripts/contract-test/
 import { samples } from '../scripts/contract-test/images.js';
 import { listImageNames } from './support/image-store.js';
 import { picture } from './support/picture.js';
-import { Exposition } from './support/prometheus.js';
+import { scrape } from './support/prometheus.js';
 import type { TestResponse } from './support/requests.js';
 import { startTestService, type TestUser } from './support/service.js';
 
@@ -123,9 +123,9 @@ t.test('a retry with an idempotency key does not count again, even if the quota 
 });
 
 t.test('rejected uploads are counted in the metrics', async (t) => {
-  const read = async () => new Exposition(await (await fetch(`${service.opsUrl}/metrics`)).text());
-  const before = (await read()).value('quota_refusals_total', { quota: 'storage' }) ?? 0;
+  const count = async () => (await scrape(service.opsUrl)).value('quota_refusals_total', { quota: 'storage' }) ?? 0;
+  const before = await count();
   const { user } = await createFullAccount();
   await create(user, small());
-  t.equal((await read()).value('quota_refusals_total', { quota: 'storage' }), before + 1);
+  t.equal(await count(), before + 1);
 });

@@ -5,7 +5,7 @@ import t from 'tap';
 import { parse } from 'yaml';
 import { startListening } from '../../scripts/deploy/grafana/prometheus.js';
 import { needsProgram } from '../support/programs.js';
-import { Exposition } from '../support/prometheus.js';
+import { Exposition, scrape } from '../support/prometheus.js';
 import { selectorsOf, unknownNames } from '../support/promql.js';
 import { startTestService } from '../support/service.js';
 import { startTlsProxy } from '../support/tls.js';
@@ -79,7 +79,7 @@ t.test('the README lists every alert', async (t) => {
 t.test('every alert names metrics and labels that a running service has', async (t) => {
   const service = await startTestService(t);
   await sendTraffic(service);
-  const exposition = new Exposition(await (await fetch(`${service.opsUrl}/metrics`)).text());
+  const exposition = await scrape(service.opsUrl);
   for (const { alert, expr } of rules) t.same(unknownNames(expr, exposition, FOREIGN), [], alert);
 });
 

@@ -3,7 +3,7 @@ import t from 'tap';
 import { type Panel, readDashboard, withRateInterval } from '../../scripts/deploy/grafana/panels.js';
 import { startPrometheus } from '../../scripts/deploy/grafana/prometheus.js';
 import { needsProgram } from '../support/programs.js';
-import { Exposition } from '../support/prometheus.js';
+import { scrape } from '../support/prometheus.js';
 import { unknownNames } from '../support/promql.js';
 import { startTestService } from '../support/service.js';
 import { freshDataDirectory, temporaryDirectory } from '../support/stores.js';
@@ -21,7 +21,7 @@ const graphs = panels.filter(({ type }) => type !== 'row');
 const queries = graphs.flatMap(({ title, targets = [] }) => targets.map((target) => ({ title, ...target })));
 
 t.test('every query names metrics and labels that a running service has', async (t) => {
-  const exposition = new Exposition(await (await fetch(`${service.opsUrl}/metrics`)).text());
+  const exposition = await scrape(service.opsUrl);
   for (const { title, expr } of queries) t.same(unknownNames(expr, exposition), [], title);
 });
 

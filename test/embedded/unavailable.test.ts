@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { StoresDisagreeError } from '../../db/installation.js';
 import { picture } from '../support/picture.js';
-import { Exposition } from '../support/prometheus.js';
+import { scrape } from '../support/prometheus.js';
 import type { TestResponse } from '../support/requests.js';
 import { startTestService } from '../support/service.js';
 import { freshDataDirectory } from '../support/stores.js';
@@ -44,7 +44,7 @@ t.test(
       t.equal((await user.send('POST', '/posts/create', { form: { title: 'T', text: 'T' } })).status, 201);
       t.equal((await user.send('DELETE', `/posts/delete?id=${post.id}`)).status, 200);
       t.equal((await fetch(`${service.opsUrl}/readyz`)).status, 503);
-      const metrics = new Exposition(await (await fetch(`${service.opsUrl}/metrics`)).text());
+      const metrics = await scrape(service.opsUrl);
       t.equal(metrics.value('store_available', { store: 'images' }), 0);
       t.equal(metrics.value('store_available', { store: 'graph' }), 1);
     });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import { type ServiceProcess, startAndFail, startProcess } from '../support/processes.js';
-import { Exposition } from '../support/prometheus.js';
+import { scrape } from '../support/prometheus.js';
 import { freshStores, needsServers } from '../support/stores.js';
 
 const WORKERS = 2;
@@ -60,7 +60,7 @@ t.test('workers share a port and the rate limits, and their metrics are added up
   const ready = await fetch(`${service.opsUrl}/readyz`);
   t.equal(ready.status, 200);
   t.match(await ready.json(), { status: 'ok', stores: { postgres: { ok: true }, redis: { ok: true } } });
-  const metrics = new Exposition(await (await fetch(`${service.opsUrl}/metrics`)).text());
+  const metrics = await scrape(service.opsUrl);
   t.equal(metrics.value('http_requests_total', { operation: 'getCurrentAccount', status: '401' }), requests);
   t.equal(metrics.value('store_available', { store: 'postgres' }), 1, 'the metric is the minimum of all workers');
   t.equal(await service.end('SIGTERM'), 0);

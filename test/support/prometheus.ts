@@ -74,3 +74,6 @@ export class Exposition {
     return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0);
   }
 }
+
+/** Reads the metrics of a service from its operations server. */
+export const scrape = async (opsUrl: string) => new Exposition(await (await fetch(`${opsUrl}/metrics`)).text());
