@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, request as httpRequest, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
@@ -14,6 +13,7 @@ import { createLimits } from '../scripts/contract-test/limits.js';
 import { allRules, FULL_RUN_REQUESTS, type Run } from '../scripts/contract-test/run.js';
 import { EMPTY_CONTENTS, readContents } from './support/contents.js';
 import { checkContract } from './support/contract-run.js';
+import { listen } from './support/listen.js';
 import { runCommand, script, spawnNode } from './support/processes.js';
 import { startTestService } from './support/service.js';
 import { temporaryDirectory } from './support/stores.js';
@@ -263,12 +263,8 @@ t.test('reports a request as a shell command that sends the same request', async
 });
 
 /** Starts a server, which is closed when the test ends. */
-async function serve(t: Test, listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+const serve = async (t: Test, listener: RequestListener) =>
+  `http://127.0.0.1:${await listen(t, createServer(listener))}`;
 
 /** Sends a JSON response, or an HTML response if the body is a string. */
 const respond = (response: ServerResponse, status: number, body: unknown, headers = {}) => {
