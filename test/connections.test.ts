@@ -1,11 +1,10 @@
-import { subscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import Fastify from 'fastify';
 import t, { type Test } from 'tap';
 import { respondToClientError } from '../handlers/http/client-errors.js';
 import { PASSWORD, startTestService, type TestService } from './support/service.js';
-import { openConnection, writeBytes } from './support/wire.js';
+import { nextAcceptedSocket, openConnection, writeBytes } from './support/wire.js';
 
 /* Requests that no HTTP client sends: malformed, duplicated, cut off or endless. */
 
@@ -144,9 +143,7 @@ t.test('closes the connection of an endless body after the response', async (t) 
 
 t.test('closes the connection of a client that keeps its end open after an error', async (t) => {
   const { hostname, port } = new URL(service.url);
-  const accepted = new Promise<Socket>((resolve) => {
-    subscribe('net.server.socket', (message) => resolve((message as { socket: Socket }).socket));
-  });
+  const accepted = nextAcceptedSocket();
   const client = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
   t.teardown(() => client.destroy());
   const closed = once(await accepted, 'close');

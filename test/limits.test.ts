@@ -1,10 +1,8 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { scrape } from './support/prometheus.js';
 import { problemsOf, type TestResponse } from './support/requests.js';
 import { startTestService } from './support/service.js';
-import { createWireSender, openConnection, type WireOptions, writeBytes } from './support/wire.js';
+import { createWireSender, nextAcceptedSocket, openConnection, type WireOptions, writeBytes } from './support/wire.js';
 
 const APP = 'https://app.example';
 const LIMITS = { RATE_LIMIT_MAX: '3', RATE_LIMIT_STRICT_MAX: '2' };
@@ -98,13 +96,7 @@ t.test('a client can read a 429 while it is still sending', async (t) => {
 
 /** Opens a connection. Returns whether the service delays reading from it. */
 async function isDelayed(t: Test, url: string): Promise<boolean> {
-  const accepted = new Promise<Socket>((resolve) => {
-    const listener = (message: unknown) => {
-      unsubscribe('net.server.socket', listener);
-      resolve((message as { socket: Socket }).socket);
-    };
-    subscribe('net.server.socket', listener);
-  });
+  const accepted = nextAcceptedSocket();
   const { socket } = openConnection(t, url);
   const delayed = (await accepted).isPaused();
   socket.destroy();

@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { createResponseBudget } from '../handlers/http/response-budget.js';
 import { scrape } from './support/prometheus.js';
@@ -37,9 +38,6 @@ function createBudget(limits = LIMITS) {
     },
   };
 }
-
-/** Lets pending promises settle. */
-const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 t.test('responses wait in order until earlier ones have been sent', async (t) => {
   const { budget, take } = createBudget();

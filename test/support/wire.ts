@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -79,6 +80,16 @@ export function openConnection(t: Test, url: string): Connection {
     closed,
   };
 }
+
+/** Returns the server's socket of the next connection that a server in this process accepts. */
+export const nextAcceptedSocket = () =>
+  new Promise<Socket>((resolve) => {
+    const listener = (message: unknown) => {
+      unsubscribe('net.server.socket', listener);
+      resolve((message as { socket: Socket }).socket);
+    };
+    subscribe('net.server.socket', listener);
+  });
 
 /** Sends bytes over a new connection, and returns the bytes received until it is closed, as Latin-1. */
 export async function writeBytes(t: Test, url: string, bytes: string): Promise<string> {

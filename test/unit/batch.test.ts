@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { batched } from '../../db/support/batch.js';
 
@@ -10,8 +11,6 @@ function controlledLoader(options: { maxBatchSize?: number } = {}) {
     });
   return { batches, keys: () => batches.map((batch) => batch.keys), load: batched(loadBatch, options) };
 }
-
-const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 t.test('batches the calls of one turn, and returns to each the value of its key', async (t) => {
   const { batches, keys, load } = controlledLoader();
