@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
-import { createAccount } from '../db/accounts.js';
 import type { Edges } from '../db/graph/index.js';
 import { withPendingImage } from '../db/outbox/pending-images.js';
 import type { Stores } from '../db/stores.js';
@@ -206,7 +205,7 @@ t.test('reports violations that a repair cannot fix, each time', async (t) => {
 t.test('reports waiting outbox entries, but not as findings', async (t) => {
   const stores = await openStoresWithoutRelay(t);
   const { db, graph } = stores;
-  const { account, post, storeImage, record, upload } = createFixtures(stores);
+  const { account, accountWithoutNode, post, storeImage, record, upload } = createFixtures(stores);
   const user = await account();
   const [deletedPerson, deletedPost, image] = [await account(), await post(user), await storeImage()];
   await graph.like([{ person: deletedPerson, post: deletedPost }]);
@@ -218,11 +217,7 @@ t.test('reports waiting outbox entries, but not as findings', async (t) => {
     { kind: 'image', key: image },
   ]);
   await sql`update outbox set due_at = now() - interval '4 minutes' where id = any(${idsOf(due)})`.execute(db);
-  const created = await createAccount(
-    { db, graph: { hasNodes: true } },
-    { name: 'N', username: 'n', email: 'n@x.example', passwordHash: 'hash' },
-  );
-  t.equal(created.outcome, 'created', 'its node does not exist yet');
+  await accountWithoutNode();
   const [second] = await record([{ kind: 'post', key: 1_000_000 }]);
   const createdAt = new Date('2026-01-02T03:04:05Z');
   await sql`update outbox set delivered = true, due_at = now() + interval '1 minute', created_at = ${createdAt}

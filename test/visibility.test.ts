@@ -1,17 +1,18 @@
 import { randomInt } from 'node:crypto';
 import { sql } from 'kysely';
 import t from 'tap';
-import { createAccount } from '../db/accounts.js';
 import { findDeepIds } from '../db/deep-pages.js';
 import { newestIds, postsPublicOrBy } from '../db/feed.js';
-import { createPost, findPostOwners, findPostsPublicOrOwn } from '../db/posts.js';
+import { findPostOwners, findPostsPublicOrOwn } from '../db/posts.js';
 import { canSee, isPublicOrOwn } from '../db/visibility.js';
 import { findVisiblePost } from '../db/visible-posts.js';
 import { createRandom } from '../scripts/seed/random.js';
+import { createFixtures, repeat } from './support/inconsistencies.js';
 import { openTestStores } from './support/stores.js';
 
 const stores = await openTestStores(t);
 const { db, graph, read } = stores;
+const { account, post } = createFixtures(stores);
 
 const USER_COUNT = 12;
 const POST_COUNT = 60;
@@ -19,33 +20,16 @@ const PAGE = { limit: POST_COUNT + 1, offset: 0 };
 
 const byId = (a: number, b: number) => a - b;
 
-/** Creates an account, and returns its id. */
-async function account(name: string, { isPrivate = false } = {}): Promise<number> {
-  const values = { name, username: name, email: `${name}@example.org`, passwordHash: 'none' };
-  const created = await createAccount({ db, graph }, values);
-  if (created.outcome !== 'created') throw new Error('no account was created');
-  await db.updateTable('accounts').set({ private: isPrivate }).where('id', '=', created.id).execute();
-  return created.id;
-}
-
-/** Creates a post, and returns its id. */
-async function post(author: number): Promise<number> {
-  const created = await createPost(stores, author, { title: 'A title', text: 'A text' });
-  return created?.post.id ?? 0;
-}
+const makePrivate = (...ids: number[]) =>
+  db.updateTable('accounts').set({ private: true }).where('id', 'in', ids).execute();
 
 t.test('the rule in TypeScript and the rule in SQL agree for a generated population', async (t) => {
   const seed = Number(process.env.SEED ?? randomInt(1, 1_000_000));
   t.comment(`SEED=${seed}`);
   const random = createRandom(seed);
-  const users: number[] = [];
-  for (let n = 0; n < USER_COUNT; n += 1) users.push(await account(`visibility${n}`));
+  const users = await repeat(USER_COUNT, account);
   const privateUsers = users.filter(() => random(2) === 0);
-  await db
-    .updateTable('accounts')
-    .set({ private: true })
-    .where('id', 'in', [0, ...privateUsers])
-    .execute();
+  await makePrivate(0, ...privateUsers);
   const friendsOf = new Map(users.map((user) => [user, new Set<number>()]));
   for (const user of users) {
     for (const other of users.filter((id) => id < user && random(3) === 0)) {
@@ -94,7 +78,8 @@ t.test('the rule in TypeScript and the rule in SQL agree for a generated populat
 });
 
 t.test('the content of a private post is not read for users who query it together with its author', async (t) => {
-  const [author, stranger] = [await account('author', { isPrivate: true }), await account('stranger')];
+  const [author, stranger] = [await account(), await account()];
+  await makePrivate(author);
   const id = await post(author);
   const contentFor = async (...viewers: number[]) =>
     (
@@ -111,7 +96,8 @@ t.test('the content of a private post is not read for users who query it togethe
 });
 
 t.test('a private post is hidden if the friendship ends before its content is read', async (t) => {
-  const [author, friend] = [await account('former', { isPrivate: true }), await account('friend')];
+  const [author, friend] = [await account(), await account()];
+  await makePrivate(author);
   const id = await post(author);
   await graph.request(friend, author);
   await graph.accept(author, friend);

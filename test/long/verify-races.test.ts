@@ -1,6 +1,4 @@
-import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { createAccount } from '../../db/accounts.js';
 import { deletePost } from '../../db/posts.js';
 import type { Stores } from '../../db/stores.js';
 import { verify } from '../../scripts/verify/verify.js';
@@ -20,22 +18,9 @@ import { silentLog } from '../support/stores.js';
 t.test('accepts changes between two reads', async (t) => {
   const stores = await openStoresWithoutRelay(t);
   const { db, graph, images, outbox } = stores;
-  const { account, post, postWithImage, deleteAccount } = createFixtures(stores);
+  const { account, accountWithoutNode, post, postWithImage, deleteAccount } = createFixtures(stores);
   const [ada, ben] = [await account(), await account()];
   const kept = await postWithImage(ada);
-  /** Creates an account without delivering its outbox entries, so that it has no node. */
-  const createWithoutNode = async () => {
-    const created = await createAccount(
-      { db, graph: { hasNodes: true } },
-      {
-        name: 'G',
-        username: randomBytes(4).toString('hex'),
-        email: `${randomBytes(4).toString('hex')}@x.example`,
-        passwordHash: 'hash',
-      },
-    );
-    return created.outcome === 'created' ? created : { id: 0, entries: [] };
-  };
 
   /** Returns a function that runs an action on its first call, and waits for it on every call. */
   const once = (action: () => Promise<unknown>) => {
@@ -85,7 +70,7 @@ t.test('accepts changes between two reads', async (t) => {
 
   t.test('a missing node is created, or its account deleted, before the second read', needsNodes, async (t) => {
     for (const isDeleted of [false, true]) {
-      const { id, entries } = await createWithoutNode();
+      const { id, entries } = await accountWithoutNode();
       let reads = 0;
       const personIds: typeof graph.snapshot.personIds = async (...page) => {
         reads += 1;

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Test } from 'tap';
 import { createAccount, deleteAccount, findCredentials } from '../../db/accounts.js';
+import type { SocialGraph } from '../../db/graph/index.js';
 import { type EntityReference, enqueue } from '../../db/outbox/index.js';
 import { withPendingImage } from '../../db/outbox/pending-images.js';
 import { createPost } from '../../db/posts.js';
 import type { Stores } from '../../db/stores.js';
 import { type VerifyResult, verify } from '../../scripts/verify/verify.js';
+import { writeUpload } from './image-store.js';
 import { emptyGraph, freshStores, onServices, openTestStores, silentLog } from './stores.js';
 
 /** Small, so that every check reads several pages. */
@@ -39,27 +39,28 @@ export const findingsByRule = ({ findings }: VerifyResult) =>
 
 /** Returns functions that create test data as the service does. */
 export function createFixtures(stores: Stores) {
-  const { db, outbox, images, directory } = stores;
+  const { db, graph, outbox, images, directory } = stores;
   let accountCount = 0;
   const upload = async () => {
-    const path = join(directory.uploads, randomBytes(8).toString('hex'));
-    await writeFile(path, 'bytes');
+    const path = await writeUpload(directory.uploads, Buffer.from('bytes'));
     return { path, extension: 'png', bytes: 5, storageMaxBytes: 1000 };
   };
+  async function createUndelivered(graph: Pick<SocialGraph, 'hasNodes'>) {
+    accountCount += 1;
+    const name = `user${accountCount}`;
+    const registration = { name, username: name, email: `${name}@x.example`, passwordHash: 'hash' };
+    const created = await createAccount({ db, graph }, registration);
+    if (created.outcome !== 'created') throw new Error('no account was created');
+    return created;
+  }
   return {
     async account(): Promise<number> {
-      accountCount += 1;
-      const name = `user${accountCount}`;
-      const created = await createAccount(stores, {
-        name,
-        username: name,
-        email: `${name}@x.example`,
-        passwordHash: 'hash',
-      });
-      if (created.outcome !== 'created') throw new Error('no account was created');
-      await outbox.deliver(created.entries);
-      return created.id;
+      const { id, entries } = await createUndelivered(graph);
+      await outbox.deliver(entries);
+      return id;
     },
+    /** Creates an account without delivering its outbox entries, so that it has no node. */
+    accountWithoutNode: () => createUndelivered({ hasNodes: true }),
     async post(author: number): Promise<number> {
       const created = await createPost(stores, author, { title: 'A title', text: 'A text' });
       await outbox.deliver(created?.entries ?? []);
