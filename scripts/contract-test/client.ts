@@ -3,7 +3,13 @@ import https from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { headViolations, violations } from './conformance.js';
 import { operationFor } from './document.js';
-import type { CheckedResponse, ReceivedResponse, RequestOptions } from './exchange.js';
+import {
+  type CheckedResponse,
+  encodeBody,
+  type ReceivedResponse,
+  type RequestOptions,
+  readHeaders,
+} from './exchange.js';
 import type { Bucket, Limits } from './limits.js';
 
 /** Sends a request such as `GET /posts/7`. */
@@ -185,12 +191,6 @@ function withRepeated(headers: Record<string, string>, host: string, [name, ...v
 
 const isChunked = ({ headers = {} }: RequestOptions) => 'Transfer-Encoding' in headers;
 
-function readHeaders({ rawHeaders }: http.IncomingMessage): Headers {
-  const headers = new Headers();
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
-  return headers;
-}
-
 /** Returns the parsed JSON body, if any. Malformed JSON is returned as text, which fails the schema of every response. */
 function parseBody({ headers }: http.IncomingMessage, bytes: Buffer): unknown {
   if (bytes.length === 0 || !headers['content-type']?.startsWith('application/json')) return undefined;
@@ -199,21 +199,4 @@ function parseBody({ headers }: http.IncomingMessage, bytes: Buffer): unknown {
   } catch {
     return bytes.toString();
   }
-}
-
-async function encodeBody({ json, form, body }: RequestOptions): Promise<{ type?: string; body?: Uint8Array }> {
-  if (json !== undefined) return { type: 'application/json', body: Buffer.from(JSON.stringify(json)) };
-  if (body !== undefined) return { body: Buffer.from(body) };
-  if (form === undefined) return {};
-  const encoded = new Response(form instanceof FormData ? form : toFormData(form));
-  return {
-    type: encoded.headers.get('content-type') ?? '',
-    body: new Uint8Array(await encoded.arrayBuffer()),
-  };
-}
-
-function toFormData(fields: Record<string, string | File>): FormData {
-  const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) form.append(name, value);
-  return form;
 }

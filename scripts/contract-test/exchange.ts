@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+
 /** The credentials, headers and body of a request. */
 export interface RequestOptions {
   token?: string | undefined;
@@ -38,6 +40,37 @@ export interface DescribedExchange {
   /** A `curl` command for a POSIX shell with `<(…)`, such as bash. */
   request: string;
   response: { status: number; headers: string[]; body: string };
+}
+
+/** Returns the bytes of a body, and its media type unless the body is raw. */
+export async function encodeBody({
+  json,
+  form,
+  body,
+}: Pick<RequestOptions, 'json' | 'body'> & { form?: FormData | Record<string, string | Blob> }): Promise<{
+  type?: string;
+  body?: Uint8Array;
+}> {
+  if (json !== undefined) return { type: 'application/json', body: Buffer.from(JSON.stringify(json)) };
+  if (body !== undefined) return { body: Buffer.from(body) };
+  if (form === undefined) return {};
+  const encoded = new Response(form instanceof FormData ? form : toFormData(form));
+  return {
+    type: encoded.headers.get('content-type') ?? '',
+    body: new Uint8Array(await encoded.arrayBuffer()),
+  };
+}
+
+function toFormData(fields: Record<string, string | Blob>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  return form;
+}
+
+export function readHeaders({ rawHeaders }: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
+  return headers;
 }
 
 const MAX_BODY_CHARACTERS = 1500;

@@ -1,4 +1,5 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { encodeBody } from '../../scripts/contract-test/exchange.js';
 
 /** Options of a request. */
 export interface SendOptions {
@@ -74,21 +75,3 @@ export const statusOf = (response: Promise<Received>): Promise<number> =>
     ({ status }) => status,
     () => 0,
   );
-
-/** Returns the bytes of a body, and its media type unless the body is raw. */
-export async function encodeBody({
-  json,
-  form,
-  body,
-}: Pick<SendOptions, 'json' | 'form' | 'body'>): Promise<{ type?: string; body?: Uint8Array }> {
-  if (json !== undefined) return { type: 'application/json', body: Buffer.from(JSON.stringify(json)) };
-  if (body !== undefined) return { body: Buffer.from(body) };
-  if (form === undefined) return {};
-  const fields = new FormData();
-  for (const [name, value] of Object.entries(form)) {
-    if (typeof value === 'string') fields.append(name, value);
-    else fields.append(name, value, 'picture');
-  }
-  const encoded = new Response(fields);
-  return { type: encoded.headers.get('content-type') ?? '', body: new Uint8Array(await encoded.arrayBuffer()) };
-}

@@ -2,15 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { connect } from 'node:http2';
 import { Agent, request } from 'node:https';
 import type { Test } from 'tap';
-import { encodeBody } from '../abuse/client.js';
+import { encodeBody, readHeaders } from '../../scripts/contract-test/exchange.js';
+import { type TestResponse, toTestResponse } from '../support/requests.js';
 import type { Topology } from './topology.js';
-
-export interface ProxiedResponse {
-  status: number;
-  headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: each test knows its type.
-  body: any;
-}
 
 export interface ProxiedRequest {
   token?: string;
@@ -19,7 +13,7 @@ export interface ProxiedRequest {
   headers?: Record<string, string>;
 }
 
-export type Send = (method: string, path: string, options?: ProxiedRequest) => Promise<ProxiedResponse>;
+export type Send = (method: string, path: string, options?: ProxiedRequest) => Promise<TestResponse>;
 
 /**
  * Returns a function that sends requests through the proxy by HTTP/1.1 and trusts its certificate. `fetch` can do neither this
@@ -42,12 +36,9 @@ export async function createClient(t: Test, topology: Topology, localAddress = '
         const chunks: Buffer[] = [];
         incoming.on('error', reject);
         incoming.on('data', (chunk) => chunks.push(chunk));
-        incoming.on('end', () => {
-          const received = new Headers();
-          for (let at = 0; at + 1 < incoming.rawHeaders.length; at += 2)
-            received.append(incoming.rawHeaders[at] ?? '', incoming.rawHeaders[at + 1] ?? '');
-          resolve(toResponse(incoming.statusCode ?? 0, received, Buffer.concat(chunks)));
-        });
+        incoming.on('end', () =>
+          resolve(toTestResponse(incoming.statusCode ?? 0, readHeaders(incoming), Buffer.concat(chunks))),
+        );
       });
       outgoing.on('error', reject);
       outgoing.end(body);
@@ -61,7 +52,7 @@ export async function sendByHttp2(
   method: string,
   path: string,
   options: ProxiedRequest = {},
-): Promise<ProxiedResponse> {
+): Promise<TestResponse> {
   const session = connect(topology.url, { ca: await readFile(topology.certificate) });
   const { type, body } = await encodeBody(options);
   try {
@@ -83,15 +74,10 @@ export async function sendByHttp2(
           for (const item of [value ?? []].flat()) headers.append(name, String(item));
       });
       stream.on('data', (chunk) => chunks.push(chunk));
-      stream.on('end', () => resolve(toResponse(status, headers, Buffer.concat(chunks))));
+      stream.on('end', () => resolve(toTestResponse(status, headers, Buffer.concat(chunks))));
       stream.end(body);
     });
   } finally {
     session.close();
   }
-}
-
-function toResponse(status: number, headers: Headers, bytes: Buffer): ProxiedResponse {
-  const isJson = headers.get('content-type')?.startsWith('application/json');
-  return { status, headers, body: isJson && bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined };
 }
