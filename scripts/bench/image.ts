@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import { PNG_SIGNATURE, pngChunk, pngHeader } from '../png.js';
 
-const HEADER = '\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x04\0\0\0\x04\0\x08\x02\0\0\0';
-const END = '\0\0\0\0\0\0\0\0IEND\xae\x42\x60\x82';
+const IMAGE_BYTES = 256 * 1024;
+
+const start = Buffer.concat([PNG_SIGNATURE, pngHeader(1024, 1024)]);
+const end = pngChunk('IEND', '');
+// The chunk of the pixels is as much longer than its data as the empty chunk at the end.
+const pixels = randomBytes(IMAGE_BYTES - start.length - 2 * end.length);
 
 /** A PNG of 256 KiB, like a photo for the web. Its pixel data is random, because it must not compress and is never decoded. */
-export const IMAGE = randomBytes(256 * 1024);
-IMAGE.write(`${HEADER}\0\0\0\0`, 'latin1');
-IMAGE.writeUInt32BE(IMAGE.length - HEADER.length - END.length - 12, HEADER.length + 4);
-IMAGE.write('IDAT', HEADER.length + 8, 'latin1');
-IMAGE.write(END, IMAGE.length - END.length, 'latin1');
+export const IMAGE = Buffer.concat([start, pngChunk('IDAT', pixels), end]);
 
 /** Returns the multipart form that creates a post with this image. */
 export async function uploadForm(): Promise<{ type: string; bytes: Buffer }> {

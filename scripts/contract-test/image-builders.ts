@@ -1,4 +1,3 @@
-import { crc32 } from 'node:zlib';
 import { samples } from './images.js';
 
 /** A word for metadata, which cleaning must remove. */
@@ -42,17 +41,9 @@ export function jpeg(segments: Buffer[], beforeScan: Buffer[] = []): Buffer {
   return Buffer.concat([start, ...segments, tables, ...beforeScan, rest]);
 }
 
-export function pngChunk(type: string, data: string | Buffer): Buffer {
-  const body = Buffer.concat([latin1(type), Buffer.from(data as string, 'latin1')]);
-  return Buffer.concat([u32(body.length - 4), body, u32(crc32(body))]);
-}
-
 /** Returns the sample PNG with these chunks after its header. */
 export const png = (...chunks: Buffer[]) =>
   Buffer.concat([samples.png.subarray(0, 33), ...chunks, samples.png.subarray(33)]);
-
-export const pngHeader = (width: number, height: number) =>
-  pngChunk('IHDR', Buffer.concat([u32(width), u32(height), Buffer.from([8, 2, 0, 0, 0])]));
 
 export const gifExtension = (label: number, ...blocks: string[]) =>
   Buffer.concat([

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
-import { pngChunk } from '../../scripts/contract-test/image-builders.js';
+import { PNG_SIGNATURE, pngChunk } from '../../scripts/png.js';
 import type { Random } from '../support/random.js';
 import { createSender, type RequestOptions, type TestResponse } from '../support/requests.js';
 import type { CompletedRequest, Fact } from './facts.js';
@@ -21,8 +21,6 @@ export const createThrowingSender = (url: string) =>
     url,
   );
 
-const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
-
 const WIDTH_PIXELS = 99;
 
 /** Returns a grayscale PNG of about this many random bytes, so that no two files share a sector. */
@@ -35,7 +33,7 @@ export function noiseImage(random: Random, bytes: number): Buffer {
   header.writeUInt32BE(height, 4);
   header[8] = 8;
   const chunks = [pngChunk('IHDR', header), pngChunk('IDAT', deflateSync(rows)), pngChunk('IEND', '')];
-  return Buffer.concat([SIGNATURE, ...chunks]);
+  return Buffer.concat([PNG_SIGNATURE, ...chunks]);
 }
 
 const LETTERS = Array.from({ length: 4096 }, (_, index) => String.fromCodePoint(0x4e00 + index)).join('');

@@ -7,7 +7,6 @@ import {
   gifExtension,
   jpeg,
   png,
-  pngChunk,
   riff,
   SECRET,
   segment,
@@ -17,6 +16,7 @@ import {
   webpImage,
 } from '../../scripts/contract-test/image-builders.js';
 import { samples } from '../../scripts/contract-test/images.js';
+import { pngChunk } from '../../scripts/png.js';
 import { createRandom, type Random } from '../../scripts/seed/random.js';
 import { createImageCleaner } from '../support/clean-image.js';
 

@@ -8,8 +8,6 @@ import {
   gifExtension,
   jpeg,
   png,
-  pngChunk,
-  pngHeader,
   riff,
   SECRET,
   segment,
@@ -20,6 +18,7 @@ import {
   webpImage,
 } from '../../scripts/contract-test/image-builders.js';
 import { samples } from '../../scripts/contract-test/images.js';
+import { pngChunk, pngHeader } from '../../scripts/png.js';
 import { createImageCleaner } from '../support/clean-image.js';
 
 const clean = await createImageCleaner(t);

@@ -1,10 +1,10 @@
+import { pngChunk } from '../../../png.js';
 import { expectEqual, expectThat } from '../../expect.js';
 import {
   gif,
   gifExtension,
   jpeg,
   png,
-  pngChunk,
   riff,
   SECRET,
   segment,

@@ -1,0 +1,19 @@
+import { crc32 } from 'node:zlib';
+
+/** The first bytes of every PNG. */
+export const PNG_SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+
+function u32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
+export function pngChunk(type: string, data: string | Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type), Buffer.from(data as string, 'latin1')]);
+  return Buffer.concat([u32(body.length - 4), body, u32(crc32(body))]);
+}
+
+/** Returns the header of an image with 8 bits per channel, without transparency or interlacing. */
+export const pngHeader = (width: number, height: number) =>
+  pngChunk('IHDR', Buffer.concat([u32(width), u32(height), Buffer.from([8, 2, 0, 0, 0])]));
