@@ -183,10 +183,14 @@ export function createClient({
   };
 }
 
-/** Returns the names and values of headers, of which one is repeated, as `node:http` sends them unchanged. */
+/**
+ * Returns the names and values of headers, of which one is repeated, as `node:http` sends them unchanged. The repeated names
+ * differ in case, which HTTP ignores.
+ */
 function withRepeated(headers: Record<string, string>, host: string, [name, ...values]: [string, ...string[]]) {
   const single = name === 'Host' ? headers : { Host: host, ...headers };
-  return [...Object.entries(single), ...values.map((value) => [name, value])].flat();
+  const repeated = values.map((value, index) => [index === 0 ? name : name.toUpperCase(), value]);
+  return [...Object.entries(single), ...repeated].flat();
 }
 
 const isChunked = ({ headers = {} }: RequestOptions) => 'Transfer-Encoding' in headers;

@@ -170,7 +170,7 @@ export const http: Subject = {
       await expectOwnParser(users);
       const { send } = await users.sharedUser('ada');
       const { host } = new URL(users.origin);
-      for (const other of [host, 'elsewhere.example']) {
+      for (const other of [host, 'elsewhere.example', '']) {
         const repeated: [string, ...string[]] = ['Host', host, other];
         expectProblems(await send(400, 'GET /auth/me', { repeated }), 'header.Host');
         expectProblems(await send(400, 'GET /none', { repeated }), 'header.Host');
@@ -183,7 +183,7 @@ export const http: Subject = {
       async (users) => {
         await expectOwnParser(users);
         const valid = `Bearer ${(await users.sharedUser('ada')).token}`;
-        for (const other of [valid, 'Bearer stale', 'Basic bWlyYTptaXJh']) {
+        for (const other of [valid, 'Bearer stale', 'Basic bWlyYTptaXJh', '']) {
           await users.anonymous.send(401, 'GET /auth/me', { repeated: ['Authorization', valid, other] });
           await users.anonymous.send(401, 'GET /auth/me', { repeated: ['Authorization', other, valid] });
         }

@@ -6,11 +6,13 @@ import { getUser } from './requests.js';
 export const credentialRules: Rule[] = [
   rule(
     'credentials.twice',
-    'Two session cookies without an Authorization header return 401. With a valid header, cookies are ignored.',
+    'Two session cookies without an Authorization header return 401, also in two Cookie headers. With a valid header, cookies are ignored.',
     async (users) => {
       const { token, id } = await getUser(users);
       const Cookie = `fc_session_token=${token}; fc_session_token=${token}`;
       await users.anonymous.send(401, 'GET /auth/me', { headers: { Cookie } });
+      const second = '\tfc_session_token = stale';
+      await users.anonymous.send(401, 'GET /auth/me', { repeated: ['Cookie', `fc_session_token=${token}`, second] });
       const response = await users.anonymous.send(200, 'GET /auth/me', { token, headers: { Cookie } });
       expectEqual(response, 'the account', response.body.id, id);
       const others = `fc_session_token=${token}; x_fc_session_token=1; theme=fc_session_token`;
