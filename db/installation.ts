@@ -68,6 +68,12 @@ export async function checkInstallation(
       `This installation was moved to ${installation.moved_to}; to bring it back, run npm run move into empty stores`,
     );
   }
+  requireKinds(installation, stores);
+  return installation;
+}
+
+/** Throws StoresDisagreeError if PostgreSQL belongs to stores of other kinds. */
+export function requireKinds(installation: Installation, stores: Partial<Record<Role, Pick<Store, 'kind'>>>): void {
   for (const role of ['graph', 'images'] as const) {
     const [expected, kind] = [installation[role], stores[role]?.kind];
     if (kind !== undefined && expected !== null && expected !== kind) {
@@ -76,7 +82,6 @@ export async function checkInstallation(
       );
     }
   }
-  return installation;
 }
 
 /**

@@ -1,6 +1,4 @@
-import type { SocialGraph } from '../../db/graph/index.js';
-import type { ImageStore } from '../../db/images/index.js';
-import { StoresDisagreeError } from '../../db/installation.js';
+import { requireClaimedBy, requireKinds, StoresDisagreeError } from '../../db/installation.js';
 import type { Database } from '../../db/postgres/index.js';
 import type { CheckContext } from './rules.js';
 
@@ -16,21 +14,9 @@ export async function requireSameInstallation({ db, graph, images }: CheckContex
   if (!installation?.graph || !installation.images) {
     throw new StoresDisagreeError('These stores are not set up: start the service first');
   }
-  await requireClaimedBy('social graph', graph, installation.graph, installation.id);
-  await requireClaimedBy('image store', images, installation.images, installation.id);
-}
-
-async function requireClaimedBy(
-  name: string,
-  store: Pick<SocialGraph | ImageStore, 'kind' | 'claimedBy'>,
-  expectedKind: string,
-  installation: string,
-): Promise<void> {
-  if (store.kind !== expectedKind || (await store.claimedBy()) !== installation) {
-    throw new StoresDisagreeError(
-      `The ${name} (${store.kind}) is not the one that PostgreSQL belongs to (${expectedKind})`,
-    );
-  }
+  requireKinds(installation, { graph, images });
+  requireClaimedBy(installation, 'graph', graph.kind, await graph.claimedBy());
+  requireClaimedBy(installation, 'images', images.kind, await images.claimedBy());
 }
 
 async function readInstallation(db: Database) {

@@ -84,7 +84,7 @@ t.test('changes nothing in stores of different installations', async (t) => {
   });
   const { code, stdout, stderr } = await runVerify(['--repair']);
   t.same([code, stdout], [2, '']);
-  t.match(stderr, /^The image store \(\w+\) is not the one that PostgreSQL belongs to \(\w+\)\n$/);
+  t.match(stderr, /^The image store \(\w+\) belongs to another PostgreSQL\n$/);
 
   const { db, images, close } = await openBareStores(readConfig(environment).stores, silentLog);
   const there = await images.get(orphan);
