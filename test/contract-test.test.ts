@@ -257,8 +257,8 @@ t.test('reports a request as a shell command that sends the same request', async
     /<Cookie;>\n<--data-binary>\n<> AP8= /,
   );
   t.match(
-    await argumentsOf({ body: '--kit\r\nContent-Disposition: form-data; name="password"\r\n\r\nsecret\r\n--kit--' }),
-    /the password\r\n--kit--/,
+    await argumentsOf({ body: '--form\r\nContent-Disposition: form-data; name="password"\r\n\r\nsecret\r\n--form--' }),
+    /the password\r\n--form--/,
   );
 });
 

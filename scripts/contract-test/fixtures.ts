@@ -188,15 +188,15 @@ export interface RawPart {
 export function rawForm(...parts: RawPart[]) {
   const chunks = parts.flatMap(({ name, content, fileName, type }) => [
     Buffer.from(
-      `--kit\r\nContent-Disposition: form-data; name="${name}"${fileName === undefined ? '' : `; filename="${fileName}"`}\r\n` +
+      `--form\r\nContent-Disposition: form-data; name="${name}"${fileName === undefined ? '' : `; filename="${fileName}"`}\r\n` +
         `${type === undefined ? '' : `Content-Type: ${type}\r\n`}\r\n`,
     ),
     typeof content === 'string' ? Buffer.from(content) : content,
     Buffer.from('\r\n'),
   ]);
   return {
-    body: Buffer.concat([...chunks, Buffer.from('--kit--\r\n')]),
-    headers: contentType('multipart/form-data; boundary=kit'),
+    body: Buffer.concat([...chunks, Buffer.from('--form--\r\n')]),
+    headers: contentType('multipart/form-data; boundary=form'),
   };
 }
 

@@ -152,7 +152,7 @@ export function createTestUsers(client: Client, seed: string): TestUsers {
     newUser() {
       const hex = nextHash();
       // Passwords may not contain sequences and repeats. One rule uses the username as part of a password.
-      const username = `kit${insertDashes(hex.slice(0, 12))}`;
+      const username = `test${insertDashes(hex.slice(0, 12))}`;
       const password = `Quiet.7${insertDashes(hex.slice(12, 28))}`;
       return { name: 'Contract Tester', username, email: `${username}@example.org`, password };
     },

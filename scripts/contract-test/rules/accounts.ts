@@ -91,7 +91,7 @@ export const accounts: Subject = {
       'accounts.email.disposable',
       'A registration with an email address of a disposable domain returns 400.',
       async (users) => {
-        const json = { ...users.newUser(), email: 'contract.kit@mailinator.com' };
+        const json = { ...users.newUser(), email: 'contract.test@mailinator.com' };
         expectProblems(await users.anonymous.send(400, 'POST /auth/register', { json }), 'body.email');
       },
     ),
@@ -102,7 +102,7 @@ export const accounts: Subject = {
       async (users) => {
         const { send } = await users.sharedUser('ada');
         expectProblems(
-          await send(400, 'PUT /profiles/me', { form: { email: 'kit@mail.mailinator.com' } }),
+          await send(400, 'PUT /profiles/me', { form: { email: 'test@mail.mailinator.com' } }),
           'body.email',
         );
       },

@@ -26,8 +26,8 @@ export const images: Subject = {
       async (users) => {
         const { send } = await users.sharedUser('ada');
         await send(400, 'POST /posts/create', {
-          body: '--kit--\r\n',
-          headers: contentType('multipart/form-data; boundary=kit'),
+          body: '--form--\r\n',
+          headers: contentType('multipart/form-data; boundary=form'),
         });
         await send(400, 'POST /posts/create', { body: 'title=x', headers: contentType('multipart/form-data') });
         const { body, headers } = textForm(TEXT_FIELDS);

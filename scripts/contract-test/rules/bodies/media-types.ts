@@ -10,19 +10,19 @@ import { EMPTY_BODIES, FORM, getSender, isJson, withBody } from './requests.js';
 const absentFields = ({ requestBody }: ContractOperation) =>
   ((requestBody?.schema.required ?? ['']) as string[]).map((name) => `body.${name}`);
 
-const KIT_FORM = 'multipart/form-data; boundary=kit';
-const PART = '--kit\r\nContent-Disposition: form-data; name="title"\r\n\r\nA title';
+const FORM_TYPE = 'multipart/form-data; boundary=form';
+const PART = '--form\r\nContent-Disposition: form-data; name="title"\r\n\r\nA title';
 
 const MALFORMED_FORMS: [type: string, body: string][] = [
-  ['multipart/form-data', `${PART}\r\n--kit--\r\n`],
-  ['multipart/form-data; boundary=other', `${PART}\r\n--kit--\r\n`],
+  ['multipart/form-data', `${PART}\r\n--form--\r\n`],
+  ['multipart/form-data; boundary=other', `${PART}\r\n--form--\r\n`],
   // Cut in a field, in a header and before the closing boundary.
-  [KIT_FORM, PART],
-  [KIT_FORM, '--kit\r\nContent-Dis'],
-  [KIT_FORM, `${PART}\r\n--kit\r\n`],
+  [FORM_TYPE, PART],
+  [FORM_TYPE, '--form\r\nContent-Dis'],
+  [FORM_TYPE, `${PART}\r\n--form\r\n`],
   // A part without a name.
-  [KIT_FORM, '--kit\r\nContent-Type: text/plain\r\n\r\nx\r\n--kit--\r\n'],
-  [KIT_FORM, '{}'],
+  [FORM_TYPE, '--form\r\nContent-Type: text/plain\r\n\r\nx\r\n--form--\r\n'],
+  [FORM_TYPE, '{}'],
 ];
 
 /** Rules whose requests have only invalid fields, so that a media type that is wrongly accepted changes nothing. */
@@ -40,7 +40,7 @@ export const mediaTypeRules = withBody.map((operation) =>
             'application/json ;charset="UTF-8"',
             'Application/JSON',
           ]
-        : [KIT_FORM, 'multipart/form-data; boundary="kit"', 'Multipart/Form-Data; charset=utf-8; boundary=kit'];
+        : [FORM_TYPE, 'multipart/form-data; boundary="form"', 'Multipart/Form-Data; charset=utf-8; boundary=form'];
       for (const value of accepted) {
         for (const framing of [{}, CHUNKED]) {
           const body = isJson(operation) ? '{"extra":1}' : (FORM.body as Uint8Array);
@@ -58,8 +58,8 @@ export const mediaTypeRules = withBody.map((operation) =>
         'application/x-www-form-urlencoded',
         ';;',
         ...(isJson(operation)
-          ? ['application/merge-patch+json', 'text/json', KIT_FORM]
-          : ['multipart/mixed; boundary=kit', 'application/xml', 'application/json']),
+          ? ['application/merge-patch+json', 'text/json', FORM_TYPE]
+          : ['multipart/mixed; boundary=form', 'application/xml', 'application/json']),
       ];
       for (const value of rejected) {
         expectErrorShape(await send(415, request, { body: '{"title":"x"}', headers: contentType(value) }));
@@ -74,7 +74,7 @@ export const mediaTypeRules = withBody.map((operation) =>
       );
       if (!isJson(operation)) {
         const form = (type: string, body: string): RequestOptions => ({ body, headers: contentType(type) });
-        expectProblems(await send(400, request, form(KIT_FORM, '--kit--\r\n')), ...absentFields(operation));
+        expectProblems(await send(400, request, form(FORM_TYPE, '--form--\r\n')), ...absentFields(operation));
         for (const malformed of MALFORMED_FORMS) {
           expectProblems(await send(400, allInvalid, form(...malformed)), 'body.', 'query.page');
         }

@@ -33,8 +33,8 @@ const UNUSUAL_BODIES: typeof BODIES = [
   ['broken JSON', { body: '{', headers: contentType('application/json') }],
   ['JSON that is not UTF-8', { body: new Uint8Array([0x22, 0xff, 0x22]), headers: contentType('application/json') }],
   ['JSON above the size limit', { body: `"${'x'.repeat(65 * 1024)}"`, headers: contentType('application/json') }],
-  ['a form without fields', { body: '--kit--\r\n', headers: FORM.headers ?? {} }],
-  ['a form without a boundary', { body: '--kit--\r\n', headers: contentType('multipart/form-data') }],
+  ['a form without fields', { body: '--form--\r\n', headers: FORM.headers ?? {} }],
+  ['a form without a boundary', { body: '--form--\r\n', headers: contentType('multipart/form-data') }],
 ];
 
 /** Operations of different methods that are checked with the unusual bodies. A few operations are enough. */

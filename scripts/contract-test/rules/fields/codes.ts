@@ -100,7 +100,7 @@ const GROUPS: [id: string, description: string, send: (users: TestUsers) => Prom
           'body.remove_image conflicting_fields',
         ],
         [
-          send(400, edit, { body: 'x', headers: contentType('multipart/form-data; boundary=kit') }),
+          send(400, edit, { body: 'x', headers: contentType('multipart/form-data; boundary=form') }),
           'body. malformed_form',
         ],
       ];

@@ -7,7 +7,7 @@ import { exactUser, updatedUser } from './users.js';
 const equalFields = (username: string, email: string): Record<string, string>[] => [
   { username },
   { username: username.toUpperCase() },
-  { username: username.replace('k', '\uff4b') },
+  { username: username.replace('t', '\uff54') },
   { email },
   { email: ` ${email.toUpperCase()} ` },
 ];

@@ -13,7 +13,7 @@ export const sessionListRules: Rule[] = [
     'GET /auth/sessions returns one entry for each login, with the id, the device name, the times, and whether the session is current.',
     async (users) => {
       const user = await users.register();
-      const devices = [`Contract Kit ${'x'.repeat(100)}`, 'Kit/2.0 (a test)'];
+      const devices = [`Contract Test ${'x'.repeat(100)}`, 'Client/2.0 (a test)'];
       const logins = [];
       for (const device of devices) logins.push(await users.login(user, { 'User-Agent': device }));
       const current = logins.at(-1) as CheckedResponse;

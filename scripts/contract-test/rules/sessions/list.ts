@@ -27,7 +27,7 @@ export const listRules: Rule[] = [
     async (users) => {
       const sam = await users.sharedUser('sam');
       for (const [headers, name] of [
-        [{ 'User-Agent': `Contract Kit ${'x'.repeat(300)}` }, `Contract Kit ${'x'.repeat(242)}`],
+        [{ 'User-Agent': `Contract Test ${'x'.repeat(300)}` }, `Contract Test ${'x'.repeat(241)}`],
         [{ 'User-Agent': ' \u00a0 Trimmed \t' }, 'Trimmed'],
         [{ 'User-Agent': 'No\tControl\u0085Char\u009facters' }, 'NoControlCharacters'],
         [{ 'User-Agent': '<script>"&' }, '<script>"&'],
