@@ -41,7 +41,7 @@ const hasRepeatedSessionCookie = (cookie: string) =>
 export const hasAuthorizationHeader = (request: FastifyRequest): boolean => request.headers.authorization !== undefined;
 
 /** The claims of a token with a valid signature, and the session that the claims name. */
-export interface Credentials {
+export interface VerifiedToken {
   claims: TokenClaims;
   session: Promise<LiveSession | undefined>;
 }
@@ -51,7 +51,7 @@ export interface Credentials {
  *
  * @throws HttpError 401
  */
-export async function readCredentials(request: FastifyRequest, { read, tokens }: AppContext): Promise<Credentials> {
+export async function readCredentials(request: FastifyRequest, { read, tokens }: AppContext): Promise<VerifiedToken> {
   const token = tokenOf(request);
   if (token === undefined) throw missingCredentials();
   const claims = await tokens.verify(token);

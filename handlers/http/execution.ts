@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppContext } from '../context.js';
 import { handlers } from '../index.js';
 import { type EarlyUser, isEarlyOperation, type Operation } from '../operation.js';
-import { type Credentials, readCredentials } from './authenticate.js';
+import { readCredentials, type VerifiedToken } from './authenticate.js';
 import { RequestClient } from './client.js';
 import { readInput } from './input.js';
 
@@ -27,7 +27,7 @@ declare module 'fastify' {
 
 /** What is in progress while a request is counted for its rate limit. */
 interface EarlyStart {
-  credentials: Promise<Credentials>;
+  credentials: Promise<VerifiedToken>;
   /** The response of an operation that runs before the session is known. Undefined for all other operations. */
   response: Promise<AnyResponse> | undefined;
 }
