@@ -53,14 +53,14 @@ export const input: Mutant[] = [
   },
   {
     breach: 'responses lack the rate limit headers',
-    file: 'handlers/http/limits.ts',
+    file: 'handlers/http/rate-limits.ts',
     find: `'X-RateLimit-Limit': status.max, 'X-RateLimit-Remaining': status.remaining, 'X-RateLimit-Reset': status.ttlInSeconds,`,
     replace: '',
     caughtBy: ['limits.counted.getCurrentAccount', 'document.getCurrentAccount'],
   },
   {
     breach: 'RateLimit states the limit instead of the remaining requests',
-    file: 'handlers/http/limits.ts',
+    file: 'handlers/http/rate-limits.ts',
     find: 'status.remaining};t=',
     replace: 'status.max};t=',
     caughtBy: ['limits.fields'],
