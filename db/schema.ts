@@ -81,11 +81,11 @@ export interface InstallationTable {
   graph: string | null;
   /** The kind of the image store; null until an image store is claimed. */
   images: string | null;
-  /** Whether a move into this PostgreSQL is unfinished. */
+  /** In the target of a move to another PostgreSQL: whether it is still being filled. */
   moving: Generated<boolean>;
-  /** Whether a move to another graph or image store is unfinished. */
+  /** In a move that keeps this PostgreSQL: whether the change to another graph or image store is unfinished. */
   changing: Generated<boolean>;
-  /** The location of the PostgreSQL to which the data was moved, without the password; null if it was not moved. */
+  /** In the source of a move to another PostgreSQL: where that is, without the password. Null if the data was not moved. */
   moved_to: string | null;
 }
 
