@@ -31,7 +31,7 @@ export function usernameKey(username: string): string {
     .normalize('NFKC');
 }
 
-export interface Registration {
+interface Registration {
   name: string;
   username: string;
   email: string;
@@ -122,7 +122,7 @@ export async function replacePasswordHash(db: Database, checked: Credentials, pa
     .execute();
 }
 
-export interface AccountChange {
+interface AccountChange {
   name?: string | undefined;
   username?: string | undefined;
   email?: string | undefined;
@@ -133,7 +133,7 @@ export interface AccountChange {
   password?: { hash: string; checked: Credentials } | undefined;
 }
 
-export type AccountUpdate =
+type AccountUpdate =
   | { outcome: 'updated'; account: Account; entries: OutboxEntry[] }
   | FieldTaken
   /** `stale`: the password has been changed since it was checked. */

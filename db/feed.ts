@@ -126,7 +126,7 @@ function firstVisibleIds({ ids, privateAuthorIds }: NewestIds, authors: Readonly
 }
 
 /** The ids of the newest posts, and for each post the id of its author if the author's account is private, null otherwise. */
-export interface NewestIds {
+interface NewestIds {
   ids: readonly number[];
   privateAuthorIds: readonly (number | null)[];
 }

@@ -15,7 +15,7 @@ import { createPost, type PostContent, type PostRow, type PostStores } from './p
  * Title and text are not stored: they are taken from the repeated form, whose hash must be the same.
  */
 
-export interface KeyedRequest {
+interface KeyedRequest {
   account: number;
   key: string;
   /** A hash of all fields of the form. */
@@ -30,7 +30,7 @@ export type PostCreation =
   | { outcome: 'created'; post: NewPost; entries: readonly OutboxEntry[] }
   | { outcome: 'keyReused' | 'inProgress' | 'accountDeleted' };
 
-export type NewPost = Omit<PostRow, 'author_private'>;
+type NewPost = Omit<PostRow, 'author_private'>;
 
 /** The time 24 hours ago. Keys that were created then or earlier have expired. */
 const EXPIRED_BEFORE = secondsFromNow(-24 * 60 * 60);

@@ -212,7 +212,7 @@ export async function createPost(
   return { post: { ...rest, id }, entries: entry === null ? [] : [{ id: entry, kind: 'post', key: String(id) }] };
 }
 
-export interface PostChange {
+interface PostChange {
   title?: string | undefined;
   text?: string | undefined;
   /** A new image, or null to remove the current one. */

@@ -4,7 +4,7 @@ import type { ColumnType, Generated, Selectable } from 'kysely';
 type Time = string;
 type CreatedAt = ColumnType<Time, never, never>;
 
-export interface AccountsTable {
+interface AccountsTable {
   id: Generated<number>;
   name: string;
   username: string;
@@ -24,7 +24,7 @@ export interface AccountsTable {
   created_at: CreatedAt;
 }
 
-export interface SessionsTable {
+interface SessionsTable {
   id: string;
   account_id: number;
   device_name: string;
@@ -33,7 +33,7 @@ export interface SessionsTable {
   expires_at: ColumnType<Time, Date, Date>;
 }
 
-export interface PostsTable {
+interface PostsTable {
   id: Generated<number>;
   /** No foreign key: a post whose author row is missing is still shown. */
   author_id: number;
@@ -47,7 +47,7 @@ export interface PostsTable {
 }
 
 /** The idempotency key of a request, and the fields of its response: see `idempotency-keys.ts`. */
-export interface IdempotencyKeysTable {
+interface IdempotencyKeysTable {
   account_id: number;
   key: string;
   /** SHA-256 of the form, in base64url. */
@@ -89,19 +89,19 @@ export interface InstallationTable {
   moved_to: string | null;
 }
 
-export interface GraphLikesTable {
+interface GraphLikesTable {
   person_id: number;
   post_id: number;
 }
 
 /** The number of likes of each post that has likes. Triggers on `graph_likes` maintain it. */
-export interface GraphLikeCountsTable {
+interface GraphLikeCountsTable {
   post_id: number;
   likes: number;
 }
 
 /** A friendship or friend request: one row per pair of people. `lo` is the smaller id. */
-export interface GraphFriendshipsTable {
+interface GraphFriendshipsTable {
   lo: number;
   hi: number;
   /** The sender of the pending friend request; null for a friendship. */

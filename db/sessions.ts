@@ -16,7 +16,7 @@ export interface LiveSession {
   account: Account;
 }
 
-export interface NewSession {
+interface NewSession {
   id: string;
   /** The number of unexpired sessions of the account. Includes this one, but not those that concurrent logins create. */
   liveSessions: number;

@@ -64,7 +64,7 @@ export interface Stores extends BareStores {
 }
 
 /** The background jobs of the embedded database, and its backup. */
-export interface EmbeddedJobs extends Pick<Maintenance, 'usage'> {
+interface EmbeddedJobs extends Pick<Maintenance, 'usage'> {
   freeSpace: FreeSpace;
   /** Creates an archive of the database, the images in the data directory and the token keys. Yields its bytes. */
   backup(): AsyncGenerator<Uint8Array>;

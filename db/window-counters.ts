@@ -7,7 +7,7 @@ import { batched } from './support/batch.js';
  * increments the counters of many clients.
  */
 
-export interface WindowCount {
+interface WindowCount {
   count: number;
   /** The time until the window ends. */
   ttlMs: number;

@@ -104,7 +104,7 @@ export type Response<Id extends OperationId> = {
     : { body: ResponseBody<Responses<Id>[Status]> });
 }[keyof Responses<Id>];
 
-export type Handler<Id extends OperationId> = (request: Request<Id>, context: AppContext) => Promise<Response<Id>>;
+type Handler<Id extends OperationId> = (request: Request<Id>, context: AppContext) => Promise<Response<Id>>;
 
 /** The type of a parameter or of a field of a body. */
 export type FieldType = 'string' | 'integer' | 'boolean' | 'file';

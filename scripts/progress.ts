@@ -18,7 +18,7 @@ export function createProgressBar(step: string, total: number, done = 0): Single
   return bar;
 }
 
-export interface ProgressDisplay {
+interface ProgressDisplay {
   show(step: string, done: number, total: number): void;
   end(): void;
 }

@@ -30,7 +30,7 @@ interface RunningWorker {
   opsUrl: string;
 }
 
-export interface Workers {
+interface Workers {
   url: string;
   opsUrl: string;
   /** Fails readiness checks for `shutdownDelaySeconds`, then stops all workers. */

@@ -11,7 +11,7 @@ import { copyFile } from './files.js';
  * was written during the backup, as in crash recovery, and reaches the state at the time of `stop`. No checkpoint may run
  * during the backup, because a checkpoint removes WAL files.
  */
-export interface BaseBackup {
+interface BaseBackup {
   /** Yields all files and directories except WAL files. */
   files(): AsyncGenerator<ArchiveEntry>;
   /** Ends the backup. Returns a generator of its WAL files and its label, the file that makes PostgreSQL replay the WAL. */

@@ -22,7 +22,7 @@ export interface LikesOfPost {
 }
 
 /** The result of `relationsBetween`. */
-export interface RelationsBetween {
+interface RelationsBetween {
   /** The friendships between `people` and `others`. `person` is one of `people`, `friend` is one of `others`. */
   friendships: Friendship[];
   /** The likes by post id. A post without likes may be missing. */

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-export interface StoredImage {
+interface StoredImage {
   /** The size in bytes. */
   size: number;
   stream: Readable;

@@ -33,7 +33,7 @@ export interface BucketRequest {
 type BucketResponse = Pick<Dispatcher.ResponseData, 'headers' | 'body'>;
 
 /** Sends signed requests to a bucket. */
-export interface Bucket {
+interface Bucket {
   /**
    * Sends a request. Repeats it once if there is no response, or a response with a status of 500 or more.
    *

@@ -23,7 +23,7 @@ import type { DatabaseTransaction } from './index.js';
  */
 
 /** The ids of the accounts and posts to lock. */
-export interface LockedIds {
+interface LockedIds {
   accounts?: readonly number[];
   posts?: readonly number[];
 }

@@ -37,7 +37,7 @@ export interface CircuitBreaker {
 }
 
 /** One call to a store. It is abandoned when it times out, when the breaker opens, or at shutdown. */
-export class StoreCall {
+class StoreCall {
   #reject: ((cause: StoreUnavailableError) => void) | undefined;
   #controller: AbortController | undefined;
   #cause: StoreUnavailableError | undefined;

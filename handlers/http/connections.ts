@@ -26,12 +26,12 @@ const ADDRESS_SHARE = 0.25;
 /** How long a client has to read the last response, before its connection is destroyed. */
 const CLOSE_DELAY_MS = 2000;
 
-export interface ConnectionLimits {
+interface ConnectionLimits {
   max: number;
   maxPerAddress: number;
 }
 
-export interface Connections {
+interface Connections {
   /** The open connections. */
   readonly open: ReadonlySet<Socket>;
   /** The numbers of connections that were closed to make room, and that were refused because no other was idle. */

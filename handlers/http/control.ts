@@ -24,7 +24,7 @@ export function controlSocketPath(directory: string): string {
   return fromCwd.length < absolute.length ? fromCwd : absolute;
 }
 
-export interface ControlServer {
+interface ControlServer {
   close(): Promise<void>;
 }
 

@@ -42,7 +42,7 @@ export const errorResponse = <Code extends ErrorCode>(code: Code, message: strin
 });
 
 /** The maximum number of problems in a 400 response, because a body of 64 KiB can contain thousands of unknown fields. */
-export const MAX_PROBLEMS = 100;
+const MAX_PROBLEMS = 100;
 
 /** Creates a 400 with problems of fields. Identical problems are listed once. */
 export function badRequest(problems: readonly FieldProblem[]): HttpError {

@@ -28,7 +28,7 @@ import { type Validate, validateFields } from './validate.js';
 type Fields = Record<string, unknown>;
 
 /** A parsed and valid request. */
-export interface Input {
+interface Input {
   user: AuthenticatedUser | undefined;
   path: Fields;
   query: Fields;

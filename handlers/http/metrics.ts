@@ -18,7 +18,7 @@ const BATCH_SIZE_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 const SCRAPE_TIMEOUT_MS = 1000;
 
 /** Functions that return the state of the stores. They are called at each scrape. */
-export interface StoreSources {
+interface StoreSources {
   /** Returns the number of connections of each pool, by pool name. */
   pools(): Record<string, { total: number; idle: number; waiting: number }>;
   /** Returns the backlog of the outbox. */
@@ -32,7 +32,7 @@ export interface StoreSources {
 }
 
 /** The current state of the API server. It is read at each scrape. */
-export interface HttpSources {
+interface HttpSources {
   connections: { readonly open: ReadonlySet<unknown>; readonly counts: { evicted: number; refused: number } };
   responses: { unsentBytes: number; waitingBytes: number; refused: number };
 }

@@ -20,7 +20,7 @@ interface Variant {
   etag: string;
 }
 
-export interface StaticContent {
+interface StaticContent {
   type: string;
   bytes: Buffer;
   /** False for formats that are already compressed, such as images. */

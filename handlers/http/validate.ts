@@ -9,7 +9,7 @@ export interface Validate {
   errors?: ErrorObject[] | null;
 }
 
-export interface Validation {
+interface Validation {
   problems: FieldProblem[];
   /** The names of fields whose text is empty, too long or ill-formed. Rules must not normalize, match or hash such text. */
   invalidTexts: readonly string[];

@@ -1,5 +1,5 @@
 /** An image type that may be uploaded, and the file extension under which it is stored. */
-export interface ImageType {
+interface ImageType {
   readonly mediaType: string;
   readonly extension: string;
 }

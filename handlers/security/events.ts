@@ -1,7 +1,7 @@
 import type { Log } from '../../db/support/log.js';
 
 /** Events that operators monitor. `.github/OPERATING.md` describes when each of them is logged. */
-export type SecurityEvent =
+type SecurityEvent =
   | 'login_succeeded'
   | 'login_failed'
   | 'password_rejected'
@@ -10,7 +10,7 @@ export type SecurityEvent =
   | 'account_deleted'
   | 'throttled';
 
-export interface SecurityEventDetails {
+interface SecurityEventDetails {
   /** Undefined if the event belongs to no account, for example a login with an unknown email address. */
   accountId?: number | undefined;
   /** The client's IP address. */

@@ -22,7 +22,7 @@ export const hashQueueRefusals = () => ({ full: queue.refused, abandoned: queue.
 
 const DEFAULT_JOB_OPTIONS: HashJobOptions = { lane: 'login' };
 
-export interface VerifyOptions extends HashJobOptions {
+interface VerifyOptions extends HashJobOptions {
   /** Called when the job leaves the queue, before the verification. If it throws, there is no verification. */
   before?(): void;
   /** Called after the verification, before the next job with the same key starts. */

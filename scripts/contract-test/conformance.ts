@@ -2,7 +2,7 @@ import { Validator, type Schema as ValidatorSchema } from '@cfworker/json-schema
 import type { Schema } from '../generate/document.js';
 import type { ContractOperation, HeaderDeclaration } from './document.js';
 
-export interface ResponseData {
+interface ResponseData {
   status: number;
   headers: Headers;
   body: unknown;

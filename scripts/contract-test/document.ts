@@ -8,7 +8,7 @@ export interface HeaderDeclaration {
   schema: Schema;
 }
 
-export interface Parameter {
+interface Parameter {
   name: string;
   required: boolean;
   schema: Schema;

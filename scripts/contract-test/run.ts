@@ -49,9 +49,9 @@ export interface Settings {
   abortSignal: AbortSignal;
 }
 
-export type Verdict = 'passed' | 'failed' | 'skipped' | 'not-run';
+type Verdict = 'passed' | 'failed' | 'skipped' | 'not-run';
 
-export interface Failure extends Partial<DescribedExchange> {
+interface Failure extends Partial<DescribedExchange> {
   expected: string;
   actual?: string;
 }

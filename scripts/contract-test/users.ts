@@ -24,7 +24,7 @@ export interface User extends Requester {
   token: string;
 }
 
-export interface NewUser {
+interface NewUser {
   name: string;
   username: string;
   email: string;
@@ -57,7 +57,7 @@ interface Account {
 }
 
 /** Observes the requests of a run, and records the credentials of every account for its deletion. */
-export interface AccountRegistry extends Pick<Observer, 'onExchange'> {
+interface AccountRegistry extends Pick<Observer, 'onExchange'> {
   /** Deletes the accounts. Continues if a deletion fails. */
   deleteAll(send: Send): Promise<void>;
   /** Returns the ids of the accounts that have not been deleted. */

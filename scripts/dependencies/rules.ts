@@ -9,7 +9,7 @@ export interface Bom {
   }[];
 }
 
-export interface LockFile {
+interface LockFile {
   packages: Record<string, { hasInstallScript?: boolean }>;
 }
 

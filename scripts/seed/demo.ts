@@ -19,7 +19,7 @@ import {
   REQUESTS,
 } from './demo-data.js';
 
-export interface Demo {
+interface Demo {
   people: { id: number; name: string; email: string; posts: number[] }[];
   /** Whether the ids are those of the examples. False if the stores had already assigned some of those ids. */
   hasExampleIds: boolean;

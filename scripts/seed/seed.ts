@@ -6,7 +6,7 @@ import type { Population } from './population.js';
 import { addAccounts, addPosts, vacuumAnalyze } from './rows.js';
 
 /** The ids of the created rows, in order of creation. */
-export interface Seeded {
+interface Seeded {
   accounts: number[];
   posts: number[];
 }

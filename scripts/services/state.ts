@@ -7,7 +7,7 @@ export const SERVER_NAMES = ['postgres', 'neo4j', 's3', 'redis', 'proxy'] as con
 
 export type ServerName = (typeof SERVER_NAMES)[number];
 
-export interface RunningServer extends ProcessIdentity {
+interface RunningServer extends ProcessIdentity {
   version: string;
   /** The command, for a restart. */
   launch: Launch;

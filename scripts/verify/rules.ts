@@ -21,7 +21,7 @@ export interface CheckProgress {
 }
 
 /** A condition that holds while the stores agree. */
-export interface Rule {
+interface Rule {
   title: string;
   /** The repair of a violation, in the past tense. Undefined if a violation cannot be repaired. */
   remedy?: string;
@@ -37,7 +37,7 @@ export interface Rule {
  * They cover what a restored backup of one store, a lost disk, or an interrupted write can leave behind. States that a
  * constraint or one transaction of a single store excludes, such as one-sided friendships, have no rule: tests check them.
  */
-export const RULES = {
+const RULES = {
   idsAreNew: { title: 'Sequences are ahead of all ids in use', remedy: 'sequence raised' },
   personHasAccount: { title: 'Every Person node has its account', remedy: 'removed from the graph' },
   postNodeHasPost: { title: 'Every Post node has its post', remedy: 'removed from the graph' },
@@ -73,7 +73,7 @@ export interface Finding {
 
 const MAX_EXAMPLES = 5;
 
-export interface Findings {
+interface Findings {
   /** @param violations one description for each */
   add(name: RuleName, violations: readonly string[], repaired?: number): void;
   /** Returns one finding for each rule, in order, including rules without violations. */

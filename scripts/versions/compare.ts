@@ -4,7 +4,7 @@ import { newlySecured } from './new-authentication.js';
 import { type Change, findChanges } from './oasdiff.js';
 import { versionProblem } from './version-problem.js';
 
-export interface Comparison {
+interface Comparison {
   released: string;
   current: string;
   changes: Change[];

@@ -14,7 +14,7 @@ export interface Account {
   token: string;
 }
 
-export interface Accounts {
+interface Accounts {
   honest: Account;
   attacker: Account;
 }

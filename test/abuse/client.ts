@@ -25,7 +25,7 @@ export interface Received {
   body: any;
 }
 
-export const RESPONSE_TIMEOUT_MS = 30_000;
+const RESPONSE_TIMEOUT_MS = 30_000;
 
 const agent = new Agent({ keepAlive: true });
 

@@ -7,7 +7,7 @@ export interface Outcome {
   seconds: number;
 }
 
-export interface RunOptions {
+interface RunOptions {
   cwd: string;
   /** Added to the environment of this process. */
   env?: NodeJS.ProcessEnv;

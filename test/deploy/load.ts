@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProxiedRequest, Send } from './client.js';
 
-export interface LoadResult {
+interface LoadResult {
   reads: number;
   writes: number;
   /** How often clients repeated a write. */

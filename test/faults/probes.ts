@@ -7,14 +7,14 @@ import { befriend, createPost, PASSWORD, type TestService, type TestUser } from 
 import { until } from '../support/until.js';
 
 /** A request, the stores that it needs besides PostgreSQL, and the status of its response when they are available. */
-export interface Probe {
+interface Probe {
   name: string;
   needs: StoreName[];
   status: number;
   send(): Promise<TestResponse>;
 }
 
-export interface OperationProbes {
+interface OperationProbes {
   /** One request for each kind of operation. They are independent of each other. */
   probes: Probe[];
   /** Returns descriptions of responses that show data of a private account to a stranger; empty under every fault. */

@@ -18,7 +18,7 @@ export interface FaultyStore {
   heal(): Promise<void>;
 }
 
-export type FaultyStores<Name extends StoreName> = Record<Name, FaultyStore> & {
+type FaultyStores<Name extends StoreName> = Record<Name, FaultyStore> & {
   /** The variables with which a service uses its stores through the proxies. */
   environment: NodeJS.ProcessEnv;
 };

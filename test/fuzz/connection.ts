@@ -7,7 +7,7 @@ const IDLE_MS = 150;
 /** The silence after which it then destroys the connection. */
 const CLOSE_TIMEOUT_MS = 3_000;
 
-export class NoResponseError extends Error {
+class NoResponseError extends Error {
   readonly code = 'no_response';
 }
 

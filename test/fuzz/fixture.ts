@@ -2,7 +2,7 @@ import { type Received, send } from '../abuse/client.js';
 import { picture } from '../support/picture.js';
 
 /** An account that the fuzzer uses. */
-export interface Attacker {
+interface Attacker {
   id: number;
   email: string;
   username: string;
@@ -20,7 +20,7 @@ export interface Fixture {
   open: { accountId: number; username: string; postId: number; filename: string };
 }
 
-export interface FuzzSetup {
+interface FuzzSetup {
   fixture: Fixture;
   /** Part of all hidden texts: no response to an attacker may contain it. */
   marker: string;

@@ -7,7 +7,7 @@ export interface RawResponse {
   end: number;
 }
 
-export class MalformedResponseError extends Error {
+class MalformedResponseError extends Error {
   readonly code = 'malformed_response';
 }
 

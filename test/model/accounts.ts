@@ -9,7 +9,7 @@ const PASSWORDS = ['Quiet-Harbour-27!', 'Teal-Lantern-58?', 'Brisk-Meadow-93%'];
 
 const WRONG_PASSWORD = 'Wrong-Turning-64$';
 
-export async function register(step: Step): Promise<void> {
+async function register(step: Step): Promise<void> {
   const { me } = step;
   const send = (json: object) => step.send('POST', '/auth/register', { json, token: undefined });
   const { known } = me.profile;
@@ -43,7 +43,7 @@ function newProfile(step: Step): Profile {
   };
 }
 
-export async function login(step: Step): Promise<void> {
+async function login(step: Step): Promise<void> {
   const { me } = step;
   const { known } = me.profile;
   if (!known) return;

@@ -6,7 +6,7 @@ import type { Model, User } from './model.js';
 import { type Change, ModelMismatchError, tick } from './state.js';
 
 /** A response, or none (`unknown`) if the connection was lost or a store was unavailable (503). */
-export type Reply = { since: number } & (
+type Reply = { since: number } & (
   | { response: TestResponse; status: number }
   | { response?: undefined; status: 'unknown' }
 );
@@ -28,7 +28,7 @@ export interface Fixture {
   countExecution(operation: OperationId): void;
 }
 
-export interface StepRequest extends Omit<RequestOptions, 'token'> {
+interface StepRequest extends Omit<RequestOptions, 'token'> {
   /** Defaults to the user's own token. */
   token?: string | undefined;
   /** The stores that the operation needs, besides PostgreSQL. */

@@ -5,7 +5,7 @@ import type { Operation } from './trace.js';
 
 /** Groups of files whose `fsync` calls can be ignored, to show that each of them is needed. */
 export const FSYNC_GROUPS = ['all', 'directories', 'images', 'wal', 'tables', 'keys'] as const;
-export type FsyncGroup = (typeof FSYNC_GROUPS)[number];
+type FsyncGroup = (typeof FSYNC_GROUPS)[number];
 
 function groupOf({ isDirectory, path }: Inode): FsyncGroup {
   if (isDirectory) return 'directories';
@@ -16,7 +16,7 @@ function groupOf({ isDirectory, path }: Inode): FsyncGroup {
 
 const KEPT: Fate = { entries: 'kept', content: 'kept' };
 
-export interface SampledCut extends Cut {
+interface SampledCut extends Cut {
   title: string;
 }
 
@@ -52,7 +52,7 @@ const ENTRY_FATES: Fate['entries'][] = ['lost', 'lost', 'kept', { share: 0.5 }, 
 
 /** `kill` loses nothing, like `kill -9`: a control that must pass even if `fsync` is ignored. */
 export const MODELS = ['strict', 'journal', 'kill'] as const;
-export type Model = (typeof MODELS)[number];
+type Model = (typeof MODELS)[number];
 
 export interface CutOptions {
   seed: string;

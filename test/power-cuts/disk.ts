@@ -22,7 +22,7 @@ import type { Operation } from './trace.js';
 
 export const SECTOR_BYTES = 512;
 
-export type EntryModel = 'strict' | 'journal';
+type EntryModel = 'strict' | 'journal';
 
 interface Sync {
   start: number;
@@ -54,7 +54,7 @@ interface NameChange {
 }
 
 /** Name changes that happen atomically. */
-export interface EntryChange {
+interface EntryChange {
   start: number;
   end: number;
   what: string;

@@ -9,7 +9,7 @@ import { Client, longText, now } from './load.js';
 import { type Operation, readOperations } from './trace.js';
 
 /** A phase lasts from `at` to the beginning of the next one. */
-export interface Phase {
+interface Phase {
   name: string;
   at: number;
 }

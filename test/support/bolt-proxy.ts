@@ -7,7 +7,7 @@ import { listen } from './listen.js';
 const COMMIT = Buffer.from([0, 2, 0xb0, 0x12, 0, 0]);
 const RESET = Buffer.from([0, 2, 0xb0, 0x0f, 0, 0]);
 
-export type Fault =
+type Fault =
   /** New connections are closed. */
   | 'refusal'
   /** No byte passes in either direction, and connections stay open. */
@@ -15,7 +15,7 @@ export type Fault =
   /** The client's bytes are held back until `deliverDelayed`, except its RESET, which is dropped. */
   | 'delay';
 
-export interface BoltProxy {
+interface BoltProxy {
   uri: string;
   /** Applies a fault to all existing connections. */
   setFault(fault: Fault): void;

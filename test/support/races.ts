@@ -21,7 +21,7 @@ const TIMEOUT_MS = 600_000;
 /** Store timeouts, in milliseconds, that are not exceeded even on a busy machine. */
 export const LONG_TIMEOUTS = { DATABASE_TIMEOUT: '20000', NEO4J_TIMEOUT: '20000' };
 
-export interface Races {
+interface Races {
   /** The stores of each service. Relays and batches are not shared between services. */
   allStores: readonly [Stores, ...Stores[]];
   /** Alternates between the services, so that concurrent requests reach different ones. */

@@ -24,7 +24,7 @@ export const NOT_RUN: Record<string, string> = {
   systemd: 'systemd does not run in a container; the tests stop and start the server themselves',
 };
 
-export interface Block {
+interface Block {
   section: string;
   /** A key of `NOT_RUN`, or empty. */
   mark: string;
@@ -69,7 +69,7 @@ export interface Operator {
   start(commands?: string): Promise<StartedService>;
 }
 
-export interface Procedure {
+interface Procedure {
   /** Runs the next block, which must contain this text, and returns the output. Throws if all attempts fail. */
   run(text: string, attempts?: number): Promise<string>;
   /** Runs the next block, which starts the service. */

@@ -15,7 +15,7 @@ type Fault =
   /** Each connection is reset or becomes silent after this many bytes from the server. */
   | { afterBytes: number; how: 'reset' | 'silence' };
 
-export interface FaultyProxy {
+interface FaultyProxy {
   port: number;
   /** The number of connections made so far. */
   connections: number;

@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { PreparedStatementClient } from '../../db/postgres/client.js';
 
-export interface Statement {
+interface Statement {
   text: string;
   rows: unknown[];
 }

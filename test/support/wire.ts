@@ -12,7 +12,7 @@ export interface WireOptions {
   body?: string | Uint8Array;
 }
 
-export type WireSender = (method: string, path: string, sent?: WireOptions) => Promise<TestResponse>;
+type WireSender = (method: string, path: string, sent?: WireOptions) => Promise<TestResponse>;
 
 /**
  * Returns a function that sends requests by `node:http`, which unlike fetch supports any method, header and path, a
@@ -50,7 +50,7 @@ async function readResponse(response: IncomingMessage): Promise<TestResponse> {
     : toTestResponse(status, headers, bytes);
 }
 
-export interface Connection {
+interface Connection {
   socket: Socket;
   /** The bytes received so far, as Latin-1. */
   received(): string;

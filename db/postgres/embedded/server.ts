@@ -31,7 +31,7 @@ export class DatabaseNotOpenedError extends Error {
   }
 }
 
-export interface EmbeddedServer {
+interface EmbeddedServer {
   /** Returns a connection, which pg then opens. PostgreSQL has a single session: opening another connection closes this one. */
   createConnection(): EmbeddedConnection;
   /** Shuts PostgreSQL down and ends the thread. */

@@ -7,13 +7,13 @@ export interface Line {
 }
 
 /** A period that is shaded in all panels. */
-export interface Period {
+interface Period {
   from: number;
   to: number;
   label: string;
 }
 
-export interface Picture {
+interface Picture {
   seconds: number;
   periods: readonly Period[];
   panels: readonly (Panel & { lines: readonly Line[] })[];

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A series of a response: one value for an instant, several for a range. Values are texts, after their time in seconds. */
-export interface Series {
+interface Series {
   metric: Record<string, string>;
   value?: [number, string];
   values?: [number, string][];
