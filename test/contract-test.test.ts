@@ -256,6 +256,7 @@ t.test('reports a request as a shell command that sends the same request', async
     await argumentsOf({ body: Buffer.from([0, 255]), headers: { Cookie: '' } }),
     /<Cookie;>\n<--data-binary>\n<> AP8= /,
   );
+  t.match(await argumentsOf({ repeated: ['Host', 'x', ''] }), /<Host: x>\n<-H>\n<Host;>\n/);
   t.match(
     await argumentsOf({ body: '--form\r\nContent-Disposition: form-data; name="password"\r\n\r\nsecret\r\n--form--' }),
     /the password\r\n--form--/,

@@ -123,13 +123,14 @@ function describeBody({ headers, bytes }: ReceivedResponse): string {
 }
 
 function headerArguments({ token, json, headers = {}, repeated }: RequestOptions): string[] {
-  const [name, ...values] = repeated ?? [];
+  const [repeatedName, ...values] = repeated ?? [];
   return [
     ...(token !== undefined ? [`Authorization: Bearer ${token}`] : []),
     ...(json !== undefined ? ['Content-Type: application/json'] : []),
     // curl sends an empty header when a semicolon ends it.
-    ...Object.entries(headers).map(([name, value]) => (value === '' ? `${name};` : `${name}: ${value}`)),
-    ...values.map((value) => `${name}: ${value}`),
+    ...[...Object.entries(headers), ...values.map((value) => [repeatedName, value])].map(([name, value]) =>
+      value === '' ? `${name};` : `${name}: ${value}`,
+    ),
   ].map((header) => `-H ${quote(maskSecrets(header))}`);
 }
 
