@@ -11,7 +11,7 @@ export const credentialRules: Rule[] = [
       const { token, id } = await getUser(users);
       const Cookie = `fc_session_token=${token}; fc_session_token=${token}`;
       await users.anonymous.send(401, 'GET /auth/me', { headers: { Cookie } });
-      const second = '\tfc_session_token = stale';
+      const second = 'fc_session_token=stale';
       await users.anonymous.send(401, 'GET /auth/me', { repeated: ['Cookie', `fc_session_token=${token}`, second] });
       const response = await users.anonymous.send(200, 'GET /auth/me', { token, headers: { Cookie } });
       expectEqual(response, 'the account', response.body.id, id);
