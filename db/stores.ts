@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackup } from './backup/create.js';
-import { embeddedGraph } from './graph/embedded.js';
 import type { SocialGraph } from './graph/index.js';
 import type { Neo4jOptions } from './graph/neo4j-session.js';
+import { tableGraph } from './graph/tables.js';
 import { diskImages } from './images/disk.js';
 import { type ImageHolds, withHolds } from './images/holds.js';
 import type { ImageStore } from './images/index.js';
@@ -126,7 +126,7 @@ export async function openDatabase(
 
 /** Opens the graph. The driver of Neo4j is large, so it is loaded only if it is used. */
 export async function openGraph({ neo4j }: StoresConfig, db: Database, log: Log): Promise<SocialGraph> {
-  if (!neo4j) return embeddedGraph(db);
+  if (!neo4j) return tableGraph(db);
   const { openNeo4j } = await import('./graph/neo4j.js');
   return openNeo4j(neo4j, log);
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
-import { embeddedGraph } from '../db/graph/embedded.js';
+import { tableGraph } from '../db/graph/tables.js';
 import type { Database, DatabaseTransaction } from '../db/postgres/index.js';
 import { migrations } from '../db/postgres/migrations/index.js';
 import { countLikes } from './support/contents.js';
@@ -86,28 +86,28 @@ async function expectCountsAgree(t: Test, db: Database | DatabaseTransaction, me
   t.same(counted, stored, message);
 }
 
-t.test('the embedded graph keeps like counts up to date through every change', async (t) => {
-  const embedded = embeddedGraph(db);
+t.test('the graph in tables keeps like counts up to date through every change', async (t) => {
+  const graph = tableGraph(db);
   const changes: [what: string, change: () => Promise<unknown>][] = [
-    ['likes', () => embedded.like(likesOf(idsOf(1, 2, 3, 4), idsOf(1, 2, 3)))],
-    ['some of them again', () => embedded.like(likesOf(idsOf(4, 5), idsOf(3, 4)))],
-    ['unlikes, some of them without a like', () => embedded.unlike(likesOf(idsOf(1, 9), idsOf(1, 2)))],
-    ['a removed user', () => embedded.removePerson(FIRST_ID + 4)],
-    ['a removed post', () => embedded.removePost(FIRST_ID + 3)],
+    ['likes', () => graph.like(likesOf(idsOf(1, 2, 3, 4), idsOf(1, 2, 3)))],
+    ['some of them again', () => graph.like(likesOf(idsOf(4, 5), idsOf(3, 4)))],
+    ['unlikes, some of them without a like', () => graph.unlike(likesOf(idsOf(1, 9), idsOf(1, 2)))],
+    ['a removed user', () => graph.removePerson(FIRST_ID + 4)],
+    ['a removed post', () => graph.removePost(FIRST_ID + 3)],
     [
       'many likes',
-      () => embedded.snapshot.addEdges({ friendships: [], requests: [], likes: likesOf(idsOf(7, 8), idsOf(1, 5)) }),
+      () => graph.snapshot.addEdges({ friendships: [], requests: [], likes: likesOf(idsOf(7, 8), idsOf(1, 5)) }),
     ],
     [
       'fewer likes',
-      () => embedded.snapshot.removeEdges({ friendships: [], requests: [], likes: likesOf(idsOf(7), idsOf(1, 5)) }),
+      () => graph.snapshot.removeEdges({ friendships: [], requests: [], likes: likesOf(idsOf(7), idsOf(1, 5)) }),
     ],
   ];
   for (const [what, change] of changes) {
     await change();
     await expectCountsAgree(t, db, what);
   }
-  t.same(await countLikes(embedded, idsOf(5, 9, 1, 2, 3, 5)), [1, 0, 3, 2, 0, 1], 'in the order of the posts');
+  t.same(await countLikes(graph, idsOf(5, 9, 1, 2, 3, 5)), [1, 0, 3, 2, 0, 1], 'in the order of the posts');
 });
 
 t.test('transactions that count likes of the same posts do not deadlock', async (t) => {
@@ -115,7 +115,7 @@ t.test('transactions that count likes of the same posts do not deadlock', async 
   const some = (person: number, of: number) => posts.filter((post) => (post * 7 + person) % of === 0);
   const change = (person: number) =>
     db.transaction().execute(async (trx) => {
-      const graph = embeddedGraph(trx);
+      const graph = tableGraph(trx);
       await graph.like(likesOf([person], some(person, 3)));
       await graph.unlike(likesOf([person], some(person, 2)));
       await graph.like(likesOf([person], some(person + 1, 4)));

@@ -2,7 +2,7 @@ import type { DatabaseTransaction } from '../postgres/index.js';
 
 /*
  * The social graph: friendships, friend requests and likes. It has two implementations: Neo4j (`neo4j.ts`) and tables in
- * PostgreSQL (`embedded.ts`). Here a user is called a person, and has the id of the account.
+ * PostgreSQL (`tables.ts`). Here a user is called a person, and has the id of the account.
  */
 
 export interface Friendship {
@@ -72,7 +72,7 @@ export type RequestOutcome = 'sent' | 'friends' | 'alreadySent' | 'alreadyReceiv
  * `request`, `accept`, `decline`, `cancel` and `unfriend` are atomic: if several calls conflict, exactly one of them succeeds.
  */
 export interface SocialGraph {
-  /** The kind of the store, which the table `installation` records. */
+  /** The kind of the store, which the table `installation` records. `embedded` is the graph in tables. */
   readonly kind: 'embedded' | 'neo4j';
   /** Whether users and posts need nodes. If not, new users and posts need no outbox entry. */
   readonly hasNodes: boolean;
@@ -80,7 +80,7 @@ export interface SocialGraph {
   readonly maxCommitDelayMs: number;
 
   /**
-   * Returns the graph for use inside a PostgreSQL transaction that holds the advisory locks. The embedded graph then runs its
+   * Returns the graph for use inside a PostgreSQL transaction that holds the advisory locks. The graph in tables then runs its
    * statements in that transaction.
    */
   within(trx: DatabaseTransaction): SocialGraph;

@@ -93,7 +93,7 @@ interface TargetState {
 
 async function checkTarget(role: Role, stores: StoreSet, { id, resumed, formerId }: TargetState): Promise<void> {
   const { kind } = stores[role];
-  // An embedded graph is part of the database. Edges left from an earlier use by this installation are replaced.
+  // A graph in tables is part of the database. Edges left from an earlier use by this installation are replaced.
   if (kind === 'embedded') return;
   const claimedBy = await stores[role].claimedBy();
   if (claimedBy === fillingMarker(id) || (resumed && claimedBy === id)) return;

@@ -61,7 +61,7 @@ interface Step {
   check(context: CheckContext): Promise<void>;
 }
 
-/** Returns the checks in the order of the rules. The embedded graph has no nodes, only edges: nothing can be missing. */
+/** Returns the checks in the order of the rules. The graph in tables has no nodes, only edges: nothing can be missing. */
 function listSteps({ graph }: CheckContext['stores'], rows: RowCounts): Step[] {
   const rowChecks: Step[] = [
     { subject: 'accounts', expected: rows.accounts, check: (context) => checkRows(context, PEOPLE) },

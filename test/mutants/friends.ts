@@ -6,7 +6,7 @@ import type { Mutant } from './mutant.js';
 export const friends: Mutant[] = [
   {
     breach: 'a request to a user who has already sent one creates a friendship',
-    file: 'db/graph/embedded.ts',
+    file: 'db/graph/tables.ts',
     find: `conflict.columns(['lo', 'hi']).doNothing()`,
     replace:
       'conflict.columns(["lo", "hi"]).doUpdateSet({ requester: null }).where("graph_friendships.requester", "=", to)',
@@ -14,21 +14,21 @@ export const friends: Mutant[] = [
   },
   {
     breach: 'a friend request to its own sender has the code of a repeated request',
-    file: 'db/graph/embedded.ts',
+    file: 'db/graph/tables.ts',
     find: `existing.requester === from ? 'alreadySent' : 'alreadyReceived'`,
     replace: `'alreadySent'`,
     caughtBy: ['friends.request.crossed', 'relationships.create.is-a-request'],
   },
   {
     breach: 'the sender of a request can accept it',
-    file: 'db/graph/embedded.ts',
+    file: 'db/graph/tables.ts',
     find: `.where(isPair(by, from)) .where('requester', '=', from)`,
     replace: '.where(isPair(by, from))',
     caughtBy: ['friends.accept.own-request'],
   },
   {
     breach: 'declining a request removes an existing friendship',
-    file: 'db/graph/embedded.ts',
+    file: 'db/graph/tables.ts',
     find: 'deletePairIf(by, from, sql`requester = ${from}`)',
     replace: 'deletePairIf(by, from, sql`true`)',
     caughtBy: ['friends.friendship.no-request-left'],

@@ -20,7 +20,7 @@ export const posts: Mutant[] = [
   },
   {
     breach: 'liking twice fails',
-    file: 'db/graph/embedded.ts',
+    file: 'db/graph/tables.ts',
     find: 'on conflict do nothing`',
     replace: '`',
     caughtBy: ['likes.like.idempotent'],

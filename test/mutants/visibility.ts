@@ -56,7 +56,7 @@ export const visibility: Mutant[] = [
   },
   {
     breach: 'the recipient of a friend request sees as much as a friend',
-    file: 'db/graph/embedded.ts',
+    file: 'db/graph/tables.ts',
     find: 'where hi = any(${people}::int8[]) and lo = any(${others}::int8[]) and requester is null',
     replace: 'where hi = any(${people}::int8[]) and lo = any(${others}::int8[])',
     caughtBy: ['visibility.post.private'],

@@ -96,4 +96,4 @@ export async function repeat<Item>(count: number, make: () => Promise<Item>): Pr
 }
 
 /** Test options that skip a test which needs nodes. */
-export const needsNodes = onServices ? {} : { skip: 'the embedded graph has no nodes' };
+export const needsNodes = onServices ? {} : { skip: 'the graph in tables has no nodes' };

@@ -1,7 +1,7 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { Tables } from '../schema.js';
-import { embeddedSnapshot } from './embedded-snapshot.js';
 import type { Friendship, Like, SocialGraph } from './index.js';
+import { tableSnapshot } from './tables-snapshot.js';
 
 const personIds = (likes: readonly Like[]) => likes.map(({ person }) => person);
 const postIds = (likes: readonly Like[]) => likes.map(({ post }) => post);
@@ -12,7 +12,7 @@ interface RelationsRow {
 }
 
 /** Returns the graph as tables in PostgreSQL. Only edges have rows, so users and posts need no nodes. */
-export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
+export function tableGraph(db: Kysely<Tables>): SocialGraph {
   /** Builds a condition that matches the row of two users, which is a friendship or a pending request. */
   const isPair = (a: number, b: number) => sql<SqlBool>`lo = ${Math.min(a, b)} and hi = ${Math.max(a, b)}`;
 
@@ -30,7 +30,7 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
     kind: 'embedded',
     hasNodes: false,
     maxCommitDelayMs: 0,
-    within: (trx) => embeddedGraph(trx),
+    within: (trx) => tableGraph(trx),
 
     async relationsBetween(people, others, posts) {
       const { rows } = await sql<RelationsRow>`
@@ -145,7 +145,7 @@ export function embeddedGraph(db: Kysely<Tables>): SocialGraph {
       await db.deleteFrom('graph_likes').where('post_id', '=', id).execute();
     },
 
-    snapshot: embeddedSnapshot(db),
+    snapshot: tableSnapshot(db),
 
     // The graph tables are in the same database as the table `installation`, so the graph always belongs to this installation.
     async claimedBy() {

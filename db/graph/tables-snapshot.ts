@@ -6,7 +6,7 @@ import type { FriendRequest, Friendship, GraphSnapshot } from './index.js';
  * Creates the snapshot of the graph tables. Each pair of users has one row, so there are no duplicate or one-sided
  * friendships.
  */
-export function embeddedSnapshot(db: Kysely<Tables>): GraphSnapshot {
+export function tableSnapshot(db: Kysely<Tables>): GraphSnapshot {
   const ids = async (query: ReturnType<typeof sql<{ id: number }>>) =>
     (await query.execute(db)).rows.map(({ id }) => id);
 
