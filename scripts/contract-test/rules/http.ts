@@ -1,17 +1,10 @@
 import { contract } from '../document.js';
 import type { CheckedResponse } from '../exchange.js';
-import {
-  expectCode,
-  expectEqual,
-  expectErrorShape,
-  expectNoRateLimit,
-  expectProblems,
-  expectThat,
-  SkippedError,
-} from '../expect.js';
+import { expectEqual, expectErrorShape, expectNoRateLimit, expectProblems, expectThat } from '../expect.js';
 import { CROSS_SITE, OTHER_ORIGIN, publicProfile, UNUSED_ID, withCookie } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
-import type { Requester, TestUsers } from '../users.js';
+import type { Requester } from '../users.js';
+import { parsingRules } from './http-parsing.js';
 
 /** Paths that are not operations of the contract. */
 const DOCUMENT_PATHS = ['/docs', '/openapi.yaml', '/openapi.json'];
@@ -50,15 +43,6 @@ const HEADERS_EQUAL_FOR_HEAD = [
   'link',
   'content-security-policy',
 ];
-
-/** Throws a SkippedError if another server, such as a gateway, parses requests before the service receives them. */
-async function expectOwnParser({ anonymous }: TestUsers): Promise<void> {
-  // The service itself responds to valid HTTP.
-  expectErrorShape(await anonymous.send(404, 'GET /none'));
-  const { headers } = await anonymous.send(400, 'GET /none', { headers: { 'Content-Length': 'x' } });
-  if (headers.get('content-type')?.startsWith('application/json')) return;
-  throw new SkippedError('another server responds to invalid HTTP');
-}
 
 const parseAllow = (allow: string | null) => (allow ?? '').split(/, */).sort();
 
@@ -149,46 +133,7 @@ export const http: Subject = {
       },
     ),
 
-    rule(
-      'http.errors.invalid-http',
-      'A request that is not valid HTTP returns 400, and headers that are too large return 431, with a JSON error body and an X-Request-Id.',
-      async (users) => {
-        await expectOwnParser(users);
-        for (const [status, code, headers] of [
-          [400, 'invalid_http', { 'Content-Length': 'x' }],
-          [400, 'invalid_http', { 'Content-Length': '1', 'Transfer-Encoding': 'chunked' }],
-          [431, 'headers_too_large', { 'X-Large': 'x'.repeat(20_000) }],
-        ] as [number, string, Record<string, string>][]) {
-          const response = await users.anonymous.send(status, 'GET /none', { headers });
-          expectCode(expectErrorShape(response), code);
-          expectThat(response.headers.has('x-request-id'), 'an X-Request-Id', response);
-        }
-      },
-    ),
-
-    rule('http.headers.host-twice', 'Two Host headers return 400, even if they are equal.', async (users) => {
-      await expectOwnParser(users);
-      const { send } = await users.sharedUser('ada');
-      const { host } = new URL(users.origin);
-      for (const other of [host, 'elsewhere.example', '']) {
-        const repeated: [string, ...string[]] = ['Host', host, other];
-        expectProblems(await send(400, 'GET /auth/me', { repeated }), 'header.Host');
-        expectProblems(await send(400, 'GET /none', { repeated }), 'header.Host');
-      }
-    }),
-
-    rule(
-      'http.headers.authorization-twice',
-      'Two Authorization headers return 401, even if they are equal.',
-      async (users) => {
-        await expectOwnParser(users);
-        const valid = `Bearer ${(await users.sharedUser('ada')).token}`;
-        for (const other of [valid, 'Bearer stale', 'Basic bWlyYTptaXJh', '']) {
-          await users.anonymous.send(401, 'GET /auth/me', { repeated: ['Authorization', valid, other] });
-          await users.anonymous.send(401, 'GET /auth/me', { repeated: ['Authorization', other, valid] });
-        }
-      },
-    ),
+    ...parsingRules,
 
     rule('http.head.like-get', 'HEAD returns the status and the headers of GET without the body.', async (users) => {
       const { visitor, owner, post, picture } = await publicProfile(users);
