@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { access, constants, open, opendir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { access, constants, open, opendir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { batched } from '../support/batch.js';
-import { moveFileDurably, syncDirectory, syncFile } from '../support/durable-files.js';
+import { moveFileDurably, syncDirectory } from '../support/durable-files.js';
 import { StoreUnavailableError } from '../support/errors.js';
 import type { ImageStore } from './index.js';
 import { readChunks, SMALL_IMAGE_BYTES, streamOf } from './small-images.js';
@@ -19,7 +19,7 @@ export function diskImages(directory: string): ImageStore {
   const path = (name: string) => join(directory, name);
 
   /** Syncs the directory, once for all calls that wait for it. */
-  const syncNames = batched(async (calls: undefined[]) => {
+  const syncNames = batched<void, void>(async (calls) => {
     await syncDirectory(directory);
     return calls;
   });
@@ -27,20 +27,14 @@ export function diskImages(directory: string): ImageStore {
   /** Removes a file. Syncs the directory even if the file is missing: another call may have removed it, but not durably yet. */
   async function remove(name: string): Promise<void> {
     await rm(path(name)).catch((error) => undefinedIfMissing(error, directory));
-    await syncNames(undefined).catch(throwUnavailable);
+    await syncNames().catch(throwUnavailable);
   }
 
   return {
     kind: 'disk',
 
     async put(name, from) {
-      try {
-        await syncFile(from);
-        await rename(from, path(name));
-        await syncNames(undefined);
-      } catch (error) {
-        throwUnavailable(error);
-      }
+      await moveFileDurably(from, path(name), syncNames).catch(throwUnavailable);
     },
 
     async get(name) {

@@ -16,11 +16,6 @@ export async function syncDirectory(path: string): Promise<void> {
   await withFile(path, 'r', (directory) => directory.sync());
 }
 
-/** Syncs a file, which makes its bytes durable. */
-export async function syncFile(path: string): Promise<void> {
-  await withFile(path, 'r', (file) => file.sync());
-}
-
 /** Creates or replaces a file atomically. Only its owner may read it. */
 export async function writeFileDurably(path: string, content: string): Promise<void> {
   const temporary = `${path}.new`;
@@ -28,11 +23,19 @@ export async function writeFileDurably(path: string, content: string): Promise<v
   await moveFileDurably(temporary, path);
 }
 
-/** Syncs a file, renames it and syncs the new directory. The new name never refers to a partial file. */
-export async function moveFileDurably(from: string, to: string): Promise<void> {
-  await syncFile(from);
+/**
+ * Syncs a file, renames it and syncs the new directory. The new name never refers to a partial file.
+ *
+ * @param syncNames syncs the new directory
+ */
+export async function moveFileDurably(
+  from: string,
+  to: string,
+  syncNames = () => syncDirectory(dirname(to)),
+): Promise<void> {
+  await withFile(from, 'r', (file) => file.sync());
   await rename(from, to);
-  await syncDirectory(dirname(to));
+  await syncNames();
 }
 
 /** Creates a directory and its missing parents. Syncs the parent of each new directory. */
