@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import type { FieldType, Upload } from '../operation.js';
@@ -182,7 +181,11 @@ const SPACE_CHECK_INTERVAL_BYTES = 1024 * 1024;
  * @throws HttpError 413 if the file becomes too large
  * @throws StoreUnavailableError if the disk has too little free space
  */
-async function spool(bytes: Readable, path: string, { maxFileBytes, hasFreeSpace }: FormOptions): Promise<Spooled> {
+async function spool(
+  bytes: AsyncIterable<Buffer>,
+  path: string,
+  { maxFileBytes, hasFreeSpace }: FormOptions,
+): Promise<Spooled> {
   let size = 0;
   let nextSpaceCheckAt = 0;
   let head = Buffer.alloc(0);

@@ -7,9 +7,8 @@ import { badBody, bodyTooLarge } from './errors.js';
  * A streaming parser of multipart/form-data (RFC 7578), based on Dicer, the low-level parser of busboy. Parts are yielded
  * as they arrive.
  *
- * If the body is malformed, incomplete or too large, the iteration and the stream of the current part end with an
- * HttpError. If the consumer ends the iteration early, the rest of the body is drained, because the connection is still
- * needed for the response.
+ * If the body is malformed, incomplete or too large, the iteration and the current part end with an HttpError. If the consumer
+ * ends the iteration early, the rest of the body is drained, because the connection is still needed for the response.
  */
 
 const badForm = (message: string) => badBody('malformed_form', message);
@@ -22,7 +21,7 @@ export interface Part {
   charset: string | undefined;
   transferEncoding: string | undefined;
   /** The content. It must be read to the end before the next part arrives. */
-  bytes: Readable;
+  bytes: AsyncIterable<Buffer>;
 }
 
 const MAX_PARTS = 100;
@@ -57,6 +56,15 @@ export function readParts(request: IncomingMessage, maxBytes: number): AsyncIter
   });
   const fail = (error: Error) => void parts.destroy(error);
 
+  /** Dicer reports an incomplete body to the parser and then to the part. A reader of the part gets the first error too. */
+  async function* bytesOf(part: Readable): AsyncGenerator<Buffer> {
+    try {
+      yield* part;
+    } catch (error) {
+      throw parts.errored ?? error;
+    }
+  }
+
   parser.on('part', (bytes) => {
     current = bytes;
     // Without a listener, an error that occurs before the part is read would be an unhandled 'error' event.
@@ -64,7 +72,7 @@ export function readParts(request: IncomingMessage, maxBytes: number): AsyncIter
     if (++startedParts > MAX_PARTS) return fail(badForm(`must have at most ${MAX_PARTS} parts`));
     bytes.once('header', (headers) => {
       partsWithHeaders++;
-      const part = createPart(headers as PartHeaders, bytes);
+      const part = createPart(headers as PartHeaders, bytesOf(bytes));
       if (part) parts.push(part);
       else fail(badForm('must have a Content-Disposition of form-data with a name in every part'));
     });
@@ -102,7 +110,7 @@ function boundaryOf({ headers }: IncomingMessage): string | undefined {
 type PartHeaders = Readonly<Record<string, string[] | undefined>>;
 
 /** Creates a part from its headers. Returns undefined if the headers do not contain the name of a form field. */
-function createPart(headers: PartHeaders, bytes: Readable): Part | undefined {
+function createPart(headers: PartHeaders, bytes: AsyncIterable<Buffer>): Part | undefined {
   const disposition = parseHeader(headers['content-disposition']?.[0] ?? '');
   const name = disposition.parameters.get('name');
   if (disposition.value !== 'form-data' || !name || name.length > MAX_NAME_LENGTH) return undefined;

@@ -442,6 +442,18 @@ test('rejects a malformed body with 400', async (t) => {
   t.equal((await post(form(...many.slice(1)))).status, 200, 'maximum number of parts');
 });
 
+test('rejects a form that ends while one of its parts is being read', async (t) => {
+  for (const opening of [text('title', 'x'), file('image', samples.png), file('other', 'x')]) {
+    const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${CONTENT_TYPE}\r\nContent-Length: ${opening.length}\r\n\r\n`;
+    failure = undefined;
+    const socket = await deliver(head, opening.subarray(0, -3));
+    socket.write(opening.subarray(-3));
+    await until(() => failure !== undefined);
+    t.match(failure, { status: 400, problems: [{ code: 'malformed_form' }] });
+    socket.destroy();
+  }
+});
+
 test('parses any division into chunks', async (t) => {
   const preamble = Buffer.from('a preamble\r\n');
   const epilogue = Buffer.from('an epilogue');
