@@ -1,11 +1,22 @@
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FuzzRequest } from './requests.js';
 import { type RawResponse, readResponse } from './response.js';
 
 const RESPONSE_TIMEOUT_MS = 20_000;
+/** Long enough for the service to process what it has received. */
+const PAUSE_MS = 20;
 /** The silence after which `sendRaw` ends its side of the connection. */
 const IDLE_MS = 150;
 /** The silence after which it then destroys the connection. */
 const CLOSE_TIMEOUT_MS = 3_000;
+
+async function write(socket: Socket, { bytes, pauseAfter }: FuzzRequest): Promise<void> {
+  socket.write(bytes.subarray(0, pauseAfter));
+  if (pauseAfter === bytes.length) return;
+  await sleep(PAUSE_MS);
+  socket.write(bytes.subarray(pauseAfter));
+}
 
 class NoResponseError extends Error {
   readonly code = 'no_response';
@@ -29,22 +40,23 @@ export class Connection {
    * @throws NoResponseError
    * @throws MalformedResponseError
    */
-  async send(bytes: Buffer, method: string): Promise<RawResponse> {
+  async send(request: FuzzRequest): Promise<RawResponse> {
     const reused = this.#socket !== undefined;
     try {
-      return await this.#exchange(bytes, method);
+      return await this.#exchange(request);
     } catch (error) {
       // The server may close an idle connection while a request is being sent.
       if (!(error instanceof NoResponseError) || !reused) throw error;
-      return this.#exchange(bytes, method);
+      return this.#exchange(request);
     }
   }
 
-  #exchange(bytes: Buffer, method: string): Promise<RawResponse> {
+  #exchange(request: FuzzRequest): Promise<RawResponse> {
     const socket = this.#socket ?? connect(this.#port, this.#host).setNoDelay();
     this.#socket = socket;
     return new Promise((resolve, reject) => {
       let received: Buffer = Buffer.alloc(0);
+      let written = false;
       const finish = (keepAlive: boolean, settle: () => void) => {
         clearTimeout(timer);
         socket.removeAllListeners();
@@ -62,9 +74,10 @@ export class Connection {
       socket.on('data', (chunk) => {
         received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
         try {
-          const response = readResponse(received, method);
+          const response = readResponse(received, request.method);
           if (!response) return;
-          const keepAlive = response.headers.get('connection') !== 'close' && response.end === received.length;
+          const keepAlive =
+            written && response.headers.get('connection') !== 'close' && response.end === received.length;
           finish(keepAlive, () => resolve(response));
         } catch (error) {
           finish(false, () => reject(error));
@@ -74,7 +87,9 @@ export class Connection {
       socket.once('close', () =>
         finish(false, () => reject(new NoResponseError('closed without a complete response'))),
       );
-      socket.write(bytes);
+      void write(socket, request).then(() => {
+        written = true;
+      });
     });
   }
 
@@ -85,7 +100,7 @@ export class Connection {
 }
 
 /** Sends bytes, which need not be valid HTTP, on a new connection, and returns all bytes received. */
-export function sendRaw(url: string, bytes: Buffer): Promise<Buffer> {
+export function sendRaw(url: string, request: FuzzRequest): Promise<Buffer> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).setNoDelay();
   return new Promise((resolve) => {
@@ -113,7 +128,7 @@ export function sendRaw(url: string, bytes: Buffer): Promise<Buffer> {
       clearTimeout(timer);
       resolve(Buffer.concat(chunks));
     });
-    socket.write(bytes);
+    void write(socket, request);
     restartTimer();
   });
 }

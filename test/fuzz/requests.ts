@@ -8,6 +8,8 @@ import { accountId, filename, postId, sessionId, text, unusualId } from './value
 /** A request as bytes. */
 export interface FuzzRequest {
   bytes: Buffer;
+  /** How many bytes are sent before a pause. */
+  pauseAfter: number;
   method: string;
   /** The path without the query. */
   path: string;
@@ -26,6 +28,10 @@ const SHARES: Record<string, number> = {
   updateProfile: 0.03,
 };
 const MUTATED_SHARE = 0.1;
+const PAUSED_SHARE = 0.2;
+
+/** The service often decides about a body at its end. */
+const BYTES_AT_END = 100;
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND'];
 const PATHS = [
@@ -53,14 +59,21 @@ function pickOperation(random: Random): ContractOperation {
   return random.pick(OTHER_OPERATIONS);
 }
 
-/** Returns a request of a random operation with random input, sometimes with mutated bytes. */
+/** Returns a request of a random operation with random input, sometimes with mutated bytes or a pause. */
 export function randomRequest(random: Random, fixture: Fixture): FuzzRequest {
-  const request = compose(random, fixture, pickOperation(random));
-  if (!random.chance(MUTATED_SHARE)) return request;
-  return { ...request, bytes: mutate(random, request.bytes), complete: false };
+  const composed = compose(random, fixture, pickOperation(random));
+  const request = random.chance(MUTATED_SHARE)
+    ? { ...composed, bytes: mutate(random, composed.bytes), complete: false }
+    : composed;
+  return { ...request, pauseAfter: pauseAfter(random, request.bytes.length) };
 }
 
-function compose(random: Random, fixture: Fixture, operation: ContractOperation): FuzzRequest {
+function pauseAfter(random: Random, length: number): number {
+  if (!random.chance(PAUSED_SHARE)) return length;
+  return random.chance(0.5) ? random.below(length + 1) : length - random.below(Math.min(length, BYTES_AT_END) + 1);
+}
+
+function compose(random: Random, fixture: Fixture, operation: ContractOperation): Omit<FuzzRequest, 'pauseAfter'> {
   const method = random.chance(0.05) ? random.pick(METHODS) : operation.method;
   const path = random.chance(0.03) ? random.pick(PATHS) : fillPath(random, fixture, operation.path);
   const headers = [`Host: ${random.chance(0.02) ? random.pick(['', 'a b', 'evil.example', '[::1]', 'x:99999']) : 'x'}`];

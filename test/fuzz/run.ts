@@ -107,7 +107,7 @@ function checkContract(index: number, request: FuzzRequest, response: RawRespons
 async function tryRequest(index: number, connection: Connection): Promise<void> {
   const request = randomRequest(randomFor(seed, index), fixture);
   if (!request.complete) {
-    const received = await sendRaw(service.url, request.bytes);
+    const received = await sendRaw(service.url, request);
     checkHidden(index, request, received);
     for (const [, status = ''] of received.toString('latin1').matchAll(/^HTTP\/1\.1 (\d{3})/gm)) {
       increment(statuses, status);
@@ -115,7 +115,7 @@ async function tryRequest(index: number, connection: Connection): Promise<void> 
     }
     return;
   }
-  const response = await connection.send(request.bytes, request.method).catch((error: Error & { code?: string }) => {
+  const response = await connection.send(request).catch((error: Error & { code?: string }) => {
     report(`${error.code ?? error.name}: ${error.message}`, index, request);
     return undefined;
   });
