@@ -96,11 +96,11 @@ t.test('the graph in tables keeps like counts up to date through every change', 
     ['a removed post', () => graph.removePost(FIRST_ID + 3)],
     [
       'many likes',
-      () => graph.snapshot.addEdges({ friendships: [], requests: [], likes: likesOf(idsOf(7, 8), idsOf(1, 5)) }),
+      () => graph.bulk.addEdges({ friendships: [], requests: [], likes: likesOf(idsOf(7, 8), idsOf(1, 5)) }),
     ],
     [
       'fewer likes',
-      () => graph.snapshot.removeEdges({ friendships: [], requests: [], likes: likesOf(idsOf(7), idsOf(1, 5)) }),
+      () => graph.bulk.removeEdges({ friendships: [], requests: [], likes: likesOf(idsOf(7), idsOf(1, 5)) }),
     ],
   ];
   for (const [what, change] of changes) {

@@ -28,7 +28,7 @@ const POPULATION: Population = {
 async function readSeeded({ db, graph }: Stores, seeded: { accounts: number[]; posts: number[] }) {
   const accounts = await db.selectFrom('accounts').select(['id', 'name', 'private']).orderBy('id').execute();
   const posts = await db.selectFrom('posts').select(['id', 'author_id', 'title', 'text']).orderBy('id').execute();
-  const { friendships, likes } = await graph.snapshot.edgesOf(seeded.accounts);
+  const { friendships, likes } = await graph.bulk.edgesOf(seeded.accounts);
   const person = (id: number) => seeded.accounts.indexOf(id);
   const post = (id: number) => seeded.posts.indexOf(id);
   return {

@@ -50,7 +50,7 @@ export interface Edges {
  * Access to the whole graph, for verification and moves. Ids are read in pages: the first `limit` ids above `after`,
  * ascending.
  */
-export interface GraphSnapshot {
+export interface BulkAccess {
   personIds(after: number, limit: number): Promise<number[]>;
   postIds(after: number, limit: number): Promise<number[]>;
   /** Returns the friendships and requests that start or end at one of these users, and their likes. */
@@ -120,7 +120,7 @@ export interface SocialGraph {
   /** Removes the node of a post, if it exists, with its edges. */
   removePost(id: number): Promise<void>;
 
-  readonly snapshot: GraphSnapshot;
+  readonly bulk: BulkAccess;
   /** Returns the id of the installation that has claimed the graph, if any. */
   claimedBy(): Promise<string | undefined>;
   /** Claims the graph. Does nothing if an installation other than `previous` has claimed it. */

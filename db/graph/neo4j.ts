@@ -3,9 +3,9 @@ import { Neo4jError } from 'neo4j-driver';
 import type { Log } from '../support/log.js';
 import * as cypher from './cypher.js';
 import type { LikesOfPost, RequestOutcome, SocialGraph } from './index.js';
+import { neo4jBulkAccess } from './neo4j-bulk.js';
 import { connectNeo4j, type Neo4jOptions, type Run } from './neo4j-session.js';
 import { ensureNodes, idsOf, inLockOrder } from './neo4j-shared.js';
-import { neo4jSnapshot } from './neo4j-snapshot.js';
 import { warmUpNeo4j } from './neo4j-warm-up.js';
 
 /** The timeout of one call during a migration, a verification or a move. */
@@ -155,7 +155,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
       await change(cypher.REMOVE_POST, { id });
     },
 
-    snapshot: neo4jSnapshot(maintenance),
+    bulk: neo4jBulkAccess(maintenance),
 
     async claimedBy() {
       const [installation] = await read<{ id: string }>(cypher.READ_CLAIM);

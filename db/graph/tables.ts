@@ -1,7 +1,7 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { Tables } from '../schema.js';
 import type { Friendship, Like, SocialGraph } from './index.js';
-import { tableSnapshot } from './tables-snapshot.js';
+import { tableBulkAccess } from './tables-bulk.js';
 
 const personIds = (likes: readonly Like[]) => likes.map(({ person }) => person);
 const postIds = (likes: readonly Like[]) => likes.map(({ post }) => post);
@@ -145,7 +145,7 @@ export function tableGraph(db: Kysely<Tables>): SocialGraph {
       await db.deleteFrom('graph_likes').where('post_id', '=', id).execute();
     },
 
-    snapshot: tableSnapshot(db),
+    bulk: tableBulkAccess(db),
 
     // The graph tables are in the same database as the table `installation`, so the graph always belongs to this installation.
     async claimedBy() {

@@ -48,7 +48,7 @@ export interface Gate {
 
 /**
  * Returns a proxy of a store. It reports every call that returns a promise, under the name of the method. Nested objects
- * with methods (`snapshot`, the graph within a transaction) are wrapped too; streams, iterables and plain values are not.
+ * with methods (`bulk`, the graph within a transaction) are wrapped too; streams, iterables and plain values are not.
  * The reported duration of reading an image ends when its stream is available.
  *
  * While the gate is closed, every call rejects with StoreUnavailableError, because an unverified store must not be used.

@@ -77,7 +77,7 @@ async function befriend({ graph }: BareStores, accounts: Account[], posts: reado
     authors.filter((_, bit) => index & (1 << bit)).map((author) => ({ person: id, friend: author })),
   );
   const reverse = friendships.map(({ person, friend }) => ({ person: friend, friend: person }));
-  await graph.snapshot.addEdges({ friendships: [...friendships, ...reverse], requests: [], likes: [] });
+  await graph.bulk.addEdges({ friendships: [...friendships, ...reverse], requests: [], likes: [] });
   return chosen;
 }
 

@@ -1,4 +1,4 @@
-import type { Edges, GraphSnapshot, SocialGraph } from '../../db/graph/index.js';
+import type { BulkAccess, Edges, SocialGraph } from '../../db/graph/index.js';
 import type { Database } from '../../db/postgres/index.js';
 import type { Progress } from '../progress.js';
 import type { OnDifference } from './rows.js';
@@ -12,8 +12,8 @@ const ITEMS_PER_WRITE = 1000;
 type Edge = [kind: keyof Edges, start: number, end: number];
 
 /** Returns whether a graph has no nodes. */
-export async function isEmpty({ snapshot }: SocialGraph): Promise<boolean> {
-  const nodes = [...(await snapshot.personIds(0, 1)), ...(await snapshot.postIds(0, 1))];
+export async function isEmpty({ bulk }: SocialGraph): Promise<boolean> {
+  const nodes = [...(await bulk.personIds(0, 1)), ...(await bulk.postIds(0, 1))];
   return nodes.length === 0;
 }
 
@@ -30,14 +30,14 @@ export async function copyGraph(
   progress: Progress,
 ): Promise<void> {
   if (target.kind !== 'embedded') {
-    await createNodes(db, 'accounts', (people) => target.snapshot.ensureNodes({ people, posts: [] }), progress);
-    await createNodes(db, 'posts', (posts) => target.snapshot.ensureNodes({ people: [], posts }), progress);
+    await createNodes(db, 'accounts', (people) => target.bulk.ensureNodes({ people, posts: [] }), progress);
+    await createNodes(db, 'posts', (posts) => target.bulk.ensureNodes({ people: [], posts }), progress);
   }
   const total = await count(db, 'accounts');
-  for await (const { sourceEdges, targetEdges, done } of readBothGraphs(source.snapshot, target.snapshot)) {
+  for await (const { sourceEdges, targetEdges, done } of readBothGraphs(source.bulk, target.bulk)) {
     progress('copying relations', done, total);
-    for (const batch of inBatches(subtract(targetEdges, sourceEdges))) await target.snapshot.removeEdges(batch);
-    for (const batch of inBatches(subtract(sourceEdges, targetEdges))) await target.snapshot.addEdges(batch);
+    for (const batch of inBatches(subtract(targetEdges, sourceEdges))) await target.bulk.removeEdges(batch);
+    for (const batch of inBatches(subtract(sourceEdges, targetEdges))) await target.bulk.addEdges(batch);
   }
 }
 
@@ -49,7 +49,7 @@ export async function compareGraph(
   onDifference: OnDifference,
 ): Promise<void> {
   const total = await count(db, 'accounts');
-  for await (const { sourceEdges, targetEdges, done } of readBothGraphs(source.snapshot, target.snapshot)) {
+  for await (const { sourceEdges, targetEdges, done } of readBothGraphs(source.bulk, target.bulk)) {
     progress('comparing relations', done, total);
     for (const edge of subtract(sourceEdges, targetEdges)) onDifference(`${edge.join(' ')} is missing`);
     for (const edge of subtract(targetEdges, sourceEdges)) onDifference(`${edge.join(' ')} is unexpected`);
@@ -90,7 +90,7 @@ async function createNodes(
 }
 
 /** Yields the outgoing edges of the same people in both graphs, page by page. */
-async function* readBothGraphs(source: GraphSnapshot, target: GraphSnapshot) {
+async function* readBothGraphs(source: BulkAccess, target: BulkAccess) {
   let after = 0;
   let done = 0;
   for (;;) {
@@ -111,8 +111,8 @@ async function* readBothGraphs(source: GraphSnapshot, target: GraphSnapshot) {
   }
 }
 
-async function outgoingEdges(snapshot: GraphSnapshot, people: readonly number[]): Promise<Edge[]> {
-  const { friendships, requests, likes } = await snapshot.edgesOf(people);
+async function outgoingEdges(bulk: BulkAccess, people: readonly number[]): Promise<Edge[]> {
+  const { friendships, requests, likes } = await bulk.edgesOf(people);
   const wanted = new Set(people);
   const edges: Edge[] = [
     ...friendships.map(({ person, friend }): Edge => ['friendships', person, friend]),

@@ -34,12 +34,12 @@ export async function seed(
     progress('accounts', done, accounts),
   );
   const postIds = await addPosts(maintenanceDb, population, accountIds, (done) => progress('posts', done, posts));
-  const { snapshot } = graph;
+  const { bulk } = graph;
   for (const batch of inBatches(accountIds, accountIds.length, 'people', progress)) {
-    await snapshot.ensureNodes({ people: batch, posts: [] });
+    await bulk.ensureNodes({ people: batch, posts: [] });
   }
   for (const batch of inBatches(postIds, postIds.length, 'nodes of posts', progress)) {
-    await snapshot.ensureNodes({ people: [], posts: batch });
+    await bulk.ensureNodes({ people: [], posts: batch });
   }
   const idAt = (ids: readonly number[], index: number) => ids[index] ?? 0;
   const friendships = (accounts * friends) / 2 + popularPersonFriends;
@@ -48,13 +48,13 @@ export async function seed(
       [a, b],
       [b, a],
     ]);
-    await snapshot.addEdges({
+    await bulk.addEdges({
       ...NO_EDGES,
       friendships: bothDirections.map(([a, b]) => ({ person: idAt(accountIds, a), friend: idAt(accountIds, b) })),
     });
   }
   for (const batch of inBatches(likePairs(population), likes + popularPostLikes, 'likes', progress)) {
-    await snapshot.addEdges({
+    await bulk.addEdges({
       ...NO_EDGES,
       likes: batch.map(([person, post]) => ({ person: idAt(accountIds, person), post: idAt(postIds, post) })),
     });

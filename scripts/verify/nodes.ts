@@ -6,7 +6,7 @@ import type { CheckContext, RuleName } from './rules.js';
 /** Describes how a kind of entity is represented in the graph and in PostgreSQL. */
 interface EntityMapping {
   kind: 'person' | 'post';
-  snapshotMethod: 'personIds' | 'postIds';
+  idsMethod: 'personIds' | 'postIds';
   table: 'accounts' | 'posts';
   nodeHasRow: RuleName;
   rowHasNode: RuleName;
@@ -14,7 +14,7 @@ interface EntityMapping {
 
 export const PEOPLE: EntityMapping = {
   kind: 'person',
-  snapshotMethod: 'personIds',
+  idsMethod: 'personIds',
   table: 'accounts',
   nodeHasRow: 'personHasAccount',
   rowHasNode: 'accountHasPerson',
@@ -22,7 +22,7 @@ export const PEOPLE: EntityMapping = {
 
 export const POSTS: EntityMapping = {
   kind: 'post',
-  snapshotMethod: 'postIds',
+  idsMethod: 'postIds',
   table: 'posts',
   nodeHasRow: 'postNodeHasPost',
   rowHasNode: 'postHasNode',
@@ -38,7 +38,7 @@ type ReadIds = (after: number, limit: number) => Promise<number[]>;
  */
 export async function checkNodes(context: CheckContext, mapping: EntityMapping): Promise<void> {
   const { stores, pageSize, progress } = context;
-  const read = stores.graph.snapshot[mapping.snapshotMethod];
+  const read = stores.graph.bulk[mapping.idsMethod];
   for await (const nodes of paginate(read, pageSize, (id) => id)) {
     const suspects = await filterWithoutRowOrEntry(stores.maintenanceDb, mapping, nodes);
     const existing = await filterExisting(read, suspects, pageSize);
@@ -59,7 +59,7 @@ export async function checkNodes(context: CheckContext, mapping: EntityMapping):
  */
 export async function checkRows(context: CheckContext, mapping: EntityMapping): Promise<void> {
   const { stores, pageSize, progress } = context;
-  const read = stores.graph.snapshot[mapping.snapshotMethod];
+  const read = stores.graph.bulk[mapping.idsMethod];
   const db = stores.maintenanceDb;
   for await (const rows of paginate(
     (after, limit) => readRowIds(db, mapping, after, limit),

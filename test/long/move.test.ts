@@ -160,7 +160,7 @@ async function insertManyRows({ db, graph }: BareStores): Promise<void> {
     db,
   );
   const ids = rows.map(({ id }) => id);
-  await graph.snapshot.addEdges({
+  await graph.bulk.addEdges({
     friendships: [],
     requests: ids.slice(1).map((to, n) => ({ from: ids[n] as number, to })),
     likes: ids.map((person) => ({ person, post: 1 })),
@@ -225,12 +225,12 @@ t.test('finds relations that differ, and only those', async (t) => {
     { person: 2, friend: 1 },
   ];
   const like = (person: number, post: number) => ({ person, post });
-  await one.graph.snapshot.addEdges({
+  await one.graph.bulk.addEdges({
     friendships: friends,
     requests: [{ from: 3, to: 1 }],
     likes: [like(1, 1), like(3, 1)],
   });
-  await other.graph.snapshot.addEdges({
+  await other.graph.bulk.addEdges({
     friendships: friends,
     requests: [{ from: 1, to: 3 }],
     likes: [like(1, 1), like(9, 1)],

@@ -42,16 +42,16 @@ t.test('accepts changes between two reads', async (t) => {
       return result;
     };
   };
-  const withSnapshot = (changes: Partial<typeof graph.snapshot>): Stores => ({
+  const withBulkAccess = (changes: Partial<typeof graph.bulk>): Stores => ({
     ...stores,
-    graph: { ...graph, snapshot: { ...graph.snapshot, ...changes } },
+    graph: { ...graph, bulk: { ...graph.bulk, ...changes } },
   });
 
   t.test('an account is deleted after its node was read', async (t) => {
     const deleted = await account();
     await graph.like([{ person: deleted, post: kept.id }]);
-    const personIds = followedBy(graph.snapshot.personIds, () => deleteAccount(deleted));
-    t.same(findingsByRule(await verify(withSnapshot({ personIds }), { repair: true, log: silentLog })), {});
+    const personIds = followedBy(graph.bulk.personIds, () => deleteAccount(deleted));
+    t.same(findingsByRule(await verify(withBulkAccess({ personIds }), { repair: true, log: silentLog })), {});
     t.same(
       await db.selectFrom('accounts').select('id').where('id', '=', deleted).execute(),
       [],
@@ -62,28 +62,28 @@ t.test('accepts changes between two reads', async (t) => {
   t.test('a post is deleted after its node was read', async (t) => {
     const deleted = await post(ada);
     await graph.like([{ person: ben, post: deleted }]);
-    const postIds = followedBy(graph.snapshot.postIds, async () =>
+    const postIds = followedBy(graph.bulk.postIds, async () =>
       outbox.deliver((await deletePost(db, ada, deleted)) ?? []),
     );
-    t.same(findingsByRule(await verify(withSnapshot({ postIds }), { repair: true, log: silentLog })), {});
+    t.same(findingsByRule(await verify(withBulkAccess({ postIds }), { repair: true, log: silentLog })), {});
   });
 
   t.test('a missing node is created, or its account deleted, before the second read', needsNodes, async (t) => {
     for (const isDeleted of [false, true]) {
       const { id, entries } = await accountWithoutNode();
       let reads = 0;
-      const personIds: typeof graph.snapshot.personIds = async (...page) => {
+      const personIds: typeof graph.bulk.personIds = async (...page) => {
         reads += 1;
         // The first read looks for nodes without accounts, the next two for accounts without nodes.
         if (reads === 3 && isDeleted) await deleteAccount(id);
-        const ids = await graph.snapshot.personIds(...page);
+        const ids = await graph.bulk.personIds(...page);
         if (reads === 2) {
           t.notOk(ids.includes(id), 'the node is missing');
           await outbox.deliver(entries);
         }
         return ids;
       };
-      t.same(findingsByRule(await verify(withSnapshot({ personIds }), { repair: true, log: silentLog })), {});
+      t.same(findingsByRule(await verify(withBulkAccess({ personIds }), { repair: true, log: silentLog })), {});
       if (!isDeleted) await deleteAccount(id);
     }
   });

@@ -41,7 +41,7 @@ t.test('Neo4j behind a faulty connection', needsNeo4j, async (t) => {
       t.equal(await withLostResponse(() => proxied.unfriend(user, other)), true);
       t.equal(await withLostResponse(() => proxied.request(other, user)), 'sent');
       t.equal(await withLostResponse(() => proxied.cancel(other, user)), true);
-      t.strictSame(await graph.snapshot.edgesOf([user, other]), { friendships: [], requests: [], likes: [] });
+      t.strictSame(await graph.bulk.edgesOf([user, other]), { friendships: [], requests: [], likes: [] });
     }
   });
 
@@ -51,7 +51,7 @@ t.test('Neo4j behind a faulty connection', needsNeo4j, async (t) => {
     proxy.cutCommitOf = 'LIKES';
     await proxied.like([like]);
     t.equal(proxy.cutCommitOf, undefined, 'the connection was cut');
-    t.strictSame((await graph.snapshot.edgesOf([like.person])).likes, [like]);
+    t.strictSame((await graph.bulk.edgesOf([like.person])).likes, [like]);
   });
 
   for (const fault of ['silence', 'refusal'] as const) {
@@ -74,7 +74,7 @@ t.test('Neo4j behind a faulty connection', needsNeo4j, async (t) => {
         proxied.friendsOf(1),
         proxied.friendsOf(1),
       ]);
-      t.strictSame(await graph.snapshot.postIds(post - 1, 1), [post]);
+      t.strictSame(await graph.bulk.postIds(post - 1, 1), [post]);
     });
   }
 
@@ -95,7 +95,7 @@ t.test('Neo4j behind a faulty connection', needsNeo4j, async (t) => {
     proxy.setFault('delay');
     await t.rejects(proxied.ensureNodes({ people: [], posts: [post] }), StoreUnavailableError);
     await proxy.deliverDelayed();
-    t.not((await graph.snapshot.postIds(post - 1, 1))[0], post);
+    t.not((await graph.bulk.postIds(post - 1, 1))[0], post);
   });
 
   t.test('a slow statement is rolled back, and others succeed', async (t) => {
@@ -133,7 +133,7 @@ t.test('Neo4j behind a faulty connection', needsNeo4j, async (t) => {
     await proxied.removePerson(popular);
     t.equal(proxy.commits, 4, 'three chunks and the node');
     t.strictSame(await countLikes(graph, [post]), [0]);
-    t.strictSame(await graph.snapshot.edgesOf([popular, ...many.slice(0, 10)]), {
+    t.strictSame(await graph.bulk.edgesOf([popular, ...many.slice(0, 10)]), {
       friendships: [],
       requests: [],
       likes: [],

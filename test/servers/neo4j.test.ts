@@ -89,7 +89,7 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
     t.equal(await graph.request(other, user), 'friends');
     t.equal(await graph.unfriend(other, user), true);
     t.equal(await graph.unfriend(user, other), false);
-    t.strictSame(await graph.snapshot.edgesOf([user, other]), { friendships: [], requests: [], likes: [] });
+    t.strictSame(await graph.bulk.edgesOf([user, other]), { friendships: [], requests: [], likes: [] });
   });
 
   t.test('a request is declined by its recipient and cancelled by its sender', async (t) => {
@@ -121,8 +121,8 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
       graph.ensureNodes({ people: [], posts: [post] }),
       otherGraph.ensureNodes({ people: [], posts: [post] }),
     ]);
-    t.strictSame(await graph.snapshot.personIds(user - 1, 1), [user]);
-    t.strictSame(await graph.snapshot.postIds(post - 1, 1), [post]);
+    t.strictSame(await graph.bulk.personIds(user - 1, 1), [user]);
+    t.strictSame(await graph.bulk.postIds(post - 1, 1), [post]);
     t.equal(await count('MATCH (p {id: $id}) RETURN count(p) AS count', user), 1);
     await graph.request(user, other);
     await graph.accept(other, user);
@@ -133,7 +133,7 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
     ]);
     await graph.removePerson(user);
     await graph.removePerson(user);
-    t.strictSame(await graph.snapshot.edgesOf([user, other, third]), {
+    t.strictSame(await graph.bulk.edgesOf([user, other, third]), {
       friendships: [],
       requests: [],
       likes: [{ person: other, post }],
@@ -145,7 +145,7 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
     t.equal(await count('MATCH (p {id: $id}) RETURN count(p) AS count', post), 0);
   });
 
-  t.test('the snapshot pages by id, and adds and removes single edges', async (t) => {
+  t.test('bulk access pages by id, and adds and removes single edges', async (t) => {
     const [user, other, third] = [ids.next(), ids.next(), ids.next()];
     const [post, last] = [ids.next(), ids.next()];
     const edges = {
@@ -153,20 +153,20 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
       requests: [{ from: third, to: user }],
       likes: [{ person: user, post }],
     };
-    await graph.snapshot.addEdges(edges);
-    await graph.snapshot.addEdges(edges);
+    await graph.bulk.addEdges(edges);
+    await graph.bulk.addEdges(edges);
     await graph.ensureNodes({ people: [], posts: [last] });
-    t.strictSame(await graph.snapshot.personIds(user - 1, 2), [user, other]);
-    t.strictSame(await graph.snapshot.personIds(other, 1), [third]);
-    t.strictSame(await graph.snapshot.postIds(post - 1, 2), [post, last]);
-    const { friendships, ...others } = await graph.snapshot.edgesOf([user, other]);
+    t.strictSame(await graph.bulk.personIds(user - 1, 2), [user, other]);
+    t.strictSame(await graph.bulk.personIds(other, 1), [third]);
+    t.strictSame(await graph.bulk.postIds(post - 1, 2), [post, last]);
+    const { friendships, ...others } = await graph.bulk.edgesOf([user, other]);
     t.strictSame({ friendships: byPerson(friendships), ...others }, edges, 'no edge is duplicated');
-    t.strictSame((await graph.snapshot.edgesOf([third])).requests, edges.requests);
+    t.strictSame((await graph.bulk.edgesOf([third])).requests, edges.requests);
 
-    await graph.snapshot.removeEdges({ friendships: bothWays(user, other).slice(0, 1), requests: [], likes: [] });
-    t.strictSame((await graph.snapshot.edgesOf([user])).friendships, [{ person: other, friend: user }]);
-    await graph.snapshot.removeEdges({ friendships: [], requests: edges.requests, likes: edges.likes });
-    t.strictSame(await graph.snapshot.edgesOf([user]), {
+    await graph.bulk.removeEdges({ friendships: bothWays(user, other).slice(0, 1), requests: [], likes: [] });
+    t.strictSame((await graph.bulk.edgesOf([user])).friendships, [{ person: other, friend: user }]);
+    await graph.bulk.removeEdges({ friendships: [], requests: edges.requests, likes: edges.likes });
+    t.strictSame(await graph.bulk.edgesOf([user]), {
       friendships: [{ person: other, friend: user }],
       requests: [],
       likes: [],
@@ -183,13 +183,13 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
       requests: [{ from: user, to: other }],
       likes: [{ person: user, post }],
     };
-    await graph.snapshot.addEdges(once);
+    await graph.bulk.addEdges(once);
     await queryGraph(
       `MATCH (user:Person {id: $user}), (other:Person {id: $other}), (post:Post {id: $post})
        CREATE (user)-[:FRIENDS_WITH]->(other), (user)-[:REQUESTED]->(other), (user)-[:LIKES]->(post), (user)-[:LIKES]->(post)`,
       { user, other, post },
     );
-    const duplicated = await graph.snapshot.edgesOf([user]);
+    const duplicated = await graph.bulk.edgesOf([user]);
     t.strictSame(
       [duplicated.friendships.length, duplicated.requests.length, duplicated.likes.length],
       [2, 2, 3],
@@ -198,9 +198,9 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
     t.strictSame(await graph.friendsOf(user), [other]);
     t.strictSame((await likesOf([post], [user]))[0]?.likers, [user], 'each user is a liker once');
     await graph.unlike(once.likes);
-    await graph.snapshot.removeEdges(once);
+    await graph.bulk.removeEdges(once);
     t.strictSame(
-      await graph.snapshot.edgesOf([user]),
+      await graph.bulk.edgesOf([user]),
       { friendships: [], requests: [], likes: [] },
       'duplicates are removed together',
     );
@@ -243,7 +243,7 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
       const [user, other] = twoIds();
       const outcomes = await Promise.all([graph.request(user, other), otherGraph.request(other, user)]);
       t.strictSame(outcomes.toSorted(), ['alreadyReceived', 'sent']);
-      t.equal((await graph.snapshot.edgesOf([user])).requests.length, 1);
+      t.equal((await graph.bulk.edgesOf([user])).requests.length, 1);
     });
   });
 
@@ -253,7 +253,7 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
       await graph.request(user, other);
       const outcomes = await Promise.all([graph.accept(other, user), otherGraph.accept(other, user)]);
       t.strictSame(outcomes.toSorted(), [false, true]);
-      const edges = await graph.snapshot.edgesOf([user]);
+      const edges = await graph.bulk.edgesOf([user]);
       t.strictSame(byPerson(edges.friendships), bothWays(user, other));
       t.strictSame(edges.requests, []);
     });
@@ -265,7 +265,7 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
       await graph.request(user, other);
       const [accepted, cancelled] = await Promise.all([graph.accept(other, user), otherGraph.cancel(user, other)]);
       t.not(accepted, cancelled);
-      const edges = await graph.snapshot.edgesOf([user]);
+      const edges = await graph.bulk.edgesOf([user]);
       t.equal(edges.friendships.length, accepted ? 2 : 0);
       t.strictSame(edges.requests, []);
     });
@@ -287,7 +287,7 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
         graph.like(likes),
         otherGraph.like(likes),
       ]);
-      t.equal((await graph.snapshot.edgesOf([user, other])).likes.length, 4);
+      t.equal((await graph.bulk.edgesOf([user, other])).likes.length, 4);
       await Promise.all([graph.unlike(likes), otherGraph.unlike(likes.toReversed())]);
       t.strictSame(await countLikes(graph, [post, another]), [0, 0]);
     });
@@ -313,7 +313,7 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
         graph.like(likes),
       ]);
       await Promise.all([graph.removePost(post), otherGraph.removePost(post)]);
-      t.strictSame(await graph.snapshot.edgesOf([user, other]), { friendships: [], requests: [], likes: [] });
+      t.strictSame(await graph.bulk.edgesOf([user, other]), { friendships: [], requests: [], likes: [] });
     });
   });
 });

@@ -6,7 +6,7 @@ import { listImageNames } from './image-store.js';
 
 /** Returns the edges of these users, or of all users. */
 export async function readEdges({ graph }: Pick<Stores, 'graph'>, userIds?: readonly number[]): Promise<Edges> {
-  return graph.snapshot.edgesOf(userIds ?? (await graph.snapshot.personIds(0, 100_000)));
+  return graph.bulk.edgesOf(userIds ?? (await graph.bulk.personIds(0, 100_000)));
 }
 
 /** Returns the number of likes of each post, in the order of `posts`. */

@@ -1,10 +1,9 @@
 import * as cypher from './cypher.js';
-import type { Edges, GraphSnapshot } from './index.js';
+import type { BulkAccess, Edges } from './index.js';
 import type { Neo4jConnection } from './neo4j-session.js';
 import { ensureNodes, idsOf, inLockOrder } from './neo4j-shared.js';
 
-/** Creates the snapshot of the graph in Neo4j. */
-export function neo4jSnapshot({ read, write }: Neo4jConnection): GraphSnapshot {
+export function neo4jBulkAccess({ read, write }: Neo4jConnection): BulkAccess {
   return {
     personIds: async (after, limit) => idsOf(await read(cypher.PERSON_IDS, { after, limit })),
     postIds: async (after, limit) => idsOf(await read(cypher.POST_IDS, { after, limit })),

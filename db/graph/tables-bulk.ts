@@ -1,12 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../schema.js';
-import type { FriendRequest, Friendship, GraphSnapshot } from './index.js';
+import type { BulkAccess, FriendRequest, Friendship } from './index.js';
 
-/**
- * Creates the snapshot of the graph tables. Each pair of users has one row, so there are no duplicate or one-sided
- * friendships.
- */
-export function tableSnapshot(db: Kysely<Tables>): GraphSnapshot {
+/** Each pair of users has one row, so there are no duplicate or one-sided friendships. */
+export function tableBulkAccess(db: Kysely<Tables>): BulkAccess {
   const ids = async (query: ReturnType<typeof sql<{ id: number }>>) =>
     (await query.execute(db)).rows.map(({ id }) => id);
 
