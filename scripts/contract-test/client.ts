@@ -149,8 +149,9 @@ export function createClient({
         if (waits) limits.release(bucket);
       });
       limits.update(bucket, received.headers);
-      if (received.status === 429) limits.markExhausted(bucket, received.headers);
-      if (waits && attempt <= (MAX_RETRIES_BY_STATUS[received.status] ?? 0)) {
+      const tooManyFailedPasswords = received.body?.code === 'too_many_failed_passwords';
+      if (received.status === 429 && !tooManyFailedPasswords) limits.markExhausted(bucket, received.headers);
+      if (waits && !tooManyFailedPasswords && attempt <= (MAX_RETRIES_BY_STATUS[received.status] ?? 0)) {
         if (received.status === 503) await waitFor503(line, received.headers);
         continue;
       }

@@ -1,8 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CheckedResponse } from '../exchange.js';
-import { expectThat } from '../expect.js';
+import { expectCode, expectThat, SkippedError } from '../expect.js';
 import { claimsOf, idsOf, WRONG_PASSWORD } from '../fixtures.js';
+import { formatDuration } from '../limits.js';
 import { rule, type Subject } from '../rule.js';
+
+/** The default maxima. If an operator sets lower ones, the rules still pass. If an operator sets higher ones, they fail. */
+const MAX_SESSIONS = 100;
+const MAX_FAILED_PASSWORDS = 100;
+
+const MAX_WAIT_MS = 15 * 60_000;
+
+/** Skips the rule if the rate limit makes this many logins take too long. */
+function requireRateFor(logins: number, { headers }: CheckedResponse): void {
+  const [, quota, windowSeconds] = /;q=(\d+);w=(\d+)$/.exec(headers.get('ratelimit-policy') ?? '') ?? [];
+  const waitMs = Math.floor(logins / Number(quota)) * Number(windowSeconds) * 1000;
+  if (waitMs > MAX_WAIT_MS)
+    throw new SkippedError(`${logins} logins would wait ${formatDuration(waitMs)} for the rate limit`);
+}
 
 /** Rules that are checked only with `--slow`. */
 export const slow: Subject = {
@@ -32,6 +47,48 @@ export const slow: Subject = {
           number,
         ];
         expectThat(used < notUsed, 'the session that was used before the one that was not', response);
+      },
+      { slow: true },
+    ),
+
+    rule(
+      'slow.sessions.maximum',
+      'An account has at most 100 sessions, unless the operator sets another limit. A login beyond the limit ends the least recently used session.',
+      async (users) => {
+        const user = await users.register();
+        let last = await users.login(user);
+        requireRateFor(MAX_SESSIONS, last);
+        for (let logins = 2; logins < MAX_SESSIONS; logins++) last = await users.login(user);
+        const remaining = { token: last.body.token };
+        const full = await users.anonymous.send(200, 'GET /auth/sessions', remaining);
+        const oldestId = idsOf<string>(full.body).at(-1);
+        await users.login(user);
+        const response = await users.anonymous.send(200, 'GET /auth/sessions', remaining);
+        expectThat(response.body.length <= MAX_SESSIONS, `at most ${MAX_SESSIONS} sessions`, response);
+        expectThat(
+          !idsOf<string>(response.body).includes(oldestId ?? ''),
+          'the last of the sessions to have ended',
+          response,
+        );
+      },
+      { slow: true },
+    ),
+
+    rule(
+      'slow.login.failed-passwords',
+      'After 100 wrong passwords in an hour, a login returns 429 too_many_failed_passwords with Retry-After, also for an email address without an account.',
+      async (users) => {
+        // An account could not be deleted at the end of the run, because its deletion returns 429 too.
+        const json = { email: users.newUser().email, password: WRONG_PASSWORD };
+        const logIn = () => users.anonymous.send([401, 429], 'POST /auth/login', { json });
+        let response = await logIn();
+        requireRateFor(MAX_FAILED_PASSWORDS, response);
+        for (let failures = 1; failures <= MAX_FAILED_PASSWORDS && response.status === 401; failures++)
+          response = await logIn();
+        expectThat(response.status === 429, `429 after ${MAX_FAILED_PASSWORDS} wrong passwords`, response);
+        expectCode(response, 'too_many_failed_passwords');
+        const seconds = Number(response.headers.get('retry-after'));
+        expectThat(seconds >= 1 && seconds <= 3600, 'a Retry-After of at most an hour', response);
       },
       { slow: true },
     ),
