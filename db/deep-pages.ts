@@ -15,9 +15,10 @@ import { hiddenOwners, privateAccounts, publicOr } from './visibility.js';
  * There are two ways to find out which authors of a slice are private:
  *
  *   With a hash table   PostgreSQL hashes the ids of all accounts that are hidden from the viewer, once per slice. This is
- *                       four times as fast, if few accounts are private.
- *   With lookups        PostgreSQL looks up each author. Used if many accounts are private: the hash table would then take
- *                       longer to build than the slice takes to scan, and could exceed PostgreSQL's memory limit.
+ *                       several times as fast. The more accounts are private, the larger are the slices, so that the hash
+ *                       table does not take longer to build than the slice takes to scan.
+ *   With lookups        PostgreSQL looks up each author. Used if so many accounts are private that the hash table could
+ *                       exceed PostgreSQL's memory limit.
  */
 
 /** Pages at this offset or a larger one are read in slices. */
@@ -26,14 +27,23 @@ export const MIN_DEEP_OFFSET = 1000;
 /** The posts that are public or by one of these authors, or all posts by one author. */
 export type PostList = { publicOrBy: readonly number[] } | { by: number };
 
-/** The maximum size of a slice. A slice of this size takes a few milliseconds anywhere in the list. */
-const MAX_SLICE_POSTS = { withHash: 6000, withLookups: 3000 };
+/** The maximum size of a slice with lookups. Such a slice takes ten milliseconds anywhere in the list. */
+const MAX_LOOKUP_SLICE_POSTS = 3000;
 
-/** The maximum number of private accounts for the hash table. If there are more, authors are looked up. */
-const MAX_HASHED_ACCOUNTS = 20_000;
+/** The maximum size of a slice with a hash table: of a small table, and of any. A slice takes three to twenty milliseconds. */
+const MAX_HASH_SLICE_POSTS = { smallTable: 6000, anyTable: 20_000 };
+
+/** The maximum number of private accounts for the hash table. It then takes about half of the memory that PostgreSQL allows. */
+const MAX_HASHED_ACCOUNTS = 60_000;
 
 /** The minimum size of a slice. In a smaller slice, the statement's overhead would exceed the cost of the scan. */
 const MIN_SLICE_POSTS = 1000;
+
+/** The assumed share of visible posts in the first slice. The share in a slice is assumed for the next one. */
+const INITIAL_VISIBLE_SHARE = 0.5;
+
+/** A slice that turns out slightly too small is followed by another one, which costs more than a few more posts. */
+const SIZE_MARGIN = 1.05;
 
 /** Reads a page within the concurrency limit for deep pages. @throws OverloadedError */
 export async function readDeepPage(
@@ -60,20 +70,26 @@ export async function findDeepIds(
   { limit, offset }: Page,
   { signal, maxSlicePosts, maxHashedAccounts = MAX_HASHED_ACCOUNTS }: ScanOptions = {},
 ): Promise<number[]> {
-  const useHash = 'by' in list || !(await hasMorePrivateAccounts(db, maxHashedAccounts));
-  const maxSize = maxSlicePosts ?? (useHash ? MAX_SLICE_POSTS.withHash : MAX_SLICE_POSTS.withLookups);
+  const hashedAccounts = 'by' in list ? 0 : await countPrivateAccounts(db, maxHashedAccounts + 1);
+  const useHash = hashedAccounts <= maxHashedAccounts;
+  const { smallTable, anyTable } = MAX_HASH_SLICE_POSTS;
+  const maxHashSlice = Math.min(Math.max(smallTable, hashedAccounts), anyTable);
+  const maxSize = maxSlicePosts ?? (useHash ? maxHashSlice : MAX_LOOKUP_SLICE_POSTS);
   const ids: number[] = [];
   let skip = offset;
   let after: PostKey | undefined;
+  let visibleShare = 'by' in list ? 1 : INITIAL_VISIBLE_SHARE;
   for (;;) {
     signal?.throwIfAborted();
     const remaining = limit - ids.length;
-    const size = Math.min(Math.max(skip + remaining, MIN_SLICE_POSTS), maxSize);
+    const expectedSize = Math.ceil((SIZE_MARGIN * (skip + remaining)) / visibleShare);
+    const size = Math.min(Math.max(expectedSize, MIN_SLICE_POSTS), maxSize);
     const slice: Slice = await readSlice(db, list, { after, size, skip, take: remaining, useHash });
     ids.push(...slice.ids);
     if (slice.size < size || ids.length >= limit) return ids;
     skip = Math.max(0, skip - slice.visibleCount);
     after = slice.last;
+    visibleShare = slice.visibleCount / slice.size;
   }
 }
 
@@ -84,10 +100,11 @@ interface ScanOptions {
   maxHashedAccounts?: number;
 }
 
-/** Returns whether there are more than `count` private accounts. */
-async function hasMorePrivateAccounts(db: Database, count: number): Promise<boolean> {
-  const { rows } = await sql`${privateAccounts} offset ${sql.lit(count)} limit 1`.execute(db);
-  return rows.length > 0;
+/** Returns the number of private accounts, or `max` if there are more. */
+async function countPrivateAccounts(db: Database, max: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from (${privateAccounts} limit ${sql.lit(max)}) private_accounts`.execute(db);
+  return rows[0]?.count ?? 0;
 }
 
 /** The sort key of a post in lists. */
