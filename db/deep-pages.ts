@@ -30,10 +30,16 @@ export type PostList = { publicOrBy: readonly number[] } | { by: number };
 /** The maximum size of a slice with lookups. Such a slice takes ten milliseconds anywhere in the list. */
 const MAX_LOOKUP_SLICE_POSTS = 3000;
 
-/** The maximum size of a slice with a hash table: of a small table, and of any. A slice takes three to twenty milliseconds. */
+/**
+ * The maximum size of a slice with a hash table: with a small one, and with any. Such a slice takes three to twenty
+ * milliseconds.
+ */
 const MAX_HASH_SLICE_POSTS = { smallTable: 6000, anyTable: 20_000 };
 
-/** The maximum number of private accounts for the hash table. It then takes about half of the memory that PostgreSQL allows by default. */
+/**
+ * The maximum number of private accounts for the hash table. A table of this size takes about half of the memory that
+ * PostgreSQL allows by default.
+ */
 const MAX_HASHED_ACCOUNTS = 60_000;
 
 /** The minimum size of a slice. In a smaller slice, the statement's overhead would exceed the cost of the scan. */
