@@ -15,8 +15,8 @@ import { hiddenOwners, privateAccounts, publicOr } from './visibility.js';
  * There are two ways to find out which authors of a slice are private:
  *
  *   With a hash table   PostgreSQL hashes the ids of all accounts that are hidden from the viewer, once per slice. This is
- *                       several times as fast. The more accounts are private, the larger are the slices, so that the hash
- *                       table does not take longer to build than the slice takes to scan.
+ *                       several times as fast. The more accounts are private, the larger the slices, because the table is
+ *                       built again for each slice.
  *   With lookups        PostgreSQL looks up each author. Used if so many accounts are private that the hash table could
  *                       exceed PostgreSQL's memory limit.
  */
@@ -31,10 +31,10 @@ export type PostList = { publicOrBy: readonly number[] } | { by: number };
 const MAX_LOOKUP_SLICE_POSTS = 3000;
 
 /**
- * The maximum size of a slice with a hash table: with a small one, and with any. Such a slice takes three to twenty
- * milliseconds.
+ * The maximum size of a slice with a hash table is the number of private accounts, within these bounds. Such a slice takes
+ * three to twenty milliseconds.
  */
-const MAX_HASH_SLICE_POSTS = { smallTable: 6000, anyTable: 20_000 };
+const HASH_SLICE_POSTS = { min: 6000, max: 20_000 };
 
 /**
  * The maximum number of private accounts for the hash table. A table of this size takes about half of the memory that
@@ -48,7 +48,7 @@ const MIN_SLICE_POSTS = 1000;
 /** The assumed share of visible posts in the first slice. The share in a slice is assumed for the next one. */
 const INITIAL_VISIBLE_SHARE = 0.5;
 
-/** A slice that turns out slightly too small is followed by another one, which costs more than a few more posts. */
+/** The expected size of a slice is multiplied by this factor: a few more posts cost less than another slice. */
 const SIZE_MARGIN = 1.05;
 
 /** Reads a page within the concurrency limit for deep pages. @throws OverloadedError */
@@ -76,10 +76,9 @@ export async function findDeepIds(
   { limit, offset }: Page,
   { signal, maxSlicePosts, maxHashedAccounts = MAX_HASHED_ACCOUNTS }: ScanOptions = {},
 ): Promise<number[]> {
-  const hashedAccounts = 'by' in list ? 0 : await countPrivateAccounts(db, maxHashedAccounts + 1);
-  const useHash = hashedAccounts <= maxHashedAccounts;
-  const { smallTable, anyTable } = MAX_HASH_SLICE_POSTS;
-  const maxHashSlice = Math.min(Math.max(smallTable, hashedAccounts), anyTable);
+  const privateCount = 'by' in list ? 0 : await countPrivateAccounts(db, maxHashedAccounts + 1);
+  const useHash = privateCount <= maxHashedAccounts;
+  const maxHashSlice = Math.min(Math.max(privateCount, HASH_SLICE_POSTS.min), HASH_SLICE_POSTS.max);
   const maxSize = maxSlicePosts ?? (useHash ? maxHashSlice : MAX_LOOKUP_SLICE_POSTS);
   const ids: number[] = [];
   let skip = offset;

@@ -47,7 +47,7 @@ export interface Edges {
 }
 
 /**
- * Access to the whole graph, for verification and moves. Ids are read in pages: the first `limit` ids above `after`,
+ * Reads and writes the graph in bulk, for verification, moves and generated data. Ids are read in pages: the first `limit` ids above `after`,
  * ascending.
  */
 export interface BulkAccess {

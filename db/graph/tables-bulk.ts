@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../schema.js';
 import type { BulkAccess, FriendRequest, Friendship } from './index.js';
 
-/** Each pair of users has one row, so there are no duplicate or one-sided friendships. */
+/** A pair of users has one row, so this graph has no duplicate or one-sided friendships. */
 export function tableBulkAccess(db: Kysely<Tables>): BulkAccess {
   const ids = async (query: ReturnType<typeof sql<{ id: number }>>) =>
     (await query.execute(db)).rows.map(({ id }) => id);

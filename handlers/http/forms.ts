@@ -176,9 +176,9 @@ interface Spooled {
 const SPACE_CHECK_INTERVAL_BYTES = 1024 * 1024;
 
 /**
- * Writes a stream to a new file.
+ * Writes chunks to a new file.
  *
- * @throws HttpError 413 if the file becomes too large
+ * @throws HttpError 413 if the file becomes too large, 400 or 413 if the form fails
  * @throws StoreUnavailableError if the disk has too little free space
  */
 async function spool(

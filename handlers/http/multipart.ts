@@ -56,7 +56,10 @@ export function readParts(request: IncomingMessage, maxBytes: number): AsyncIter
   });
   const fail = (error: Error) => void parts.destroy(error);
 
-  /** Dicer reports an incomplete body to the parser and then to the part. A reader of the part gets the first error too. */
+  /**
+   * Yields the content of a part. If the body is incomplete, Dicer emits an error of its own on the part, which would become a
+   * 500 or 503. The reader gets the HttpError of the iteration instead.
+   */
   async function* bytesOf(part: Readable): AsyncGenerator<Buffer> {
     try {
       yield* part;

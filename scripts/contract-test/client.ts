@@ -69,7 +69,7 @@ interface ClientOptions {
 /**
  * Creates an HTTP/1.1 client on `node:http`, which sends headers and bodies exactly as a rule gives them.
  *
- * It waits for the rate limits, retries 429 and 503, and checks every response against the document.
+ * It waits for the rate limits, retries 429 `rate_limit_exceeded` and 503, and checks every response against the document.
  */
 export function createClient({
   baseUrl,
@@ -149,6 +149,7 @@ export function createClient({
         if (waits) limits.release(bucket);
       });
       limits.update(bucket, received.headers);
+      // Not the rate limit of the client's address: Retry-After is up to an hour, and other requests still pass.
       const tooManyFailedPasswords = received.body?.code === 'too_many_failed_passwords';
       if (received.status === 429 && !tooManyFailedPasswords) limits.markExhausted(bucket, received.headers);
       if (waits && !tooManyFailedPasswords && attempt <= (MAX_RETRIES_BY_STATUS[received.status] ?? 0)) {

@@ -38,7 +38,7 @@ const REFUSED_BY_PROXY = ['http.errors.undecodable-url'];
 /** Rules of the previous version about the document. During an upgrade, each process serves that of its own version. */
 const CHANGED_BY_UPGRADE = ['document.json', 'document.yaml', 'http.head.like-get'];
 
-/** The previous version answers 500, now and then, if a form ends while one of its parts is being read. */
+/** The previous version sometimes responds with 500 if a form ends while one of its parts is being read. */
 const BROKEN_BEFORE_UPGRADE = ['updateProfile', 'createPost', 'editPost'].map(
   (operation) => `bodies.type.${operation}`,
 );

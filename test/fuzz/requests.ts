@@ -8,7 +8,7 @@ import { accountId, filename, postId, sessionId, text, unusualId } from './value
 /** A request as bytes. */
 export interface FuzzRequest {
   bytes: Buffer;
-  /** How many bytes are sent before a pause. */
+  /** The number of bytes before the pause; the length of `bytes` if there is none. */
   pauseAfter: number;
   method: string;
   /** The path without the query. */
@@ -30,7 +30,7 @@ const SHARES: Record<string, number> = {
 const MUTATED_SHARE = 0.1;
 const PAUSED_SHARE = 0.2;
 
-/** The service often decides about a body at its end. */
+/** Half of the pauses are within this many last bytes, because the service often detects errors of a body at its end. */
 const BYTES_AT_END = 100;
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND'];

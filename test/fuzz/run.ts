@@ -68,6 +68,7 @@ function report(kind: string, index?: number, request?: FuzzRequest, response?: 
   increment(findings, kind);
   if ((findings.get(kind) ?? 0) > PRINTED_MAX) return;
   console.log(`\nFOUND ${kind}${index === undefined ? '' : `, request ${index}`}`);
+  if (request && request.pauseAfter < request.bytes.length) console.log(`  pause    after ${request.pauseAfter} bytes`);
   if (request) console.log(`  request  ${printable(request.bytes)}`);
   if (response !== undefined)
     console.log(`  response ${typeof response === 'string' ? response : printable(response)}`);

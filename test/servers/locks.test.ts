@@ -149,7 +149,7 @@ t.test('locks', needsServers, async (t) => {
   });
 
   t.test('a blocked delivery does not block other deliveries', async (t) => {
-    const shortTimeout = await openStoresWithoutRelay(t, { ...environment, ...SHORT_TIMEOUT });
+    const shortTimeout = await openStoresWithoutRelay(t, { ...environment, DATABASE_TIMEOUT: '400' });
     const other = await account();
     const blocked = await createPost(stores, other, { title: 'Blocked', text: 'A text' });
     const unblocked = await createPost(stores, other, { title: 'Unblocked', text: 'A text' });
@@ -159,6 +159,7 @@ t.test('locks', needsServers, async (t) => {
       return rows.map(({ id }) => id);
     };
     await holdInPostgres(`select pg_advisory_lock(${2 * (blocked?.post.id ?? 0) + 1})`);
+    // A batch with both entries, and then the delivery of each alone, time out before `deliver` returns after a second.
     await until(async () => {
       await Promise.all(entries.map((entry) => shortTimeout.outbox.deliver([entry])));
       return (await left()).length < 2;
@@ -339,6 +340,7 @@ t.test('locks', needsServers, async (t) => {
       .set({ due_at: secondsFromNow(900) })
       .where('id', '=', entry.id)
       .execute();
+    // `deliver` returns after a second. `close` waits until the delivery has failed.
     await failing;
     await shortTimeout.close();
     const later = sql<boolean>`due_at > ${secondsFromNow(800)}`.as('later');

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CheckedResponse } from '../exchange.js';
-import { expectCode, expectThat, SkippedError } from '../expect.js';
+import { expectCode, expectEqual, expectThat, SkippedError } from '../expect.js';
 import { claimsOf, idsOf, WRONG_PASSWORD } from '../fixtures.js';
 import { formatDuration } from '../limits.js';
 import { rule, type Subject } from '../rule.js';
 
-/** The default maxima. If an operator sets lower ones, the rules still pass. If an operator sets higher ones, they fail. */
+/** The default maxima. The rules pass with lower maxima (of sessions: at least 2), and fail with higher ones. */
 const MAX_SESSIONS = 100;
 const MAX_FAILED_PASSWORDS = 100;
 
@@ -59,15 +59,16 @@ export const slow: Subject = {
         let last = await users.login(user);
         requireRateFor(MAX_SESSIONS, last);
         for (let logins = 2; logins < MAX_SESSIONS; logins++) last = await users.login(user);
-        const remaining = { token: last.body.token };
-        const full = await users.anonymous.send(200, 'GET /auth/sessions', remaining);
+        const newest = { token: last.body.token };
+        const full = await users.anonymous.send(200, 'GET /auth/sessions', newest);
         const oldestId = idsOf<string>(full.body).at(-1);
         await users.login(user);
-        const response = await users.anonymous.send(200, 'GET /auth/sessions', remaining);
+        const response = await users.anonymous.send(200, 'GET /auth/sessions', newest);
         expectThat(response.body.length <= MAX_SESSIONS, `at most ${MAX_SESSIONS} sessions`, response);
+        expectEqual(response, 'the number of sessions', response.body.length, full.body.length);
         expectThat(
           !idsOf<string>(response.body).includes(oldestId ?? ''),
-          'the last of the sessions to have ended',
+          'the least recently used session to have ended',
           response,
         );
       },
@@ -76,9 +77,9 @@ export const slow: Subject = {
 
     rule(
       'slow.login.failed-passwords',
-      'After 100 wrong passwords in an hour, a login returns 429 too_many_failed_passwords with Retry-After, also for an email address without an account.',
+      'After 100 wrong passwords in an hour for an email address without an account, a login returns 429 too_many_failed_passwords with Retry-After, unless the operator sets another limit.',
       async (users) => {
-        // An account could not be deleted at the end of the run, because its deletion returns 429 too.
+        // An account could not be deleted at the end of the run, because its deletion would return 429 too.
         const json = { email: users.newUser().email, password: WRONG_PASSWORD };
         const logIn = () => users.anonymous.send([401, 429], 'POST /auth/login', { json });
         let response = await logIn();
