@@ -9,6 +9,7 @@ import { pngChunk } from '../../scripts/png.js';
 import type { ServiceProcess } from '../support/processes.js';
 import { cookieOf } from '../support/requests.js';
 import { temporaryDirectory } from '../support/stores.js';
+import { until } from '../support/until.js';
 import { PASSWORD, registerBy } from '../support/users.js';
 import { createClient, type Send, sendByHttp2 } from './client.js';
 import { startLoad } from './load.js';
@@ -59,6 +60,8 @@ t.test('two processes behind the proxy', needsDeployment, async (t) => {
   const topology = await startTopology(t, { RATE_LIMIT_MAX: '1000000' });
   const processes = [await topology.start(0), await topology.start(1)];
   const send = await newClient(t, topology);
+  // The last health check may have been before the processes listened. The proxy then retries a GET, but returns 503 for a POST.
+  await until(async () => (await send('GET', '/auth/me')).status === 401);
   const { email, token } = await registerBy(send);
 
   t.test('cookies are Secure, although the service is configured without an https URL', async (t) => {
