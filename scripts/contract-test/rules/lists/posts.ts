@@ -1,5 +1,5 @@
 import type { CheckedResponse } from '../../exchange.js';
-import { expectCurrentTime, expectEqual, expectThat } from '../../expect.js';
+import { expectCurrentTime, expectEqual, expectThat, SkippedError } from '../../expect.js';
 import { idsOf, type Post, publish } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import type { User } from '../../users.js';
@@ -10,6 +10,20 @@ import { POST_COUNT, timeline } from './timeline.js';
 async function expectSameAsSingle({ send }: User, response: CheckedResponse, entry: Post): Promise<void> {
   const single = await send(200, `GET /posts/${entry.id}`);
   expectEqual(response, 'the entry with comments, as the single post', { ...entry, comments: [] }, single.body);
+}
+
+/** Counts the posts of the feed by halving, since a service that is in use may have many. */
+async function countFeedPosts({ send }: User): Promise<number> {
+  const hasPostAt = async (offset: number) => (await send(200, `GET /posts?limit=1&offset=${offset}`)).body.length > 0;
+  let count = 1;
+  while (await hasPostAt(count)) count *= 2;
+  let fewer = count / 2;
+  while (count - fewer > 1) {
+    const middle = (fewer + count) / 2;
+    if (await hasPostAt(middle)) fewer = middle;
+    else count = middle;
+  }
+  return count;
 }
 
 export const postListRules: Rule[] = [
@@ -69,6 +83,22 @@ export const postListRules: Rule[] = [
     const last = await author.send(200, `GET ${nextPagePath(before)}`);
     expectEqual(last, 'the number of posts on the last page', last.body.length, 1);
   }),
+
+  rule('posts.list.last-page.feed', 'The last page of GET /posts has no Link, even if it is full.', (users) =>
+    checkList(users, '/posts', async ({ user }) => {
+      const count = await countFeedPosts(user);
+      const pages: [limit: number, response: CheckedResponse][] = [];
+      for (const limit of [1, 20, 100]) {
+        const offset = count - limit;
+        pages.push([limit, await user.send(200, `GET /posts?limit=${limit}&offset=${offset}`)]);
+      }
+      if ((await countFeedPosts(user)) !== count) throw new SkippedError('other users publish or delete posts');
+      for (const [limit, response] of pages) {
+        expectEqual(response, 'the number of posts', response.body.length, limit);
+        expectThat(!response.headers.has('link'), 'no Link on the last page', response);
+      }
+    }),
+  ),
 
   rule(
     'posts.list.filtered',
