@@ -6,7 +6,7 @@ import { findPostOwners } from './posts.js';
 import { friendsLookup, type RelationsQuery, readRelations } from './relations.js';
 import { batched } from './support/batch.js';
 import { failpoint } from './support/failpoints.js';
-import { canSee } from './visibility.js';
+import { canSee, NONEXISTENT_OWNER } from './visibility.js';
 
 /** A like to add (`liked` is true) or to remove. */
 export interface LikeChange {
@@ -36,7 +36,9 @@ export async function setLikes(
   changes: readonly LikeChange[],
 ): Promise<LikeOutcome[]> {
   return graphTransactions.transaction().execute(async (trx) => {
-    const authors = [...(await findPostOwners(trx, postsOf(changes))).values()].map(({ id }) => id);
+    const owners = await findPostOwners(trx, postsOf(changes));
+    // A post that does not exist has a lock for its author, too: its 404 takes as long as that of a hidden post.
+    const authors = postsOf(changes).map((post) => (owners.get(post) ?? NONEXISTENT_OWNER).id);
     await lockShared(trx, { accounts: [...changes.map(({ person }) => person), ...authors], posts: postsOf(changes) });
     const graphInTransaction = graph.within(trx);
     const outcomes = await checkVisibility(trx, graphInTransaction, changes);

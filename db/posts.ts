@@ -6,7 +6,7 @@ import type { Database, Postgres } from './postgres/index.js';
 import { lockExclusive, lockShared, sharedLocksWithin } from './postgres/locks.js';
 import { changeStoredBytes, StorageQuotaExceededError } from './storage-quota.js';
 import { StoreUnavailableError } from './support/errors.js';
-import { type Owner, publicOr } from './visibility.js';
+import { NONEXISTENT_OWNER, type Owner, publicOr } from './visibility.js';
 
 /** A post with columns of its author's account, which are null if the account's row is missing. */
 export interface PostRow {
@@ -71,13 +71,15 @@ export async function findPosts(db: Database, ids: readonly number[]): Promise<M
  * see.
  */
 export async function findPostOwners(db: Database, ids: readonly number[]): Promise<Map<number, Owner>> {
-  const rows = await db
-    .selectFrom('posts')
-    .leftJoin('accounts', 'accounts.id', 'posts.author_id')
-    .select(['posts.id as post', 'posts.author_id as id', 'accounts.private'])
-    .where(sql<boolean>`posts.id = any(${ids}::int8[])`)
-    .execute();
-  return new Map(rows.map(({ post, ...owner }) => [post, owner]));
+  // Returns a row and looks up an account for every id, so that a missing post takes as long as a hidden one.
+  const { rows } = await sql<{ post: number; author: number | null; private: boolean | null }>`
+    select wanted.id as post, posts.author_id as author, accounts.private
+    from unnest(${ids}::int8[]) as wanted (id)
+    left join posts on posts.id = wanted.id
+    left join accounts on accounts.id = coalesce(posts.author_id, ${sql.lit(NONEXISTENT_OWNER.id)})`.execute(db);
+  return new Map(
+    rows.flatMap(({ post, author, ...owner }) => (author === null ? [] : [[post, { id: author, ...owner }]])),
+  );
 }
 
 /** Returns the owner of the post with this image. Does not read content, which the viewer may not be allowed to see. */
@@ -125,7 +127,7 @@ export async function findPostsPublicOrOwn(
       ${ifVisible('posts.created_at')} as created_at, ${ifVisible('accounts.username')} as author_username
     from unnest(${[...viewerOfPost.keys()]}::int8[], ${[...viewerOfPost.values()]}::int8[]) as query (id, viewer)
     join posts on posts.id = query.id
-    left join accounts on accounts.id = posts.author_id`.execute(db);
+    left join accounts on accounts.id = coalesce(posts.author_id, 0)`.execute(db);
   const found = new Map<number, FoundPost>();
   for (const { is_public_or_own, ...post } of rows) {
     found.set(post.id, { owner: authorOf(post), post: is_public_or_own ? post : undefined });

@@ -24,7 +24,7 @@ export interface Owner {
  * The owner to assume for content that does not exist. Friends are then looked up as for hidden content. Otherwise the response
  * time of a 404 would reveal whether the content exists.
  */
-const NONEXISTENT_OWNER: Owner = { id: 0, private: true };
+export const NONEXISTENT_OWNER: Owner = { id: 0, private: true };
 
 /** Returns the friends of `person` among `others`. The set may contain further friends of `person`. */
 export type FriendsLookup = (query: { person: number; others: readonly number[] }) => Promise<ReadonlySet<number>>;
