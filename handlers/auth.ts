@@ -3,7 +3,7 @@ import { createSession, deleteOtherSessions, deleteSession, listSessions, trimSe
 import type { AuthHandlers } from '../generated/handlers.js';
 import type { AppContext, AuthenticatedUser } from './context.js';
 import { clearedSessionCookie, sessionCookie } from './http/cookies.js';
-import { errorResponse, invalidToken, unauthorized } from './http/errors.js';
+import { errorResponse, invalidToken, unauthorizedResponse } from './http/errors.js';
 import type { Client, Handlers } from './operation.js';
 import { deviceNameOf } from './policy/device-name.js';
 import { EMAIL_MAX_LENGTH } from './policy/emails.js';
@@ -29,7 +29,7 @@ export const auth: AuthHandlers<Handlers> = {
     const session =
       credentials &&
       (await createSession(context, credentials, { deviceName: deviceNameOf(headers['user-agent']), expiresAt }));
-    if (!credentials || !session) throw unauthorized('invalid_credentials', 'The email or password is wrong.');
+    if (!credentials || !session) return unauthorizedResponse('invalid_credentials', 'The email or password is wrong.');
 
     const claims = { accountId: credentials.id, sessionId: session.id, tokenVersion: credentials.tokenVersion };
     const token = await context.tokens.issue(claims, expiresAt);

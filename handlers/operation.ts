@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { components, OpenOperationId, OperationId, operations } from '../generated/types.js';
 import type { AppContext, AuthenticatedUser } from './context.js';
 import type { ErrorCode } from './http/error-codes.js';
@@ -40,7 +41,7 @@ export interface Client {
 }
 
 /**
- * The operations that may run before their session is read: see `http/execution.ts`. Their handlers must not change
+ * The operations that may run before their session is read: see `http/early-execution.ts`. Their handlers must not change
  * anything, and must not return a resource that has to be released, such as a stream.
  */
 const EARLY_OPERATIONS = [
@@ -52,7 +53,7 @@ const EARLY_OPERATIONS = [
   'listFriendRequests',
 ] as const;
 
-type EarlyOperationId = (typeof EARLY_OPERATIONS)[number];
+export type EarlyOperationId = (typeof EARLY_OPERATIONS)[number];
 
 /** Returns whether an operation may run before its session is read. */
 export const isEarlyOperation = (id: OperationId): boolean => (EARLY_OPERATIONS as readonly OperationId[]).includes(id);
@@ -79,7 +80,7 @@ export interface Request<Id extends OperationId> {
   /** Undefined for operations without authentication. */
   user: UserOf<Id>;
   /** The raw headers, with names in lower case. */
-  headers: Readonly<Record<string, string | string[] | undefined>>;
+  headers: Readonly<IncomingHttpHeaders>;
   client: Client;
 }
 
@@ -119,6 +120,7 @@ export interface Operation {
   secured: boolean;
   /** The rate limit against which its requests are counted. */
   rateLimit: 'strict' | 'general';
+  pathParameters: Readonly<Record<string, FieldType>>;
   query: Readonly<Record<string, FieldType>>;
   /** The header parameters, with names spelled as in the OpenAPI document. */
   headers?: Readonly<Record<string, FieldType>>;

@@ -9,8 +9,9 @@ import { findVisiblePost, type VisiblePost } from '../db/visible-posts.js';
 import type { PostsHandlers } from '../generated/handlers.js';
 import type { AppContext } from './context.js';
 import { errorResponse, invalidToken } from './http/errors.js';
-import { IMAGE_NOT_FOUND, serveImage, withUpload } from './http/images.js';
+import { IMAGE_NOT_FOUND, serveImage } from './http/images.js';
 import type { Handlers, Request } from './operation.js';
+import { withUpload } from './uploads.js';
 import { postView } from './views.js';
 
 /**
@@ -35,10 +36,10 @@ export const posts: PostsHandlers<Handlers> = {
     return post ? { status: 200, body: { ...post, comments: [] } } : NO_SUCH_POST;
   },
 
-  async getPostImage({ user, path, headers }, context) {
+  async getPostImage({ user, path, headers: { origin }, headerParameters }, context) {
     const owner = await findPostImageOwner(context.db, path.filename);
     if (!(await canSee(user.account.id, owner, context.read.friends))) return IMAGE_NOT_FOUND;
-    return serveImage(context, path.filename, headers);
+    return serveImage(context, path.filename, { origin, ifNoneMatch: headerParameters['If-None-Match'] });
   },
 
   async createPost({ user, headerParameters, body }, context) {

@@ -3,19 +3,17 @@ import { canSee } from '../db/visibility.js';
 import type { ProfilesHandlers } from '../generated/handlers.js';
 import type { AppContext } from './context.js';
 import { clearedSessionCookie } from './http/cookies.js';
-import { errorResponse, invalidToken } from './http/errors.js';
-import { IMAGE_NOT_FOUND, serveImage, withUpload } from './http/images.js';
+import { errorResponse, invalidToken, unauthorizedResponse } from './http/errors.js';
+import { IMAGE_NOT_FOUND, serveImage } from './http/images.js';
 import type { Client, Handlers } from './operation.js';
 import { logSecurityEvent } from './security/events.js';
 import { subjectOf } from './security/failed-passwords.js';
 import { checkPassword } from './security/password-check.js';
 import { hashPassword } from './security/password-hashing.js';
+import { withUpload } from './uploads.js';
 import { briefProfileView, fullProfileView, takenResponse } from './views.js';
 
-const WRONG_PASSWORD = {
-  ...errorResponse('invalid_password', 'Invalid password'),
-  headers: { 'WWW-Authenticate': 'Bearer' },
-};
+const WRONG_PASSWORD = unauthorizedResponse('invalid_password', 'Invalid password');
 
 export const profiles: ProfilesHandlers<Handlers> = {
   async getOwnProfile({ user }) {
@@ -81,10 +79,10 @@ export const profiles: ProfilesHandlers<Handlers> = {
     return { status: 200, body: full ? fullProfileView(account) : briefProfileView(account) };
   },
 
-  async getProfileImage({ user, path, headers }, context) {
+  async getProfileImage({ user, path, headers: { origin }, headerParameters }, context) {
     const owner = await findPictureOwner(context.db, path.filename);
     if (!(await canSee(user.account.id, owner, context.read.friends))) return IMAGE_NOT_FOUND;
-    return serveImage(context, path.filename, headers);
+    return serveImage(context, path.filename, { origin, ifNoneMatch: headerParameters['If-None-Match'] });
   },
 };
 

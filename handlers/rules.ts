@@ -1,8 +1,8 @@
 import type { OperationId } from '../generated/types.js';
-import type { AppContext, AuthenticatedUser } from './context.js';
+import type { AuthenticatedUser } from './context.js';
 import type { FieldCode } from './http/error-codes.js';
 import { type FieldProblem, reason } from './http/errors.js';
-import type { Request } from './operation.js';
+import type { EarlyOperationId, Request } from './operation.js';
 import { isDisposable } from './policy/emails.js';
 import { passwordProblems } from './policy/passwords.js';
 import { usernameProblems } from './policy/usernames.js';
@@ -22,11 +22,7 @@ export interface ValidatedRequest<Id extends OperationId> {
   texts: Readonly<Record<string, string>>;
 }
 
-type RequestRule<Id extends OperationId> = (
-  request: ValidatedRequest<Id>,
-  user: AuthenticatedUser,
-  context: AppContext,
-) => FieldProblem[];
+type RequestRule<Id extends OperationId> = (request: ValidatedRequest<Id>, user: Request<Id>['user']) => FieldProblem[];
 
 const inBody = (field: string) => (code: FieldCode) => ({ in: 'body', field, ...reason(code) }) as const;
 const NO_CHANGES = inBody('')('no_changes');
@@ -81,9 +77,9 @@ const ownIdProblems = (field: string, id: number | undefined, { account }: Authe
 
 /**
  * The rules that JSON Schema cannot express, by operation. They run with schema validation, so that one 400 lists all
- * problems.
+ * problems. Operations that run early have none, because their user is not known in time.
  */
-export const rules: { [Id in OperationId]?: RequestRule<Id> } = {
+export const rules: { [Id in Exclude<OperationId, EarlyOperationId>]?: RequestRule<Id> } = {
   register: ({ body, texts: { password } }) => accountProblems({ ...body, password }, body),
 
   updateProfile({ fieldNames, body, texts: { password } }, { account }) {

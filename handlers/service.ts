@@ -34,8 +34,9 @@ export interface Service {
 const SHUTDOWN_GRACE_PERIOD_MS = 7000;
 
 /**
- * Opens the stores and starts both servers.
+ * Opens the stores, and starts the API server, the operations server and, with an embedded database, the control server.
  *
+ * @throws ConfigError if the file with the token keys is invalid
  * @throws DataDirectoryInUseError
  * @throws StoresDisagreeError
  * @throws StoreUnavailableError
@@ -43,9 +44,17 @@ const SHUTDOWN_GRACE_PERIOD_MS = 7000;
 export async function startService(config: Config, log: Logger): Promise<Service> {
   for (const warning of configWarnings(config)) log.warn(warning);
   const closers: (() => unknown)[] = [];
-  /** Closes everything that has been opened so far, in reverse order. */
+  /** Closes everything that has been opened so far, in reverse order. @throws the first error, after everything is closed */
   const close = async () => {
-    for (const closeNext of closers.reverse()) await closeNext();
+    const errors: unknown[] = [];
+    for (const closeNext of closers.splice(0).reverse()) {
+      try {
+        await closeNext();
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw errors[0];
   };
   try {
     const metrics = createMetrics();
@@ -78,23 +87,22 @@ export async function startService(config: Config, log: Logger): Promise<Service
       images: () => images.check(),
       ...(redis && { redis: redis.check }),
     };
-    const states = () => runChecks(checks);
+    const readStates = () => runChecks(checks);
     metrics.watchStores({
       pools: stores.pools,
-      states,
+      readStates,
       backlog: () => readBacklog(db),
       freeBytes: () => readFreeBytes(directory.root),
       embeddedUsage: embedded?.usage,
     });
-    const ops = buildOpsServer(states, metrics);
+    const ops = buildOpsServer(readStates, metrics);
     closers.push(() => ops.server.close());
     const control = embedded && (await startControlServer(directory.control, embedded.backup, log));
     if (control) closers.push(control.close);
     const server = await buildServer(context, { document: await readDocument(), metrics, redis, tracing });
     closers.push(async () => {
       const forceCloseTimer = setTimeout(() => server.server.closeAllConnections(), SHUTDOWN_GRACE_PERIOD_MS);
-      await server.close();
-      clearTimeout(forceCloseTimer);
+      await server.close().finally(() => clearTimeout(forceCloseTimer));
     });
     await server.listen({ host: config.host, port: config.port });
     // The port is not shared with other worker processes, because each reports its own state.
@@ -112,7 +120,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
       },
     };
   } catch (error) {
-    await close();
+    await close().catch((cause) => log.error({ err: cause }, 'closing failed after a failed start'));
     throw error;
   }
 }

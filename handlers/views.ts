@@ -5,9 +5,9 @@ import type { SessionRow } from '../db/schema.js';
 import type { components } from '../generated/types.js';
 import { errorResponse } from './http/errors.js';
 
-type Schemas = components['schemas'];
-
 /* Views convert rows of the database to the schemas of the contract. */
+
+type Schemas = components['schemas'];
 
 /** Returns the path of an image, or null if there is no image. */
 const imageLink = (route: 'posts' | 'profiles', image: string | null) => image && `/${route}/image/${image}`;

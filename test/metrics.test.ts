@@ -26,7 +26,7 @@ async function measureIncrease(during: () => Promise<unknown>) {
 }
 
 /** Sources of metrics without stores. */
-const noStores = { pools: () => ({}), states: async () => ({}), backlog: async () => [], freeBytes: async () => 0 };
+const noStores = { pools: () => ({}), readStates: async () => ({}), backlog: async () => [], freeBytes: async () => 0 };
 
 t.test('responds in the Prometheus text format, with metrics of the process', async (t) => {
   const response = await fetch(`${service.opsUrl}/metrics`);
@@ -71,7 +71,7 @@ t.test('reports whether each store is available', async (t) => {
 
   const metrics = createMetrics();
   t.teardown(metrics.close);
-  metrics.watchStores({ ...noStores, states: async () => ({ postgres: { ok: true }, graph: { ok: false } }) });
+  metrics.watchStores({ ...noStores, readStates: async () => ({ postgres: { ok: true }, graph: { ok: false } }) });
   const withoutGraph = new Exposition(await metrics.text());
   t.equal(withoutGraph.value('store_available', { store: 'postgres' }), 1);
   t.equal(withoutGraph.value('store_available', { store: 'graph' }), 0);

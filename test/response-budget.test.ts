@@ -94,6 +94,26 @@ t.test('a disconnected client frees its place', async (t) => {
   t.match(budget.usage, { unsentBytes: 10, waitingBytes: 0 });
 });
 
+t.test('when a response leaves the queue, those behind it start if they fit', async (t) => {
+  const { take } = createBudget({ ...LIMITS, waitingBytes: 1000, waitMs: 200 });
+  take(60);
+  const [leaving, late, next] = [take(60), take(50), take(10)];
+  leaving.response.close();
+  await turn();
+  t.equal(next.outcome, 'waiting', 'the next one does not fit either');
+  await late.settled;
+  t.equal(late.outcome, '503');
+  t.equal(next.outcome, 'started', 'after the timeout of the one before it');
+
+  const abandoned = take(50);
+  const last = take(10);
+  await turn();
+  t.equal(last.outcome, 'waiting');
+  abandoned.response.close();
+  await turn();
+  t.equal(last.outcome, 'started', 'after the client of the one before it has disconnected');
+});
+
 t.test('an address may use a quarter of the budget, and does not block others', async (t) => {
   const { take } = createBudget();
   const own = [take(20, '192.0.2.1'), take(20, '192.0.2.1')];

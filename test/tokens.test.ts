@@ -159,3 +159,11 @@ t.test('a generated key is readable only by its owner, and can be replaced witho
   t.equal(await later.verify(old), undefined, 'a removed key no longer verifies');
   t.same(await later.verify(await both.issue(issued, expires)), issued, 'the first key signs');
 });
+
+t.test('the error of a damaged key file names the file', async (t) => {
+  const directory = t.testdir({ 'token-keys': 'one:short' });
+  await t.rejects(readOrCreateTokenKeys(join(directory, 'token-keys')), {
+    code: 'invalid_config',
+    message: /\/token-keys: the secret of key 1 is shorter/,
+  });
+});

@@ -51,6 +51,7 @@ export interface Config {
 /** The environment variables are invalid. */
 export class ConfigError extends Error {
   readonly code = 'invalid_config';
+  override readonly name = 'ConfigError';
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];

@@ -25,7 +25,8 @@ const MIN_RUN_LENGTH = 4;
  */
 export function weaknessOf(secret: string): string | undefined {
   const text = secret.toLowerCase();
-  if (new Set(text).size < MIN_DISTINCT_CHARACTERS) return 'has too few different characters';
+  if (new Set(text).size < MIN_DISTINCT_CHARACTERS)
+    return `has fewer than ${MIN_DISTINCT_CHARACTERS} different characters`;
   if (isRepetition(text)) return 'repeats a short text';
   const unpredictable = withoutRuns(text.replace(WORD, '').replace(SEPARATORS, ''));
   if (unpredictable.length < MIN_UNPREDICTABLE_CHARACTERS) return 'consists of placeholder words or sequences';

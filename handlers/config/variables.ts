@@ -47,7 +47,7 @@ export const ipRanges = makeExactValidator<readonly string[]>((input) =>
     const isValidPrefix =
       prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) >= 1 && Number(prefix) <= maxBits);
     if (!isIP(address) || !isValidPrefix || rest.length > 0)
-      throw new EnvError(`"${item}" is not an IP address, or a CIDR range with a prefix of at least 1 bit`);
+      throw new EnvError(`"${item}" is neither an IP address nor a CIDR range with a prefix of at least 1 bit`);
     return item;
   }),
 );

@@ -54,10 +54,11 @@ export function registerBodyParser(server: FastifyInstance): void {
   server.addContentTypeParser(types, async (request: FastifyRequest, payload: Readable) =>
     readBody(payload, request.mediaType, request.routeOptions.config.operation),
   );
-  server.addHook('onRequest', async ({ raw: { headers } }) => {
+  server.addHook('onRequest', ({ raw: { headers } }, _reply, done) => {
     const type = headers['content-type'];
     // RFC 9110 section 8.3: a malformed media type may be treated as application/octet-stream.
     if (type !== undefined && !MEDIA_TYPE.test(type)) headers['content-type'] = 'application/octet-stream';
+    done();
   });
 }
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Server, ServerResponse } from 'node:http';
-import { BlockList, isIP, type Socket } from 'node:net';
-import { normalizeIP } from '@fastify/rate-limit';
+import type { Socket } from 'node:net';
+import { addressKey, blockListOf, isListed } from '../addresses.js';
 
 /*
  * Connection limits: one for the process, and a lower one for each address.
@@ -47,6 +47,18 @@ export interface SocketWithResponse {
 export function destroyAfterDelay(socket: Socket): void {
   const timer = setTimeout(() => socket.destroy(), CLOSE_DELAY_MS).unref();
   socket.once('close', () => clearTimeout(timer));
+}
+
+/**
+ * Makes a connection stay half open for a while when it closes after a response. Without the delay, a client that
+ * is still sending its body could lose the response, because the kernel resets a connection that is closed while it has
+ * unread data.
+ */
+export function delayClose(socket: Socket): void {
+  socket.destroySoon = () => {
+    socket.end();
+    destroyAfterDelay(socket);
+  };
 }
 
 /** Computes the limits from the number of files that the process may open. */
@@ -128,9 +140,9 @@ export function limitConnections(
 
   server.on('connection', (socket: Socket) => {
     const { remoteAddress } = socket;
-    // Undefined if the client has already reset the connection.
-    if (remoteAddress === undefined) return socket.destroy();
-    const address = normalizeIP(remoteAddress);
+    // Undefined if the client has already reset the connection. Destroyed if an earlier listener has refused it.
+    if (remoteAddress === undefined || socket.destroyed) return socket.destroy();
+    const address = addressKey(remoteAddress);
     const peers = byAddress.get(address) ?? new Set();
     const limit = isListed(proxies, remoteAddress) ? max : maxPerAddress;
     if (!makeRoom(peers, limit) || !makeRoom(open, max)) {
@@ -147,18 +159,3 @@ export function limitConnections(
 
   return { open, counts };
 }
-
-/** Creates a BlockList, here used as a set of IP addresses, from addresses and CIDR ranges. */
-export function blockListOf(ranges: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const range of ranges) {
-    const [address = '', bits] = range.split('/');
-    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
-    if (bits === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, Number(bits), family);
-  }
-  return list;
-}
-
-export const isListed = (list: BlockList, address: string) =>
-  list.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');

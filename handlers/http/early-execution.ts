@@ -1,10 +1,8 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppContext } from '../context.js';
-import { handlers } from '../index.js';
-import { type EarlyUser, isEarlyOperation, type Operation } from '../operation.js';
+import { isEarlyOperation, type Operation } from '../operation.js';
 import { readCredentials, type VerifiedToken } from './authenticate.js';
-import { RequestClient } from './client.js';
-import { readInput } from './input.js';
+import { execute, type HandlerResponse } from './operations.js';
 
 /*
  * Early execution: a read starts before it is known whether its request will be refused.
@@ -29,43 +27,11 @@ declare module 'fastify' {
 interface EarlyStart {
   credentials: Promise<VerifiedToken>;
   /** The response of an operation that runs before the session is known. Undefined for all other operations. */
-  response: Promise<AnyResponse> | undefined;
+  response: Promise<HandlerResponse> | undefined;
 }
 
-interface AnyResponse {
-  status: number;
-  headers?: object;
-  body?: unknown;
-}
-
-/** A common supertype of all handlers. The exact type of each handler is checked by `Handlers`. */
-type AnyHandler = (request: object, context: AppContext) => Promise<AnyResponse>;
-
-/**
- * Reads and validates a request, and runs its operation.
- *
- * @param earlyUser the user that the token names, for a request whose session is not known yet
- */
-export async function execute(
-  operation: Operation,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  context: AppContext,
-  earlyUser?: EarlyUser,
-): Promise<AnyResponse> {
-  const {
-    user = earlyUser,
-    path,
-    query,
-    headerParameters,
-    body,
-    discard,
-  } = await readInput(request, operation, context);
-  const handle = handlers[operation.id] as AnyHandler;
-  const { headers } = request;
-  const input = { user, path, query, headerParameters, body, headers, client: new RequestClient(request, reply) };
-  return handle(input, context).finally(discard);
-}
+/** Adds the property `early` to the requests of a server. */
+export const registerEarlyExecution = (server: FastifyInstance) => server.decorateRequest('early', undefined);
 
 /** Starts to read the session of a request. Also starts its operation, if that may run early. */
 export function startEarly(

@@ -3,14 +3,17 @@ import { OverloadedError } from '../../db/support/concurrency-limiter.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import { bodyTooLarge, HttpError, overloaded, storeUnavailable } from './errors.js';
 
+const PAYLOAD_HEADERS = ['Content-Encoding', 'Content-Length', 'ETag', 'Link'] as const;
+
 /** Converts any thrown error to a response. Logs an error that results in a 5xx, unless it is an HttpError. */
 export function respondToError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const response = httpErrorOf(error);
   if (response !== error && response.status >= 500) {
     request.log.error({ err: error }, response.status === 503 ? 'service unavailable' : 'internal server error');
   }
-  // The header may describe a payload that could not be sent.
-  reply.removeHeader('Content-Length');
+  // These headers may describe a payload that could not be sent, and how long it may be cached.
+  for (const name of PAYLOAD_HEADERS) reply.removeHeader(name);
+  reply.header('Cache-Control', 'no-store');
   const { status, headers, code, message, problems } = response;
   return reply
     .code(status)

@@ -18,7 +18,7 @@ export const reason = (code: FieldCode, message: string = FIELD_MESSAGES[code]):
 /**
  * An error that determines the response to send. It is thrown for errors that many operations have in common. Errors that are
  * specific to an operation (404, 409) are not thrown but returned by its handler, so that the compiler checks them against the
- * contract.
+ * contract. Only an exceeded storage quota is thrown, because it is found while an image is being stored.
  */
 export class HttpError extends Error {
   readonly status: number;
@@ -41,6 +41,15 @@ export const errorResponse = <Code extends ErrorCode>(code: Code, message: strin
   body: { code, message },
 });
 
+/** Names the authentication scheme, as RFC 6750 section 3 requires for every 401. */
+const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
+
+/** Creates a 401 for a handler to return. */
+export const unauthorizedResponse = <Code extends ErrorCode>(code: Code, message: string) => ({
+  ...errorResponse(code, message),
+  headers: CHALLENGE,
+});
+
 /** The maximum number of problems in a 400 response, because a body of 64 KiB can contain thousands of unknown fields. */
 const MAX_PROBLEMS = 100;
 
@@ -59,12 +68,8 @@ export function badRequest(problems: readonly FieldProblem[]): HttpError {
 export const badBody = (code: FieldCode, message?: string) =>
   badRequest([{ in: 'body', field: '', ...reason(code, message) }]);
 
-/** Creates a 401. It names the authentication scheme, as RFC 6750 section 3 requires. */
-export const unauthorized = (code: ErrorCode, message: string) =>
-  new HttpError(code, message, { 'WWW-Authenticate': 'Bearer' });
-
 /** Creates the 401 for a request without credentials. */
-export const missingCredentials = () => unauthorized('missing_credentials', 'Credentials are required.');
+export const missingCredentials = () => new HttpError('missing_credentials', 'Credentials are required.', CHALLENGE);
 
 /** Creates the 401 for an invalid token, or for a token whose session or account has been deleted. */
 export const invalidToken = () =>

@@ -7,11 +7,7 @@ export const etagOf = (bytes: Uint8Array): string => `"${createHash('sha256').up
  * Returns whether `If-None-Match` contains an entity tag. The comparison is weak: it ignores `W/` (RFC 9110 section
  * 13.1.2).
  */
-export function matchesEtag(ifNoneMatch: string | string[] | undefined, etag: string): boolean {
-  const tags = [ifNoneMatch ?? '']
-    .flat()
-    .join(',')
-    .split(',')
-    .map((tag) => tag.trim().replace(/^W\//, ''));
+export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
+  const tags = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
   return tags.includes('*') || tags.includes(etag);
 }

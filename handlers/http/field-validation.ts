@@ -3,6 +3,14 @@ import { usernameProblems } from '../policy/usernames.js';
 import type { FieldCode } from './error-codes.js';
 import { type FieldProblem, type Reason, reason } from './errors.js';
 
+/*
+ * Validates fields by the generated validators, and converts the errors of Ajv to field problems. NUL characters and unpaired
+ * surrogates are checked here, because the patterns of the contract do not report them separately.
+ *
+ * A new keyword in openapi.yaml needs a case in `reasonsFor`, which otherwise throws. A new field with a `pattern` needs an
+ * entry in `PATTERN_REASONS`, or its only problem is `invalid_characters`.
+ */
+
 /** A generated validator. It adds default values to `data`. */
 export interface Validate {
   (data: unknown): boolean;

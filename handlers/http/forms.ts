@@ -8,7 +8,7 @@ import { describeFileType } from '../policy/file-types.js';
 import { ImageRefusedError } from '../policy/image-metadata/errors.js';
 import { cleanImage } from '../policy/image-metadata/index.js';
 import { canonicalMediaType, detectImageType, HEAD_BYTES } from '../policy/image-types.js';
-import { type FieldProblem, fileTooLarge, HttpError, type Reason, reason } from './errors.js';
+import { type FieldProblem, fileTooLarge, type Reason, reason } from './errors.js';
 import { type Part, readParts } from './multipart.js';
 
 /*
@@ -158,8 +158,8 @@ async function readImage(part: Part, options: FormOptions): Promise<PartResult> 
     return result;
   } catch (cause) {
     if (cause instanceof ImageRefusedError) return { refused: reason(cause.fieldCode) };
-    // All other errors are failures of the disk.
-    throw cause instanceof HttpError ? cause : new StoreUnavailableError('images', { cause });
+    // Only errors of file system calls have a `syscall`. Any other error that is not expected is a bug, and results in a 500.
+    throw cause instanceof Error && 'syscall' in cause ? new StoreUnavailableError('images', { cause }) : cause;
   } finally {
     if (!accepted) await rm(path, { force: true });
   }

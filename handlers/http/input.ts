@@ -8,8 +8,9 @@ import { rules, type ValidatedRequest } from '../rules.js';
 import { authenticate } from './authenticate.js';
 import { parsedBody, type RequestBody } from './bodies.js';
 import { badRequest, type FieldProblem, HttpError, notFound, type Reason, reason } from './errors.js';
+import { type Validate, validateFields } from './field-validation.js';
 import { discardForm, type Form, readForm } from './forms.js';
-import { type Validate, validateFields } from './validate.js';
+import { isRepeated } from './raw-headers.js';
 
 /*
  * Reads and validates a request, in this order:
@@ -48,6 +49,9 @@ interface Validators {
 
 const validators: Readonly<Record<OperationId, Validators>> = generated.validators;
 
+/** The types of `rules`, widened to those of any operation. */
+const ruleOf: Readonly<Partial<Record<OperationId, (request: never, user: never) => FieldProblem[]>>> = rules;
+
 /** The maximum size of a form is the maximum size of a file plus this margin for its other parts. */
 const FORM_MARGIN_BYTES = 256 * 1024;
 
@@ -81,7 +85,7 @@ export async function readInput(request: FastifyRequest, operation: Operation, c
         Object.entries(body ?? {}).filter(([name, value]) => typeof value === 'string' && !invalidTexts.has(name)),
       ),
     } satisfies Record<keyof ValidatedRequest<OperationId>, unknown>;
-    problems.push(...(rules[operation.id]?.(validated as never, user as AuthenticatedUser, context) ?? []));
+    problems.push(...(ruleOf[operation.id]?.(validated as never, user as never) ?? []));
     if (problems.length > 0) throw badRequest(problems);
     return { user, path: readPath(request, operation), query, headerParameters, body, discard };
   } catch (error) {
@@ -119,7 +123,7 @@ function formOfError(error: unknown): Form {
 
 /** Returns the path parameters. Throws HttpError 404 if one of them has a value that no id or name can have. */
 function readPath(request: FastifyRequest, operation: Operation): Fields {
-  const path = coerceAll(request.params as Fields, { id: 'integer' });
+  const path = coerceAll(request.params as Fields, operation.pathParameters);
   if (Object.values(request.params as Fields).some((value) => NUL_OR_LONE_SURROGATE.test(String(value))))
     throw notFound();
   if (!validators[operation.id].path(path)) throw notFound();
@@ -140,7 +144,7 @@ function readHeaderParameters({ raw }: FastifyRequest, operation: Operation, pro
   }
   const parameters = coerceAll(sent, operation.headers);
   for (const problem of validateFields(validate, parameters, 'header').problems) {
-    const repeated = (raw.headersDistinct[problem.field.toLowerCase()]?.length ?? 0) > 1;
+    const repeated = isRepeated(raw, problem.field.toLowerCase());
     problems.push(repeated ? { ...problem, ...reason('repeated') } : problem);
   }
   return parameters;

@@ -24,7 +24,7 @@ interface StoreSources {
   /** Returns the backlog of the outbox. */
   backlog(): Promise<Backlog[]>;
   /** Checks whether each store is available. Must not reject. */
-  states(): Promise<Readonly<Record<string, { ok: boolean }>>>;
+  readStates(): Promise<Readonly<Record<string, { ok: boolean }>>>;
   /** Returns the free space on the disk of `DATA_DIR`. */
   freeBytes(): Promise<number>;
   /** Defined only if the database is embedded. */
@@ -175,14 +175,20 @@ export function createMetrics(): Metrics {
     refusedResponses.inc(responses.refused);
   }
 
-  async function updateStoreMetrics({ pools, states, backlog, freeBytes, embeddedUsage }: StoreSources): Promise<void> {
+  async function updateStoreMetrics({
+    pools,
+    readStates,
+    backlog,
+    freeBytes,
+    embeddedUsage,
+  }: StoreSources): Promise<void> {
     for (const [pool, { total, idle, waiting }] of Object.entries(pools())) {
       poolConnections.set({ pool, state: 'idle' }, idle);
       poolConnections.set({ pool, state: 'used' }, total - idle);
       poolWaiting.set({ pool }, waiting);
     }
     const [available, backlogs, free, usage] = await Promise.all([
-      states(),
+      readStates(),
       withTimeout(SCRAPE_TIMEOUT_MS, backlog()).catch(() => []),
       withTimeout(SCRAPE_TIMEOUT_MS, freeBytes()).catch(() => undefined),
       embeddedUsage && withTimeout(SCRAPE_TIMEOUT_MS, embeddedUsage()).catch(() => undefined),

@@ -4,11 +4,13 @@ import { routes } from '../../generated/routes.js';
 import * as generated from '../../generated/serializers.js';
 import type { OperationId } from '../../generated/types.js';
 import type { AppContext, AuthenticatedUser } from '../context.js';
-import type { Operation } from '../operation.js';
+import { handlers } from '../index.js';
+import type { EarlyUser, Operation } from '../operation.js';
 import { authenticate } from './authenticate.js';
+import { RequestClient } from './client.js';
 import { refuseCrossSite } from './cross-site.js';
-import { execute } from './execution.js';
-import { LARGE_RESPONSE_BYTES, type ResponseBudget, sendLargeResponse } from './response-budget.js';
+import { readInput } from './input.js';
+import { type ResponseBudget, withinBudget } from './response-budget.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -35,7 +37,6 @@ export async function registerOperations(
   budget: ResponseBudget,
 ): Promise<void> {
   server.decorateRequest('user', undefined);
-  server.decorateRequest('early', undefined);
 
   await server.register(openapiGlue, {
     specification: document,
@@ -51,14 +52,50 @@ export async function registerOperations(
           if (operation.secured) request.user = await authenticate(request, context, request.early?.credentials);
           refuseCrossSite(request, trustedOrigins);
         },
-        handler: (request: FastifyRequest, reply: FastifyReply) => run(operation, request, reply, context, budget),
+        handler: (request: FastifyRequest, reply: FastifyReply) => respond(operation, request, reply, context, budget),
       };
     },
   });
 }
 
+/** A common supertype of the responses of all handlers. */
+export interface HandlerResponse {
+  status: number;
+  headers?: object;
+  body?: unknown;
+}
+
+/** A common supertype of all handlers. The exact type of each handler is checked by `Handlers`. */
+type AnyHandler = (request: object, context: AppContext) => Promise<HandlerResponse>;
+
+/**
+ * Reads and validates a request, and runs its operation.
+ *
+ * @param earlyUser the user that the token names, for a request whose session is not known yet
+ */
+export async function execute(
+  operation: Operation,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  context: AppContext,
+  earlyUser?: EarlyUser,
+): Promise<HandlerResponse> {
+  const {
+    user = earlyUser,
+    path,
+    query,
+    headerParameters,
+    body,
+    discard,
+  } = await readInput(request, operation, context);
+  const handle = handlers[operation.id] as AnyHandler;
+  const { headers } = request;
+  const input = { user, path, query, headerParameters, body, headers, client: new RequestClient(request, reply) };
+  return handle(input, context).finally(discard);
+}
+
 /** Runs an operation. Returns the payload to send: serialized JSON, a stream, or the reply if there is no body. */
-async function run(
+async function respond(
   operation: Operation,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -72,7 +109,6 @@ async function run(
   reply.type('application/json; charset=utf-8');
   // The serializer omits properties that the contract does not declare. A buffer is sent faster than a string.
   const json = Buffer.from(serialize(response.body));
-  if (json.length <= LARGE_RESPONSE_BYTES || request.method === 'HEAD') return json;
   // Returned without await, so that `response` can be garbage collected while the JSON waits to be sent.
-  return sendLargeResponse(budget, json, request, reply);
+  return withinBudget(budget, json, request, reply);
 }

@@ -35,7 +35,7 @@ const OPTIONAL_STORES: ReadonlySet<string> = new Set<StoreName>(['redis']);
  * service.
  */
 export function buildOpsServer(
-  readStores: () => Promise<StoreStates>,
+  readStates: () => Promise<StoreStates>,
   metrics: Pick<Metrics, 'contentType' | 'text'>,
 ): OpsServer {
   const server = Fastify({ logger: false, clientErrorHandler: respondToClientError });
@@ -50,7 +50,7 @@ export function buildOpsServer(
 
   server.get<{ Querystring: { exclude?: string | string[] } }>('/readyz', async ({ query }, reply) => {
     const ignored = new Set([...OPTIONAL_STORES, ...[query.exclude ?? []].flat()]);
-    const stores = await readStores();
+    const stores = await readStates();
     const ready = !draining && Object.entries(stores).every(([name, { ok }]) => ok || ignored.has(name));
     const status = draining ? 'stopping' : ready ? 'ok' : 'unavailable';
     return reply.code(ready ? 200 : 503).send({ status, stores });

@@ -1,13 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { destroyAfterDelay } from './connections.js';
 
 /*
  * Limits HTTP pipelining: the requests of one connection are processed one at a time.
  *
- * Node starts all requests of one socket read together. 64 KiB can contain about a thousand requests. A client that exceeds
- * its rate limit would cost as many responses before the first 429 could close the connection. If requests are processed
- * one at a time, a response that closes the connection discards the requests that follow.
+ * Node starts all requests that one read from the socket returns, which can be about a thousand in 64 KiB. A client that
+ * exceeds its rate limit would cost as many responses before the first 429 could close the connection. If requests are
+ * processed one at a time, a response that closes the connection discards the requests that follow.
  *
  * Node sends responses in order: it assigns the socket to a response when the previous response has been sent. A waiting
  * request starts at that time.
@@ -60,19 +59,10 @@ function waitForSocket(request: IncomingMessage, response: ServerResponse, liste
   };
 }
 
-/** Stops reading from a socket. `pause()` has no effect: Node's parser reads until the socket has a 'readable' listener. */
+/**
+ * Stops reading from a socket. `pause()` is not enough, because Node resumes the socket after each request. A 'readable'
+ * listener detaches Node's parser from the socket.
+ */
 function stopReading(socket: Socket): void {
   socket.on('readable', () => undefined);
-}
-
-/**
- * Makes a connection stay half open for a while when it closes after a response. Without the delay, a client that
- * is still sending its body could lose the response, because the kernel resets a connection that is closed while it has
- * unread data.
- */
-export function delayClose(socket: Socket): void {
-  socket.destroySoon = () => {
-    socket.end();
-    destroyAfterDelay(socket);
-  };
 }

@@ -1,14 +1,14 @@
-import { isIP } from 'node:net';
-import rateLimit, { type FastifyRateLimitStore, normalizeIP, type RateLimitPluginOptions } from '@fastify/rate-limit';
+import rateLimit, { type FastifyRateLimitStore, type RateLimitPluginOptions } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { RedisConnection } from '../../db/redis.js';
 import { createWindowCounters, type WindowCounters } from '../../db/window-counters.js';
+import { addressKey } from '../addresses.js';
 import type { Config } from '../config/index.js';
 import type { Operation } from '../operation.js';
 import { logSecurityEvent } from '../security/events.js';
+import { delayClose } from './connections.js';
 import { rateLimitExceeded } from './errors.js';
-import { delayClose } from './pipelining.js';
 import { delayThrottledAddresses } from './throttled-connections.js';
 
 /*
@@ -100,8 +100,10 @@ export async function createRateLimiter(
   };
 }
 
+const keyOf = ({ ip }: FastifyRequest) => addressKey(ip);
+
 /** Identifies the counter of a request's address and bucket. */
-const refusalKey = (request: FastifyRequest, bucket: Bucket) => `${bucket} ${keyGenerator(request)}`;
+const refusalKey = (request: FastifyRequest, bucket: Bucket) => `${bucket} ${keyOf(request)}`;
 
 /** Counts a request. Returns the state of the counter of its address. */
 type Counter = ReturnType<FastifyInstance['createRateLimit']>;
@@ -140,17 +142,8 @@ type StoreCallback = Parameters<FastifyRateLimitStore['incr']>[1];
 async function registerCounter(server: FastifyInstance, options: RateLimitPluginOptions): Promise<Counter> {
   let counter: Counter | undefined;
   await server.register(async (scope) => {
-    await scope.register(rateLimit, { ...options, global: false, keyGenerator });
+    await scope.register(rateLimit, { ...options, global: false, keyGenerator: keyOf });
     counter = scope.createRateLimit();
   });
   return counter as Counter;
-}
-
-/** Returns the address of a request. Contrary to its type, `ip` is undefined if the client has reset its connection. */
-const keyGenerator = ({ ip }: { ip: string | undefined }) => normalizeIP(withoutPort(ip ?? ''));
-
-/** Removes the port, which some proxies add to the address. Otherwise each connection would have a counter of its own. */
-function withoutPort(address: string): string {
-  if (isIP(address)) return address;
-  return /^\[(.+)\](:\d+)?$/.exec(address)?.[1] ?? address.replace(/:\d+$/, '');
 }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { addressKey } from '../addresses.js';
 import { clientClosed, overloaded } from './errors.js';
 
 /*
@@ -12,11 +13,11 @@ import { clientClosed, overloaded } from './errors.js';
  *
  * A response that does not fit waits in a first-in, first-out queue. If it fits the budget but exceeds the share of its
  * address, responses behind it may overtake it. If the queue is full, or the response waits too long, the client gets a 503
- * instead. Connections that make no progress are closed by the slow-reader sweep (sweep.ts), which returns their share.
+ * instead. Connections that make no progress are closed by the slow-reader sweep (slow-readers.ts), which returns their share.
  */
 
 /** Payloads up to this size do not count towards the budget. */
-export const LARGE_RESPONSE_BYTES = 64 * 1024;
+const LARGE_RESPONSE_BYTES = 64 * 1024;
 
 /** The size of the chunks that are written to a connection. The slow-reader sweep sees progress after each chunk. */
 const CHUNK_BYTES = 64 * 1024;
@@ -90,10 +91,13 @@ export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBu
           clearTimeout(timer);
           response.off('close', abandon);
         };
-        const abandon = () => {
+        /** Gives up waiting. Responses behind this one may fit now. */
+        const giveUp = (error: Error) => {
           leaveQueue();
-          reject(clientClosed());
+          startWaiters();
+          reject(error);
         };
+        const abandon = () => giveUp(clientClosed());
         const waiter: Waiter = {
           bytes,
           address,
@@ -117,10 +121,7 @@ export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBu
           leaveQueue();
           return reject(refuse());
         }
-        timer = setTimeout(() => {
-          leaveQueue();
-          reject(refuse());
-        }, limits.waitMs);
+        timer = setTimeout(() => giveUp(refuse()), limits.waitMs);
         return undefined;
       });
     },
@@ -128,20 +129,24 @@ export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBu
 }
 
 /**
- * Waits until the budget allows a large payload to be sent. Returns a stream of the payload, which produces chunks as fast
- * as the client reads them.
+ * Returns a payload to send: a small one at once, and a large one as a stream when the budget allows it. The stream produces
+ * chunks as fast as the client reads them.
+ *
+ * Not an async function, so that a caller that returns the promise keeps nothing else in memory while the payload waits.
  *
  * @throws HttpError 499, 503
  */
-export async function sendLargeResponse(
+export function withinBudget(
   budget: ResponseBudget,
   bytes: Buffer,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<Readable> {
-  await budget.acquire(bytes.length, request.ip, reply.raw);
-  reply.header('Content-Length', bytes.length);
-  return chunksOf(bytes);
+): Buffer | Promise<Readable> {
+  if (bytes.length <= LARGE_RESPONSE_BYTES || request.method === 'HEAD') return bytes;
+  return budget.acquire(bytes.length, addressKey(request.ip), reply.raw).then(() => {
+    reply.header('Content-Length', bytes.length);
+    return chunksOf(bytes);
+  });
 }
 
 function chunksOf(bytes: Buffer): Readable {

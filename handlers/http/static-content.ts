@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { etagOf, matchesEtag } from './etags.js';
-import { LARGE_RESPONSE_BYTES, type ResponseBudget, sendLargeResponse } from './response-budget.js';
+import { type ResponseBudget, withinBudget } from './response-budget.js';
 
 /** The supported encodings, in order of preference. */
 const ENCODINGS = ['br', 'gzip'] as const;
@@ -60,15 +60,14 @@ export function createStaticHandler(
     if (matchesEtag(ifNoneMatch, variant.etag)) return reply.code(304).send();
     reply.type(type);
     if (encoding) reply.header('Content-Encoding', encoding);
-    if (variant.bytes.length <= LARGE_RESPONSE_BYTES || request.method === 'HEAD') return variant.bytes;
-    return sendLargeResponse(budget, variant.bytes, request, reply);
+    return withinBudget(budget, variant.bytes, request, reply);
   };
 }
 
 /** Returns the first of `ENCODINGS` that the client accepts (RFC 9110 section 12.5.3), or undefined if it accepts none. */
-export function negotiateEncoding(acceptEncoding: string | string[] = ''): Encoding | undefined {
+export function negotiateEncoding(acceptEncoding = ''): Encoding | undefined {
   const weights = new Map<string, number>();
-  for (const item of String(acceptEncoding).toLowerCase().split(',')) {
+  for (const item of acceptEncoding.toLowerCase().split(',')) {
     const [name = '', weight = 'q=1'] = item.split(';').map((part) => part.trim());
     weights.set(name, Number(weight.slice('q='.length)));
   }

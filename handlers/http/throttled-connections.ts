@@ -1,11 +1,12 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
+import { addressKey } from '../addresses.js';
 
 /*
  * Delays new connections from addresses that continue to send after they have exceeded their rate limit.
  *
- * Node parses all requests of one socket read before the first of them can be refused. For 64 KiB of small requests, this
+ * Node parses all requests that one read returns before the first of them can be refused. For 64 KiB of small requests, this
  * takes tens of milliseconds. Without the delay, a few clients that reconnect after each 429 could keep the process busy.
  *
  * The new connections of such an address are read one after another, at a fixed interval. A connection that would have to
@@ -36,10 +37,11 @@ interface Refusals {
  * @returns a function that counts a refused request of an address; the count is kept until the rate limit window ends
  */
 export function delayThrottledAddresses(server: Server): (address: string, windowLeftMs: number) => void {
+  /** By `addressKey`. */
   const addresses = new LRUCache<string, Refusals>({ max: MAX_ADDRESSES });
 
   server.on('connection', (socket: Socket) => {
-    const refusals = addresses.get(socket.remoteAddress ?? '');
+    const refusals = addresses.get(addressKey(socket.remoteAddress));
     if (!refusals || refusals.count < MAX_REFUSED) return;
     const now = performance.now();
     const readAt = Math.max(now, refusals.lastReadAt) + READ_INTERVAL_MS;
@@ -54,7 +56,8 @@ export function delayThrottledAddresses(server: Server): (address: string, windo
   });
 
   return (address, windowLeftMs) => {
-    const { count, lastReadAt } = addresses.get(address) ?? { count: 0, lastReadAt: 0 };
-    addresses.set(address, { count: count + 1, lastReadAt }, { ttl: Math.max(windowLeftMs, 1) });
+    const key = addressKey(address);
+    const { count, lastReadAt } = addresses.get(key) ?? { count: 0, lastReadAt: 0 };
+    addresses.set(key, { count: count + 1, lastReadAt }, { ttl: Math.max(windowLeftMs, 1) });
   };
 }

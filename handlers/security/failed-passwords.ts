@@ -49,8 +49,8 @@ export function createFailedPasswords(maxFailures: number, redis: RedisConnectio
   }
 
   /**
-   * Replaces the count in memory by the one from Redis, unless that one is lower: it does not include failures
-   * that were counted while Redis was unavailable.
+   * Replaces the count in memory by the count in Redis, unless the latter is lower. It is lower if failures were counted only in
+   * memory, while Redis was unavailable.
    */
   function mergeShared(subject: string, failures: number, ttlMs: number): void {
     const known = currentCount(subject);

@@ -27,8 +27,8 @@ const CACHE_MAX_TOKENS = 10_000;
 const ISSUER = 'social-posting-service';
 
 /**
- * Creates an issuer and verifier of JSON Web Tokens (RFC 7519). The first key signs tokens. `kid` names the key that
- * verifies.
+ * Creates an issuer and verifier of JSON Web Tokens (RFC 7519). The first key signs tokens. The `kid` of a token names the
+ * key that verifies it.
  */
 export function createTokens(tokenKeys: readonly [TokenKey, ...TokenKey[]]): Tokens {
   const [signing] = tokenKeys;

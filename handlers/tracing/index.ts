@@ -13,8 +13,8 @@ import type { Logger } from 'pino';
 import type { Observer } from '../../db/support/observer.js';
 import { withTimeout } from '../../db/support/timeout.js';
 import type { Config } from '../config/index.js';
-import { traceRequests } from '../http/request-spans.js';
 import { reportOutages } from './exporter.js';
+import { traceRequests } from './request-spans.js';
 import { createStoreSpans } from './store-spans.js';
 
 /*

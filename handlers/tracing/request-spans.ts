@@ -10,9 +10,9 @@ import {
 import { parseTraceParent } from '@opentelemetry/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { blockListOf, isListed } from '../addresses.js';
 import type { Config } from '../config/index.js';
-import type { SpanParent } from '../tracing/store-spans.js';
-import { blockListOf, isListed } from './connections.js';
+import type { SpanParent } from './store-spans.js';
 
 /*
  * Creates a server span for each request. Spans follow the OpenTelemetry conventions for HTTP, but omit `url.path` and all

@@ -12,13 +12,14 @@ const normalizedFields = (schema: Schema) =>
   Object.entries(schema.properties ?? {}).flatMap(([name, property]) => (property['x-normalize'] ? [name] : []));
 
 function formatRoute(operation: Operation): string {
-  const { id, method, path, secured, rateLimit, noBody, query, headerParameters, body } = operation;
+  const { id, method, path, secured, rateLimit, noBody, pathParameters, query, headerParameters, body } = operation;
   const route = {
     id,
     method,
     path,
     secured,
     rateLimit,
+    pathParameters: typesByName(pathParameters),
     query: typesByName(query),
     headers: headerParameters && typesByName(headerParameters),
     body: body && {

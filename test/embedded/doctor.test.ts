@@ -107,7 +107,7 @@ t.test('warns of settings that are valid but probably wrong', async (t) => {
   const other = await runDoctor(t, { DATA_DIR, TRUST_PROXY: '10.0.0.1' });
   t.equal(other.code, 1);
   t.match(other.rows.PUBLIC_URL, row('warning', /is not https, but TRUST_PROXY is set/));
-  t.match(other.rows.TOKEN_KEYS, row('failed', /^the secret of key 1 /));
+  t.match(other.rows.TOKEN_KEYS, row('failed', /\/token-keys: the secret of key 1 /));
 });
 
 t.test('warns of more processes than cores', async (t) => {

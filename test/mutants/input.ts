@@ -4,7 +4,7 @@ import type { Mutant } from './mutant.js';
 export const input: Mutant[] = [
   {
     breach: 'undeclared fields are ignored',
-    file: 'handlers/http/validate.ts',
+    file: 'handlers/http/field-validation.ts',
     find: `keyword !== 'if'`,
     replace: 'keyword !== "if" && keyword !== "additionalProperties"',
     caughtBy: ['unknown.query.listPosts', 'unknown.body.login'],
@@ -25,7 +25,7 @@ export const input: Mutant[] = [
   },
   {
     breach: 'a read starts before its body has arrived',
-    file: 'handlers/http/execution.ts',
+    file: 'handlers/http/early-execution.ts',
     find: '!mayHaveBody(request)',
     replace: 'true',
     caughtBy: ['bodies.none.getPost'],
@@ -39,7 +39,7 @@ export const input: Mutant[] = [
   },
   {
     breach: 'an empty text has two problems',
-    file: 'handlers/http/validate.ts',
+    file: 'handlers/http/field-validation.ts',
     find: `if (data === '' && keyword !== 'type') return [reason('blank')];`,
     replace: '',
     caughtBy: ['fields.codes.text', 'fields.codes.account'],

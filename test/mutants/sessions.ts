@@ -79,8 +79,8 @@ export const sessions: Mutant[] = [
   {
     breach: 'a 401 lacks WWW-Authenticate',
     file: 'handlers/http/errors.ts',
-    find: `new HttpError(code, message, { 'WWW-Authenticate': 'Bearer' })`,
-    replace: 'new HttpError(code, message)',
+    find: `const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };`,
+    replace: 'const CHALLENGE = {};',
     caughtBy: ['credentials.scheme', 'document.getCurrentAccount'],
   },
   {

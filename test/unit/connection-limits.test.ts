@@ -98,6 +98,29 @@ t.test('a closed connection no longer counts', async (t) => {
   t.same(connections.counts, { evicted: 0, refused: 0 });
 });
 
+t.test('a connection that an earlier listener has refused does not take the place of another', async (t) => {
+  const server = createServer();
+  let refuses = false;
+  server.on('connection', (socket) => {
+    // Node remembers the address once it was read.
+    if (socket.remoteAddress && refuses) socket.destroy();
+  });
+  const connections = limitConnections(server, { max: 1, maxPerAddress: 1 }, []);
+  const port = await listen(t, server);
+  const connectOnce = async () => {
+    const client = connect(port, '127.0.0.1').on('error', () => undefined);
+    t.teardown(() => client.destroy());
+    await once(server, 'connection');
+    return client;
+  };
+  const honest = await connectOnce();
+  refuses = true;
+  await untilClosed(await connectOnce());
+  t.same(connections.counts, { evicted: 0, refused: 0 });
+  t.equal(connections.open.size, 1);
+  t.notOk(honest.destroyed);
+});
+
 t.test('the limits stay below the file limit of the process', async (t) => {
   const { max, maxPerAddress } = await readConnectionLimits();
   t.ok(max > 100 && max <= 10_000);

@@ -256,6 +256,18 @@ test('reports an image that cannot be cleaned, and deletes it', async (t) => {
   t.match(body.problems, [{ field: 'image', ...reason('too_many_pixels') }]);
 });
 
+test('an error that is not a failure of the disk is not reported as one', async (t) => {
+  limits.hasFreeSpace = async () => {
+    throw new TypeError('a bug');
+  };
+  t.teardown(() => {
+    limits.hasFreeSpace = async () => true;
+  });
+  failure = undefined;
+  await post(form(file('image', samples.png)));
+  t.match(failure, TypeError);
+});
+
 test('reports files of other types', async (t) => {
   const ftyp = (brand: string) => Buffer.from(`\0\0\0\x10ftyp${brand}\0\0\0\0`, 'latin1');
   for (const [bytes, name] of [

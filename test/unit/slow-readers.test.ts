@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { createSlowReaderSweep } from '../../handlers/http/sweep.js';
+import { createSlowReaderSweep } from '../../handlers/http/slow-readers.js';
 import { listen } from '../support/listen.js';
 
 const LIMITS = { graceMs: 10_000, minBytesPerSecond: 1000 };

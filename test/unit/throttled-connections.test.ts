@@ -37,6 +37,12 @@ t.test('refusals of one address do not delay others', async (t) => {
   t.equal((await accept()).isPaused(), false);
 });
 
+t.test('refusals count for all addresses and notations with the same key', async (t) => {
+  const { countRefused, accept } = await startServer(t);
+  for (let count = 0; count < 10; count += 1) countRefused('::ffff:127.0.0.1', WINDOW_LEFT_MS);
+  t.equal((await accept()).isPaused(), true);
+});
+
 t.test('a delayed connection is read eventually', async (t) => {
   const { countRefused, accept } = await startServer(t);
   for (let count = 0; count < 10; count += 1) countRefused('127.0.0.1', WINDOW_LEFT_MS);

@@ -1,0 +1,33 @@
+import { BlockList, isIP } from 'node:net';
+import { normalizeIP } from '@fastify/rate-limit';
+
+/* IP addresses of clients and proxies. */
+
+/**
+ * Returns the key under which the limits of a client are counted: its IPv4 address, or the /64 network of its IPv6 address. A
+ * client usually has a whole /64 network, so a limit for each of its addresses would be none.
+ *
+ * @param address undefined if the client has reset its connection
+ */
+export const addressKey = (address: string | undefined): string => normalizeIP(withoutPort(address ?? ''));
+
+/** Removes the port, which some proxies add to the address. Otherwise each connection would have limits of its own. */
+function withoutPort(address: string): string {
+  if (isIP(address)) return address;
+  return /^\[(.+)\](:\d+)?$/.exec(address)?.[1] ?? address.replace(/:\d+$/, '');
+}
+
+const familyOf = (address: string) => (isIP(address) === 4 ? 'ipv4' : 'ipv6');
+
+/** Creates a BlockList, here used as a set of IP addresses, from addresses and CIDR ranges. */
+export function blockListOf(ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address = '', bits] = range.split('/');
+    if (bits === undefined) list.addAddress(address, familyOf(address));
+    else list.addSubnet(address, Number(bits), familyOf(address));
+  }
+  return list;
+}
+
+export const isListed = (list: BlockList, address: string): boolean => list.check(address, familyOf(address));
