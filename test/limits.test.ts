@@ -116,6 +116,22 @@ t.test('an address that continues after ten 429s is delayed, by the general limi
   }
 });
 
+t.test('pipelined requests beyond any limit delay their address', async (t) => {
+  for (const [request, name] of [
+    ['POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n', 'strict'],
+    ['GET /posts HTTP/1.1\r\nHost: x\r\nSec-Fetch-Site: cross-site\r\n\r\n', 'cross-site'],
+  ] as const) {
+    const { url } = await startTestService(t, { RATE_LIMIT_MAX: '1', RATE_LIMIT_STRICT_MAX: '1' });
+    for (let count = 0; count < 10; count += 1) {
+      const { socket, received, closed } = openConnection(t, url);
+      socket.write(request.repeat(3));
+      await closed;
+      t.match(received(), /HTTP\/1\.1 429 /, name);
+    }
+    t.equal(await isDelayed(t, url), true, name);
+  }
+});
+
 t.test('behind a trusted proxy, security events name the client', async (t) => {
   const from = service.logged().length;
   const body = JSON.stringify({ email: 'nobody@people.example', password: 'Quiet-Harbour-28!' });

@@ -25,6 +25,9 @@ interface Pipeline {
 /** The pipelines of connections. Contains only those on which requests have waited. */
 const pipelines = new WeakMap<Socket, Pipeline>();
 
+/** Returns whether a request of this connection has arrived before the response to the previous one was sent. */
+export const hasPipelined = (socket: Socket): boolean => pipelines.has(socket);
+
 /** Wraps a request listener so that it receives the requests of one connection one at a time. */
 export function limitPipelining(listener: RequestListener): RequestListener {
   return (request, response) => {

@@ -9,6 +9,7 @@ import type { Operation } from '../operation.js';
 import { logSecurityEvent } from '../security/events.js';
 import { delayClose } from './connections.js';
 import { rateLimitExceeded } from './errors.js';
+import { hasPipelined } from './pipelining.js';
 import { delayThrottledAddresses } from './throttled-connections.js';
 
 /*
@@ -89,8 +90,11 @@ export async function createRateLimiter(
     }
     const { complete, socket } = request.raw;
     if (!complete) delayClose(socket);
-    // Only for direct connections: behind a proxy, other clients have the same `remoteAddress`.
-    if (bucket === 'general' && request.ip === socket.remoteAddress) countRefused(request.ip, status.ttl);
+    // Only for direct connections: behind a proxy, other clients have the same `remoteAddress`. Several users of one address may
+    // exceed the strict limit, and a page can exceed that of `cross-site` for its visitor. Those refusals count only if requests
+    // were pipelined, which no browser does.
+    const isFlood = bucket === 'general' || hasPipelined(socket);
+    if (isFlood && request.ip === socket.remoteAddress) countRefused(request.ip, status.ttl);
     throw rateLimitExceeded(status.ttlInSeconds);
   }
 
