@@ -4,6 +4,7 @@ import Fastify from 'fastify';
 import t, { type Test } from 'tap';
 import { respondToClientError } from '../handlers/http/client-errors.js';
 import { PASSWORD, startTestService, type TestService } from './support/service.js';
+import { until } from './support/until.js';
 import { nextAcceptedSocket, openConnection, writeBytes } from './support/wire.js';
 
 /* Requests that no HTTP client sends: malformed, cut off or endless. */
@@ -40,6 +41,8 @@ t.test('responds to bytes that are not HTTP with a standard error whose request 
       'POST /posts HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     ],
     ['a length that is not a number', '400', 'POST /posts HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n'],
+    ['CONNECT, which is for proxies', '400', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['CONNECT with a path', '400', 'CONNECT /posts/create HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['a body that breaks off', '400', BROKEN_LOGIN],
     ['a header that is too long', '431', `GET /posts HTTP/1.1\r\nHost: x\r\nX-Padding: ${padding}\r\n\r\n`],
     ['a URL that is too long', '431', `GET /${padding} HTTP/1.1\r\nHost: x\r\n\r\n`],
@@ -95,6 +98,36 @@ t.test('responds to a body that is rejected unread, and keeps the connection usa
   }
 });
 
+/** Opens a connection that stays open when the service has ended its side. Returns both sides of it. */
+async function openHalfOpen(t: Test) {
+  const { hostname, port } = new URL(service.url);
+  const accepted = nextAcceptedSocket();
+  const client = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+  client.on('error', () => undefined);
+  t.teardown(() => client.destroy());
+  return { client, served: await accepted };
+}
+
+t.test('a client that is still sending can read the response, although the connection closes after it', async (t) => {
+  const large = 'Content-Length: 40000000\r\n\r\n';
+  for (const [status, bytes] of [
+    [401, `POST /posts/create HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${large}`],
+    [413, `${LOGIN}Connection: close\r\n${large}${'x'.repeat(70_000)}`],
+    [431, `GET /posts HTTP/1.1\r\nHost: x\r\nX-Padding: ${padding}`],
+  ] as const) {
+    const { client, served } = await openHalfOpen(t);
+    client.write(bytes);
+    const [response] = await once(client, 'data');
+    t.match(String(response), new RegExp(`^HTTP/1.1 ${status} `));
+    for (let packet = 0; packet < 3; packet += 1) {
+      const expected = served.bytesRead + 1400;
+      client.write('x'.repeat(1400));
+      await until(() => served.bytesRead >= expected || served.destroyed);
+      t.notOk(served.destroyed, `${status}, packet ${packet}`);
+    }
+  }
+});
+
 t.test('a connection that pipelines too many requests is closed after the last one that is processed', async (t) => {
   const received = await write(t, 'GET /nope HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(200));
   t.equal(received.match(/HTTP\/1\.1 404 /g)?.length, 33);
@@ -115,11 +148,8 @@ t.test('closes the connection of an endless body after the response', async (t) 
 });
 
 t.test('closes the connection of a client that keeps its end open after an error', async (t) => {
-  const { hostname, port } = new URL(service.url);
-  const accepted = nextAcceptedSocket();
-  const client = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
-  t.teardown(() => client.destroy());
-  const closed = once(await accepted, 'close');
+  const { client, served } = await openHalfOpen(t);
+  const closed = once(served, 'close');
   client.write('GARBAGE\r\n\r\n');
   const [response] = await once(client, 'data');
   await closed;

@@ -59,6 +59,7 @@ export function bufferedBody(body: Readable, { directory, timeoutMs }: Options):
     const receivedBefore = receivedBytes;
     // If the event loop was blocked, bytes may have arrived that were not processed yet: check after the next I/O phase.
     setImmediate(() => {
+      if (isReceived) return;
       if (isWriting || receivedBytes > receivedBefore) idleTimer.refresh();
       else fail(new Error('the store stopped sending'));
     });

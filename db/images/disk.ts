@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { batched } from '../support/batch.js';
 import { moveFileDurably, syncDirectory } from '../support/durable-files.js';
 import { StoreUnavailableError } from '../support/errors.js';
+import { streamFile } from './file-stream.js';
 import type { ImageStore } from './index.js';
 import { readChunks, SMALL_IMAGE_BYTES, streamOf } from './small-images.js';
 
@@ -42,7 +43,7 @@ export function diskImages(directory: string): ImageStore {
       if (!file) return undefined;
       try {
         const { size } = await file.stat();
-        if (size > SMALL_IMAGE_BYTES) return { size, stream: file.createReadStream() };
+        if (size > SMALL_IMAGE_BYTES) return { size, stream: streamFile(file) };
         const chunks = await readChunks(file, size);
         await file.close();
         return { size, stream: streamOf(chunks) };

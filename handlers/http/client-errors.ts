@@ -1,15 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import { type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { destroyAfterDelay, type SocketWithResponse } from './connections.js';
 import { ERROR_STATUSES, type ErrorCode } from './error-codes.js';
 
-/** The responses to errors of Node, by the code of the error. All other errors result in a 400. */
+/** The sockets that have got a response. */
+const answered = new WeakSet<Socket>();
+
+/** The responses to errors of Node and to CONNECT, by the code of the error. All other errors result in a 400. */
 const RESPONSES: Record<string, [code: ErrorCode, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request took too long to arrive.'],
+  CONNECT: ['invalid_http', 'This server is not a proxy.'],
   HPE_HEADER_OVERFLOW: ['headers_too_large', 'The request line and headers are too large.'],
 };
+
+/** Responds to a CONNECT request, which Node would drop. */
+export function refuseConnect(this: FastifyInstance, _: IncomingMessage, stream: Duplex): void {
+  const error = Object.assign(new Error('A client sent CONNECT'), { code: 'CONNECT' });
+  // The type of the event is general, because servers can have other streams than sockets.
+  respondToClientError.call(this, error, stream as Socket);
+}
 
 /**
  * Returns whether a response has started or belongs to an earlier, complete request. Otherwise it belongs to the invalid
@@ -25,6 +37,8 @@ const isInUse = (response: ServerResponse) => response.req.complete || response.
  * would otherwise mistake the error for that response or for a part of it.
  */
 export function respondToClientError(this: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
+  // Node reports an error again for each packet that follows.
+  if (answered.has(socket)) return;
   const { _httpMessage: response } = socket as SocketWithResponse;
   if (error.code === 'ECONNRESET' || !socket.writable || (response && isInUse(response))) {
     socket.destroy();
@@ -34,6 +48,7 @@ export function respondToClientError(this: FastifyInstance, error: NodeJS.ErrnoE
   const [code, message] = RESPONSES[error.code ?? ''] ?? ['invalid_http', 'The request is not valid HTTP.'];
   const status = ERROR_STATUSES[code];
   this.log.info({ reqId: id, status, code: error.code }, 'client error');
+  answered.add(socket);
   const body = JSON.stringify({ code, message });
   socket.end(
     [

@@ -50,9 +50,9 @@ export function destroyAfterDelay(socket: Socket): void {
 }
 
 /**
- * Makes a connection stay half open for a while when it closes after a response. Without the delay, a client that
- * is still sending its body could lose the response, because the kernel resets a connection that is closed while it has
- * unread data.
+ * Makes a connection stay half open for a while when it closes after a response to an incomplete request. Without the delay, a
+ * client that is still sending its body could lose the response, because the kernel resets a connection that is closed while it
+ * has unread data.
  */
 export function delayClose(socket: Socket): void {
   socket.destroySoon = () => {

@@ -72,6 +72,8 @@ export function readParts(request: IncomingMessage, maxBytes: number): AsyncIter
     current = bytes;
     // Without a listener, an error that occurs before the part is read would be an unhandled 'error' event.
     bytes.on('error', () => {});
+    // A part that has ended reads no more. But Dicer may wait for its next read, depending on how the body is split.
+    bytes.once('end', () => bytes._read(0));
     if (++startedParts > MAX_PARTS) return fail(badForm(`must have at most ${MAX_PARTS} parts`));
     bytes.once('header', (headers) => {
       partsWithHeaders++;

@@ -7,7 +7,6 @@ import { addressKey } from '../addresses.js';
 import type { Config } from '../config/index.js';
 import type { Operation } from '../operation.js';
 import { logSecurityEvent } from '../security/events.js';
-import { delayClose } from './connections.js';
 import { rateLimitExceeded } from './errors.js';
 import { hasPipelined } from './pipelining.js';
 import { delayThrottledAddresses } from './throttled-connections.js';
@@ -88,8 +87,7 @@ export async function createRateLimiter(
       refused.set(key, true, { ttl: Math.max(status.ttl, 1) });
       logSecurityEvent(request.log, 'throttled', { address: request.ip, reason: 'rate_limit' });
     }
-    const { complete, socket } = request.raw;
-    if (!complete) delayClose(socket);
+    const { socket } = request.raw;
     // Only for direct connections: behind a proxy, other clients have the same `remoteAddress`. Several users of one address may
     // exceed the strict limit, and a page can exceed that of `cross-site` for its visitor. Those refusals count only if requests
     // were pipelined, which no browser does.

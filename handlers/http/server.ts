@@ -12,8 +12,8 @@ import type { RedisConnection } from '../../db/redis.js';
 import type { AppContext } from '../context.js';
 import type { Tracing } from '../tracing/index.js';
 import { limitDrain, registerBodyParser } from './bodies.js';
-import { respondToClientError } from './client-errors.js';
-import { limitConnections, readConnectionLimits } from './connections.js';
+import { refuseConnect, respondToClientError } from './client-errors.js';
+import { delayClose, limitConnections, readConnectionLimits } from './connections.js';
 import { registerCors } from './cors.js';
 import { isFromUntrustedOrigin } from './cross-site.js';
 import { type ContractDocument, registerDocs } from './docs/index.js';
@@ -125,7 +125,8 @@ export async function buildServer(
   server.addHook('preClose', async () => {
     closing = true;
   });
-  server.addHook('onSend', (_, reply, payload, done) => {
+  server.addHook('onSend', ({ raw }, reply, payload, done) => {
+    if (!raw.complete) delayClose(raw.socket);
     // Otherwise clients could keep their connections open, and the shutdown would wait for them.
     if (closing) reply.header('Connection', 'close');
     done(null, payload);
@@ -192,6 +193,7 @@ export async function buildServer(
   await registerDocs(server, document, budget);
   await registerOperations(server, document.parsed, context, trustedOrigins, budget);
   addMissingMethods();
+  server.server.on('connect', refuseConnect.bind(server));
   // Ignores unknown values of `Expect`, as RFC 9110 section 10.1.1 allows. Node would respond with a 417 without a body.
   server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));
   return server;

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
 import { diskImages } from '../../db/images/disk.js';
+import { streamFile } from '../../db/images/file-stream.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import { listImageNames, openStream, putBytes, testImageStore, writeUpload } from '../support/image-store.js';
 import { mountSmallDisk, whyNotMountable } from '../support/stores.js';
@@ -54,6 +55,12 @@ t.test('every method fails with unavailable while the directory is missing', asy
   await store.check();
   t.ok(bytes.equals(await buffer(await openStream(store, name))));
   t.equal(await store.claimedBy(), undefined);
+});
+
+t.test('a file that cannot be read fails with unavailable, and is closed', async (t) => {
+  const directory = await open(t.testdir());
+  await t.rejects(buffer(streamFile(directory)), StoreUnavailableError);
+  t.equal(directory.fd, -1);
 });
 
 t.test('on a separate file system', { skip: whyNotMountable() }, async (t) => {

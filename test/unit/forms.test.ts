@@ -4,6 +4,7 @@ import { Agent, request as httpRequest, type IncomingMessage, type OutgoingHttpH
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import Fastify from 'fastify';
 import t, { type Test } from 'tap';
 import type { FieldCode } from '../../handlers/http/error-codes.js';
@@ -44,6 +45,7 @@ app.setErrorHandler((error, _request, reply) => {
 app.post('/', async (request) => {
   try {
     if (request.headers['x-disconnected']) await until(() => request.raw.destroyed);
+    if (request.headers['x-arrived']) await turn();
     const form = await readForm(request, kinds, limits);
     spooled = await Promise.all(
       (await readdir(limits.spoolDir)).map(async (name) => {
@@ -487,6 +489,22 @@ test('parses any division into chunks', async (t) => {
     t.strictSame(spooled[0]?.bytes, bytes);
   }
   t.match(await post([]), { status: 200, body: { fields: {}, problems: [] } }, 'no chunks are an empty form');
+});
+
+test('a part whose last bytes look like a delimiter does not stop the form', async (t) => {
+  const long = `${'é'.repeat(8191)}\r\n`;
+  const whole = form(text('text', long), text('title', 'x'));
+  const delimiter = `\r\n--${BOUNDARY}`;
+  const end = whole.indexOf(delimiter);
+  const next = end + delimiter.length;
+  const pieces = [whole.subarray(0, end), whole.subarray(end, next), whole.subarray(next)];
+  const chunks = pieces.flatMap((piece) => [`${piece.length.toString(16)}\r\n`, piece, CRLF]);
+  const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${CONTENT_TYPE}\r\nTransfer-Encoding: chunked\r\n`;
+  // All chunks must have arrived before the form is read.
+  const socket = await deliver(`${head}X-Arrived: yes\r\n\r\n`, ...chunks, '0\r\n\r\n');
+  const [response] = await once(socket, 'data');
+  t.match(String(response), /^HTTP\/1.1 200 /);
+  socket.destroy();
 });
 
 test('accepts other boundaries', async (t) => {
