@@ -12,21 +12,22 @@ interface Stores {
 type Transition = 'accept' | 'decline' | 'cancel' | 'unfriend';
 
 /**
- * Applies a transition that user `by` has requested. Returns false if there is no such friendship or friend request, or if one
- * of the accounts does not exist.
+ * Applies a transition that user `by` has requested. Returns `notFound` if there is no such friendship or friend request or the
+ * other account does not exist, and `accountDeleted` if the account of `by` no longer exists.
  */
 export async function changeFriendship(
   { graphTransactions, graph }: Stores,
   transition: Transition,
   by: number,
   other: number,
-): Promise<boolean> {
+): Promise<'changed' | 'notFound' | 'accountDeleted'> {
   return graphTransactions.transaction().execute(async (trx) => {
     const existing = await lockAccounts(trx, by, other);
-    if (!existing.has(by) || !existing.has(other)) return false;
+    if (!existing.has(by)) return 'accountDeleted';
+    if (!existing.has(other)) return 'notFound';
     const changed = await graph.within(trx)[transition](by, other);
     failpoint('friendship written');
-    return changed;
+    return changed ? 'changed' : 'notFound';
   });
 }
 

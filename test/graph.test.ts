@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
+import { changeFriendship } from '../db/friendships.js';
 import { tableGraph } from '../db/graph/tables.js';
 import type { Database, DatabaseTransaction } from '../db/postgres/index.js';
 import { migrations } from '../db/postgres/migrations/index.js';
@@ -29,6 +30,15 @@ t.test('lists omit deleted accounts before the graph has caught up, and they can
       [listed.id],
       path,
     );
+  }
+});
+
+t.test('a user whose account has been deleted meanwhile is told from one who has no such friend', async (t) => {
+  const { id } = await service.createUser();
+  const deleted = 999_999;
+  for (const transition of ['accept', 'decline', 'cancel', 'unfriend'] as const) {
+    t.equal(await changeFriendship(service.stores, transition, deleted, id), 'accountDeleted', transition);
+    t.equal(await changeFriendship(service.stores, transition, id, deleted), 'notFound', transition);
   }
 });
 
