@@ -67,12 +67,13 @@ export async function watchFreeSpace(path: string, db: Database, log: Log): Prom
     let readOnly = false;
     while (!stopped.signal.aborted) {
       try {
-        await check();
-        if (isLow && !readOnly) log.warn({ freeBytes }, 'the disk is almost full: writes are refused');
-        if (!isLow && readOnly) log.info({ freeBytes }, 'the disk has enough free space again: writes are accepted');
+        // Not `isLow`, which an upload may change while `setReadOnly` waits for the connection.
+        const low = !(await check());
+        if (low && !readOnly) log.warn({ freeBytes }, 'the disk is almost full: writes are refused');
+        if (!low && readOnly) log.info({ freeBytes }, 'the disk has enough free space again: writes are accepted');
         // Repeated while space is low, because a restart of the database resets the setting.
-        if (isLow || readOnly) await setReadOnly(isLow);
-        readOnly = isLow;
+        if (low || readOnly) await setReadOnly(low);
+        readOnly = low;
       } catch (error) {
         if (!stopped.signal.aborted) log.warn({ err: error }, 'failed to check the free space');
       }

@@ -1,12 +1,17 @@
+import { EventEmitter, once } from 'node:events';
 import { cp, mkdir, readdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
 import t, { type Test } from 'tap';
+import { openEmbeddedPostgres } from '../../db/postgres/embedded.js';
+import { watchFreeSpace } from '../../db/postgres/free-space.js';
 import { picture } from '../support/picture.js';
 import { runCommand, startAndFail, startProcess } from '../support/processes.js';
 import { createSender, type TestResponse } from '../support/requests.js';
 import { PASSWORD } from '../support/service.js';
-import { freshDataDirectory, mountSmallDisk, onServices, whyNotMountable } from '../support/stores.js';
+import { freshDataDirectory, mountSmallDisk, onServices, silentLog, whyNotMountable } from '../support/stores.js';
+import { until } from '../support/until.js';
 import { registerUser } from '../support/users.js';
 
 const MEBIBYTE = 2 ** 20;
@@ -34,6 +39,29 @@ async function createFillableDisk(t: Test) {
     freeSpace: () => rm(filler),
   };
 }
+
+t.test('the database is writable again if space is freed while it becomes read-only', { skip }, async (t) => {
+  const { dataDir, fillLeaving, freeSpace } = await createFillableDisk(t);
+  const { db, close } = await openEmbeddedPostgres(join(dataDir, 'postgres'), silentLog);
+  t.teardown(close);
+  await fillLeaving(48);
+  const logEvents = new EventEmitter();
+  // The transaction occupies the only connection, so the database cannot become read-only before it ends.
+  await db.transaction().execute(async () => {
+    const low = once(logEvents, 'low');
+    const watched = await watchFreeSpace(dataDir, db, { warn: () => logEvents.emit('low'), info: () => undefined });
+    t.teardown(watched.stop);
+    await low;
+    await freeSpace();
+    t.equal(await watched.check(), true, 'an upload finds enough space');
+  });
+  await until(async () => {
+    const { rows } = await sql<{ setting: string }>`
+      select current_setting('default_transaction_read_only') as setting`.execute(db);
+    return rows[0]?.setting === 'off';
+  });
+  t.pass('the database is writable');
+});
 
 t.test('a full disk', { skip }, async (t) => {
   const { dataDir, fillLeaving, freeSpace } = await createFillableDisk(t);
