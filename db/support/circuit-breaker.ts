@@ -153,9 +153,12 @@ export function createCircuitBreaker({
     async run(start) {
       if (isOpen) throw new StoreUnavailableError(store);
       const call = new StoreCall();
+      const abandon = () => {
+        // A call that has completed is not abandoned: its result may be a stream that uses the signal.
+        if (inProgress.has(call)) call.abandon(new StoreUnavailableError(store));
+      };
       // Abandoned one event loop iteration later: if this process was stalled, the response may already have arrived.
-      const abandon = () => setImmediate(() => call.abandon(new StoreUnavailableError(store)));
-      const timer = setTimeout(abandon, timeoutMs);
+      const timer = setTimeout(() => setImmediate(abandon), timeoutMs);
       inProgress.add(call);
       try {
         const result = await call.run(start);

@@ -78,6 +78,20 @@ t.test('a timeout aborts the signal of a call, and does not open the circuit', a
   t.notOk(breaker.isOpen);
 });
 
+t.test('the signal of a call that completes when its timeout expires is not aborted', async (t) => {
+  const timeoutMs = 5;
+  const { breaker } = createFixture({ timeoutMs });
+  const completed = breaker.run(
+    ({ signal }) => new Promise<AbortSignal>((resolve) => setTimeout(resolve, timeoutMs, signal)),
+  );
+  // Both timers expire while the process is stalled, so the call completes right after its timeout.
+  const stalledAt = performance.now();
+  while (performance.now() - stalledAt < 2 * timeoutMs);
+  const signal = await completed;
+  await new Promise(setImmediate);
+  t.notOk(signal.aborted);
+});
+
 t.test('a failed probe opens the circuit: calls fail immediately until the store responds', async (t) => {
   const { breaker, store, logged } = createFixture();
   store.state = 'refusing';
