@@ -59,15 +59,16 @@ export async function trimSessions(
   max: number,
 ): Promise<number> {
   if (liveSessions + MAX_CONCURRENT_LOGINS <= max) return 0;
-  // Concurrent statements lock the rows in the same order, so they do not deadlock.
+  // All sessions are locked before they are counted, so that two concurrent logins do not delete more than the excess. Every
+  // login locks them by ascending id, so that two logins cannot deadlock.
   const { numAffectedRows } = await sql`
-    delete from sessions where id in (
-      select id from sessions
+    with locked as materialized (
+      select id, last_used_at from sessions
       where account_id = ${accountId} and expires_at > ${NOW}
-      order by last_used_at desc, id
-      offset ${max}
+      order by id
       for update
-    )`.execute(db);
+    )
+    delete from sessions where id in (select id from locked order by last_used_at desc, id offset ${max})`.execute(db);
   return Number(numAffectedRows);
 }
 
@@ -93,9 +94,16 @@ export async function findSessions(db: Database, ids: readonly string[]): Promis
   return ids.map((id) => byId.get(id));
 }
 
-/** Sets `last_used_at` of these sessions to the current time. */
+/**
+ * Sets `last_used_at` of these sessions to the current time. Skips sessions that another statement has locked, which a later
+ * request will touch: the statement never waits, so it cannot deadlock with logins that lock the same sessions.
+ */
 export async function touchSessions(db: Database, ids: readonly string[]): Promise<void> {
-  await db.updateTable('sessions').set({ last_used_at: NOW }).where(sql<boolean>`id = any(${ids}::text[])`).execute();
+  await sql`
+    with unlocked as materialized (
+      select id from sessions where id = any(${ids}::text[]) for update skip locked
+    )
+    update sessions set last_used_at = ${NOW} where id in (select id from unlocked)`.execute(db);
 }
 
 /**

@@ -10,7 +10,7 @@ import { NOW, secondsFromNow } from '../../db/postgres/clock.js';
 import type { DatabaseTransaction } from '../../db/postgres/index.js';
 import { lockExclusive } from '../../db/postgres/locks.js';
 import { createPost, deletePost } from '../../db/posts.js';
-import { createSession } from '../../db/sessions.js';
+import { createSession, touchSessions, trimSessions } from '../../db/sessions.js';
 import { StorageQuotaExceededError } from '../../db/storage-quota.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import { expectConsistentStores } from '../support/consistency.js';
@@ -364,6 +364,62 @@ t.test('locks', needsServers, async (t) => {
     await until(async () => (await countWaitingInPostgres()) === 1);
     await releaseAndAwait(login, updateAccount(others.db, user, { password: { hash: 'another', checked } }), 2);
     t.same(await db.selectFrom('sessions').select('id').where('account_id', '=', user).execute(), []);
+  });
+
+  /** Creates sessions of a new account. Returns the account's id, and the ids of the sessions in ascending order. */
+  async function createSessions(count: number) {
+    const user = await account();
+    const checked = await credentialsOf(user);
+    const ids: string[] = [];
+    for (let index = 0; index < count; index += 1) {
+      const session = await createSession(stores, checked, {
+        deviceName: 'x',
+        expiresAt: new Date(Date.now() + 3_600_000),
+      });
+      if (session) ids.push(session.id);
+    }
+    return { user, ids: ids.sort() };
+  }
+  const setLastUse = (id: string, secondsAgo: number) =>
+    db
+      .updateTable('sessions')
+      .set({ last_used_at: secondsFromNow(-secondsAgo) })
+      .where('id', '=', id)
+      .execute();
+
+  t.test('two logins that delete the oldest session do not deadlock, and delete one session', async (t) => {
+    const { user, ids } = await createSessions(3);
+    const [first = '', second = '', third = ''] = ids;
+    for (const [id, secondsAgo] of [
+      [third, 100],
+      [second, 200],
+      [first, 300],
+    ] as const)
+      await setLastUse(id, secondsAgo);
+    await holdInPostgres(`begin; select from sessions where id = '${second}' for update`);
+    const login = { id: first, liveSessions: 3 };
+    const deletions = [trimSessions(db, user, login, 2)];
+    await until(async () => (await countWaitingInPostgres()) === 1);
+    // Changes the order by last use between the two logins.
+    await touchSessions(db, [first]);
+    deletions.push(trimSessions(others.db, user, login, 2));
+    await until(async () => (await countWaitingInPostgres()) === 2);
+    await release();
+    const counts = await Promise.all(deletions);
+    t.same(counts.sort(), [0, 1]);
+    t.equal((await db.selectFrom('sessions').select('id').where('account_id', '=', user).execute()).length, 2);
+  });
+
+  t.test('touching sessions does not wait for a session that is locked', async (t) => {
+    const { user, ids } = await createSessions(2);
+    const [locked = '', free = ''] = ids;
+    for (const id of ids) await setLastUse(id, 100);
+    await holdInPostgres(`begin; select from sessions where id = '${locked}' for update`);
+    await touchSessions(db, ids);
+    await release();
+    const recent = sql<boolean>`last_used_at > ${secondsFromNow(-90)}`;
+    const touched = db.selectFrom('sessions').select('id').where('account_id', '=', user).where(recent);
+    t.same(await touched.execute(), [{ id: free }]);
   });
 
   t.test('an image that is claimed before it is due is kept', async (t) => {
