@@ -22,7 +22,15 @@ import { hiddenOwners, privateAccounts, publicOr } from './visibility.js';
  */
 
 /** Pages at this offset or a larger one are read in slices. */
-export const MIN_DEEP_OFFSET = 1000;
+const MIN_DEEP_OFFSET = 1000;
+
+/** Returns whether a page is read in slices, by `readDeepPage`. */
+export const isDeep = ({ offset }: Page) => offset >= MIN_DEEP_OFFSET;
+
+/** The client that waits for a page. `signal` aborts when it disconnects. */
+export interface Client {
+  readonly signal: AbortSignal;
+}
 
 /** The posts that are public or by one of these authors, or all posts by one author. */
 export type PostList = { publicOrBy: readonly number[] } | { by: number };
@@ -56,8 +64,9 @@ export async function readDeepPage(
   { db, deepPages }: { db: Database; deepPages: ConcurrencyLimiter },
   list: PostList,
   page: Page,
-  signal: AbortSignal | undefined,
+  client?: Client,
 ): Promise<PostRow[]> {
+  const signal = client?.signal;
   return deepPages.run(async () => {
     const ids = await findDeepIds(db, list, page, { signal });
     const posts = await findPosts(db, ids);

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { MIN_DEEP_OFFSET, readDeepPage } from './deep-pages.js';
+import { type Client, isDeep, readDeepPage } from './deep-pages.js';
 import type { Database } from './postgres/index.js';
 import { authorOf, idArray, newestFirst, type Page, type PostRow, selectPosts, withPrivacy } from './posts.js';
 import type { ConcurrencyLimiter } from './support/concurrency-limiter.js';
@@ -45,11 +45,6 @@ interface Stores {
   db: Database;
   read: FeedReaders;
   deepPages: ConcurrencyLimiter;
-}
-
-/** The client that waits for a page. `signal` aborts when it disconnects. */
-interface Client {
-  readonly signal: AbortSignal;
 }
 
 /** Returns a page of the feed as `viewer` sees it. @throws OverloadedError for a deep page */
@@ -153,9 +148,9 @@ async function readByQuery(stores: Stores, viewer: number, page: Page, client?: 
   const { read } = stores;
   const authors = [viewer, ...(await read.friendsOf(viewer))];
   return readPage(read, viewer, page, (query) =>
-    query.offset < MIN_DEEP_OFFSET
-      ? postsPublicOrBy(stores.db, authors, query)
-      : readDeepPage(stores, { publicOrBy: authors }, query, client?.signal),
+    isDeep(query)
+      ? readDeepPage(stores, { publicOrBy: authors }, query, client)
+      : postsPublicOrBy(stores.db, authors, query),
   );
 }
 

@@ -1,10 +1,10 @@
-import { MIN_DEEP_OFFSET, readDeepPage } from './deep-pages.js';
+import { type Client, isDeep, readDeepPage } from './deep-pages.js';
 import type { Database } from './postgres/index.js';
 import { type Page, postsByAuthor } from './posts.js';
 import type { ConcurrencyLimiter } from './support/concurrency-limiter.js';
 import { type PostReaders, type PostsPage, readPage } from './visible-posts.js';
 
-/** A page of up to this many posts takes at most a megabyte of memory. The concurrency limit does not apply to it. */
+/** A page of up to this many posts takes at most a megabyte of memory. The limit for large pages does not apply to it. */
 const SMALL_PAGE_LIMIT = 20;
 
 interface Stores {
@@ -18,20 +18,14 @@ interface Stores {
  * Returns a page of a user's own posts, newest first. A concurrency limit for large pages bounds the memory of their rows,
  * because requests of different users cannot share rows, as they do in the feed.
  *
- * @param client its signal aborts when the client disconnects
  * @throws OverloadedError
  */
-export async function readOwnPosts(
-  stores: Stores,
-  user: number,
-  page: Page,
-  client?: { readonly signal: AbortSignal },
-): Promise<PostsPage> {
+export async function readOwnPosts(stores: Stores, user: number, page: Page, client?: Client): Promise<PostsPage> {
   const read = () =>
     readPage(stores.read, user, page, (query) =>
-      query.offset < MIN_DEEP_OFFSET
-        ? postsByAuthor(stores.db, user, query)
-        : readDeepPage(stores, { by: user }, query, client?.signal),
+      isDeep(query) ? readDeepPage(stores, { by: user }, query, client) : postsByAuthor(stores.db, user, query),
     );
-  return page.limit > SMALL_PAGE_LIMIT ? stores.largePages.run(read, client?.signal) : read();
+  // Deep pages have a limit of their own. While they wait for it, they must not occupy the slots of other large pages.
+  const isLarge = page.limit > SMALL_PAGE_LIMIT && !isDeep(page);
+  return isLarge ? stores.largePages.run(read, client?.signal) : read();
 }

@@ -3,6 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import t from 'tap';
 import { findDeepIds, type PostList } from '../db/deep-pages.js';
+import { readOwnPosts } from '../db/own-posts.js';
+import { createConcurrencyLimiter } from '../db/support/concurrency-limiter.js';
 import { startTestService } from './support/service.js';
 import { recordStatements } from './support/statements.js';
 
@@ -124,4 +126,17 @@ t.test('a large page of own posts times out with 503 while smaller ones are serv
   t.equal((await large).status, 503);
   for (const end of ends) end();
   t.equal((await user.send('GET', '/posts/me?limit=21')).status, 200);
+});
+
+t.test('deep pages that wait do not delay other large pages of own posts', async (t) => {
+  const stores = {
+    ...service.stores,
+    deepPages: createConcurrencyLimiter({ concurrency: 1, maxWaitMs: 60_000 }),
+    largePages: createConcurrencyLimiter({ concurrency: 1, maxWaitMs: 1000 }),
+  };
+  const end = await occupyLane(stores.deepPages);
+  const deep = readOwnPosts(stores, user.id, { limit: 100, offset: 1_000_000 });
+  await t.resolves(readOwnPosts(stores, user.id, { limit: 100, offset: 0 }));
+  end();
+  t.same(await deep, { posts: [], more: false });
 });
