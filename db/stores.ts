@@ -83,7 +83,7 @@ const START_TIMEOUT_MS = 10_000;
 const RETRY_INTERVAL_MS = 500;
 
 /**
- * Opens the stores. Does not migrate them or start background jobs.
+ * Opens the stores. Does not migrate them or start background jobs. If one cannot be opened, closes the others.
  *
  * @throws DataDirectoryInUseError
  */
@@ -92,22 +92,24 @@ export async function openBareStores(
   log: Log,
   observer: Observer = noopObserver,
 ): Promise<BareStores> {
-  const directory = await claimDataDirectory(config.dataDir, { shared: config.postgres !== undefined });
-  const { close, ...postgres } = await openDatabase(config, directory, log, observer);
-  const graph = await openGraph(config, postgres.db, log);
-  const images = await openImages(config, directory, log);
-  return {
-    ...postgres,
-    graph,
-    images,
-    imageHolds: images.holds,
-    directory,
-    async close() {
-      await Promise.all([graph.close(), images.close()]);
-      await close();
-      await directory.release();
-    },
+  const closers: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const closeNext of closers.reverse()) await closeNext();
   };
+  try {
+    const directory = await claimDataDirectory(config.dataDir, { shared: config.postgres !== undefined });
+    closers.push(directory.release);
+    const postgres = await openDatabase(config, directory, log, observer);
+    closers.push(postgres.close);
+    const graph = await openGraph(config, postgres.db, log);
+    closers.push(graph.close);
+    const images = await openImages(config, directory, log);
+    closers.push(images.close);
+    return { ...postgres, graph, images, imageHolds: images.holds, directory, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 /** Connects to PostgreSQL, or opens the embedded one. @throws DiskFullError, DatabaseNotOpenedError */

@@ -72,29 +72,31 @@ export async function claimDataDirectory(
     await lock.close();
     throw new DataDirectoryInUseError(root, pid);
   }
-  // On a full disk this fails. The message of `DataDirectoryInUseError` then lacks the process id.
-  await recordPid(lock, shared).catch(() => undefined);
-  const restoring = join(root, 'restoring');
-  if (!allowUnfinishedRestore && existsSync(restoring)) {
+  try {
+    // On a full disk this fails. The message of `DataDirectoryInUseError` then lacks the process id.
+    await recordPid(lock, shared).catch(() => undefined);
+    const restoring = join(root, 'restoring');
+    if (!allowUnfinishedRestore && existsSync(restoring)) throw new UnfinishedRestoreError(root);
+    const images = join(root, 'images');
+    await makePrivateDirectory(images);
+    const uploads = await claimUploads(join(root, 'uploads'));
+    return {
+      root,
+      postgres: join(root, 'postgres'),
+      images,
+      uploads: uploads.path,
+      tokenKeys: join(root, 'token-keys'),
+      control: join(root, 'control'),
+      restoring,
+      async release() {
+        await uploads.release();
+        await lock.close();
+      },
+    };
+  } catch (error) {
     await lock.close();
-    throw new UnfinishedRestoreError(root);
+    throw error;
   }
-  const images = join(root, 'images');
-  await makePrivateDirectory(images);
-  const uploads = await claimUploads(join(root, 'uploads'));
-  return {
-    root,
-    postgres: join(root, 'postgres'),
-    images,
-    uploads: uploads.path,
-    tokenKeys: join(root, 'token-keys'),
-    control: join(root, 'control'),
-    restoring,
-    async release() {
-      await uploads.release();
-      await lock.close();
-    },
-  };
 }
 
 /** Replaces the recorded id of an earlier process. Processes that share the directory record no id. */

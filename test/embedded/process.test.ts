@@ -4,11 +4,12 @@ import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import t from 'tap';
+import { openBareStores } from '../../db/stores.js';
 import { readConfig } from '../../handlers/config/index.js';
 import { startService } from '../../handlers/service.js';
 import { ONE_LINE, spawnService, startAndFail, startProcess } from '../support/processes.js';
 import { createSender } from '../support/requests.js';
-import { freshDataDirectory, temporaryDirectory } from '../support/stores.js';
+import { freshDataDirectory, silentLog, temporaryDirectory } from '../support/stores.js';
 import { registerUser } from '../support/users.js';
 import { openConnection } from '../support/wire.js';
 
@@ -49,6 +50,14 @@ t.test('a second start on a data directory in use fails with one line and exits 
   t.match(second.output, ONE_LINE);
   t.match(second.output, `is in use by process ${first.child.pid} of this service: stop it first, or set DATA_DIR`);
   t.equal((await fetch(`${first.url}/openapi.yaml`)).status, 200, 'the first process keeps serving');
+});
+
+t.test('if one store cannot be opened, the others are closed', async (t) => {
+  const dataDir = await freshDataDirectory(t);
+  const s3 = { endpoint: 'not a URL', bucket: 'images', pathStyle: true, timeoutMs: 1000, poolSize: 1 };
+  await t.rejects(openBareStores({ dataDir, s3 }, silentLog));
+  const { close } = await openBareStores({ dataDir }, silentLog);
+  await close();
 });
 
 t.test('the next start succeeds after kill -9 while the first one creates its database', async (t) => {

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { claimDataDirectory, DataDirectoryInUseError } from '../../db/support/data-directory.js';
@@ -32,5 +32,13 @@ t.test('existing subdirectories become private', async (t) => {
   await chmod(join(root, 'images'), 0o755);
   const directory = await claimDataDirectory(root, { shared: false });
   for (const path of [directory.images, directory.uploads]) t.equal((await stat(path)).mode & 0o777, 0o700, path);
+  await directory.release();
+});
+
+t.test('a claim that fails is released', async (t) => {
+  const root = t.testdir({ images: 'a file in place of the directory' });
+  await t.rejects(claimDataDirectory(root, { shared: false }), { code: 'EEXIST' });
+  await rm(join(root, 'images'));
+  const directory = await claimDataDirectory(root, { shared: false });
   await directory.release();
 });
