@@ -210,7 +210,8 @@ export async function createPost(
   const { entry, id, fits, ...rest } = created;
   if (!fits) throw new StorageQuotaExceededError();
   if (id === null) throw new StoreUnavailableError('images');
-  if (image) image.isClaimed = true;
+  // Within a transaction, the claim is not committed yet.
+  if (image && !db.isTransaction) image.isClaimed = true;
   return { post: { ...rest, id }, entries: entry === null ? [] : [{ id: entry, kind: 'post', key: String(id) }] };
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import t from 'tap';
 import { createAccount, deleteAccount, findCredentials } from '../db/accounts.js';
+import { createPostOnce } from '../db/idempotency-keys.js';
 import { enqueue } from '../db/outbox/index.js';
 import { claimImage, withPendingImage } from '../db/outbox/pending-images.js';
 import { createPost } from '../db/posts.js';
@@ -164,6 +165,13 @@ t.test('removes unclaimed bytes immediately, whether the write is refused or fai
     createPost(stores, missingAuthor, { title: 'T', text: 'T', image }),
   );
   t.equal(created, undefined, 'the author’s account does not exist');
+  const author = await account();
+  // PostgreSQL rejects the row of the key after the image has been claimed, because its hash contains a zero byte.
+  const request = { account: author, key: 'k', formHash: '\0' };
+  const rolledBack = withPendingImage(stores, await upload(), (image) =>
+    createPostOnce(stores, request, { title: 'T', text: 'T', image }),
+  );
+  await t.rejects(rolledBack, /invalid byte sequence/);
   t.same(await listImageNames(images), before);
 });
 

@@ -24,7 +24,7 @@ export interface PendingImage extends ImageWithQuota {
   name: string;
   /** The id of its outbox entry. */
   entry: number;
-  /** True after a commit that has claimed the image. Otherwise, the image may be claimed too. */
+  /** Set after a commit that has claimed the image. If it is not set, the image may be claimed too. */
   isClaimed?: boolean;
 }
 
