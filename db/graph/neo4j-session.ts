@@ -45,6 +45,8 @@ export interface Neo4jConnection {
   runAndRollBack(work: (run: Run) => Promise<void>): Promise<void>;
   /** How long after a call was abandoned the server may still commit its transaction. */
   readonly maxCommitDelayMs: number;
+  /** Makes later calls open new connections, because the open ones may no longer respond. Calls in progress continue. */
+  reconnect(): void;
   close(): Promise<void>;
 }
 
@@ -71,13 +73,14 @@ const FETCH_ALL = -1;
  *
  * @param options `timeoutMs` limits opening and closing a connection
  * @param callTimeoutMs the timeout of one call
- * @param warmUp prepares a server that is available again, before the circuit breaker closes
+ * @param hooks `onOpen` is called when the circuit breaker opens. `warmUp` prepares a server that is available again, before
+ *   the circuit breaker closes
  */
 export function connectNeo4j(
   { uri, username, password, poolSize, timeoutMs }: Neo4jOptions,
   log: Log,
   callTimeoutMs: number,
-  warmUp?: () => Promise<void>,
+  { onOpen, warmUp }: { onOpen?: () => void; warmUp?: () => Promise<void> } = {},
 ): Neo4jConnection {
   const auth = username === undefined ? undefined : neo4j.auth.basic(username, password ?? '');
   const open = (connections: number) =>
@@ -128,7 +131,10 @@ export function connectNeo4j(
     timeoutMs: callTimeoutMs,
     probe,
     isUnavailable,
-    onOpen: () => replaceDriver(driver),
+    onOpen() {
+      replaceDriver(driver);
+      onOpen?.();
+    },
     ...(warmUp && { warmUp }),
     log,
   });
@@ -190,6 +196,8 @@ export function connectNeo4j(
     runAndRollBack: (work) => inTransaction(work, 'rollback'),
 
     maxCommitDelayMs: messageDelayMs + transactionMs,
+
+    reconnect: () => replaceDriver(driver),
 
     async close() {
       breaker.shutDown();

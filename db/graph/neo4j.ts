@@ -25,7 +25,11 @@ const INDEX_EXISTS = 'Neo.ClientError.Schema.IndexWithNameAlreadyExists';
 export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
   const maintenance = connectNeo4j({ ...options, poolSize: 2 }, log, MAINTENANCE_TIMEOUT_MS);
   const warmUp = () => warmUpNeo4j(maintenance.runAndRollBack);
-  const { read, write, maxCommitDelayMs, close } = connectNeo4j(options, log, options.timeoutMs, warmUp);
+  const { read, write, maxCommitDelayMs, close } = connectNeo4j(options, log, options.timeoutMs, {
+    // The warm-up must not wait for connections that were open during the outage.
+    onOpen: maintenance.reconnect,
+    warmUp,
+  });
 
   async function change(statement: string, parameters: object): Promise<void> {
     await write((run) => run(statement, parameters));
