@@ -6,9 +6,9 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
  *   If the owner's account is public    every user may see it.
  *   If the owner's account is private   the owner and the owner's friends may see it.
  *
- * The rule is implemented twice, both times in this file: as a predicate (`canSee`), and as an SQL condition (`publicOr`
- * and its negation, `hiddenOwners`). Friendships are in the graph. The predicate looks them up if necessary; a query
- * receives the ids of the viewer's friends.
+ * The rule is implemented as a predicate (`isVisible`) and as an SQL condition (`publicOr` and its negation, `hiddenOwners`).
+ * `firstVisibleIds` in `feed.ts` applies it to ids. Friendships are in the graph: `canSee` looks them up if necessary, and a
+ * query receives the ids of the viewer's friends.
  *
  * A friendship must be read after the row of the content. In the reverse order, a post that was created after the end of the
  * friendship could be shown.
@@ -37,6 +37,10 @@ export const PUBLIC = sql<SqlBool>`private is not true`;
 /** Returns whether the owner's content is visible to the viewer without a friendship. */
 export const isPublicOrOwn = (viewer: number, owner: Owner) => isPublic(owner) || owner.id === viewer;
 
+/** Returns whether the owner's content is visible to the viewer, who has these friends. */
+export const isVisible = (viewer: number, owner: Owner, friends: ReadonlySet<number>) =>
+  isPublicOrOwn(viewer, owner) || friends.has(owner.id);
+
 /**
  * The SQL form of the rule. `isOwnerAllowed` is a condition that tests whether the owner is the viewer or, in lists, a
  * friend of the viewer.
@@ -50,12 +54,15 @@ export const privateAccounts = sql`select id from accounts where not (${PUBLIC})
 export const hiddenOwners = (isOwnerAllowed: RawBuilder<SqlBool>) =>
   sql`select id from accounts where not ${publicOr(isOwnerAllowed)}`;
 
-/** Returns whether the owner's content is visible to the viewer. `owner` is undefined if the content does not exist. */
+/**
+ * Returns whether the owner's content is visible to the viewer. Looks up the friendship if necessary. `owner` is undefined if
+ * the content does not exist.
+ */
 export async function canSee(
   viewer: number,
   owner: Owner | undefined = NONEXISTENT_OWNER,
   findFriends: FriendsLookup,
 ): Promise<boolean> {
   if (isPublicOrOwn(viewer, owner)) return true;
-  return (await findFriends({ person: viewer, others: [owner.id] })).has(owner.id);
+  return isVisible(viewer, owner, await findFriends({ person: viewer, others: [owner.id] }));
 }

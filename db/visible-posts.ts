@@ -1,6 +1,6 @@
 import { authorOf, type FoundPost, type Page, type PostQuery, type PostRow } from './posts.js';
 import type { Relations, RelationsQuery, ViewerLikes } from './relations.js';
-import { canSee, type FriendsLookup, isPublicOrOwn } from './visibility.js';
+import { canSee, type FriendsLookup, isPublicOrOwn, isVisible } from './visibility.js';
 
 /** A post and its likes, as a viewer sees them. */
 export interface VisiblePost {
@@ -83,7 +83,7 @@ export async function filterVisible(
     others: rows.filter((post) => !isPublicOrOwn(viewer, authorOf(post))).map(({ author_id }) => author_id),
     posts: rows.map(({ id }) => id),
   });
-  const visible = rows.filter((post) => isPublicOrOwn(viewer, authorOf(post)) || friends.has(post.author_id));
+  const visible = rows.filter((post) => isVisible(viewer, authorOf(post), friends));
   const posts = visible.slice(0, limit).map((post) => ({ post, likes: likesOf(post.id) }));
   return { posts, more: visible.length > limit };
 }

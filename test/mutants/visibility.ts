@@ -72,7 +72,7 @@ export const visibility: Mutant[] = [
   {
     breach: 'the feed is not filtered',
     file: 'db/visible-posts.ts',
-    find: 'rows.filter((post) => isPublicOrOwn(viewer, authorOf(post)) || friends.has(post.author_id))',
+    find: 'rows.filter((post) => isVisible(viewer, authorOf(post), friends))',
     replace: '[...rows]',
     caughtBy: ['visibility.feed.private'],
   },
