@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { KEY_PREFIX, type RedisConnection } from './redis.js';
 import { batched } from './support/batch.js';
+import { observedBatches } from './support/observer.js';
 
 /*
  * Fixed-window counters in Redis, which all processes share. Concurrent increments are batched: one call of a Lua script
@@ -48,7 +49,7 @@ const INCREMENT_SCRIPT = `
 export function createWindowCounters(redis: RedisConnection): WindowCounters {
   const increment = batched(
     (increments: Increment[]) => redis.run('increment', (client) => incrementEach(client, increments)),
-    { maxInFlight: MAX_IN_FLIGHT, tracer: redis.observer.batchTracer?.('increment') },
+    { maxInFlight: MAX_IN_FLIGHT, ...observedBatches(redis.observer, 'increment') },
   );
   return { increment: (key, windowMs) => increment([key, windowMs]) };
 }

@@ -178,6 +178,9 @@ t.test('batch sizes are reported by batch', async (t) => {
     }),
     1,
   );
+  const deletion = await measureIncrease(() => user.send('DELETE', `/posts/delete?id=${post.id}`));
+  // The relay may deliver the entry too.
+  t.ok(deletion('batch_size_sum', { batch: 'deliverNode' }) >= 1);
 });
 
 t.test('reports waiting and overdue outbox entries and the age of the oldest', async (t) => {

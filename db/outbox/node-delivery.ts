@@ -5,7 +5,7 @@ import type { Database, DatabaseTransaction } from '../postgres/index.js';
 import { exclusiveLocksOf } from '../postgres/locks.js';
 import { batched } from '../support/batch.js';
 import { failpoint } from '../support/failpoints.js';
-import type { Observer } from '../support/observer.js';
+import { type Observer, observedBatches } from '../support/observer.js';
 
 /*
  * Delivers outbox entries to the graph: creates the node of a person or post if its row exists, and removes the node if
@@ -45,7 +45,7 @@ export function createNodeDelivery(stores: Stores, observer: Observer): (entry: 
         return ids.map(() => 'retryAlone');
       }
     },
-    { maxBatchSize: MAX_BATCH_SIZE, tracer: observer.batchTracer?.('deliverNode') },
+    { maxBatchSize: MAX_BATCH_SIZE, ...observedBatches(observer, 'deliverNode') },
   );
   return async (id) => {
     const outcome = await deliverTogether(id);
