@@ -56,6 +56,7 @@ export class S3ResponseError extends Error {
     readonly code: string,
   ) {
     super(`S3 responded with ${status} ${code}`);
+    this.name = 'S3ResponseError';
   }
 }
 

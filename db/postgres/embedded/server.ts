@@ -133,7 +133,7 @@ async function startWorker(workerData: WorkerInput): Promise<Worker> {
   });
   const report = await new Promise<Report>((resolve, reject) => {
     worker.once('message', resolve);
-    worker.once('error', reject);
+    worker.once('error', (error) => reject(new DatabaseNotOpenedError(directory, error.message)));
     worker.once('exit', () => reject(new DatabaseNotOpenedError(directory, 'PostgreSQL exited during startup')));
   });
   worker.removeAllListeners();
