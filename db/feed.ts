@@ -65,9 +65,10 @@ async function readWindow({ read }: Stores, viewer: number, { limit, offset }: P
   const count = Math.min(OVERFETCH_FACTOR * (end + 1), WINDOW_POSTS);
   const window = await read.newestPosts(count);
   const { rows, visibleCount } = scanPrefix(viewer, window, end);
-  // Whether public and own posts alone do not fill the page, although there are posts beyond the window.
+  // Whether public and own posts alone do not fill the page, and older posts may follow the window.
   const mayFallShort = visibleCount <= end && window.length >= count;
-  // Friends' posts rarely fill the other half of a page, so the query for friendships would probably be wasted.
+  // If they fill less than half of the page, friends' posts rarely fill the rest, so the query for friendships would probably
+  // be wasted.
   if (mayFallShort && 2 * visibleCount < end) return undefined;
   const { posts, more } = await filterVisible(read, viewer, rows, end);
   if (mayFallShort && !more) return undefined;

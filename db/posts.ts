@@ -231,7 +231,8 @@ export async function isPostOf(db: Database, author: number, id: number): Promis
 }
 
 /**
- * Updates a post. Returns undefined if the author has no such post.
+ * Updates a post. Returns undefined if the author has no such post. The caller has checked `isPostOf`, because this takes a
+ * lock on the post.
  *
  * @throws StorageQuotaExceededError
  * @throws StoreUnavailableError if the image can no longer be claimed: see `claimImage`
@@ -267,6 +268,8 @@ export async function updatePost(
 
 /** Deletes a post. Returns the outbox entries to deliver, or undefined if the author has no such post. */
 export async function deletePost(db: Database, author: number, id: number): Promise<OutboxEntry[] | undefined> {
+  // Checked before the exclusive lock, so that nobody can block the likes of another user's post, or learn from the waiting
+  // time that it exists.
   if (!(await isPostOf(db, author, id))) return undefined;
   return db.transaction().execute(async (trx) => {
     // The account is locked first, because its deletion locks the account's row before the rows of the posts.

@@ -47,8 +47,8 @@ export interface Edges {
 }
 
 /**
- * Reads and writes the graph in bulk, for verification, moves and generated data. Ids are read in pages: the first `limit` ids above `after`,
- * ascending.
+ * Reads and writes the graph in bulk, for verification, moves and generated data. Ids are read in pages: the first `limit` ids
+ * above `after`, ascending.
  */
 export interface BulkAccess {
   personIds(after: number, limit: number): Promise<number[]>;

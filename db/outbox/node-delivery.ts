@@ -25,7 +25,10 @@ type Entry = Awaited<ReturnType<ReturnType<typeof claimDueEntries>['execute']>>[
  */
 type Outcome = 'done' | 'skipped' | 'retryAlone';
 
-/** Limits the number of logins of these people and likes of these posts that wait for the locks of the batch. */
+/**
+ * The maximum number of entries in a batch. Until the batch commits, it holds exclusive locks, and logins of its people and
+ * likes of its posts wait.
+ */
 const MAX_BATCH_SIZE = 50;
 
 /**

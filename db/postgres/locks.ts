@@ -42,8 +42,8 @@ export async function lockShared(trx: DatabaseTransaction, locked: LockedIds): P
 }
 
 /**
- * Builds a subquery that takes shared locks, for a statement that is not part of a larger transaction. Its `lock_timeout`
- * ends a statement that its caller has abandoned, so that it does not occupy a connection and take effect later.
+ * Builds a subquery that takes shared locks, for a write that is a single statement. Sets `lock_timeout` until the end of the
+ * transaction, so that a statement whose call was abandoned neither occupies a connection nor takes effect later.
  *
  * @param timeoutMs 0 for no timeout
  */

@@ -10,7 +10,7 @@ import { makeDirectoryDurably } from './durable-files.js';
  * from using the same embedded database. The operating system releases them when a process ends, even after a crash.
  */
 
-/** The mode of all subdirectories, which are private even if the parent directory is not. */
+/** The mode of the data directory when it is created, and of all its subdirectories. */
 export const OWNER_ONLY_MODE = 0o700;
 
 /** Another process has claimed the data directory. */
