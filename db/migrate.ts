@@ -27,8 +27,8 @@ interface MigratedStores {
  */
 export async function migrate(stores: MigratedStores, onMigration?: (migration: string) => void): Promise<void> {
   await migrateDatabase(stores, onMigration);
-  await verifyGraph(stores);
-  await verifyImages(stores);
+  await migrateAndJoinGraph(stores);
+  await joinImageStore(stores);
 }
 
 /** Migrates PostgreSQL and checks its installation. @throws StoresDisagreeError */
@@ -41,8 +41,8 @@ export async function migrateDatabase(
   await checkInstallation(db, { graph, images });
 }
 
-/** Migrates the graph and verifies that it belongs to this PostgreSQL. @throws StoresDisagreeError */
-export async function verifyGraph({ maintenanceDb: db, graph }: Omit<MigratedStores, 'images'>): Promise<void> {
+/** Migrates the graph, and joins it as `joinGraph` does. @throws StoresDisagreeError */
+export async function migrateAndJoinGraph({ maintenanceDb: db, graph }: Omit<MigratedStores, 'images'>): Promise<void> {
   // If the graph is unavailable, this throws before the lock is taken, so that no other process waits for the lock.
   await graph.claimedBy();
   await withMigrationLock(db, async (trx) => {
@@ -51,9 +51,9 @@ export async function verifyGraph({ maintenanceDb: db, graph }: Omit<MigratedSto
   });
 }
 
-/** Verifies that the image store belongs to this PostgreSQL. @throws StoresDisagreeError */
-export async function verifyImages({ maintenanceDb: db, images }: Omit<MigratedStores, 'graph'>): Promise<void> {
-  // As in `verifyGraph`.
+/** Joins the image store under the migration lock, as `joinImages` does. @throws StoresDisagreeError */
+export async function joinImageStore({ maintenanceDb: db, images }: Omit<MigratedStores, 'graph'>): Promise<void> {
+  // As in `migrateAndJoinGraph`.
   await images.claimedBy();
   await withMigrationLock(db, (trx) => joinImages(trx, images));
 }

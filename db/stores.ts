@@ -8,7 +8,7 @@ import { diskImages } from './images/disk.js';
 import { type ImageHolds, withHolds } from './images/holds.js';
 import type { ImageStore } from './images/index.js';
 import type { S3Options } from './images/s3-bucket.js';
-import { migrateDatabase, skipIdsOfUnknownGraph, verifyGraph, verifyImages } from './migrate.js';
+import { joinImageStore, migrateAndJoinGraph, migrateDatabase, skipIdsOfUnknownGraph } from './migrate.js';
 import { createOutbox, type Outbox } from './outbox/index.js';
 import { openEmbeddedPostgres } from './postgres/embedded.js';
 import { type FreeSpace, requireRoomToStart, watchFreeSpace } from './postgres/free-space.js';
@@ -162,15 +162,16 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
   };
   const { db, graph } = stores;
   const closing = new AbortController();
-  const verifications = [
-    { store: 'graph', gate: gates.graph, verify: () => verifyGraph(bare).then(bare.graph.warmUp) },
-    { store: 'images', gate: gates.images, verify: () => verifyImages(bare) },
+  const preparations = [
+    { store: 'graph', gate: gates.graph, prepare: () => migrateAndJoinGraph(bare).then(bare.graph.warmUp) },
+    { store: 'images', gate: gates.images, prepare: () => joinImageStore(bare) },
   ] as const;
   let embedded: EmbeddedJobs | undefined;
   try {
     await retryUntilAvailable(() => migrateDatabase(bare));
     if (config.postgres) await retryUntilAvailable(() => warmUpDatabase(bare.maintenanceDb));
-    for (const verification of verifications) await retryUntilAvailable(() => tryVerify(verification));
+    // Repeated only while PostgreSQL is unavailable: an unavailable graph or image store is prepared later.
+    for (const preparation of preparations) await retryUntilAvailable(() => tryPrepare(preparation));
     if (!gates.graph.open) await retryUntilAvailable(() => skipIdsOfUnknownGraph(bare.maintenanceDb));
     if (!config.postgres) embedded = await startEmbeddedJobs(stores, log);
   } catch (error) {
@@ -178,7 +179,7 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
     throw error;
   }
   const verified = Promise.all(
-    verifications.map((verification) => verifyWhenAvailable(verification, log, closing.signal)),
+    preparations.map((preparation) => prepareWhenAvailable(preparation, log, closing.signal)),
   ).then(() => undefined);
   // Prevents an unhandled rejection if `verified` rejects before it is awaited.
   verified.catch(() => undefined);
@@ -220,32 +221,33 @@ async function startEmbeddedJobs(stores: BareStores, log: Log): Promise<Embedded
   };
 }
 
-/** How to verify a store, and the gate that lets calls to it pass afterwards. */
-interface Verification {
+/** How to prepare a store for requests, and the gate that lets calls to it pass afterwards. */
+interface Preparation {
   store: StoreName;
   gate: Gate;
-  verify(): Promise<void>;
+  /** Verifies that the store belongs to this installation. Also migrates and warms up the graph. */
+  prepare(): Promise<void>;
 }
 
-/** Verifies a store and opens its gate. Does nothing if the store is unavailable. @throws StoresDisagreeError */
-async function tryVerify({ store, gate, verify }: Verification): Promise<void> {
+/** Prepares a store and opens its gate. Does nothing if the store is unavailable. @throws StoresDisagreeError */
+async function tryPrepare({ store, gate, prepare }: Preparation): Promise<void> {
   try {
-    await verify();
+    await prepare();
     gate.open = true;
   } catch (error) {
     if (!(error instanceof StoreUnavailableError && error.store === store)) throw error;
   }
 }
 
-/** Waits until a store is available, and verifies it. Returns early if the signal aborts. @throws StoresDisagreeError */
-async function verifyWhenAvailable(verification: Verification, log: Log, signal: AbortSignal): Promise<void> {
-  const { store, gate } = verification;
+/** Waits until a store is available, and prepares it. Returns early if the signal aborts. @throws StoresDisagreeError */
+async function prepareWhenAvailable(preparation: Preparation, log: Log, signal: AbortSignal): Promise<void> {
+  const { store, gate } = preparation;
   if (gate.open) return;
   log.warn({ store }, 'started while a store is unavailable: it will be verified once it is available');
   while (!gate.open) {
     await sleep(RETRY_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
-    await tryVerify(verification).catch((error) => {
+    await tryPrepare(preparation).catch((error) => {
       if (!signal.aborted && !(error instanceof StoreUnavailableError)) throw error;
     });
   }
