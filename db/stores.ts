@@ -15,7 +15,6 @@ import { type FreeSpace, requireRoomToStart, watchFreeSpace } from './postgres/f
 import type { Database, Postgres } from './postgres/index.js';
 import { type Maintenance, startMaintenance } from './postgres/maintenance.js';
 import { openPostgres, type PostgresOptions } from './postgres/server.js';
-import { warmUpDatabase } from './postgres/warm-up.js';
 import { startPurging } from './purge.js';
 import { createReaders, type Readers } from './readers.js';
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './support/concurrency-limiter.js';
@@ -23,6 +22,8 @@ import { claimDataDirectory, type DataDirectory } from './support/data-directory
 import { type StoreName, StoreUnavailableError } from './support/errors.js';
 import type { Log } from './support/log.js';
 import { type Gate, noopObserver, type Observer, withMetrics } from './support/observer.js';
+import { RETRY_INTERVAL_MS, retryUntilAvailable } from './support/retry.js';
+import { warmUpDatabase } from './warm-up.js';
 import { createWriters, type Writers } from './writers.js';
 
 /** The configuration of the stores. If `postgres` or `s3` is undefined, that store is embedded, in `dataDir`. */
@@ -77,11 +78,6 @@ const DEEP_PAGES = { concurrency: 1, maxWaitMs: 3000 };
 /** The limits for large pages. A page of a hundred long posts takes about 15 MB while it is read and serialized. */
 const LARGE_PAGES = { concurrency: 4, maxWaitMs: 3000 };
 
-/** How long a start waits for an unavailable store, which may be starting at the same time. */
-const START_TIMEOUT_MS = 10_000;
-
-const RETRY_INTERVAL_MS = 500;
-
 /**
  * Opens the stores. Does not migrate them or start background jobs. If one cannot be opened, closes the others.
  *
@@ -119,7 +115,7 @@ export async function openDatabase(
   log: Log,
   observer: Observer = noopObserver,
 ): Promise<Postgres> {
-  if (postgres) return openPostgres(postgres, log, observer);
+  if (postgres) return openPostgres(postgres, log, observer, { warmUp: warmUpDatabase });
   await requireRoomToStart(directory.root);
   // Creating the database takes seconds, so the log says why the start takes so long.
   if (!existsSync(directory.postgres)) log.info({}, `Creating a database in ${dataDir} (first start only)…`);
@@ -252,17 +248,4 @@ async function prepareWhenAvailable(preparation: Preparation, log: Log, signal: 
     });
   }
   log.info({ store }, 'store verified');
-}
-
-/** Repeats an attempt while it fails because a store is unavailable. @throws StoreUnavailableError after 10 seconds */
-export async function retryUntilAvailable(attempt: () => Promise<void>): Promise<void> {
-  const deadline = Date.now() + START_TIMEOUT_MS;
-  for (;;) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!(error instanceof StoreUnavailableError) || Date.now() > deadline) throw error;
-      await sleep(RETRY_INTERVAL_MS);
-    }
-  }
 }

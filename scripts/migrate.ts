@@ -1,5 +1,6 @@
 import { migrate } from '../db/migrate.js';
-import { openBareStores, retryUntilAvailable } from '../db/stores.js';
+import { openBareStores } from '../db/stores.js';
+import { retryUntilAvailable } from '../db/support/retry.js';
 import { readConfig } from '../handlers/config/index.js';
 import { createLogger } from '../handlers/config/logger.js';
 import { explain } from './explain.js';

@@ -1,7 +1,7 @@
 import t from 'tap';
 import * as cypher from '../db/graph/cypher.js';
 import { warmUpStatements } from '../db/graph/neo4j-warm-up.js';
-import { warmUpDatabase } from '../db/postgres/warm-up.js';
+import { warmUpDatabase } from '../db/warm-up.js';
 import { needsNeo4j, openTestGraph } from './support/neo4j-graph.js';
 import { openTestStores, queryGraph } from './support/stores.js';
 

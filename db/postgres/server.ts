@@ -3,10 +3,9 @@ import pg from 'pg';
 import type { Tables } from '../schema.js';
 import { type CircuitBreaker, createCircuitBreaker } from '../support/circuit-breaker.js';
 import type { Log } from '../support/log.js';
-import { noopObserver } from '../support/observer.js';
+import { noopObserver, type Observer } from '../support/observer.js';
 import { clientWithBreaker, clientWithMetrics, createPool, isUnavailable, typeParsers, usageOf } from './client.js';
 import type { Database, Postgres } from './index.js';
-import { warmUpDatabase } from './warm-up.js';
 
 export interface PostgresOptions {
   /** `postgres://…`. Must not be logged, because it may contain a password. */
@@ -34,23 +33,26 @@ const IDLE_IN_TRANSACTION_FACTOR = 5;
 /**
  * Connects to a PostgreSQL server. Settings are made per transaction, not per session, so that the connection can lead
  * through a PgBouncer in transaction mode.
+ *
+ * @param hooks `warmUp` prepares a server that is available again, before the circuit breaker closes
  */
 export function openPostgres(
   { url, poolSize, graphPoolSize, timeoutMs }: PostgresOptions,
   log: Log,
-  observer = noopObserver,
+  observer: Observer = noopObserver,
+  { warmUp }: { warmUp?: (db: Database) => Promise<void> } = {},
 ): Postgres {
-  const createBreaker = (callTimeoutMs: number, warmUp?: () => Promise<void>) =>
+  const createBreaker = (callTimeoutMs: number, hooks: { warmUp?: () => Promise<void> } = {}) =>
     createCircuitBreaker({
       store: 'postgres',
       timeoutMs: callTimeoutMs,
       isUnavailable,
       probe: () => probe(url, timeoutMs),
-      ...(warmUp && { warmUp }),
+      ...hooks,
       log,
     });
   const breakers = {
-    requests: createBreaker(timeoutMs, (): Promise<void> => warmUpDatabase(databases.maintenanceDb)),
+    requests: createBreaker(timeoutMs, warmUp && { warmUp: (): Promise<void> => warmUp(databases.maintenanceDb) }),
     maintenance: createBreaker(MAINTENANCE.timeoutMs),
   };
   const createPoolWithBreaker = (max: number, breaker: CircuitBreaker) =>

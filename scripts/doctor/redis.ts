@@ -1,6 +1,6 @@
 import { openRedis } from '../../db/redis.js';
-import { retryUntilAvailable } from '../../db/stores.js';
 import { noopObserver } from '../../db/support/observer.js';
+import { retryUntilAvailable } from '../../db/support/retry.js';
 import { createWindowCounters } from '../../db/window-counters.js';
 import type { Config } from '../../handlers/config/index.js';
 import {

@@ -1,5 +1,6 @@
-import { findAccounts, findCredentials, findPictureOwner } from '../accounts.js';
-import { newestIds, newestPosts } from '../feed.js';
+import { findAccounts, findCredentials, findPictureOwner } from './accounts.js';
+import { newestIds, newestPosts } from './feed.js';
+import type { Database } from './postgres/index.js';
 import {
   createPost,
   findPostImageOwner,
@@ -8,9 +9,8 @@ import {
   findPostsPublicOrOwn,
   isPostOf,
   postsByAuthor,
-} from '../posts.js';
-import { findSessions, listSessions, touchSessions } from '../sessions.js';
-import type { Database } from './index.js';
+} from './posts.js';
+import { findSessions, listSessions, touchSessions } from './sessions.js';
 
 /** An id and a name that match no account, post, session or image. */
 const ABSENT = { id: 0, name: '' };

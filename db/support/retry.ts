@@ -1,0 +1,21 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StoreUnavailableError } from './errors.js';
+
+/** How long `retryUntilAvailable` repeats an attempt: an unavailable store may be starting at the same time. */
+const RETRY_TIMEOUT_MS = 10_000;
+
+/** The wait before an attempt is repeated. */
+export const RETRY_INTERVAL_MS = 500;
+
+/** Repeats an attempt while it fails because a store is unavailable. @throws StoreUnavailableError after 10 seconds */
+export async function retryUntilAvailable(attempt: () => Promise<void>): Promise<void> {
+  const deadline = Date.now() + RETRY_TIMEOUT_MS;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError) || Date.now() > deadline) throw error;
+      await sleep(RETRY_INTERVAL_MS);
+    }
+  }
+}
