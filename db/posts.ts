@@ -4,7 +4,7 @@ import { enqueue, imageReferences, insertEntries, type OutboxEntry } from './out
 import { claimImage, claimImageIf, type PendingImage } from './outbox/pending-images.js';
 import type { Database, Postgres } from './postgres/index.js';
 import { lockExclusive, lockShared, sharedLocksWithin } from './postgres/locks.js';
-import { changeStoredBytes, StorageQuotaExceededError } from './storage-quota.js';
+import { changeStoredBytes, isWithinQuota, StorageQuotaExceededError } from './storage-quota.js';
 import { StoreUnavailableError } from './support/errors.js';
 import { NONEXISTENT_OWNER, type Owner, publicOr } from './visibility.js';
 
@@ -186,7 +186,7 @@ export async function createPost(
     with locked as materialized (${sharedLocksWithin(statementTimeoutMs, { accounts: [author] })}),
     account as (
       select accounts.id, username as author_username, private as author_private,
-        ${image ? sql`stored_bytes + ${image.bytes}::int8 <= ${image.storageMaxBytes}::int8` : sql`true`} as fits
+        ${image ? isWithinQuota(image) : sql`true`} as fits
       from locked, accounts
       where accounts.id = ${author} for ${image ? sql`no key update` : sql`share`} of accounts),
     claimed as (${image ? claimImageIf(image, sql`exists (select from account where fits)`) : sql`select`}),

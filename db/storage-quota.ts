@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 
 /*
@@ -28,20 +28,30 @@ export interface ImageWithQuota {
 export type ReplacedImage = { post: number } | 'picture';
 
 /**
+ * Builds a condition on the account's row: whether a new image is within the quota when it replaces one of `replacedBytes`
+ * bytes. A new image that is not larger than the old one is always accepted, even if the operator has lowered the quota below
+ * the stored bytes.
+ */
+export const isWithinQuota = (
+  { bytes, storageMaxBytes }: ImageWithQuota,
+  replacedBytes: RawBuilder<unknown> = sql`0`,
+) =>
+  sql<SqlBool>`(${bytes}::int8 <= ${replacedBytes}
+    or stored_bytes + ${bytes}::int8 - ${replacedBytes} <= ${storageMaxBytes}::int8)`;
+
+/**
  * Returns whether an image is currently within the quota. A cheap check before the image is stored: `changeStoredBytes`
  * checks again.
  */
 export async function fitsStorageQuota(
   db: Database,
   account: number,
-  { bytes, storageMaxBytes }: ImageWithQuota,
+  image: ImageWithQuota,
   replaced?: ReplacedImage,
 ): Promise<boolean> {
-  const replacedBytes = replacedBytesOf(account, replaced);
   const { rows } = await sql`
     select from accounts
-    where id = ${account} and stored_bytes + ${bytes}::int8 - ${replacedBytes} > ${storageMaxBytes}::int8
-      and ${bytes}::int8 > ${replacedBytes}`.execute(db);
+    where id = ${account} and not ${isWithinQuota(image, replacedBytesOf(account, replaced))}`.execute(db);
   return rows.length === 0;
 }
 
@@ -53,9 +63,7 @@ function replacedBytesOf(account: number, replaced: ReplacedImage | undefined): 
 }
 
 /**
- * Updates the stored bytes of an account when a new image, or none, replaces an image of `replacedBytes` bytes. A new image
- * that is not larger than the old one is always accepted, even if the operator has lowered the quota below the stored
- * bytes.
+ * Updates the stored bytes of an account when a new image, or none, replaces an image of `replacedBytes` bytes.
  *
  * @param image null if the old image is only removed
  * @throws StorageQuotaExceededError
@@ -68,15 +76,11 @@ export async function changeStoredBytes(
 ): Promise<void> {
   const change = (image?.bytes ?? 0) - replacedBytes;
   if (change === 0) return;
-  const fits =
-    image && change > 0
-      ? sql<boolean>`stored_bytes + ${change}::int8 <= ${image.storageMaxBytes}::int8`
-      : sql<boolean>`true`;
   const { numUpdatedRows } = await trx
     .updateTable('accounts')
     .set({ stored_bytes: sql`stored_bytes + ${change}::int8` })
     .where('id', '=', account)
-    .where(fits)
+    .where(image ? isWithinQuota(image, sql`${replacedBytes}::int8`) : sql<SqlBool>`true`)
     .executeTakeFirst();
   if (image && numUpdatedRows === 0n) throw new StorageQuotaExceededError();
 }
