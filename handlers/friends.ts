@@ -11,7 +11,7 @@ const ok = (message: string) => ({ status: 200, body: { message } }) as const;
 
 export const friends: FriendsHandlers<Handlers> = {
   async listFriends({ user }, context) {
-    const accounts = await findAccounts(context, await context.graph.friendsOf(user.account.id));
+    const accounts = await findAccounts(context, await context.read.friendsOf(user.account.id));
     // The friendships are read again, because one may have ended before the account of the friend was read.
     const friendIds = await context.read.friends({ person: user.account.id, others: accounts.map(({ id }) => id) });
     return { status: 200, body: accounts.filter(({ id }) => friendIds.has(id)).map(fullProfileView) };

@@ -83,7 +83,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     };
     const checks = {
       postgres: () => sql`select 1`.execute(db),
-      graph: () => graph.friendsOf(0),
+      graph: () => graph.friendsOfEach([0]),
       images: () => images.check(),
       ...(redis && { redis: redis.check }),
     };

@@ -151,13 +151,13 @@ t.test('withMetrics preserves the store and reports the outcome of every call', 
 
   const graph = withMetrics('graph', service.stores.graph, observer);
   await service.stores.db.transaction().execute(async (trx) => {
-    t.same(await graph.within(trx).friendsOf(0), []);
+    t.same(await graph.within(trx).friendsOfEach([0]), [[]]);
   });
   t.same(await graph.bulk.personIds(Number.MAX_SAFE_INTEGER, 1), []);
   await t.rejects(graph.bulk.personIds(0, -1));
   t.equal(graph.kind, service.stores.graph.kind);
   t.same(calls, [
-    ['graph', 'friendsOf', 'ok'],
+    ['graph', 'friendsOfEach', 'ok'],
     ['graph', 'personIds', 'ok'],
     ['graph', 'personIds', 'error'],
   ]);

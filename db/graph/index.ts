@@ -94,8 +94,7 @@ export interface SocialGraph {
     others: readonly number[],
     posts: readonly number[],
   ): Promise<RelationsBetween>;
-  friendsOf(person: number): Promise<number[]>;
-  /** Returns one list for each user, in the order of `people`. */
+  /** Returns one list of friends for each user, in the order of `people`. */
   friendsOfEach(people: readonly number[]): Promise<number[][]>;
   /** Returns the users with a pending request to this user. */
   requestersOf(person: number): Promise<number[]>;

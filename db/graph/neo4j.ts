@@ -117,8 +117,6 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
       return { friendships: row.friendships.map(([person, friend]) => ({ person, friend })), likes };
     },
 
-    friendsOf: async (person) => (await graph.friendsOfEach([person]))[0] ?? [],
-
     async friendsOfEach(people) {
       const rows = await read<{ person: number; friends: number[] }>(cypher.FRIENDS_OF_EACH, { people });
       const friendsByPerson = new Map(rows.map(({ person, friends }) => [person, friends]));

@@ -58,11 +58,6 @@ export function tableGraph(db: Kysely<Tables>): SocialGraph {
       return { friendships, likes: new Map(likes.map(([post, count, likers]) => [post, { count, likers }])) };
     },
 
-    async friendsOf(person) {
-      const [friends] = await this.friendsOfEach([person]);
-      return friends ?? [];
-    },
-
     async friendsOfEach(people) {
       const { rows } = await sql<{ person: number; friends: number[] }>`
         select person, json_agg(friend) as friends from (

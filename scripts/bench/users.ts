@@ -82,7 +82,7 @@ async function befriend({ graph }: BareStores, accounts: Account[], posts: reado
 }
 
 async function readUser(stores: BareStores, account: Account, offsets: readonly number[]): Promise<BenchUser> {
-  const friends = await stores.graph.friendsOf(account.id);
+  const [friends = []] = await stores.graph.friendsOfEach([account.id]);
   // The rule of visibility in its simplest form, to check the service's queries.
   const visible = sql<boolean>`(not private or author_id = ${account.id} or author_id = any(${friends}::int8[]))`;
   const pages: Post[][] = [];
