@@ -3,11 +3,11 @@ import pg from 'pg';
 import type { SocialGraph } from './graph/index.js';
 import { enqueue, imageReferences, type OutboxEntry } from './outbox/index.js';
 import { claimImage, type PendingImage } from './outbox/pending-images.js';
+import { isDeadlock } from './postgres/client.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { lockExclusive, lockShared } from './postgres/locks.js';
 import type { AccountRow } from './schema.js';
 import { changeStoredBytes } from './storage-quota.js';
-import { StoreUnavailableError } from './support/errors.js';
 import type { Owner } from './visibility.js';
 
 /** An account without its password hash and token version. */
@@ -139,6 +139,9 @@ type AccountUpdate =
   /** `stale`: the password has been changed since it was checked. */
   | { outcome: 'stale' | 'accountDeleted' };
 
+/** The maximum number of attempts of an update, because of deadlocks. */
+const MAX_UPDATE_ATTEMPTS = 3;
+
 /**
  * Updates an account. Setting a new password also deletes all sessions of the account.
  *
@@ -146,13 +149,13 @@ type AccountUpdate =
  * @throws StoreUnavailableError if the picture can no longer be claimed: see `claimImage`
  */
 export async function updateAccount(db: Database, id: number, change: AccountChange): Promise<AccountUpdate> {
-  try {
-    return await db.transaction().execute((trx) => updateInTransaction(trx, id, change));
-  } catch (error) {
-    // Two accounts that swap usernames can deadlock. PostgreSQL aborts one of the transactions, which is then repeated.
-    if (error instanceof StoreUnavailableError && hasSqlState(error.cause, '40P01'))
-      return updateAccount(db, id, change);
-    return fieldTakenOrThrow(error);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await db.transaction().execute((trx) => updateInTransaction(trx, id, change));
+    } catch (error) {
+      // Two accounts that swap usernames can deadlock. PostgreSQL aborts one of the transactions, which is then repeated.
+      if (!isDeadlock(error) || attempt === MAX_UPDATE_ATTEMPTS) return fieldTakenOrThrow(error);
+    }
   }
 }
 
@@ -222,5 +225,3 @@ export async function deleteAccount(db: Database, checked: Credentials): Promise
     ]);
   });
 }
-
-const hasSqlState = (error: unknown, code: string) => error instanceof Error && 'code' in error && error.code === code;

@@ -1,16 +1,10 @@
-import { type Kysely, Migrator, sql } from 'kysely';
+import { Migrator, sql } from 'kysely';
 import type { SocialGraph } from './graph/index.js';
 import type { ImageStore } from './images/index.js';
 import { checkInstallation, createInstallation, joinGraph, joinImages, skipPossiblyUsedIds } from './installation.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
+import { MIGRATION_LOCK_KEY } from './postgres/locks.js';
 import { migrations } from './postgres/migrations/index.js';
-import type { Tables } from './schema.js';
-
-/**
- * The key of an advisory lock. It is negative, because the keys of accounts and posts are positive: see
- * `postgres/locks.ts`.
- */
-const MIGRATION_LOCK_KEY = -1;
 
 interface MigratedStores {
   maintenanceDb: Database;
@@ -73,7 +67,7 @@ const withMigrationLock = (db: Database, work: (trx: DatabaseTransaction) => Pro
  * version are applied, even if a later version has applied further ones. The migrator would reject such a database, but the
  * service must be able to start on it after a rollback to this version.
  */
-export async function migratePostgres(db: Kysely<Tables>): Promise<string[]> {
+export async function migratePostgres(db: Database): Promise<string[]> {
   const applied = await findAppliedMigrations(db);
   if (Object.keys(migrations).every((name) => applied.has(name))) return [];
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
@@ -83,7 +77,7 @@ export async function migratePostgres(db: Kysely<Tables>): Promise<string[]> {
 }
 
 /** Returns the names of the applied migrations. Does not create the migration table. */
-export async function findAppliedMigrations(db: Kysely<Tables>): Promise<Set<string>> {
+export async function findAppliedMigrations(db: Database): Promise<Set<string>> {
   const { rows: tables } = await sql`select where to_regclass('kysely_migration') is not null`.execute(db);
   if (tables.length === 0) return new Set();
   const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);

@@ -1,9 +1,9 @@
-import { type Kysely, sql } from 'kysely';
-import type { Tables } from '../schema.js';
+import { sql } from 'kysely';
+import type { Database } from '../postgres/index.js';
 import type { BulkAccess, FriendRequest, Friendship } from './index.js';
 
 /** A pair of users has one row, so this graph has no duplicate or one-sided friendships. */
-export function tableBulkAccess(db: Kysely<Tables>): BulkAccess {
+export function tableBulkAccess(db: Database): BulkAccess {
   const ids = async (query: ReturnType<typeof sql<{ id: number }>>) =>
     (await query.execute(db)).rows.map(({ id }) => id);
 

@@ -1,5 +1,5 @@
-import { type Kysely, type SqlBool, sql } from 'kysely';
-import type { Tables } from '../schema.js';
+import { type SqlBool, sql } from 'kysely';
+import type { Database } from '../postgres/index.js';
 import type { Friendship, Like, SocialGraph } from './index.js';
 import { tableBulkAccess } from './tables-bulk.js';
 
@@ -12,7 +12,7 @@ interface RelationsRow {
 }
 
 /** Returns the graph as tables in PostgreSQL. Only edges have rows, so users and posts need no nodes. */
-export function tableGraph(db: Kysely<Tables>): SocialGraph {
+export function tableGraph(db: Database): SocialGraph {
   /** Builds a condition that matches the row of two users, which is a friendship or a pending request. */
   const isPair = (a: number, b: number) => sql<SqlBool>`lo = ${Math.min(a, b)} and hi = ${Math.max(a, b)}`;
 

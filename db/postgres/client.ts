@@ -111,6 +111,15 @@ export const usageOf = (pool: pg.Pool): PoolUsage => ({
  */
 const UNAVAILABLE = /^(08|28|3D|40|53|57|58)|^(25006|25P0[34]|55P03)$/;
 
+/** The SQLSTATE of a deadlock. */
+const DEADLOCK_DETECTED = '40P01';
+
+/** Returns whether PostgreSQL has aborted a transaction to end a deadlock. Repeating the transaction is safe. */
+export const isDeadlock = (error: unknown): boolean =>
+  error instanceof StoreUnavailableError &&
+  error.cause instanceof pg.DatabaseError &&
+  error.cause.code === DEADLOCK_DETECTED;
+
 /**
  * Returns whether an error means that PostgreSQL is unavailable. This includes all errors that it did not
  * report, such as lost connections, except TypeErrors.
