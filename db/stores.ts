@@ -17,6 +17,7 @@ import { type Maintenance, startMaintenance } from './postgres/maintenance.js';
 import { openPostgres, type PostgresOptions } from './postgres/server.js';
 import { startPurging } from './purge.js';
 import { createReaders, type Readers } from './readers.js';
+import { Closers } from './support/closers.js';
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './support/concurrency-limiter.js';
 import { claimDataDirectory, type DataDirectory } from './support/data-directory.js';
 import { type StoreName, StoreUnavailableError } from './support/errors.js';
@@ -88,23 +89,19 @@ export async function openBareStores(
   log: Log,
   observer: Observer = noopObserver,
 ): Promise<BareStores> {
-  const closers: (() => Promise<void>)[] = [];
-  const close = async () => {
-    for (const closeNext of closers.reverse()) await closeNext();
-  };
+  const closers = new Closers();
   try {
     const directory = await claimDataDirectory(config.dataDir, { shared: config.postgres !== undefined });
-    closers.push(directory.release);
+    closers.add(directory.release);
     const postgres = await openDatabase(config, directory, log, observer);
-    closers.push(postgres.close);
+    closers.add(postgres.close);
     const graph = await openGraph(config, postgres.db, log);
-    closers.push(graph.close);
+    closers.add(graph.close);
     const images = await openImages(config, directory, log);
-    closers.push(images.close);
-    return { ...postgres, graph, images, imageHolds: images.holds, directory, close };
+    closers.add(images.close);
+    return { ...postgres, graph, images, imageHolds: images.holds, directory, close: closers.close };
   } catch (error) {
-    await close();
-    throw error;
+    return closers.closeAfter(error);
   }
 }
 

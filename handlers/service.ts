@@ -6,6 +6,7 @@ import { readBacklog } from '../db/outbox/backlog.js';
 import { readFreeBytes } from '../db/postgres/free-space.js';
 import { openRedis } from '../db/redis.js';
 import { openStores, type Stores } from '../db/stores.js';
+import { Closers } from '../db/support/closers.js';
 import { type Config, urlOf } from './config/index.js';
 import { configWarnings } from './config/warnings.js';
 import type { AppContext } from './context.js';
@@ -43,34 +44,22 @@ const SHUTDOWN_GRACE_PERIOD_MS = 7000;
  */
 export async function startService(config: Config, log: Logger): Promise<Service> {
   for (const warning of configWarnings(config)) log.warn(warning);
-  const closers: (() => unknown)[] = [];
-  /** Closes everything that has been opened so far, in reverse order. @throws the first error, after everything is closed */
-  const close = async () => {
-    const errors: unknown[] = [];
-    for (const closeNext of closers.splice(0).reverse()) {
-      try {
-        await closeNext();
-      } catch (error) {
-        errors.push(error);
-      }
-    }
-    if (errors.length > 0) throw errors[0];
-  };
+  const closers = new Closers();
   try {
     const metrics = createMetrics();
-    closers.push(metrics.close);
+    closers.add(metrics.close);
     // Opened before the stores and so closed after them, to export the spans of their last calls. The SDK is large, so it
     // is loaded only if it is used.
     const tracing = config.traces ? (await import('./tracing/index.js')).startTracing(config, log, metrics) : undefined;
-    if (tracing) closers.push(tracing.close);
+    if (tracing) closers.add(tracing.close);
     const observer = tracing?.observer ?? metrics;
     // Loads the modules of the servers while the embedded database starts in its worker thread.
     const modules = Promise.all([import('./http/server.js'), import('./http/ops.js')]);
     const stores = await openStores(config.stores, log, observer);
-    closers.push(stores.close);
+    closers.add(stores.close);
     const [{ buildServer }, { buildOpsServer, runChecks }] = await modules;
     const redis = config.redis && (await openRedis(config.redis, log, observer));
-    if (redis) closers.push(redis.close);
+    if (redis) closers.add(redis.close);
     const { db, graph, images, directory, embedded } = stores;
     const context: AppContext = {
       ...stores,
@@ -96,11 +85,11 @@ export async function startService(config: Config, log: Logger): Promise<Service
       embeddedUsage: embedded?.usage,
     });
     const ops = buildOpsServer(readStates, metrics);
-    closers.push(() => ops.server.close());
+    closers.add(() => ops.server.close());
     const control = embedded && (await startControlServer(directory.control, embedded.backup, log));
-    if (control) closers.push(control.close);
+    if (control) closers.add(control.close);
     const server = await buildServer(context, { document: await readDocument(), metrics, redis, tracing });
-    closers.push(async () => {
+    closers.add(async () => {
       const forceCloseTimer = setTimeout(() => server.server.closeAllConnections(), SHUTDOWN_GRACE_PERIOD_MS);
       await server.close().finally(() => clearTimeout(forceCloseTimer));
     });
@@ -116,12 +105,11 @@ export async function startService(config: Config, log: Logger): Promise<Service
       async stop() {
         ops.drain();
         await sleep(config.shutdownDelaySeconds * 1000);
-        await close();
+        await closers.close();
       },
     };
   } catch (error) {
-    await close().catch((cause) => log.error({ err: cause }, 'closing failed after a failed start'));
-    throw error;
+    return closers.closeAfter(error);
   }
 }
 

@@ -3,6 +3,7 @@ import type { SocialGraph } from '../../db/graph/index.js';
 import type { ImageStore } from '../../db/images/index.js';
 import type { Database } from '../../db/postgres/index.js';
 import { openDatabase, openGraph, openImages, type StoresConfig } from '../../db/stores.js';
+import { Closers } from '../../db/support/closers.js';
 import { claimDataDirectory, type DataDirectory } from '../../db/support/data-directory.js';
 import type { Log } from '../../db/support/log.js';
 
@@ -31,15 +32,12 @@ export interface MoveStores {
  * @throws DataDirectoryInUseError
  */
 export async function openMoveStores(from: StoresConfig, to: StoresConfig, log: Log): Promise<MoveStores> {
-  const closers: (() => Promise<void>)[] = [];
-  const close = async () => {
-    for (const closeStore of closers.reverse()) await closeStore();
-  };
+  const closers = new Closers();
   const shared = findShared(from, to);
 
   const claim = async ({ dataDir }: StoresConfig) => {
     const directory = await claimDataDirectory(dataDir, { shared: false });
-    closers.push(() => directory.release());
+    closers.add(directory.release);
     return directory;
   };
 
@@ -47,13 +45,13 @@ export async function openMoveStores(from: StoresConfig, to: StoresConfig, log: 
     let db = shared.postgres ? other?.db : undefined;
     if (!db) {
       const postgres = await openDatabase(config, directory, log);
-      closers.push(postgres.close);
+      closers.add(postgres.close);
       db = postgres.maintenanceDb;
     }
     const graph = (shared.graph && other?.graph) || (await openGraph(config, db, log));
     const images = (shared.images && other?.images) || (await openImages(config, directory, log));
-    if (graph !== other?.graph) closers.push(() => graph.close());
-    if (images !== other?.images) closers.push(() => images.close());
+    if (graph !== other?.graph) closers.add(() => graph.close());
+    if (images !== other?.images) closers.add(() => images.close());
     return { location: locationOf(config), directory, db, graph, images };
   }
 
@@ -61,10 +59,9 @@ export async function openMoveStores(from: StoresConfig, to: StoresConfig, log: 
     const directory = await claim(from);
     const source = await open(from, directory);
     const target = await open(to, haveSameDataDir(from, to) ? directory : await claim(to), source);
-    return { source, target, shared, close };
+    return { source, target, shared, close: closers.close };
   } catch (error) {
-    await close();
-    throw error;
+    return closers.closeAfter(error);
   }
 }
 
