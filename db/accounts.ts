@@ -200,10 +200,13 @@ async function updateInTransaction(
 
 /**
  * Deletes an account with its sessions and posts. Returns the outbox entries whose delivery removes its images and graph
- * nodes, or undefined if the password has changed since it was checked or the account is already deleted. The exclusive lock
- * waits for writes in progress that refer to the account, and blocks new ones.
+ * nodes. `stale`: the password has changed since it was checked. The exclusive lock waits for writes in progress that refer to
+ * the account, and blocks new ones.
  */
-export async function deleteAccount(db: Database, checked: Credentials): Promise<OutboxEntry[] | undefined> {
+export async function deleteAccount(
+  db: Database,
+  checked: Credentials,
+): Promise<{ outcome: 'deleted'; entries: OutboxEntry[] } | { outcome: 'stale' } | { outcome: 'accountDeleted' }> {
   return db.transaction().execute(async (trx) => {
     await lockExclusive(trx, { accounts: [checked.id] });
     const account = await trx
@@ -212,16 +215,17 @@ export async function deleteAccount(db: Database, checked: Credentials): Promise
       .where('token_version', '=', checked.tokenVersion)
       .returning('picture')
       .executeTakeFirst();
-    if (!account) return undefined;
+    if (!account) return { outcome: (await findCredentials(trx, { id: checked.id })) ? 'stale' : 'accountDeleted' };
     const posts = await trx
       .deleteFrom('posts')
       .where('author_id', '=', checked.id)
       .returning(['id', 'image'])
       .execute();
-    return enqueue(trx, [
+    const entries = await enqueue(trx, [
       { kind: 'person', key: checked.id },
       ...imageReferences(account.picture, ...posts.map(({ image }) => image)),
       ...posts.map(({ id }) => ({ kind: 'post', key: id }) as const),
     ]);
+    return { outcome: 'deleted', entries };
   });
 }

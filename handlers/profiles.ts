@@ -61,9 +61,11 @@ export const profiles: ProfilesHandlers<Handlers> = {
 
   async deleteAccount({ user, body, client }, context) {
     const checked = await checkOwnPassword(context, client, user.account.id, body.password);
-    const entries = checked && (await deleteAccount(context.db, checked));
-    if (!entries) return WRONG_PASSWORD;
-    await context.outbox.deliver(entries);
+    if (!checked) return WRONG_PASSWORD;
+    const deletion = await deleteAccount(context.db, checked);
+    if (deletion.outcome === 'stale') return WRONG_PASSWORD;
+    if (deletion.outcome === 'accountDeleted') throw invalidToken();
+    await context.outbox.deliver(deletion.entries);
     logSecurityEvent(client.log, 'account_deleted', { accountId: user.account.id, address: client.address });
     return {
       status: 200,

@@ -105,6 +105,13 @@ t.test('a deleted account leaves no trace', async (t) => {
   t.same(await findUndelivered(service.stores), []);
 });
 
+t.test('of two concurrent deletions of an account one succeeds, and the other finds no account', async (t) => {
+  const user = await service.createUser();
+  const deletions = [1, 2].map(() => user.send('DELETE', '/profiles/me', { json: { password: PASSWORD } }));
+  const outcomes = (await Promise.all(deletions)).map(({ status, body }) => `${status} ${body.code ?? ''}`);
+  t.same(outcomes.sort(), ['200 ', '401 invalid_token']);
+});
+
 t.test('no upload remains in the spool directory, whether it was accepted or rejected', async (t) => {
   // Files are removed after the response has been sent.
   const deadline = Date.now() + 5000;

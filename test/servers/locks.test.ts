@@ -41,8 +41,10 @@ t.test('locks', needsServers, async (t) => {
     if (!credentials) throw new Error(`Account ${id} does not exist`);
     return credentials;
   };
-  const removeAccount = async (id: number) =>
-    others.outbox.deliver((await deleteAccount(others.db, await credentialsOf(id))) ?? []);
+  const removeAccount = async (id: number) => {
+    const deletion = await deleteAccount(others.db, await credentialsOf(id));
+    if (deletion.outcome === 'deleted') await others.outbox.deliver(deletion.entries);
+  };
   const removePost = async (author: number, id: number) =>
     others.outbox.deliver((await deletePost(others.db, author, id)) ?? []);
 
@@ -206,8 +208,9 @@ t.test('locks', needsServers, async (t) => {
     const change = { password: { hash: 'another password', checked } };
     t.equal((await updateAccount(db, user, change)).outcome, 'updated', 'the checked password is still valid');
     t.equal((await updateAccount(db, user, change)).outcome, 'stale', 'the checked password is no longer valid');
-    t.equal(await deleteAccount(db, checked), undefined);
-    t.ok(await deleteAccount(db, await credentialsOf(user)));
+    t.equal((await deleteAccount(db, checked)).outcome, 'stale');
+    t.equal((await deleteAccount(db, await credentialsOf(user))).outcome, 'deleted');
+    t.equal((await deleteAccount(db, checked)).outcome, 'accountDeleted');
   });
 
   t.test('two users who swap usernames are both refused', async (t) => {

@@ -80,7 +80,8 @@ export function createFixtures(stores: Stores) {
     },
     async deleteAccount(id: number): Promise<void> {
       const credentials = await findCredentials(db, { id });
-      await outbox.deliver((credentials && (await deleteAccount(db, credentials))) ?? []);
+      const deletion = credentials && (await deleteAccount(db, credentials));
+      if (deletion?.outcome === 'deleted') await outbox.deliver(deletion.entries);
     },
     /** Enqueues outbox entries, and returns them. */
     record: (entities: EntityReference[]) => db.transaction().execute((trx) => enqueue(trx, entities)),
