@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { percentile } from '../../scripts/bench/statistics.js';
-import { samples } from '../../scripts/contract-test/images.js';
 import type { Lifetime } from '../support/lifetime.js';
 import type { SendOptions } from './client.js';
 import type { HonestRequest, Observation } from './observe.js';
@@ -30,8 +29,6 @@ export interface Target extends Lifetime {
   send(method: string, path: string, options?: SendOptions): ReturnType<typeof import('./client.js').send>;
   /** Registers an account and logs it in. */
   createAccount(): Promise<Account>;
-  /** Registers texts that the service's log must not contain. */
-  addSecrets(...secrets: string[]): void;
 }
 
 /** A measured value with its upper bound. */
@@ -148,7 +145,3 @@ export const waitForAttack = ({ quick }: Target, durationMs: { quick: number; fu
   sleep(quick ? durationMs.quick : durationMs.full);
 
 const figureMs = (name: string, value: number, atMost: number): Figure => ({ name, value, atMost, unit: 'ms' });
-
-/** Returns a file of this size with a PNG signature, without valid chunks or metadata. */
-export const imageOf = (bytes: number): Blob =>
-  new Blob([new Uint8Array(samples.png.subarray(0, 8)), new Uint8Array(bytes - 8)], { type: 'image/png' });

@@ -128,7 +128,6 @@ function createTarget(cleanup: Cleanup, service: Target['service'], signal: Abor
     quick: values.quick,
     signal,
     send: sendTo,
-    addSecrets,
     async createAccount(): Promise<Account> {
       const username = `u${randomBytes(6).toString('hex')}`;
       const email = `${username}@people.example`;

@@ -1,6 +1,6 @@
 import { samples } from '../../../scripts/contract-test/images.js';
 import { ATTACKER } from '../addresses.js';
-import { type Attack, imageOf, noErrors, p99, waitForAttack } from '../attack.js';
+import { type Attack, noErrors, p99, waitForAttack } from '../attack.js';
 import { openSocket, rawGet } from '../sockets.js';
 
 const READERS = 60;
@@ -8,6 +8,10 @@ const IMAGE_BYTES = 5 * 1024 * 1024;
 const ATTACK_MS = { quick: 8_000, full: 30_000 };
 const READ_INTERVAL_MS = 200;
 const READ_BYTES = 2_048;
+
+/** Returns a file of this size with a PNG signature, without valid chunks or metadata. */
+const imageOf = (bytes: number): Blob =>
+  new Blob([new Uint8Array(samples.png.subarray(0, 8)), new Uint8Array(bytes - 8)], { type: 'image/png' });
 
 /** One image, read by many clients at 10 KB a second. */
 export const trickledImages: Attack = {
