@@ -33,13 +33,6 @@ export function stopServer(name: ServerName): Promise<void> {
   return withFolderLock(() => stop(requireState(), name));
 }
 
-/** Returns the process of a running server, for tests that pause or kill it. */
-export function serverProcess(name: ServerName): ProcessIdentity {
-  const running = requireState().servers[name];
-  if (!running || !isAlive(running)) throw new CommandError(`${name} is not running`);
-  return { pid: running.pid, started: running.started };
-}
-
 /** Returns the servers whose processes are running. */
 export function runningServers(): ServerName[] {
   const state = readState();

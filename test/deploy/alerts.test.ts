@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { parse } from 'yaml';
-import { startListening } from '../../scripts/deploy/grafana/prometheus.js';
+import { startListening } from './prometheus.js';
 import { needsProgram } from '../support/programs.js';
 import { Exposition, scrape } from '../support/prometheus.js';
 import { selectorsOf, unknownNames } from '../support/promql.js';

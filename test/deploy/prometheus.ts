@@ -4,16 +4,14 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A series of a response: one value for an instant, several for a range. Values are texts, after their time in seconds. */
+/** A series of a response: the time in seconds, and the value as a text. */
 interface Series {
-  metric: Record<string, string>;
-  value?: [number, string];
-  values?: [number, string][];
+  value: [number, string];
 }
 
-export interface Prometheus {
-  /** Calls the HTTP API, for example `query` with `{ query: 'up' }`. Throws if Prometheus rejects the query. */
-  call(endpoint: 'query' | 'query_range', parameters: Record<string, string>): Promise<Series[]>;
+interface Prometheus {
+  /** Throws if Prometheus rejects the query. */
+  query(expr: string): Promise<Series[]>;
   stop(): Promise<void>;
 }
 
@@ -57,10 +55,10 @@ export async function startPrometheus(directory: string, opsUrls: readonly strin
   // It listens before it has read its data.
   while (!(await fetch(`${url}/-/ready`)).ok) await sleep(100);
   return {
-    async call(endpoint, parameters) {
-      const response = await fetch(`${url}/api/v1/${endpoint}?${new URLSearchParams(parameters)}`);
+    async query(expr) {
+      const response = await fetch(`${url}/api/v1/query?${new URLSearchParams({ query: expr })}`);
       const { error, data } = (await response.json()) as { error?: string; data?: { result: Series[] } };
-      if (!data) throw new Error(`${error}: ${parameters.query}`);
+      if (!data) throw new Error(`${error}: ${expr}`);
       return data.result;
     },
     stop,
