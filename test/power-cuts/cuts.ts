@@ -5,7 +5,7 @@ import type { Operation } from './trace.js';
 
 /** Groups of files whose `fsync` calls can be ignored, to show that each of them is needed. */
 export const FSYNC_GROUPS = ['all', 'directories', 'images', 'wal', 'tables', 'keys'] as const;
-type FsyncGroup = (typeof FSYNC_GROUPS)[number];
+export type FsyncGroup = (typeof FSYNC_GROUPS)[number];
 
 function groupOf({ isDirectory, path }: Inode): FsyncGroup {
   if (isDirectory) return 'directories';
@@ -13,8 +13,6 @@ function groupOf({ isDirectory, path }: Inode): FsyncGroup {
   if (path.includes('/pg_wal/')) return 'wal';
   return path.includes('/token-keys') ? 'keys' : 'tables';
 }
-
-const KEPT: Fate = { entries: 'kept', content: 'kept' };
 
 interface SampledCut extends Cut {
   title: string;
@@ -50,27 +48,20 @@ const CONTENT_FATES: Fate['content'][] = [
 ];
 const ENTRY_FATES: Fate['entries'][] = ['lost', 'lost', 'kept', { share: 0.5 }, { share: 0.9 }];
 
-/** `kill` loses nothing, like `kill -9`: a control that must pass even if `fsync` is ignored. */
-export const MODELS = ['strict', 'journal', 'kill'] as const;
-type Model = (typeof MODELS)[number];
-
 export interface CutOptions {
   seed: string;
-  model: Model;
   ignored: readonly FsyncGroup[];
 }
 
 /** Returns the cut with this number, reproducible by recording, seed and number. */
-export function cutOf(recording: Recording, { seed, model, ignored }: CutOptions, number: number): SampledCut {
+export function cutOf(recording: Recording, { seed, ignored }: CutOptions, number: number): SampledCut {
   const random = randomFor(seed, number);
   const phase = pickPhase(recording, random);
   const { at, where } = pickTime(recording, phase, random);
-  const sampled = { entries: random.pick(ENTRY_FATES), content: random.pick(CONTENT_FATES) };
-  const fate = model === 'kill' ? KEPT : sampled;
+  const fate = { entries: random.pick(ENTRY_FATES), content: random.pick(CONTENT_FATES) };
   const ignores = (group: FsyncGroup) => ignored.includes('all') || ignored.includes(group);
   return {
     at,
-    model: model === 'kill' ? 'strict' : model,
     fate,
     chance: random.chance,
     respectsSyncs: (inode) => !ignores(groupOf(inode)),

@@ -7,22 +7,17 @@ import type { Operation } from './trace.js';
  * - The content of a file is durable up to the last completed `fsync` of that file. Each sector of 512 bytes that was changed
  *   later has any of its contents since then, independently of other sectors. Sectors are never torn.
  * - The size of a file follows the kept changes: a file may be too short, or contain zeros where data is lost.
- * - The entries of a directory (creations, renames, removals) are changes to that directory. A rename is atomic, as it is
- *   on journaling file systems, and durable with either of its directories.
+ * - The entries of a directory (creations, renames, removals) are changes to that directory. As in POSIX, only an `fsync` of
+ *   the directory makes them durable. Later changes are kept or lost independently of each other, except that changes of the
+ *   same name keep their order. A rename is atomic, as it is on journaling file systems, and durable with either of its
+ *   directories.
  *
- * Two models of the durability of entries:
- * - `strict` (POSIX): only an `fsync` of the directory makes entries durable. Later changes are kept or lost independently of
- *   each other, except that changes of the same name keep their order.
- * - `journal` (ext4, XFS, Btrfs): changes become durable in order, and an `fsync` of a file makes its creation and renames
- *   durable, with all earlier changes.
- *
- * Stricter than real disks: writes minutes apart may be reordered, although systems write back after about 30 seconds.
+ * Stricter than real disks: writes minutes apart may be reordered, although systems write back after about 30 seconds, and
+ * journaling file systems (ext4, XFS, Btrfs) keep the order of changes to directories.
  * Not modeled: disks that lose acknowledged flushes, bit rot, sectors with garbage, and file metadata (modes, times).
  */
 
 export const SECTOR_BYTES = 512;
-
-type EntryModel = 'strict' | 'journal';
 
 interface Sync {
   start: number;
@@ -178,7 +173,6 @@ export interface Fate {
 
 export interface Cut {
   at: number;
-  model: EntryModel;
   fate: Fate;
   chance(share: number): boolean;
   /** Returns whether `fsync` calls of this file are respected. */
@@ -237,27 +231,13 @@ const syncsOf = (inode: Inode, { at, respectsSyncs }: Cut) =>
 /** Returns whether each change is durable: no power cut can lose it. */
 function durableEntries(entries: readonly EntryChange[], cut: Cut): boolean[] {
   const lastSync = (inode: Inode) => Math.max(0, ...syncsOf(inode, cut).map(({ start }) => start));
-  const byDirectory = ({ names, end }: EntryChange) => names.some(({ directory }) => lastSync(directory) >= end);
-  if (cut.model === 'strict') return entries.map(byDirectory);
-  const byFile = ({ names, end }: EntryChange) => names.some(({ inode }) => inode && lastSync(inode) >= end);
-  const last = entries.findLastIndex((entry) => byDirectory(entry) || byFile(entry));
-  return entries.map((_, index) => index <= last);
+  return entries.map(({ names, end }) => names.some(({ directory }) => lastSync(directory) >= end));
 }
 
 /** Returns whether each change is kept by this cut. */
 function keptEntries(entries: readonly EntryChange[], durable: readonly boolean[], cut: Cut): boolean[] {
   const { entries: fate } = cut.fate;
   if (fate === 'kept') return entries.map(() => true);
-  if (fate === 'lost' && cut.model === 'journal') return [...durable];
-  if (cut.model === 'journal') {
-    // In order: a prefix of the volatile changes is kept.
-    const durableCount = durable.lastIndexOf(true) + 1;
-    let keptCount = durableCount;
-    const { share } = fate as { share: number };
-    const keepProbability = 1 - (1 - share) / Math.max(1, (entries.length - durableCount) / 4);
-    while (keptCount < entries.length && cut.chance(keepProbability)) keptCount += 1;
-    return entries.map((_, index) => index < keptCount);
-  }
   const kept = durable.map((isDurable) => isDurable || (fate !== 'lost' && cut.chance(fate.share)));
   // A kept change implies all earlier changes of the same name.
   const implied = new Map<Inode, Set<string>>();

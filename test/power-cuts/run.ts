@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { table } from '../../scripts/table.js';
 import type { Outcome } from './checker.js';
 import { checkAll } from './checkers.js';
-import { FSYNC_GROUPS, MODELS } from './cuts.js';
+import { FSYNC_GROUPS, type FsyncGroup } from './cuts.js';
 import { replay } from './disk.js';
 import { differences } from './disk-contents.js';
 import { record } from './record.js';
@@ -33,21 +33,18 @@ const { values } = parseArgs({
     seed: { type: 'string', default: Math.random().toString(36).slice(2) },
     only: { type: 'string' },
     trace: { type: 'string' },
-    'keep-trace': { type: 'boolean', default: false },
     'ignore-fsync': { type: 'string', default: '' },
-    model: { type: 'string', default: 'strict' },
     jobs: { type: 'string', default: '2' },
   },
 });
 
-/** Splits a comma-separated argument. Throws if an item is not allowed. */
-function parseList<Word extends string>(argument: string, allowed: readonly Word[]): Word[] {
-  const words = argument.split(',').filter(Boolean) as Word[];
-  if (words.every((word) => allowed.includes(word))) return words;
-  throw new Error(`"${argument}" is not one of ${allowed.join(', ')}`);
+/** Splits a comma-separated list of groups. Throws if one is unknown. */
+function parseGroups(list: string): FsyncGroup[] {
+  const groups = list.split(',').filter(Boolean) as FsyncGroup[];
+  if (groups.every((group) => FSYNC_GROUPS.includes(group))) return groups;
+  throw new Error(`"${list}" is not one of ${FSYNC_GROUPS.join(', ')}`);
 }
-const [model = 'strict'] = parseList(values.model, MODELS);
-const ignored = parseList(values['ignore-fsync'], FSYNC_GROUPS);
+const ignored = parseGroups(values['ignore-fsync']);
 const numbers =
   values.only?.split(',').map(Number) ?? Array.from({ length: Number(values.states) }, (_, index) => index);
 
@@ -117,21 +114,19 @@ function summary(): string {
 
 if (values.trace === undefined) await recordTrace();
 const without = ignored.length > 0 ? `, without fsync of ${ignored.join(', ')}` : '';
-console.log(`seed ${values.seed}, model ${model}${without}`);
+console.log(`seed ${values.seed}${without}`);
 const began = performance.now();
-await checkAll(numbers, Number(values.jobs), { seed: values.seed, model, ignored, trace, scratch }, report);
+await checkAll(numbers, Number(values.jobs), { seed: values.seed, ignored, trace, scratch }, report);
 const seconds = (performance.now() - began) / 1000;
 const failed = outcomes.filter(({ faults }) => faults.length > 0).sort((one, other) => one.number - other.number);
 console.log(`\n${summary()}\n`);
 console.log(
   `${outcomes.length - failed.length} states passed, ${failed.length} failed; ${(seconds / outcomes.length).toFixed(1)} s each.`,
 );
-if (values.trace !== undefined || values['keep-trace'] || failed.length > 0) {
-  const repeatOptions = [
-    `--trace ${trace} --seed ${values.seed} --model ${model}`,
-    ...(ignored.length > 0 ? [`--ignore-fsync ${ignored}`] : []),
-  ];
-  console.log(`To repeat: npm run test:power-cuts -- ${repeatOptions.join(' ')} --only ${failed[0]?.number ?? 0}`);
+if (values.trace !== undefined || failed.length > 0) {
+  const ignoreOption = ignored.length > 0 ? ` --ignore-fsync ${ignored}` : '';
+  const options = `--trace ${trace} --seed ${values.seed}${ignoreOption} --only ${failed[0]?.number ?? 0}`;
+  console.log(`To repeat: npm run test:power-cuts -- ${options}`);
 } else {
   await rm(trace, { recursive: true });
 }

@@ -41,7 +41,7 @@ function statesOf(operations: Operation[], overrides: Partial<Cut> = {}): Set<st
   const states = new Set<string>();
   for (let number = 0; number < 400; number += 1) {
     const { chance, pick } = randomFor('disk', number);
-    const cut: Cut = { at: END, model: 'strict', fate: pick(FATES), chance, respectsSyncs: () => true, ...overrides };
+    const cut: Cut = { at: END, fate: pick(FATES), chance, respectsSyncs: () => true, ...overrides };
     const files = [...crash(history, cut).contents].map(([name, content]) => {
       const bytes = content as Buffer;
       const sectors = Array.from(
@@ -79,25 +79,21 @@ t.test('an fsync in progress guarantees nothing', async (t) => {
   expectStates(t, statesOf(operations, { respectsSyncs: ({ isDirectory }) => isDirectory }), ['a:', 'a:1']);
 });
 
-t.test('an fsync of the directory makes a name durable; with a journal, so does an fsync of the file', async (t) => {
+t.test('an fsync of the directory makes a name durable, an fsync of the file does not', async (t) => {
   const operations = trace(create('a'), write('a', 1), sync('a'));
   expectStates(t, statesOf(operations), ['', 'a:1']);
-  expectStates(t, statesOf(operations, { model: 'journal' }), ['a:1']);
   expectStates(t, statesOf(trace(create('a'), write('a', 1), sync('a'), openRoot, sync('root'))), ['a:1']);
 });
 
 t.test('a rename is atomic', async (t) => {
   const base = [create('a'), write('a', 1), sync('a'), create('b'), write('b', 2), sync('b'), openRoot, sync('root')];
-  for (const model of ['strict', 'journal'] as const) {
-    expectStates(t, statesOf(trace(...base, rename('a', 'b')), { model }), ['a:1 b:2', 'b:1']);
-    expectStates(t, statesOf(trace(...base, rename('a', 'b'), sync('root')), { model }), ['b:1']);
-  }
+  expectStates(t, statesOf(trace(...base, rename('a', 'b'))), ['a:1 b:2', 'b:1']);
+  expectStates(t, statesOf(trace(...base, rename('a', 'b'), sync('root'))), ['b:1']);
 });
 
-t.test('changes of different names may be reordered, unless a journal keeps their order', async (t) => {
+t.test('changes of different names may be reordered', async (t) => {
   const operations = trace(openRoot, create('a'), create('b'));
   expectStates(t, statesOf(operations), ['', 'a:', 'b:', 'a: b:']);
-  expectStates(t, statesOf(operations, { model: 'journal' }), ['', 'a:', 'a: b:']);
 });
 
 t.test('changes of one name keep their order', async (t) => {
