@@ -5,7 +5,8 @@ import { scrape } from './support/prometheus.js';
 import { befriend, createPost, startTestService, type TestUser } from './support/service.js';
 import { recordStatements } from './support/statements.js';
 
-// Compares the statements of requests for hidden and for missing posts. `node .build/test/abuse/timing.js` measures their times.
+// Compares the statements of requests for hidden and for missing posts. `npm run test:abuse -- --only timing` measures their
+// times.
 const service = await startTestService(t);
 const statements = recordStatements(t);
 

@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
-import { parseArgs } from 'node:util';
 import { median } from '../../scripts/bench/statistics.js';
 import { picture } from '../support/picture.js';
-import { startProcess } from '../support/processes.js';
+import { HIGH_RATE_LIMITS } from '../support/processes.js';
 import { PASSWORD } from '../support/service.js';
 import { freshStores } from '../support/stores.js';
+import type { Figure } from './attack.js';
 import { Cleanup } from './cleanup.js';
 import { type SendOptions, send as sendTo } from './client.js';
+import { startAbusedService } from './service.js';
 
 /*
- * Measures whether response times distinguish hidden posts from missing ones: `node .build/test/abuse/timing.js [--pairs 500]`.
+ * Measures whether response times distinguish hidden posts from missing ones.
  *
  * For each operation it prints the AUC of the two distributions: the probability that a hidden post takes longer than a
- * missing one. 0.5 means that they are indistinguishable. The exit code is 1 if an AUC is MAX_AUC_DEVIATION or more away
- * from 0.5.
+ * missing one. 0.5 means that they are indistinguishable.
  */
 
 const MAX_AUC_DEVIATION = 0.1;
@@ -29,28 +29,34 @@ const TEXT = Array.from({ length: 10_000 }, () => String.fromCodePoint(0x1f300 +
   '',
 );
 
-const { values } = parseArgs({ options: { pairs: { type: 'string', default: '500' } } });
-const pairs = Number(values.pairs);
-
-const cleanup = new Cleanup();
-
-interface Target {
+interface Post {
   id: number;
   image: string;
 }
 
-const OPERATIONS: Record<string, (target: Target) => { method: string; path: string; form?: true }> = {
-  read: ({ id }) => ({ method: 'GET', path: `/posts/${id}` }),
-  image: ({ image }) => ({ method: 'GET', path: `/posts/image/${image}` }),
-  like: ({ id }) => ({ method: 'POST', path: `/posts/like?id=${id}` }),
-  unlike: ({ id }) => ({ method: 'DELETE', path: `/posts/like?id=${id}` }),
-  edit: ({ id }) => ({ method: 'PUT', path: `/posts/edit?id=${id}`, form: true }),
-  delete: ({ id }) => ({ method: 'DELETE', path: `/posts/delete?id=${id}` }),
+interface Operation {
+  method: string;
+  path(post: Post): string;
+  form?: true;
+}
+
+const OPERATIONS: Record<string, Operation> = {
+  read: { method: 'GET', path: ({ id }) => `/posts/${id}` },
+  image: { method: 'GET', path: ({ image }) => `/posts/image/${image}` },
+  like: { method: 'POST', path: ({ id }) => `/posts/like?id=${id}` },
+  unlike: { method: 'DELETE', path: ({ id }) => `/posts/like?id=${id}` },
+  edit: { method: 'PUT', path: ({ id }) => `/posts/edit?id=${id}`, form: true },
+  delete: { method: 'DELETE', path: ({ id }) => `/posts/delete?id=${id}` },
 };
 
-async function measure(): Promise<boolean> {
-  const { url } = await startProcess(cleanup, await freshStores(cleanup));
+/** Posts of both kinds, and the token of a user who may see neither. */
+interface Fixture {
+  hidden: Post[];
+  missing: Post[];
+  stranger: string;
+}
 
+async function createFixture(url: string): Promise<Fixture> {
   const send = async (method: string, path: string, options: SendOptions) => {
     const { status, body } = await sendTo(url, method, path, options);
     if (status >= 300) throw new Error(`${method} ${path}: ${status}`);
@@ -61,14 +67,13 @@ async function measure(): Promise<boolean> {
     await send('POST', '/auth/register', { json: { name, username: name, email, password: PASSWORD } });
     return (await send('POST', '/auth/login', { json: { email, password: PASSWORD } })).token;
   };
-
   const author = await createUser('author');
-  const createPost = async (): Promise<Target> => {
-    const image = picture();
-    const post = await send('POST', '/posts/create', { token: author, form: { title: 'A title', text: TEXT, image } });
+  const createPost = async (): Promise<Post> => {
+    const form = { title: 'A title', text: TEXT, image: picture() };
+    const post = await send('POST', '/posts/create', { token: author, form });
     return { id: post.id, image: post.image.split('/').at(-1) };
   };
-  const [hidden, missing]: [Target[], Target[]] = [[], []];
+  const [hidden, missing]: [Post[], Post[]] = [[], []];
   for (let count = 0; count < POSTS; count += 1) {
     hidden.push(await createPost());
     const deleted = await createPost();
@@ -76,47 +81,44 @@ async function measure(): Promise<boolean> {
     missing.push({ id: deleted.id, image: `${randomBytes(16).toString('hex')}.png` });
   }
   await send('PUT', '/profiles/me', { token: author, form: { private: 'true' } });
-  const stranger = await createUser('stranger');
+  return { hidden, missing, stranger: await createUser('stranger') };
+}
 
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  cleanup.teardown(() => agent.destroy());
-  const form = '--b\r\nContent-Disposition: form-data; name="title"\r\n\r\nMine\r\n--b--\r\n';
-  const formHeaders = { 'Content-Type': 'multipart/form-data; boundary=b', 'Content-Length': form.length };
-  const measureMs = ({ method, path, form: hasForm }: { method: string; path: string; form?: true }) =>
-    new Promise<number>((resolve, reject) => {
-      const headers = { Authorization: `Bearer ${stranger}`, ...(hasForm && formHeaders) };
-      const started = performance.now();
-      const outgoing = request(url + path, { method, agent, headers }, (response) => {
-        const elapsed = performance.now() - started;
-        if (response.statusCode !== 404) reject(new Error(`${method} ${path}: ${response.statusCode}`));
-        response.resume().on('end', () => resolve(elapsed));
-      });
-      outgoing.on('error', reject).end(hasForm && form);
+const FORM = '--b\r\nContent-Disposition: form-data; name="title"\r\n\r\nMine\r\n--b--\r\n';
+const FORM_HEADERS = { 'Content-Type': 'multipart/form-data; boundary=b', 'Content-Length': FORM.length };
+
+/** Returns the time until the head of the 404 has arrived. */
+function measureMs(url: string, agent: Agent, token: string, { method, path, form }: Operation, post: Post) {
+  return new Promise<number>((resolve, reject) => {
+    const headers = { Authorization: `Bearer ${token}`, ...(form && FORM_HEADERS) };
+    const started = performance.now();
+    const outgoing = request(url + path(post), { method, agent, headers }, (response) => {
+      const elapsed = performance.now() - started;
+      if (response.statusCode !== 404) reject(new Error(`${method} ${path(post)}: ${response.statusCode}`));
+      response.resume().on('end', () => resolve(elapsed));
     });
+    outgoing.on('error', reject).end(form && FORM);
+  });
+}
 
-  let passed = true;
-  for (const [name, requestFor] of Object.entries(OPERATIONS)) {
-    const times: { hidden: number[]; missing: number[] } = { hidden: [], missing: [] };
-    for (let pair = -WARM_UP_PAIRS; pair < pairs; pair += 1) {
-      const kinds = [
-        ['hidden', hidden],
-        ['missing', missing],
-      ] as const;
-      for (const [kind, targets] of Math.random() < 0.5 ? kinds : kinds.toReversed()) {
-        const target = targets[Math.floor(Math.random() * targets.length)] as Target;
-        const milliseconds = await measureMs(requestFor(target));
-        if (pair >= 0) times[kind].push(milliseconds);
-      }
+/** Returns the response times of an operation, measured in pairs of a hidden and a missing post in random order. */
+async function measurePairs(
+  pairs: number,
+  { hidden, missing }: Fixture,
+  measure: (post: Post) => Promise<number>,
+): Promise<Record<'hidden' | 'missing', number[]>> {
+  const times: Record<'hidden' | 'missing', number[]> = { hidden: [], missing: [] };
+  const kinds = [
+    ['hidden', hidden],
+    ['missing', missing],
+  ] as const;
+  for (let pair = -WARM_UP_PAIRS; pair < pairs; pair += 1) {
+    for (const [kind, posts] of Math.random() < 0.5 ? kinds : kinds.toReversed()) {
+      const milliseconds = await measure(posts[Math.floor(Math.random() * posts.length)] as Post);
+      if (pair >= 0) times[kind].push(milliseconds);
     }
-    const auc = areaUnderCurve(times.hidden, times.missing);
-    const passes = Math.abs(auc - 0.5) < MAX_AUC_DEVIATION;
-    passed &&= passes;
-    const [hiddenMs, missingMs] = [times.hidden, times.missing].map((list) => median(list).toFixed(2));
-    console.log(
-      `${name.padEnd(8)} AUC ${auc.toFixed(3)}  hidden ${hiddenMs} ms, missing ${missingMs} ms  ${passes ? 'passed' : 'FAILED'}`,
-    );
   }
-  return passed;
+  return times;
 }
 
 /** Returns the share of pairs, one value of each list, whose first value is larger. Equal values count half. */
@@ -126,8 +128,30 @@ function areaUnderCurve(ones: readonly number[], others: readonly number[]): num
   return larger / (ones.length * others.length);
 }
 
-try {
-  if (!(await measure())) process.exitCode = 1;
-} finally {
-  await cleanup.run();
+/** Returns the number of operations whose response times distinguish hidden posts from missing ones. */
+export async function measureTiming(pairs: number): Promise<Figure> {
+  const cleanup = new Cleanup();
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  cleanup.teardown(() => agent.destroy());
+  let distinguishable = 0;
+  try {
+    const environment = { ...(await freshStores(cleanup)), ...HIGH_RATE_LIMITS, LOG_LEVEL: 'warn' };
+    const { url } = await startAbusedService(cleanup, environment);
+    const fixture = await createFixture(url);
+    for (const [name, operation] of Object.entries(OPERATIONS)) {
+      const { hidden, missing } = await measurePairs(pairs, fixture, (post) =>
+        measureMs(url, agent, fixture.stranger, operation, post),
+      );
+      const auc = areaUnderCurve(hidden, missing);
+      const passes = Math.abs(auc - 0.5) < MAX_AUC_DEVIATION;
+      if (!passes) distinguishable += 1;
+      const [hiddenMs, missingMs] = [hidden, missing].map((times) => median(times).toFixed(2));
+      console.log(
+        `${name.padEnd(8)} AUC ${auc.toFixed(3)}  hidden ${hiddenMs} ms, missing ${missingMs} ms  ${passes ? 'passed' : 'FAILED'}`,
+      );
+    }
+  } finally {
+    await cleanup.run();
+  }
+  return { name: 'distinguishable', value: distinguishable, atMost: 0 };
 }
