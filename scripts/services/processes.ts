@@ -66,40 +66,29 @@ export async function terminate(target: ProcessIdentity, stopSignal: NodeJS.Sign
 /** Returns the start time of a process in a system-specific form, or undefined if it has exited or is a zombie. */
 function startTimeOf(pid: number): string | undefined {
   if (!onLinux) {
-    const [state, ...start] = runPs(pid, 'stat=,lstart=')?.split(/\s+/) ?? [];
+    const [state, ...start] = runPs(pid)?.split(/\s+/) ?? [];
     return state === undefined || state.startsWith('Z') ? undefined : start.join(' ');
   }
   // proc_pid_stat(5): the name, field 2, is in parentheses and may contain any character. State is field 3, start field 22.
-  const fields = readProcFile(pid, 'stat')
+  const fields = readStat(pid)
     ?.replace(/^.*\) /s, '')
     .split(' ');
   if (fields === undefined || fields[0] === 'Z' || fields[0] === 'X') return undefined;
   return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${fields[19]}`;
 }
 
-/** Returns the memory of a process in bytes. On Linux: the PSS, including its direct children. */
-export function memoryOf({ pid }: ProcessIdentity): number {
-  if (!onLinux) return Number(runPs(pid, 'rss=') ?? 0) * 1024;
-  const children = readProcFile(pid, `task/${pid}/children`)?.trim().split(' ').map(Number) ?? [];
-  const kilobytes = [pid, ...children].map((id) =>
-    Number(/^Pss: +(\d+)/m.exec(readProcFile(id, 'smaps_rollup') ?? '')?.[1] ?? 0),
-  );
-  return kilobytes.reduce((sum, size) => sum + size, 0) * 1024;
-}
-
-function readProcFile(pid: number, file: string): string | undefined {
+function readStat(pid: number): string | undefined {
   try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+    return readFileSync(`/proc/${pid}/stat`, 'utf8');
   } catch {
     return undefined;
   }
 }
 
-function runPs(pid: number, columns: string): string | undefined {
+function runPs(pid: number): string | undefined {
   try {
-    return execFileSync('ps', ['-o', columns, '-p', String(pid)], { env: { LC_ALL: 'C', PATH: process.env.PATH } })
-      .toString()
-      .trim();
+    const env = { LC_ALL: 'C', PATH: process.env.PATH };
+    return execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { env }).toString().trim();
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 import { table } from '../table.js';
 import { isReady, requireState } from './control.js';
-import { isAlive, memoryOf } from './processes.js';
+import { isAlive } from './processes.js';
 import { servers } from './servers.js';
 import { SERVER_NAMES } from './state.js';
 
@@ -17,7 +17,6 @@ export async function printStatus(): Promise<boolean> {
         address: `127.0.0.1:${state.ports[name] ?? ''}`,
         pid: alive ? String(running.pid) : '',
         state: !alive ? 'down' : (await isReady(state, name)) ? 'up' : 'no response',
-        memory: alive ? `${Math.round(memoryOf(running) / 2 ** 20)} MiB` : '',
       };
     }),
   );
