@@ -225,21 +225,6 @@ test('accepts only plain UTF-8 text', async (t) => {
   await expectForm(t, [text('title', 'x', 'Content-Transfer-Encoding: 8bit')], [], { title: 'x' }, '8bit');
 });
 
-test('stores images of every type unchanged', async (t) => {
-  for (const [kind, bytes] of Object.entries(samples)) {
-    const mediaType = kind === 'apng' ? 'image/png' : `image/${kind}`;
-    await expectImage(t, [file('image', bytes, `image/${kind}`)], mediaType, bytes, kind);
-    await expectImage(t, [file('image', bytes, 'application/octet-stream')], mediaType, bytes, `${kind}, untyped`);
-    await expectImage(t, [file('image', bytes)], mediaType, bytes, `${kind} with no type at all`);
-    await expectImage(t, [file('image', bytes, '')], mediaType, bytes, `${kind} with an empty type`);
-  }
-  await expectImage(t, [file('image', samples.jpeg, 'image/jpg')], 'image/jpeg', samples.jpeg, 'image/jpg');
-  await expectImage(t, [file('image', samples.apng, 'image/png')], 'image/png', samples.apng, 'APNG as PNG');
-  await expectImage(t, [file('image', samples.png, 'IMAGE/PNG; a=b')], 'image/png', samples.png, 'any letter case');
-  const large = Buffer.concat([samples.png, Buffer.alloc(limits.maxFileBytes - samples.png.length)]);
-  await expectImage(t, [file('image', large, 'image/png')], 'image/png', large, 'maximum size');
-});
-
 test('removes metadata from images, and reports the remaining size', async (t) => {
   const tagged = Buffer.concat([samples.jpeg, Buffer.from('a trailer')]);
   await expectImage(t, [file('image', tagged)], 'image/jpeg', samples.jpeg, 'removed');
@@ -288,6 +273,7 @@ test('recognizes file parts', async (t) => {
   for (const headers of [
     ['Content-Disposition: form-data; name="image"', 'Content-Type: application/octet-stream'],
     ['Content-Disposition: form-data; name="image"', 'Content-Type: image/png'],
+    ['Content-Disposition: form-data; name="image"; filename="a.png"', 'Content-Type: '],
     ['Content-Disposition: form-data; name=image; filename=a.png'],
     ['content-disposition:form-data;filename="a;b.png";name="image"'],
     ['Content-Disposition: form-data; name="image"; filename*=UTF-8\'\'%e2%82%ac.png'],
