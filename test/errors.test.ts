@@ -68,16 +68,6 @@ t.test('field problems have messages that can be shown to a user', async (t) => 
   }
 });
 
-t.test('a problem that occurs several times is listed once', async (t) => {
-  const form = new FormData();
-  for (const value of ['1', '2', '3', '4']) form.append('title', value);
-  const { body } = await user.send('POST', '/posts/create', { body: form });
-  t.same(body.errors, [
-    { in: 'body', field: 'title', code: 'repeated', message: 'must not be repeated' },
-    { in: 'body', field: 'text', code: 'required', message: 'is required' },
-  ]);
-});
-
 t.test('errors of different causes have different messages', async (t) => {
   const [other, friend] = [await service.createUser(), await service.createUser()];
   await user.send('POST', `/friends/request?to=${other.id}`);
