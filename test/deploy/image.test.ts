@@ -3,8 +3,9 @@ import { constants } from 'node:os';
 import { dirname } from 'node:path';
 import t, { type Test } from 'tap';
 import { checkContract } from '../support/contract-run.js';
+import { createSender } from '../support/requests.js';
 import { claimGraphFor, freshStores, needsServers } from '../support/stores.js';
-import { PASSWORD } from '../support/users.js';
+import { PASSWORD, registerUser } from '../support/users.js';
 import { buildImage, type Container, type Containers, needsContainers } from './containers.js';
 
 // On a busy machine, the build takes minutes.
@@ -25,22 +26,6 @@ async function createVolume(t: Test, { podman }: Containers): Promise<string> {
   t.teardown(() => podman('volume', 'rm', '--force', name));
   return `--volume=${name}:/data`;
 }
-
-const account = { name: 'Test User', username: 'someone', email: 'someone@people.example', password: PASSWORD };
-
-const sendJson = (url: string, json: object) =>
-  fetch(url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(json) });
-
-async function logIn({ url }: Container): Promise<string> {
-  const { email, password } = account;
-  const response = await sendJson(`${url}/auth/login`, { email, password });
-  return ((await response.json()) as { token: string }).token;
-}
-
-const getStatus = async ({ url }: Container, token: string) => {
-  const { status } = await fetch(`${url}/auth/me`, { headers: { Authorization: `Bearer ${token}` } });
-  return status;
-};
 
 t.test('the image', needsContainers, async (t) => {
   const containers = await buildImage(t);
@@ -112,12 +97,12 @@ t.test('the image', needsContainers, async (t) => {
     t.same(ids('failed'), []);
     t.ok(ids('passed').length > 600, `${ids('passed').length} rules passed`);
 
-    t.equal((await sendJson(`${first.url}/auth/register`, account)).status, 201);
-    const token = await logIn(first);
+    const { token } = await registerUser(t, first.url);
     t.equal(await first.stop(), 0);
 
     const second = await start([volume]);
-    t.equal(await getStatus(second, token), 200, 'the session and the keys are still there');
+    const { status } = await createSender(t, second.url)('GET', '/auth/me', { token });
+    t.equal(status, 200, 'the session and the keys are still there');
     t.equal(await second.stop(), 0);
   });
 
@@ -125,7 +110,7 @@ t.test('the image', needsContainers, async (t) => {
     const volume = await createVolume(t, containers);
     t.match(await run([volume], 'node', 'scripts/migrate.js'), { code: 0, output: /applied/ });
     const service = await start([volume]);
-    await sendJson(`${service.url}/auth/register`, account);
+    const { email } = await registerUser(t, service.url);
     await podman('exec', service.name, 'node', 'scripts/backup.js', '--to', '/data/backup.tar');
     t.equal(await service.stop(), 0);
     t.match(await run([volume], 'node', 'scripts/verify/index.js'), { code: 0 });
@@ -134,7 +119,8 @@ t.test('the image', needsContainers, async (t) => {
     const source = `${volume.replace(':/data', ':/backup')}:ro`;
     t.match(await run([restored, source], 'node', 'scripts/restore.js', '--from', '/backup/backup.tar'), { code: 0 });
     const successor = await start([restored]);
-    t.ok(await logIn(successor));
+    const login = { json: { email, password: PASSWORD } };
+    t.equal((await createSender(t, successor.url)('POST', '/auth/login', login)).status, 200);
     t.equal(await successor.stop(), 0);
     t.match(await run([restored], 'node', 'scripts/doctor/index.js'), { output: /\d+ failed, \d+ warnings/ });
     t.match(await run([restored], 'node', 'scripts/move/index.js'), { output: /--to FILE/ });
@@ -156,7 +142,7 @@ t.test('the image', needsContainers, async (t) => {
     const variables = Object.entries(stores).map(([name, value]) => `--env=${name}=${value}`);
     const service = await start(['--env=WORKERS=2', ...variables]);
     t.ok(await isHealthy(service));
-    t.equal((await sendJson(`${service.url}/auth/register`, account)).status, 201);
+    await registerUser(t, service.url);
     t.equal(await service.stop(), 0);
   });
 });
