@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
-import { PNG_SIGNATURE, pngChunk } from '../../scripts/png.js';
+import { PNG_SIGNATURE, pngChunk, pngHeader } from '../../scripts/png.js';
 import type { Random } from '../support/random.js';
 import { createSender, type RequestOptions, type TestResponse } from '../support/requests.js';
 import type { CompletedRequest, Fact } from './facts.js';
@@ -21,18 +21,16 @@ export const createThrowingSender = (url: string) =>
     url,
   );
 
-const WIDTH_PIXELS = 99;
+const WIDTH_PIXELS = 33;
+/** A row is its filter, a byte, and three bytes for each pixel. */
+const ROW_BYTES = 1 + 3 * WIDTH_PIXELS;
 
-/** Returns a grayscale PNG of about this many random bytes, so that no two files share a sector. */
+/** Returns a PNG of about this many random bytes, so that no two files share a sector. */
 export function noiseImage(random: Random, bytes: number): Buffer {
-  const height = Math.ceil(bytes / (WIDTH_PIXELS + 1));
-  const rows = Buffer.from(Array.from({ length: height * (WIDTH_PIXELS + 1) }, () => random.below(256)));
-  for (let row = 0; row < height; row += 1) rows[row * (WIDTH_PIXELS + 1)] = 0;
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(WIDTH_PIXELS, 0);
-  header.writeUInt32BE(height, 4);
-  header[8] = 8;
-  const chunks = [pngChunk('IHDR', header), pngChunk('IDAT', deflateSync(rows)), pngChunk('IEND', '')];
+  const height = Math.ceil(bytes / ROW_BYTES);
+  const rows = Buffer.from(Array.from({ length: height * ROW_BYTES }, () => random.below(256)));
+  for (let row = 0; row < height; row += 1) rows[row * ROW_BYTES] = 0;
+  const chunks = [pngHeader(WIDTH_PIXELS, height), pngChunk('IDAT', deflateSync(rows)), pngChunk('IEND', '')];
   return Buffer.concat([PNG_SIGNATURE, ...chunks]);
 }
 
