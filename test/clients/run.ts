@@ -15,17 +15,16 @@ import { type Result, readmeTable, resultTable, tableInReadme, writeTableInReadm
  * Generates a client with every generator, from the document that a service serves, compiles it, and runs one scenario
  * against that service.
  *
- *   npm run test:clients -- --only typescript go/oapi-codegen    only these languages or clients
- *   npm run test:clients -- --write                              writes the table into test/clients/README.md
+ *   npm run test:clients -- --only typescript    only this language or client, such as go/oapi-codegen; can be repeated
+ *   npm run test:clients -- --write              writes the table into test/clients/README.md
  */
 
 t.setTimeout(0);
 
-const { values, positionals } = parseArgs({
-  options: { only: { type: 'string', multiple: true }, write: { type: 'boolean' } },
-  allowPositionals: true,
+const { values } = parseArgs({
+  options: { only: { type: 'string', multiple: true, default: [] }, write: { type: 'boolean' } },
 });
-const only = [...(values.only ?? []), ...positionals];
+const { only } = values;
 const matches = (client: Client, name: string) => nameOf(client) === name || client.language.name === name;
 const unknown = only.filter((name) => !clients.some((client) => matches(client, name)));
 if (unknown.length > 0) {
