@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
 import { createDirectoryAtomically } from './once.js';
 
 export const GO_INSTALL_HINT = 'apt-get install golang, brew install go, or https://go.dev/dl; 1.21 or later';
@@ -30,4 +33,19 @@ export function installGoProgram(
     await rename(join(GOBIN, program), join(partial, program));
     await rm(buildDirectory, { recursive: true });
   });
+}
+
+const run = promisify(execFile);
+
+/** Returns the path of a Go program of this version, which is built into the directory if that is missing. */
+export async function ensureGoProgram(directory: string, packagePath: string, version: string): Promise<string> {
+  if (!existsSync(directory)) {
+    await run('go', ['version']).catch(() => {
+      throw new Error(`Go is required to build ${packagePath}: ${GO_INSTALL_HINT}`);
+    });
+    await installGoProgram(directory, packagePath, version, (args, env) =>
+      run('go', args, { env: { ...process.env, ...env } }),
+    );
+  }
+  return join(directory, basename(packagePath));
 }

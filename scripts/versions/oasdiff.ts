@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { toolsFolder } from '../tools/folder.js';
-import { GO_INSTALL_HINT, installGoProgram } from '../tools/go.js';
+import { ensureGoProgram } from '../tools/go.js';
 
 const VERSION = 'v1.33.0';
 const GO_PACKAGE = 'github.com/oasdiff/oasdiff';
@@ -43,9 +42,8 @@ export async function findChanges(released: string, current: string): Promise<Ch
     '--deprecation-days-stable',
     String(DEPRECATION_NOTICE_DAYS),
   ];
-  const { stdout } = await run(await ensureOasdiff(), ['changelog', ...options, released, current], {
-    maxBuffer: MAX_OUTPUT_BYTES,
-  });
+  const oasdiff = await ensureGoProgram(directory, GO_PACKAGE, VERSION);
+  const { stdout } = await run(oasdiff, ['changelog', ...options, released, current], { maxBuffer: MAX_OUTPUT_BYTES });
   const findings: Finding[] = stdout.trim() === '' ? [] : JSON.parse(stdout);
   return findings.map(({ text, level, operation, path, section }) => ({
     description: text,
@@ -58,16 +56,3 @@ const directory = toolsFolder('oasdiff', VERSION);
 
 /** Returns whether oasdiff is already built. */
 export const isOasdiffBuilt = (): boolean => existsSync(directory);
-
-/** Builds oasdiff if necessary, and returns the path of the program. */
-async function ensureOasdiff(): Promise<string> {
-  if (!isOasdiffBuilt()) {
-    await run('go', ['version']).catch(() => {
-      throw new Error(`Go is required to build oasdiff: ${GO_INSTALL_HINT}`);
-    });
-    await installGoProgram(directory, GO_PACKAGE, VERSION, (args, env) =>
-      run('go', args, { env: { ...process.env, ...env } }),
-    );
-  }
-  return join(directory, 'oasdiff');
-}

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 import { readConfig } from '../../handlers/config/index.js';
 import { findCommand } from '../../scripts/services/tools.js';
 import { toolsFolder } from '../../scripts/tools/folder.js';
-import { installGoProgram } from '../../scripts/tools/go.js';
+import { ensureGoProgram } from '../../scripts/tools/go.js';
 import { temporaryDirectory } from '../support/stores.js';
 
 const run = promisify(execFile);
@@ -16,7 +16,9 @@ const FOLDER = join('scripts', 'deploy');
 const COMPOSE_FILE = resolve(FOLDER, 'compose.yaml');
 
 /** The loader of Docker Compose. Its program validates a file by the schema and checks its references. */
-const COMPOSE_GO = { path: 'github.com/compose-spec/compose-go/v2/cmd', version: 'v2.16.2' };
+const COMPOSE_GO_VERSION = 'v2.16.2';
+const COMPOSE_GO_PACKAGE = 'github.com/compose-spec/compose-go/v2/cmd';
+const composeGoFolder = toolsFolder('compose-go', COMPOSE_GO_VERSION);
 
 interface ComposeService {
   image: string;
@@ -41,20 +43,13 @@ interface ComposeModel {
 }
 
 const needsGo = {
-  skip: !existsSync(composeGoFolder()) && !findCommand('go') && 'needs go: apt-get install golang',
+  skip: !existsSync(composeGoFolder) && !findCommand('go') && 'needs go: apt-get install golang',
 };
-
-function composeGoFolder(): string {
-  return toolsFolder('compose-go', COMPOSE_GO.version);
-}
 
 /** Returns the file's model, with the defaults of its variables. */
 async function load(file: string): Promise<ComposeModel> {
-  if (!existsSync(composeGoFolder()))
-    await installGoProgram(composeGoFolder(), COMPOSE_GO.path, COMPOSE_GO.version, (args, env) =>
-      run('go', args, { env: { ...process.env, ...env } }),
-    );
-  const { stdout } = await run(join(composeGoFolder(), 'cmd'), ['-format', 'json', file], { cwd: FOLDER });
+  const composeGo = await ensureGoProgram(composeGoFolder, COMPOSE_GO_PACKAGE, COMPOSE_GO_VERSION);
+  const { stdout } = await run(composeGo, ['-format', 'json', file], { cwd: FOLDER });
   return JSON.parse(stdout);
 }
 
