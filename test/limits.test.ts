@@ -1,8 +1,9 @@
 import t, { type Test } from 'tap';
+import type { HttpOptions } from './support/http.js';
 import { scrape } from './support/prometheus.js';
 import { problemsOf, type TestResponse } from './support/requests.js';
 import { startTestService } from './support/service.js';
-import { createWireSender, nextAcceptedSocket, openConnection, type WireOptions, writeBytes } from './support/wire.js';
+import { createWireSender, nextAcceptedSocket, openConnection, writeBytes } from './support/wire.js';
 
 const APP = 'https://app.example';
 const LIMITS = { RATE_LIMIT_MAX: '3', RATE_LIMIT_STRICT_MAX: '2' };
@@ -11,7 +12,7 @@ const service = await startTestService(t, { ...LIMITS, TRUST_PROXY: '127.0.0.0/8
 const send = createWireSender(t, service.url);
 
 /** Sends a request as a proxy does. Each test uses different addresses. */
-const forwarded = (addresses: string, path = '/posts', { headers, ...sent }: WireOptions = {}, method = 'GET') =>
+const forwarded = (addresses: string, path = '/posts', { headers, ...sent }: HttpOptions = {}, method = 'GET') =>
   send(method, path, { ...sent, headers: { ...headers, 'X-Forwarded-For': addresses } });
 
 const remaining = ({ headers }: TestResponse) => Number(headers.get('x-ratelimit-remaining') ?? Number.NaN);
@@ -185,7 +186,7 @@ t.test('pages of allowed origins may read a 429', async (t) => {
 });
 
 t.test('every bucket has its policy', async (t) => {
-  const headersOf = async (method: string, path: string, sent?: WireOptions) => {
+  const headersOf = async (method: string, path: string, sent?: HttpOptions) => {
     const { headers } = await forwarded('203.0.113.23', path, sent, method);
     return [headers.get('ratelimit-policy'), headers.get('ratelimit')?.replace(/t=(899|900)$/, 't=…')];
   };

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { percentile } from '../../scripts/bench/statistics.js';
 import type { Lifetime } from '../support/lifetime.js';
+import type { TestResponse } from '../support/requests.js';
 import type { SendOptions } from './client.js';
 import type { HonestRequest, Observation } from './observe.js';
 import type { AbusedService, StartOptions } from './service.js';
@@ -26,7 +27,7 @@ export interface Target extends Lifetime {
   /** Aborted when the attack has used up its time. */
   signal: AbortSignal;
   /** Sends a request to the service, from one of many addresses unless the options name one. */
-  send(method: string, path: string, options?: SendOptions): ReturnType<typeof import('./client.js').send>;
+  send(method: string, path: string, options?: SendOptions): Promise<TestResponse>;
   /** Registers an account and logs it in. */
   createAccount(): Promise<Account>;
 }

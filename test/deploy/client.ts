@@ -1,17 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:http2';
-import { Agent, request } from 'node:https';
+import { Agent } from 'node:https';
 import type { Test } from 'tap';
-import { encodeBody, readHeaders } from '../../scripts/contract-test/exchange.js';
+import { encodeBody } from '../../scripts/contract-test/exchange.js';
+import { type HttpOptions, sendByHttp } from '../support/http.js';
 import { type TestResponse, toTestResponse } from '../support/requests.js';
 import type { Topology } from './topology.js';
 
-export interface ProxiedRequest {
-  token?: string;
-  json?: unknown;
-  form?: Record<string, string | Blob>;
-  headers?: Record<string, string>;
-}
+export type ProxiedRequest = Pick<HttpOptions, 'token' | 'json' | 'form' | 'headers'>;
 
 export type Send = (method: string, path: string, options?: ProxiedRequest) => Promise<TestResponse>;
 
@@ -23,27 +19,7 @@ export async function createClient(t: Test, topology: Topology, localAddress = '
   const ca = await readFile(topology.certificate);
   const agent = new Agent({ ca, localAddress, family: 4, keepAlive: true });
   t.teardown(() => agent.destroy());
-  return async (method, path, options = {}) => {
-    const { type, body } = await encodeBody(options);
-    const headers = {
-      ...(options.token !== undefined && { Authorization: `Bearer ${options.token}` }),
-      ...(type !== undefined && { 'Content-Type': type }),
-      ...(body && { 'Content-Length': String(body.byteLength) }),
-      ...options.headers,
-    };
-    return new Promise((resolve, reject) => {
-      const outgoing = request(topology.url + path, { method, headers, agent }, (incoming) => {
-        const chunks: Buffer[] = [];
-        incoming.on('error', reject);
-        incoming.on('data', (chunk) => chunks.push(chunk));
-        incoming.on('end', () =>
-          resolve(toTestResponse(incoming.statusCode ?? 0, readHeaders(incoming), Buffer.concat(chunks))),
-        );
-      });
-      outgoing.on('error', reject);
-      outgoing.end(body);
-    });
-  };
+  return (method, path, options) => sendByHttp(topology.url, method, path, { agent, ...options });
 }
 
 /** Sends one request by HTTP/2, which the client requires. */

@@ -1,5 +1,6 @@
-import { type Received, send } from '../abuse/client.js';
+import { send } from '../abuse/client.js';
 import { picture } from '../support/picture.js';
+import type { TestResponse } from '../support/requests.js';
 
 /** An account that the fuzzer uses. */
 interface Attacker {
@@ -113,4 +114,4 @@ export async function createFixture(url: string, seed: string): Promise<FuzzSetu
   };
 }
 
-const describe = (path: string, { status, bytes }: Received) => `${path} ${status} ${bytes.toString('base64')}`;
+const describe = (path: string, { status, bytes }: TestResponse) => `${path} ${status} ${bytes.toString('base64')}`;

@@ -1,53 +1,19 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { once } from 'node:events';
-import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
+import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import type { Test } from 'tap';
-import { expectConformance, type TestResponse, toTestResponse } from './requests.js';
+import { type HttpOptions, sendByHttp } from './http.js';
+import { expectConformance, type TestResponse } from './requests.js';
 
-export interface WireOptions {
-  token?: string | undefined;
-  headers?: OutgoingHttpHeaders;
-  /** Sent with Content-Length, unless the headers set Transfer-Encoding. */
-  body?: string | Uint8Array;
-}
-
-type WireSender = (method: string, path: string, sent?: WireOptions) => Promise<TestResponse>;
-
-/**
- * Returns a function that sends requests by `node:http`, which unlike fetch supports any method, header and path, a
- * body with GET, and chunked bodies. Responses of operations are checked against the contract.
- */
-export function createWireSender(t: Test, url: string): WireSender {
+/** Returns a function that sends requests by `node:http`, and checks responses of operations against the contract. */
+export function createWireSender(t: Test, url: string) {
   const agent = new Agent({ keepAlive: true, maxSockets: 4 });
   t.teardown(() => agent.destroy());
-  return async (method, path, { token, headers = {}, body } = {}) => {
-    const clientRequest = request(url, { agent, method, path });
-    if (token !== undefined) clientRequest.setHeader('Authorization', `Bearer ${token}`);
-    for (const [name, value] of Object.entries(headers)) clientRequest.setHeader(name, value ?? '');
-    if (body !== undefined && !clientRequest.hasHeader('Transfer-Encoding')) {
-      clientRequest.setHeader('Content-Length', Buffer.byteLength(body));
-    }
-    clientRequest.end(body);
-    const [response] = (await once(clientRequest, 'response')) as [IncomingMessage];
-    const result = await readResponse(response);
-    expectConformance(t, method, path, result);
-    return result;
+  return async (method: string, path: string, options: HttpOptions = {}): Promise<TestResponse> => {
+    const response = await sendByHttp(url, method, path, { agent, ...options });
+    expectConformance(t, method, path, response);
+    return response;
   };
-}
-
-async function readResponse(response: IncomingMessage): Promise<TestResponse> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk);
-  const bytes = Buffer.concat(chunks);
-  const headers = new Headers();
-  for (const [name, values = []] of Object.entries(response.headersDistinct)) {
-    for (const value of values) headers.append(name, value);
-  }
-  const status = response.statusCode ?? 0;
-  return headers.has('content-encoding')
-    ? { status, headers, bytes, body: undefined }
-    : toTestResponse(status, headers, bytes);
 }
 
 interface Connection {

@@ -1,7 +1,8 @@
 import { type ContractOperation, contract } from '../../../scripts/contract-test/document.js';
 import { nastyJson, nastyTexts } from '../../support/nasty-texts.js';
+import type { TestResponse } from '../../support/requests.js';
 import { type Attack, loopDelay, noErrors, type Target } from '../attack.js';
-import { type Received, statusOf } from '../client.js';
+import { statusOf } from '../client.js';
 
 const JSON_TYPE = 'application/json';
 
@@ -21,7 +22,7 @@ export const nastyTextsEverywhere: Attack = {
     return {
       async run() {
         let faults = 0;
-        const countFault = async (response: Promise<Received>) => {
+        const countFault = async (response: Promise<TestResponse>) => {
           const status = await statusOf(response);
           if (status >= 500 || status === 0) faults += 1;
         };
@@ -60,7 +61,7 @@ function sendField(
   text: string,
   token: string,
   postId: number,
-): Promise<Received> {
+): Promise<TestResponse> {
   const [example] = Object.values(operation.requestBody?.examples ?? {});
   const values = Object.entries(example?.value ?? {}).filter(([, value]) => typeof value === 'string');
   const fields = { ...(Object.fromEntries(values) as Record<string, string>), [field]: text };
