@@ -5,7 +5,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Lifetime } from '../support/lifetime.js';
-import { script } from '../support/processes.js';
+import { addressesIn, script } from '../support/processes.js';
 import { claimGraphFor, temporaryDirectory } from '../support/stores.js';
 
 /** A service under attack, in a separate process that logs to a file. */
@@ -31,12 +31,7 @@ const POLL_INTERVAL_MS = 25;
 
 const running = new Set<ChildProcess>();
 
-/** Kills the process group of a child, spawned with `detached`, when this process exits. */
-export function killOnExit(child: ChildProcess): void {
-  running.add(child);
-  child.once('close', () => running.delete(child));
-}
-
+/** Kills the process groups of services, spawned with `detached`, when this process exits. */
 process.once('exit', () => {
   for (const { pid } of running) {
     try {
@@ -67,7 +62,8 @@ export async function startAbusedService(
     detached: true,
   });
   closeSync(output);
-  killOnExit(child);
+  running.add(child);
+  child.once('close', () => running.delete(child));
   const closed = once(child, 'close');
   const alive = () => child.exitCode === null && child.signalCode === null;
   const stop = async (signal: NodeJS.Signals = 'SIGKILL') => {
@@ -79,16 +75,10 @@ export async function startAbusedService(
 
   for (const deadline = Date.now() + START_TIMEOUT_MS; ; await sleep(POLL_INTERVAL_MS)) {
     const log = await readFile(logPath, 'utf8');
-    if (/^ +Data +\S+$/m.test(log)) {
-      return {
-        url: /^ +API +(\S+)$/m.exec(log)?.[1] ?? '',
-        opsUrl: /^ +Operations +(\S+)\/readyz$/m.exec(log)?.[1] ?? '',
-        pid: child.pid ?? 0,
-        logPath,
-        logBytes: async () => (await stat(logPath)).size,
-        alive,
-        stop,
-      };
+    const addresses = addressesIn(log);
+    if (addresses) {
+      const logBytes = async () => (await stat(logPath)).size;
+      return { ...addresses, pid: child.pid ?? 0, logPath, logBytes, alive, stop };
     }
     if (!alive() || Date.now() > deadline) throw new Error(`The service did not start:\n${log}`);
   }

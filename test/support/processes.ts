@@ -4,10 +4,13 @@ import type { Lifetime } from './lifetime.js';
 import { collectOutput } from './output.js';
 import { claimGraphFor } from './stores.js';
 
-export interface ServiceProcess {
-  child: ChildProcess;
+interface Addresses {
   url: string;
   opsUrl: string;
+}
+
+export interface ServiceProcess extends Addresses {
+  child: ChildProcess;
   /** Everything printed so far. */
   output(): string;
   /** Sends a signal, and returns the exit code or the signal that ended the process. */
@@ -69,18 +72,26 @@ export async function startProcess(
   return untilListening(spawnService(t, { ...HIGH_RATE_LIMITS, ...environment }, nodeArguments, entry));
 }
 
+/** Returns the addresses that the service prints once it listens, or undefined before. */
+export function addressesIn(output: string): Addresses | undefined {
+  if (!/^ +Data +\S+\n/m.test(output)) return undefined;
+  const find = (pattern: RegExp) => pattern.exec(output)?.[1] ?? '';
+  return { url: find(/^ +API +(\S+)$/m), opsUrl: find(/^ +Operations +(\S+)\/readyz$/m) };
+}
+
 /** Waits until a spawned service listens. Throws if it exits first. */
 export async function untilListening({ child, output }: ReturnType<typeof spawnService>): Promise<ServiceProcess> {
-  await new Promise<void>((resolve, reject) => {
-    child.stdout.on('data', () => /Data +\S+\n/.test(output()) && resolve());
+  const addresses = await new Promise<Addresses>((resolve, reject) => {
+    child.stdout.on('data', () => {
+      const found = addressesIn(output());
+      if (found) resolve(found);
+    });
     child.once('exit', () => reject(new Error(`the service did not start:\n${output()}`)));
   });
-  const findInOutput = (pattern: RegExp) => pattern.exec(output())?.[1] ?? '';
   return {
+    ...addresses,
     child,
     output,
-    url: findInOutput(/API +(\S+)/),
-    opsUrl: findInOutput(/Operations +(\S+)\/readyz/),
     async end(signal) {
       const exited = once(child, 'exit');
       child.kill(signal);
