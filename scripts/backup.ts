@@ -12,8 +12,8 @@ import { moveFileDurably } from '../db/support/durable-files.js';
 import { readConfig } from '../handlers/config/index.js';
 import { createLogger } from '../handlers/config/logger.js';
 import { BACKUP_PATH, controlSocketPath } from '../handlers/http/control.js';
+import { runCommand } from './command.js';
 import { CommandError } from './command-error.js';
-import { explain } from './explain.js';
 
 /** Requests the archive from the service that uses the data directory, through its control socket. */
 async function requestArchive(dataDir: string): Promise<Readable> {
@@ -46,7 +46,7 @@ async function writeArchive(archive: Readable, path: string): Promise<void> {
   await moveFileDurably(partial, path);
 }
 
-try {
+await runCommand(async () => {
   const { to } = parseArgs({ options: { to: { type: 'string' } } }).values;
   if (to === undefined) throw new CommandError('--to is missing: npm run backup -- --to FILE');
   const config = readConfig(process.env);
@@ -64,7 +64,4 @@ try {
   await writeArchive(archive, resolve(to)).finally(() => opened?.close());
   if (stores.s3) console.log('Images are stored in S3 and are not part of this backup.');
   console.log(`${to} is complete. It contains secrets: protect it like ${stores.dataDir}.`);
-} catch (error) {
-  console.error(explain(error));
-  process.exitCode = 1;
-}
+});

@@ -1,14 +1,10 @@
 import { migrate } from '../db/migrate.js';
-import { openBareStores } from '../db/stores.js';
 import { retryUntilAvailable } from '../db/support/retry.js';
-import { readConfig } from '../handlers/config/index.js';
-import { createLogger } from '../handlers/config/logger.js';
-import { explain } from './explain.js';
+import { withBareStores } from './bare-stores.js';
+import { runCommand } from './command.js';
 
-try {
-  const config = readConfig(process.env);
-  const stores = await openBareStores(config.stores, createLogger(config, process.stderr));
-  try {
+await runCommand(() =>
+  withBareStores(async (stores) => {
     let applied = 0;
     await retryUntilAvailable(() =>
       migrate(stores, (migration) => {
@@ -17,10 +13,5 @@ try {
       }),
     );
     if (applied === 0) console.log('up to date');
-  } finally {
-    await stores.close();
-  }
-} catch (error) {
-  console.error(explain(error));
-  process.exitCode = 1;
-}
+  }),
+);

@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
 import { restoreBackup } from '../db/backup/restore.js';
 import { readConfig } from '../handlers/config/index.js';
+import { runCommand } from './command.js';
 import { CommandError } from './command-error.js';
-import { explain } from './explain.js';
 
-try {
+await runCommand(async () => {
   const { from } = parseArgs({ options: { from: { type: 'string' } } }).values;
   if (from === undefined) throw new CommandError('--from is missing: npm run restore -- --from FILE');
   const { stores } = readConfig(process.env);
@@ -15,7 +15,4 @@ try {
   }
   const files = await restoreBackup(from, stores.dataDir);
   console.log(`Restored ${files} files into ${stores.dataDir}. Check them with npm run verify, then run npm start.`);
-} catch (error) {
-  console.error(explain(error));
-  process.exitCode = 1;
-}
+});

@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { runCommand } from '../command.js';
 import { CommandError } from '../command-error.js';
-import { explain } from '../explain.js';
 import { createProgressDisplay } from '../progress.js';
 import { table } from '../table.js';
 import { renderChart } from './chart.js';
@@ -93,7 +93,7 @@ async function publish({ against, rounds, seconds }: Options, outcomes: readonly
   await writeFile(readme, replaceResults(await readFile(readme, 'utf8'), STACK, results));
 }
 
-async function main(): Promise<number> {
+await runCommand(async () => {
   const options = readOptions();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt);
   if (options.against) execFileSync('npm', ['run', '--silent', 'build'], { cwd: options.against, stdio: 'inherit' });
@@ -106,14 +106,9 @@ async function main(): Promise<number> {
     const failures = outcomes.flatMap(failuresOf);
     for (const failure of failures) console.error(`Failed requests: ${failure}`);
     if (options.publish && failures.length === 0) await publish(options, outcomes);
-    return failures.length === 0 ? 0 : 1;
+    process.exitCode = failures.length === 0 ? 0 : 1;
   } finally {
     await removeStores();
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-process.exitCode = await main().catch((error) => {
-  console.error(explain(error));
-  return 2;
-});
+}, 2);

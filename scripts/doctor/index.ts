@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type Config, ConfigError, readConfig } from '../../handlers/config/index.js';
-import { explain } from '../explain.js';
+import { runCommand } from '../command.js';
 import { table } from '../table.js';
 import { type Check, failed, type Row, runChecks } from './checks.js';
 import { checkUnknownVariables, configurationChecks } from './configuration.js';
@@ -53,13 +53,11 @@ function summarize(rows: readonly Row[]): string {
   return `${count('failed')} failed, ${count('warning')} warnings. To check the contents of the stores: npm run verify`;
 }
 
-try {
+await runCommand(async () => {
   parseArgs({ options: {} });
   const rows = await checkAll();
   console.log(`${table(rows)}\n\n${summarize(rows)}`);
-  // Drivers may still wait for unresponsive stores.
-  process.exit(rows.some(({ result }) => result === 'failed') ? EXIT_FAILED : EXIT_OK);
-} catch (error) {
-  console.error(explain(error));
-  process.exit(EXIT_USAGE);
-}
+  process.exitCode = rows.some(({ result }) => result === 'failed') ? EXIT_FAILED : EXIT_OK;
+}, EXIT_USAGE);
+// Drivers may still wait for unresponsive stores.
+process.exit();

@@ -5,7 +5,7 @@ import { type Config, ConfigError, readConfig } from '../../handlers/config/inde
 import { createLogger } from '../../handlers/config/logger.js';
 import type { TokenKey } from '../../handlers/config/variables.js';
 import { readTokenKeys } from '../../handlers/security/token-keys.js';
-import { explain } from '../explain.js';
+import { runCommand } from '../command.js';
 import { createProgressDisplay } from '../progress.js';
 import { move, type Outcome } from './move.js';
 import { openMoveStores } from './stores.js';
@@ -15,7 +15,8 @@ const USAGE = `npm run move -- --to FILE
 Moves accounts, posts, relations and images from the stores in the environment variables to those in FILE, which contains
 lines of NAME=value. Stop the service first. An interrupted move continues when you run the command again.`;
 
-async function main(path: string): Promise<number> {
+/** Moves to the stores in the file. Returns the exit code. */
+async function moveTo(path: string): Promise<number> {
   const source = readConfig(process.env);
   const variables = parseEnv(await readFile(path, 'utf8')) as NodeJS.ProcessEnv;
   const target = readTarget(path, variables);
@@ -86,11 +87,8 @@ async function tokenKeyAdvice(source: Config, target: Config): Promise<string | 
   return `To keep users logged in, ${instruction}.`;
 }
 
-try {
+await runCommand(async () => {
   const { values } = parseArgs({ options: { to: { type: 'string' } } });
   if (values.to === undefined) throw new ConfigError(USAGE);
-  process.exitCode = await main(values.to);
-} catch (error) {
-  console.error(explain(error));
-  process.exitCode = 1;
-}
+  process.exitCode = await moveTo(values.to);
+});

@@ -2,14 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { findAccounts } from '../../db/accounts.js';
 import { migrate } from '../../db/migrate.js';
-import { openBareStores } from '../../db/stores.js';
+import type { BareStores } from '../../db/stores.js';
 import { retryUntilAvailable } from '../../db/support/retry.js';
-import { type Config, ConfigError, readConfig } from '../../handlers/config/index.js';
+import { ConfigError, readConfig } from '../../handlers/config/index.js';
 import { createLogger } from '../../handlers/config/logger.js';
 import { FIELD_MESSAGES } from '../../handlers/http/error-codes.js';
 import { passwordProblems } from '../../handlers/policy/passwords.js';
 import { hashPassword } from '../../handlers/security/password-hashing.js';
-import { explain } from '../explain.js';
+import { withBareStores } from '../bare-stores.js';
+import { runCommand } from '../command.js';
 import { insertDashes } from '../insert-dashes.js';
 import { createProgressDisplay } from '../progress.js';
 import { table } from '../table.js';
@@ -70,7 +71,8 @@ function readArguments(): { population: Population; password: string | undefined
 
 const generatePassword = () => `Seed!${insertDashes(randomBytes(9).toString('hex'))}`;
 
-async function addDemo(config: Config): Promise<void> {
+async function addDemo(): Promise<void> {
+  const config = readConfig(process.env);
   const progress = createProgressDisplay();
   const { people, hasExampleIds } = await seedDemo(config, createLogger(config, process.stderr), progress.show).finally(
     progress.end,
@@ -82,32 +84,21 @@ async function addDemo(config: Config): Promise<void> {
   console.log('The password is published: use it for trying out only.');
 }
 
-async function addGenerated(config: Config, population: Population, password: string): Promise<void> {
-  const stores = await openBareStores(config.stores, createLogger(config, process.stderr));
+async function addGenerated(stores: BareStores, population: Population, password: string): Promise<void> {
   const progress = createProgressDisplay();
   const start = performance.now();
-  try {
-    await retryUntilAvailable(() => migrate(stores));
-    const seeded = await seed(stores, population, await hashPassword(password), progress.show);
-    progress.end();
-    const [first] = await findAccounts(stores.db, seeded.accounts.slice(0, 1));
-    const seconds = ((performance.now() - start) / 1000).toFixed(1);
-    console.log(`Created ${seeded.accounts.length} accounts and ${seeded.posts.length} posts in ${seconds} s.`);
-    console.log(`Log in as ${first?.email} with the password ${password}. All of these accounts have it.`);
-  } finally {
-    progress.end();
-    await stores.close();
-  }
+  await retryUntilAvailable(() => migrate(stores));
+  const passwordHash = await hashPassword(password);
+  const seeded = await seed(stores, population, passwordHash, progress.show).finally(progress.end);
+  const [first] = await findAccounts(stores.db, seeded.accounts.slice(0, 1));
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  console.log(`Created ${seeded.accounts.length} accounts and ${seeded.posts.length} posts in ${seconds} s.`);
+  console.log(`Log in as ${first?.email} with the password ${password}. All of these accounts have it.`);
 }
 
-async function main(): Promise<void> {
+await runCommand(async () => {
   const wanted = readArguments();
-  const config = readConfig(process.env);
-  if (wanted === 'demo') await addDemo(config);
-  else await addGenerated(config, wanted.population, wanted.password ?? generatePassword());
-}
-
-await main().catch((error) => {
-  console.error(explain(error));
-  process.exitCode = 1;
+  if (wanted === 'demo') return addDemo();
+  const { population, password = generatePassword() } = wanted;
+  await withBareStores((stores) => addGenerated(stores, population, password));
 });

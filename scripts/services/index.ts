@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
+import { runCommand } from '../command.js';
 import { CommandError } from '../command-error.js';
-import { explain } from '../explain.js';
 import { startServer, stopServer } from './control.js';
 import { down } from './down.js';
 import { run } from './run.js';
@@ -55,9 +55,7 @@ function parseServerName(argument: string | undefined): ServerName {
   return name;
 }
 
-process.exit(
-  await main(process.argv.slice(2)).catch((error) => {
-    console.error(explain(error));
-    return 1;
-  }),
-);
+await runCommand(async () => {
+  process.exitCode = await main(process.argv.slice(2));
+});
+process.exit();

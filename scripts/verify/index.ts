@@ -1,8 +1,6 @@
 import { parseArgs } from 'node:util';
-import { openBareStores } from '../../db/stores.js';
-import { readConfig } from '../../handlers/config/index.js';
-import { createLogger } from '../../handlers/config/logger.js';
-import { explain } from '../explain.js';
+import { withBareStores } from '../bare-stores.js';
+import { runCommand } from '../command.js';
 import { createProgressBar } from '../progress.js';
 import { table } from '../table.js';
 import type { PendingEntries } from './outbox.js';
@@ -85,22 +83,11 @@ function formatConclusion(findings: readonly Finding[]): string {
   return `The stores disagree: ${violated.length} of ${findings.length} rules are violated.`;
 }
 
-async function run(): Promise<number> {
-  const { values } = parseArgs({ options: { repair: { type: 'boolean', default: false } } });
-  const config = readConfig(process.env);
-  // Logs go to standard error, standard output is for the tables.
-  const log = createLogger(config, process.stderr);
-  const stores = await openBareStores(config.stores, log);
-  try {
-    const result = await verify(stores, { repair: values.repair, log, progress: createCheckProgress() });
-    printResult(result, values.repair);
-    return result.findings.some(isViolated) ? EXIT_DISAGREE : EXIT_AGREE;
-  } finally {
-    await stores.close();
-  }
-}
-
-process.exitCode = await run().catch((error) => {
-  console.error(explain(error));
-  return EXIT_ERROR;
-});
+await runCommand(async () => {
+  const { repair } = parseArgs({ options: { repair: { type: 'boolean', default: false } } }).values;
+  await withBareStores(async (stores, log) => {
+    const result = await verify(stores, { repair, log, progress: createCheckProgress() });
+    printResult(result, repair);
+    process.exitCode = result.findings.some(isViolated) ? EXIT_DISAGREE : EXIT_AGREE;
+  });
+}, EXIT_ERROR);
