@@ -15,7 +15,7 @@ const CONCURRENT_READS = 16;
  * moves between the two in one transaction. So an image that is listed, then referenced by neither, and then still stored is
  * an orphan. Names are never reused.
  */
-export async function checkStoredImages({ stores, findings, repair, progress, pageSize }: CheckContext): Promise<void> {
+export async function checkStoredImages({ stores, findings, repair, advance, pageSize }: CheckContext): Promise<void> {
   const { maintenanceDb, images } = stores;
   for await (const names of chunks(images.list(), pageSize)) {
     findings.add(
@@ -32,7 +32,7 @@ export async function checkStoredImages({ stores, findings, repair, progress, pa
       const repaired = await repair?.reconcile(orphans.map((key) => ({ kind: 'image', key })));
       findings.add('imageHasRow', orphans, repaired);
     }
-    progress.advance(names.length);
+    advance(names.length);
   }
 }
 
@@ -79,7 +79,7 @@ export const POST_IMAGES: ImageRows = createImageRows('post', 'posts', 'image');
  * So if a row references the same image before and after a failed read, the image is lost. Names are never reused.
  */
 export async function checkReferencedImages(
-  { stores, findings, progress, pageSize }: CheckContext,
+  { stores, findings, advance, pageSize }: CheckContext,
   { kind, read, filterUnchanged }: ImageRows,
 ): Promise<void> {
   const { maintenanceDb, images } = stores;
@@ -94,7 +94,7 @@ export async function checkReferencedImages(
       'rowHasImage',
       lost.map(({ id, image }) => `${kind} ${id}: ${image}`),
     );
-    progress.advance(rows.length);
+    advance(rows.length);
   }
 }
 

@@ -1,35 +1,16 @@
 import { parseArgs } from 'node:util';
 import { withBareStores } from '../bare-stores.js';
 import { runCommand } from '../command.js';
-import { createProgressBar } from '../progress.js';
+import { createProgressDisplay } from '../progress.js';
 import { table } from '../table.js';
 import type { PendingEntries } from './outbox.js';
-import type { CheckProgress, Finding } from './rules.js';
+import type { Finding } from './rules.js';
 import { type VerifyResult, verify } from './verify.js';
 
 /** Exit codes. */
 const EXIT_AGREE = 0;
 const EXIT_DISAGREE = 1;
 const EXIT_ERROR = 2;
-
-/** From this number of expected items, progress is shown even if standard error is not a terminal. */
-const PROGRESS_THRESHOLD = 100_000;
-
-function createCheckProgress(): CheckProgress {
-  let bar: ReturnType<typeof createProgressBar> | undefined;
-  return {
-    begin(subject, expected) {
-      if (process.stderr.isTTY || expected >= PROGRESS_THRESHOLD) bar = createProgressBar(subject, expected);
-    },
-    advance(by) {
-      bar?.increment(by);
-    },
-    end() {
-      bar?.stop();
-      bar = undefined;
-    },
-  };
-}
 
 const countUnresolved = ({ found, repaired }: Finding) => found - repaired;
 const isNote = ({ rule }: Finding) => rule.note === true;
@@ -86,7 +67,8 @@ function formatConclusion(findings: readonly Finding[]): string {
 await runCommand(async () => {
   const { repair } = parseArgs({ options: { repair: { type: 'boolean', default: false } } }).values;
   await withBareStores(async (stores, log) => {
-    const result = await verify(stores, { repair, log, progress: createCheckProgress() });
+    const progress = createProgressDisplay();
+    const result = await verify(stores, { repair, log, progress: progress.show }).finally(progress.end);
     printResult(result, repair);
     process.exitCode = result.findings.some(isViolated) ? EXIT_DISAGREE : EXIT_AGREE;
   });

@@ -37,7 +37,7 @@ type ReadIds = (after: number, limit: number) => Promise<number[]>;
  * are never reused.
  */
 export async function checkNodes(context: CheckContext, mapping: EntityMapping): Promise<void> {
-  const { stores, pageSize, progress } = context;
+  const { stores, pageSize, advance } = context;
   const read = stores.graph.bulk[mapping.idsMethod];
   for await (const nodes of paginate(read, pageSize, (id) => id)) {
     const suspects = await filterWithoutRowOrEntry(stores.maintenanceDb, mapping, nodes);
@@ -48,7 +48,7 @@ export async function checkNodes(context: CheckContext, mapping: EntityMapping):
       mapping.nodeHasRow,
       suspects.filter((id) => existing.has(id)),
     );
-    progress.advance(nodes.length);
+    advance(nodes.length);
   }
 }
 
@@ -58,7 +58,7 @@ export async function checkNodes(context: CheckContext, mapping: EntityMapping):
  * before and after a read that does not find the node.
  */
 export async function checkRows(context: CheckContext, mapping: EntityMapping): Promise<void> {
-  const { stores, pageSize, progress } = context;
+  const { stores, pageSize, advance } = context;
   const read = stores.graph.bulk[mapping.idsMethod];
   const db = stores.maintenanceDb;
   for await (const rows of paginate(
@@ -79,7 +79,7 @@ export async function checkRows(context: CheckContext, mapping: EntityMapping): 
       suspects.filter((id) => !created.has(id)),
     );
     await report(context, mapping, mapping.rowHasNode, missing);
-    progress.advance(rows.length);
+    advance(rows.length);
   }
 }
 

@@ -7,17 +7,10 @@ export interface CheckContext {
   findings: Findings;
   /** Undefined in a read-only run. */
   repair: Repair | undefined;
-  progress: CheckProgress;
+  /** Reports that so many more items have been checked. */
+  advance(by: number): void;
   /** The number of items that are checked together and held in memory. */
   pageSize: number;
-}
-
-/** Receives the progress of the checks. */
-export interface CheckProgress {
-  /** @param expected the approximate number of items to check, 0 if unknown */
-  begin(subject: string, expected: number): void;
-  advance(by: number): void;
-  end(): void;
 }
 
 /** A condition that holds while the stores agree. */

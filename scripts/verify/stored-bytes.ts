@@ -10,7 +10,7 @@ const ACTUAL_BYTES = sql`picture_bytes + coalesce((select sum(image_bytes) from 
  * Finds accounts whose `stored_bytes` is wrong. No second check is needed: one statement reads the sum and the sizes, which
  * change in one transaction.
  */
-export async function checkStoredBytes({ stores, findings, repair, progress, pageSize }: CheckContext): Promise<void> {
+export async function checkStoredBytes({ stores, findings, repair, advance, pageSize }: CheckContext): Promise<void> {
   const { maintenanceDb } = stores;
   const readIncorrect = async (after: number, limit: number) => {
     const { rows } = await sql<{ id: number; stored: number; actual: number }>`
@@ -27,7 +27,7 @@ export async function checkStoredBytes({ stores, findings, repair, progress, pag
       accounts.map(({ id, stored, actual }) => `account ${id}: ${stored} instead of ${actual}`),
       repair ? accounts.length : 0,
     );
-    progress.advance(accounts.length);
+    advance(accounts.length);
   }
 }
 

@@ -1,13 +1,14 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/postgres/index.js';
 import type { Log } from '../../db/support/log.js';
+import type { Progress } from '../progress.js';
 import { checkIds } from './ids.js';
 import { checkReferencedImages, checkStoredImages, PICTURES, POST_IMAGES } from './images.js';
 import { requireSameInstallation } from './installation.js';
 import { checkNodes, checkRows, PEOPLE, POSTS } from './nodes.js';
 import { checkOutbox, countPendingEntries, type PendingEntries } from './outbox.js';
 import { createRepair } from './repair.js';
-import { type CheckContext, type CheckProgress, createFindings, type Finding } from './rules.js';
+import { type CheckContext, createFindings, type Finding } from './rules.js';
 import { checkStoredBytes } from './stored-bytes.js';
 
 export interface VerifyResult {
@@ -20,13 +21,11 @@ interface Options {
   /** Whether to repair violations where possible. */
   repair: boolean;
   log: Log;
-  progress?: CheckProgress;
+  progress?: Progress;
   pageSize?: number;
 }
 
 const PAGE_SIZE = 1000;
-
-const NO_PROGRESS: CheckProgress = { begin() {}, advance() {}, end() {} };
 
 /**
  * Checks that all stores agree with the rows in PostgreSQL, the source of truth, and repairs violations on request. The
@@ -37,16 +36,20 @@ const NO_PROGRESS: CheckProgress = { begin() {}, advance() {}, end() {} };
  */
 export async function verify(
   stores: CheckContext['stores'],
-  { repair: shouldRepair, log, progress = NO_PROGRESS, pageSize = PAGE_SIZE }: Options,
+  { repair: shouldRepair, log, progress = () => {}, pageSize = PAGE_SIZE }: Options,
 ): Promise<VerifyResult> {
   await requireSameInstallation(stores);
   const findings = createFindings();
   const repair = shouldRepair ? createRepair(stores, log) : undefined;
-  const context: CheckContext = { stores, findings, repair, progress, pageSize };
   try {
     for (const { subject, expected, check } of listSteps(stores, await countRows(stores.maintenanceDb))) {
-      progress.begin(subject, expected);
-      await check(context).finally(() => progress.end());
+      let done = 0;
+      const advance = (by: number) => {
+        done += by;
+        progress(subject, done, expected);
+      };
+      advance(0);
+      await check({ stores, findings, repair, advance, pageSize });
     }
     return { findings: findings.all(), pending: await countPendingEntries(stores.maintenanceDb) };
   } finally {
