@@ -88,7 +88,9 @@ function readStat(pid: number): string | undefined {
 function runPs(pid: number): string | undefined {
   try {
     const env = { LC_ALL: 'C', PATH: process.env.PATH };
-    return execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { env }).toString().trim();
+    return execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { env })
+      .toString()
+      .trim();
   } catch {
     return undefined;
   }

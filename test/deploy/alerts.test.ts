@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { parse } from 'yaml';
-import { startListening } from './prometheus.js';
 import { needsProgram } from '../support/programs.js';
 import { Exposition, scrape } from '../support/prometheus.js';
 import { selectorsOf, unknownNames } from '../support/promql.js';
 import { startTestService } from '../support/service.js';
 import { startTlsProxy } from '../support/tls.js';
 import { sendTraffic } from '../support/traffic.js';
+import { startListening } from './prometheus.js';
 
 const DIRECTORY = 'scripts/deploy/prometheus';
 

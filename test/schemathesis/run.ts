@@ -82,7 +82,9 @@ const ids = contract.map(({ id }) => id);
 for (const seed of seeds) {
   await t.test(`seed ${seed}`, async (t) => {
     const { report, statuses, output } = await runSchemathesis(seed);
-    const withoutSuccess = ids.filter((id) => !Object.keys(statuses[id] ?? {}).some((status) => status.startsWith('2')));
+    const withoutSuccess = ids.filter(
+      (id) => !Object.keys(statuses[id] ?? {}).some((status) => status.startsWith('2')),
+    );
     const { schemathesis_version: version, test_cases: cases, running_time: seconds } = report;
     t.comment(`Schemathesis ${version}: ${cases.generated} cases in ${Math.round(seconds)} s`);
     const { phases, complete, failures, errors } = report;
