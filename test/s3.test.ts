@@ -118,7 +118,11 @@ async function testS3(endpoint: string): Promise<void> {
     }
     const causes = logged.map((details) => (details as { err: Error }).err);
     t.match(causes.map(({ message }) => message).join(), /NoSuchBucket|NotFound/);
-    t.same([...new Set(causes.flatMap((cause) => Object.keys(cause)))], ['status', 'code'], 'nothing else is logged');
+    t.same(
+      [...new Set(causes.flatMap((cause) => Object.keys(cause)))],
+      ['status', 'code', 'name'],
+      'nothing else is logged',
+    );
     const text = causes.map(({ stack, message }) => `${stack}${message}`).join();
     for (const secret of [AWS_ACCESS_KEY_ID ?? '', 'quite-wrong', 'Signature=']) t.notOk(text.includes(secret));
   });
