@@ -127,7 +127,7 @@ export async function findPostsPublicOrOwn(
       ${ifVisible('posts.created_at')} as created_at, ${ifVisible('accounts.username')} as author_username
     from unnest(${[...viewerOfPost.keys()]}::int8[], ${[...viewerOfPost.values()]}::int8[]) as query (id, viewer)
     join posts on posts.id = query.id
-    left join accounts on accounts.id = coalesce(posts.author_id, 0)`.execute(db);
+    left join accounts on accounts.id = posts.author_id`.execute(db);
   const found = new Map<number, FoundPost>();
   for (const { is_public_or_own, ...post } of rows) {
     found.set(post.id, { owner: authorOf(post), post: is_public_or_own ? post : undefined });

@@ -159,6 +159,8 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
     { store: 'graph', gate: gates.graph, prepare: () => migrateAndJoinGraph(bare).then(bare.graph.warmUp) },
     { store: 'images', gate: gates.images, prepare: () => joinImageStore(bare) },
   ] as const;
+  const closers = new Closers();
+  closers.add(bare.close);
   let embedded: EmbeddedJobs | undefined;
   try {
     await retryUntilAvailable(() => migrateDatabase(bare));
@@ -166,10 +168,12 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
     // Repeated only while PostgreSQL is unavailable: an unavailable graph or image store is prepared later.
     for (const preparation of preparations) await retryUntilAvailable(() => tryPrepare(preparation));
     if (!gates.graph.open) await retryUntilAvailable(() => skipIdsOfUnknownGraph(bare.maintenanceDb));
-    if (!config.postgres) embedded = await startEmbeddedJobs(stores, log);
+    if (!config.postgres) {
+      embedded = await startEmbeddedJobs(stores, log);
+      closers.add(embedded.stop);
+    }
   } catch (error) {
-    await stores.close();
-    throw error;
+    return closers.closeAfter(error);
   }
   const verified = Promise.all(
     preparations.map((preparation) => prepareWhenAvailable(preparation, log, closing.signal)),
@@ -178,7 +182,9 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
   verified.catch(() => undefined);
   const outbox = createOutbox({ ...stores, log }, observer);
   outbox.start();
-  const purging = startPurging(db, log);
+  closers.add(outbox.stop);
+  closers.add(startPurging(db, log).stop);
+  closers.add(() => closing.abort());
   return {
     ...stores,
     outbox,
@@ -188,13 +194,7 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
     largePages: createConcurrencyLimiter(LARGE_PAGES),
     embedded,
     verified,
-    async close() {
-      closing.abort();
-      await purging.stop();
-      await outbox.stop();
-      await embedded?.stop();
-      await stores.close();
-    },
+    close: closers.close,
   };
 }
 

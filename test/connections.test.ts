@@ -156,6 +156,16 @@ t.test('closes the connection of a client that keeps its end open after an error
   t.match(String(response), /^HTTP\/1.1 400 /);
 });
 
+t.test('a client that resets its connection after CONNECT does not end the service', async (t) => {
+  const { client, served } = await openHalfOpen(t);
+  client.write('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n');
+  await once(client, 'data');
+  const closed = new Promise((resolve) => served.once('close', resolve));
+  client.resetAndDestroy();
+  await closed;
+  t.equal((await service.send('GET', '/auth/me', { token })).status, 200);
+});
+
 t.test('a client that disconnects within its body causes no error in the log', async (t) => {
   const { socket, until } = openConnection(t, service.url);
   socket.write(`${LOGIN}Content-Length: 50\r\nExpect: 100-continue\r\n\r\n`);

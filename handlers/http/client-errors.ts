@@ -18,6 +18,10 @@ const RESPONSES: Record<string, [code: ErrorCode, message: string]> = {
 
 /** Responds to a CONNECT request, which Node would drop. */
 export function refuseConnect(this: FastifyInstance, _: IncomingMessage, stream: Duplex): void {
+  // Node has removed its listeners from the socket. Without a listener, a reset by the client would end the process.
+  stream.on('error', () => undefined);
+  // Discards what follows. With unread bytes, the kernel would reset the connection, and the client could lose the response.
+  stream.resume();
   const error = Object.assign(new Error('A client sent CONNECT'), { code: 'CONNECT' });
   // The type of the event is general, because servers can have other streams than sockets.
   respondToClientError.call(this, error, stream as Socket);

@@ -3,6 +3,7 @@ import { OverloadedError } from '../../db/support/concurrency-limiter.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import { bodyTooLarge, HttpError, overloaded, storeUnavailable } from './errors.js';
 
+/** Headers that may describe a payload that could not be sent. */
 const PAYLOAD_HEADERS = ['Content-Encoding', 'Content-Length', 'ETag', 'Link'] as const;
 
 /** Converts any thrown error to a response. Logs an error that results in a 5xx, unless it is an HttpError. */
@@ -11,8 +12,8 @@ export function respondToError(error: unknown, request: FastifyRequest, reply: F
   if (response !== error && response.status >= 500) {
     request.log.error({ err: error }, response.status === 503 ? 'service unavailable' : 'internal server error');
   }
-  // These headers may describe a payload that could not be sent, and how long it may be cached.
   for (const name of PAYLOAD_HEADERS) reply.removeHeader(name);
+  // The route may have allowed caches to store the payload.
   reply.header('Cache-Control', 'no-store');
   const { status, headers, code, message, problems } = response;
   return reply

@@ -129,7 +129,7 @@ export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBu
 }
 
 /**
- * Returns a payload to send: a small one at once, and a large one as a stream when the budget allows it. The stream produces
+ * Returns a payload to send: a small one immediately, and a large one as a stream when the budget allows it. The stream produces
  * chunks as fast as the client reads them.
  *
  * Not an async function, so that a caller that returns the promise keeps nothing else in memory while the payload waits.

@@ -41,8 +41,8 @@ import { startSlowReaderSweep } from './slow-readers.js';
  * 3. The onRequest hook of the route runs: authentication (401) and cross-site check (403), or the response to a method
  *    that the path does not support (405).
  * 4. The body parser runs. Then the handler validates the input (400, 404, 413, 415) and runs the operation.
- * 5. onSend closes the connection during a shutdown. onResponse limits the draining of the body, records metrics, and logs the
- *    request.
+ * 5. onSend closes the connection during a shutdown, and lets a client that is still sending read the response. onResponse
+ *    limits the draining of the body, records metrics, and logs the request.
  */
 
 declare module 'fastify' {

@@ -84,6 +84,8 @@ async function createFixture(url: string): Promise<Fixture> {
   return { hidden, missing, stranger: await createUser('stranger') };
 }
 
+const TIMEOUT_MS = 30_000;
+
 const FORM = '--b\r\nContent-Disposition: form-data; name="title"\r\n\r\nMine\r\n--b--\r\n';
 const FORM_HEADERS = { 'Content-Type': 'multipart/form-data; boundary=b', 'Content-Length': FORM.length };
 
@@ -92,11 +94,12 @@ function measureMs(url: string, agent: Agent, token: string, { method, path, for
   return new Promise<number>((resolve, reject) => {
     const headers = { Authorization: `Bearer ${token}`, ...(form && FORM_HEADERS) };
     const started = performance.now();
-    const outgoing = request(url + path(post), { method, agent, headers }, (response) => {
+    const outgoing = request(url + path(post), { method, agent, headers, timeout: TIMEOUT_MS }, (response) => {
       const elapsed = performance.now() - started;
       if (response.statusCode !== 404) reject(new Error(`${method} ${path(post)}: ${response.statusCode}`));
       response.resume().on('end', () => resolve(elapsed));
     });
+    outgoing.on('timeout', () => outgoing.destroy(new Error(`no response in ${TIMEOUT_MS} ms`)));
     outgoing.on('error', reject).end(form && FORM);
   });
 }

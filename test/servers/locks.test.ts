@@ -403,7 +403,7 @@ t.test('locks', needsServers, async (t) => {
     const login = { id: first, liveSessions: 3 };
     const deletions = [trimSessions(db, user, login, 2)];
     await until(async () => (await countWaitingInPostgres()) === 1);
-    // Changes the order by last use between the two logins.
+    // Has no effect, because the first login has locked this session. With locks by last use, the second login would wait for it.
     await touchSessions(db, [first]);
     deletions.push(trimSessions(others.db, user, login, 2));
     await until(async () => (await countWaitingInPostgres()) === 2);
