@@ -37,7 +37,7 @@ export async function setLikes(
 ): Promise<LikeOutcome[]> {
   return graphTransactions.transaction().execute(async (trx) => {
     const owners = await findPostOwners(trx, postsOf(changes));
-    // A post that does not exist has a lock for its author, too: its 404 takes as long as that of a hidden post.
+    // For a post that does not exist, the lock of an author is taken too, so that its 404 takes as long as that of a hidden post.
     const authors = postsOf(changes).map((post) => (owners.get(post) ?? NONEXISTENT_OWNER).id);
     await lockShared(trx, { accounts: [...changes.map(({ person }) => person), ...authors], posts: postsOf(changes) });
     const graphInTransaction = graph.within(trx);

@@ -268,8 +268,8 @@ export async function updatePost(
 
 /** Deletes a post. Returns the outbox entries to deliver, or undefined if the author has no such post. */
 export async function deletePost(db: Database, author: number, id: number): Promise<OutboxEntry[] | undefined> {
-  // Checked before the exclusive lock, so that nobody can block the likes of another user's post, or learn from the waiting
-  // time that it exists.
+  // Checked before the exclusive lock is taken. Otherwise a user could block likes of the posts of others, and the wait for the
+  // lock would reveal that a post exists.
   if (!(await isPostOf(db, author, id))) return undefined;
   return db.transaction().execute(async (trx) => {
     // The account is locked first, because its deletion locks the account's row before the rows of the posts.
