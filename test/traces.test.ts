@@ -5,8 +5,7 @@ import { contract } from '../scripts/contract-test/document.js';
 import { type ReceivedSpan, type Receiver, startReceiver } from './support/otlp.js';
 import { picture } from './support/picture.js';
 import { spawnService, startProcess } from './support/processes.js';
-import { LONG_TIMEOUTS } from './support/races.js';
-import { createPost, PASSWORD, startTestService, type TestService } from './support/service.js';
+import { createPost, LONG_TIMEOUTS, PASSWORD, startTestService, type TestService } from './support/service.js';
 import { freshStores, needsServers } from './support/stores.js';
 
 const REFUSE_OPENTELEMETRY = ['--import', './.build/test/support/refuse-opentelemetry.js'];

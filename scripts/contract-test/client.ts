@@ -47,7 +47,7 @@ export class NoResponseError extends Error {
 }
 
 /** The maximum number of retries after a 429 (rate limit) and after a 503 (unavailable store). */
-const MAX_RETRIES_BY_STATUS: Record<number, number> = { 429: 20, 503: 3 };
+const MAX_RETRIES_BY_STATUS: Record<number, number> = { 429: 20, 503: 6 };
 
 /** The longest wait before a retry after a 503, regardless of its `Retry-After`. */
 const MAX_RETRY_AFTER_SECONDS = 10;

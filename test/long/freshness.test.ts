@@ -1,6 +1,13 @@
 import t, { type Test } from 'tap';
-import { LONG_TIMEOUTS, repeatUntilSettled } from '../support/races.js';
-import { befriend, createPost, startTestService, type TestService, type TestUser } from '../support/service.js';
+import { repeatUntilSettled } from '../support/races.js';
+import {
+  befriend,
+  createPost,
+  LONG_TIMEOUTS,
+  startTestService,
+  type TestService,
+  type TestUser,
+} from '../support/service.js';
 import { onServices } from '../support/stores.js';
 
 const READERS = 128;

@@ -18,7 +18,7 @@ import { idsOf } from '../support/contents.js';
 import { listImageNames } from '../support/image-store.js';
 import { createFixtures, openStoresWithoutRelay } from '../support/inconsistencies.js';
 import { needsNeo4j } from '../support/neo4j-graph.js';
-import { LONG_TIMEOUTS } from '../support/races.js';
+import { LONG_TIMEOUTS } from '../support/service.js';
 import { freshStores, needsServers, openTestStores, queryGraph } from '../support/stores.js';
 import { until } from '../support/until.js';
 

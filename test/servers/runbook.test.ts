@@ -6,10 +6,10 @@ import t from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
 import type { ServerName } from '../../scripts/services/state.js';
 import { type KnownPost, startLoad } from '../support/load.js';
-import { LONG_TIMEOUTS } from '../support/races.js';
 import { createSender } from '../support/requests.js';
 import { createOperator, type Operator, remainingCommands, type StartedService, stepsOf } from '../support/runbook.js';
 import { type ServerSet, startServerSet, whyNoServerSets } from '../support/server-sets.js';
+import { LONG_TIMEOUTS } from '../support/service.js';
 import { temporaryDirectory } from '../support/stores.js';
 import { type RegisteredUser, registerUser } from '../support/users.js';
 

@@ -4,9 +4,9 @@ import { createTokens } from '../../handlers/security/tokens.js';
 import { samples } from '../../scripts/contract-test/images.js';
 import { picture } from '../support/picture.js';
 import { type ServiceProcess, startProcess } from '../support/processes.js';
-import { LONG_TIMEOUTS, repeatUntilSettled, runRounds } from '../support/races.js';
+import { repeatUntilSettled, runRounds } from '../support/races.js';
 import { createSender } from '../support/requests.js';
-import { befriend, createPost, PASSWORD } from '../support/service.js';
+import { befriend, createPost, LONG_TIMEOUTS, PASSWORD } from '../support/service.js';
 import { freshStores, needsServers, openTestStores } from '../support/stores.js';
 import { createUserFactory, type TestUser } from '../support/users.js';
 

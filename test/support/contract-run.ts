@@ -1,4 +1,4 @@
-import { type Run, run, type Settings } from '../../scripts/contract-test/run.js';
+import { type Outcome, type Run, run, type Settings } from '../../scripts/contract-test/run.js';
 
 /** Runs the contract tests against a service without printing anything. */
 export function checkContract(url: string, settings: Partial<Settings> = {}): Promise<Run> {
@@ -18,3 +18,9 @@ export function checkContract(url: string, settings: Partial<Settings> = {}): Pr
     ...settings,
   });
 }
+
+/** Returns a line for each failed rule. A whole exchange would hide in a report of tests which rules failed, and why. */
+export const failuresIn = (outcomes: readonly Outcome[]): string[] =>
+  outcomes.flatMap(({ id, verdict, failure }) =>
+    verdict === 'failed' ? [`${id}: expected ${failure?.expected}, got ${failure?.actual}`] : [],
+  );

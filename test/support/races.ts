@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import type { Stores } from '../../db/stores.js';
 import { expectConsistentStores } from './consistency.js';
 import type { RequestOptions, TestResponse } from './requests.js';
-import { retryWhileBusy, startTestService } from './service.js';
+import { LONG_TIMEOUTS, retryWhileBusy, startTestService } from './service.js';
 import { onServices } from './stores.js';
 import { createUserFactory, type TestUser } from './users.js';
 
@@ -17,9 +17,6 @@ const IN_FLIGHT = 8;
 
 /** The time limit of a file of races on a busy machine. */
 const TIMEOUT_MS = 600_000;
-
-/** Store timeouts, in milliseconds, that are not exceeded even on a busy machine. */
-export const LONG_TIMEOUTS = { DATABASE_TIMEOUT: '20000', NEO4J_TIMEOUT: '20000' };
 
 interface Races {
   /** The stores of each service. Relays and batches are not shared between services. */

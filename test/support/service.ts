@@ -24,6 +24,9 @@ export interface TestService extends Service {
   login(email: string): Promise<string>;
 }
 
+/** Store timeouts, in milliseconds, that are not exceeded even on a busy machine. */
+export const LONG_TIMEOUTS = { DATABASE_TIMEOUT: '20000', NEO4J_TIMEOUT: '20000' };
+
 /** Starts a service with high rate limits, on fresh stores unless `DATA_DIR` is given. It stops when the test ends. */
 export async function startTestService(t: Test, environment: NodeJS.ProcessEnv = {}): Promise<TestService> {
   const usesExistingStores = environment.DATA_DIR !== undefined;
