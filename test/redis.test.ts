@@ -7,7 +7,7 @@ import { openRedis } from '../db/redis.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
 import { noopObserver } from '../db/support/observer.js';
 import { listen } from './support/listen.js';
-import { type Mode, startProxy } from './support/proxy.js';
+import { type Fault, startProxy } from './support/proxy.js';
 import { connectRedis, freshRedisUrl, skipWithoutRedis } from './support/redis.js';
 import { startTestService, type TestService } from './support/service.js';
 import { until } from './support/until.js';
@@ -145,14 +145,14 @@ t.test('with Redis', { skip: skipWithoutRedis }, async (t) => {
     t.ok(left > 0 && left <= 600_000, `it expires in ${left} ms`);
   });
 
-  for (const [index, mode] of (['refuse', 'reset', 'silent'] satisfies Mode[]).entries()) {
-    t.test(`while Redis is unavailable (${mode}), requests are counted in memory`, async (t) => {
+  for (const [index, fault] of (['refuse', 'reset', 'silence'] satisfies Fault[]).entries()) {
+    t.test(`while Redis is unavailable (${fault}), requests are counted in memory`, async (t) => {
       const address = `198.51.100.${index}`;
       const before = one.redisMessages().length;
       const newMessages = () => one.redisMessages().slice(before);
       t.same([await one.count(address), await two.count(address)], [1, 2]);
 
-      await proxy.setMode(mode);
+      await proxy.setFault(fault);
       for (const counted of [1, 2, 3]) t.equal(await one.count(address), counted, 'counting in memory starts at zero');
       await until(() => newMessages().length > 0);
       for (const counted of [4, 5, 6]) t.equal(await one.count(address), counted);
@@ -164,7 +164,7 @@ t.test('with Redis', { skip: skipWithoutRedis }, async (t) => {
       t.match(await ready.json(), { status: 'ok', stores: { redis: { ok: false }, postgres: { ok: true } } });
       t.same(newMessages(), [UNAVAILABLE]);
 
-      await proxy.setMode('pass');
+      await proxy.setFault('none');
       await until(() => newMessages().length > 1);
       t.equal(await one.count(address), 4, 'counting in Redis resumes');
       t.equal(await two.count(address), 5);
@@ -174,11 +174,11 @@ t.test('with Redis', { skip: skipWithoutRedis }, async (t) => {
   }
 
   t.test('a service that starts without Redis uses it later, and starts a new window when one ends', async (t) => {
-    await proxy.setMode('refuse');
+    await proxy.setFault('refuse');
     const late = await startCountingService(t, proxy.url, { RATE_LIMIT_WINDOW: '2' });
     t.same([await late.count('203.0.113.1'), await late.count('203.0.113.1')], [1, 2]);
     await until(() => late.redisMessages().length > 0);
-    await proxy.setMode('pass');
+    await proxy.setFault('none');
     await until(() => late.redisMessages().length > 1);
     t.same(late.redisMessages(), [UNAVAILABLE, AVAILABLE]);
     await late.count('203.0.113.2');
@@ -188,10 +188,10 @@ t.test('with Redis', { skip: skipWithoutRedis }, async (t) => {
   });
 
   t.test('replaces a connection that is silent from the start', async (t) => {
-    await proxy.setMode('silent');
+    await proxy.setFault('silence');
     const { redis, lines } = await openConnection(t, proxy.url);
     await until(() => lines.length > 0);
-    await proxy.setMode('pass');
+    await proxy.setFault('none');
     await until(() => lines.length > 1);
     t.same(lines, [UNAVAILABLE, AVAILABLE]);
     await redis.check();
@@ -204,7 +204,7 @@ t.test('with Redis', { skip: skipWithoutRedis }, async (t) => {
     await redis.check();
     t.same(lines, [], 'one slow call does not open the circuit');
 
-    await proxy.setMode('silent');
+    await proxy.setFault('silence');
     const lost = redis.run('count', (client) => client.incr('lost'));
     await t.rejects(lost, StoreUnavailableError);
     await until(() => lines.length > 0);
@@ -214,7 +214,7 @@ t.test('with Redis', { skip: skipWithoutRedis }, async (t) => {
     };
     await t.rejects(redis.run('count', get), StoreUnavailableError);
     t.equal(runs, 0);
-    await proxy.setMode('pass');
+    await proxy.setFault('none');
     await until(() => lines.length > 1);
     await redis.run('count', get);
     t.equal(runs, 1);
@@ -227,10 +227,10 @@ t.test('with Redis', { skip: skipWithoutRedis }, async (t) => {
     redis.client.on('reconnecting', () => {
       attempts += 1;
     });
-    await proxy.setMode('refuse');
+    await proxy.setFault('refuse');
     await t.rejects(redis.check(), StoreUnavailableError);
     await until(() => attempts >= 6);
-    await proxy.setMode('pass');
+    await proxy.setFault('none');
     await until(() => lines.length > 1);
     t.same(lines, [UNAVAILABLE, AVAILABLE]);
   });

@@ -3,7 +3,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { folder } from './folder.js';
 import type { Launch, ProcessIdentity } from './processes.js';
 
-export const SERVER_NAMES = ['postgres', 'neo4j', 's3', 'redis', 'proxy'] as const;
+export const SERVER_NAMES = ['postgres', 'neo4j', 's3', 'redis'] as const;
 
 export type ServerName = (typeof SERVER_NAMES)[number];
 

@@ -15,7 +15,6 @@ export function variables({ folder, ports, passwords, s3, tokenKeys }: State): R
     AWS_REGION: REGION,
     REDIS_URL: `redis://:${passwords.redis}@127.0.0.1:${ports.redis}`,
     TOKEN_KEYS: tokenKeys,
-    TOXIPROXY_URL: `http://127.0.0.1:${ports.proxy}`,
     // Lets tests stop and start the servers.
     SERVICES_DIR: folder,
   };

@@ -2,14 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 import type { StoreName } from '../../db/support/errors.js';
 import type { OperationId } from '../../generated/types.js';
-import { type FaultyStore, startFaultyStores } from '../faults/toxiproxy.js';
+import { startFaultyStores } from '../faults/faulty-stores.js';
 import { type ServiceProcess, startProcess } from '../support/processes.js';
+import type { Fault, FaultyProxy } from '../support/proxy.js';
 import { createSender, type RequestOptions, type TestResponse } from '../support/requests.js';
 import { freshStores, onServices } from '../support/stores.js';
 import { ModelMismatchError } from './state.js';
 import type { Fixture } from './step.js';
-
-export type Fault = Exclude<keyof FaultyStore, 'heal'>;
 
 /** Embedded stores serve one process and cannot be made to fail; real servers serve two, through fault proxies. */
 export const PROCESSES = onServices ? 2 : 1;
@@ -51,7 +50,7 @@ export class ServiceFixture implements Fixture {
     /** The variables that bypass the fault proxies. */
     readonly directEnvironment: NodeJS.ProcessEnv,
     readonly environment: NodeJS.ProcessEnv,
-    readonly stores: Partial<Record<StoreName, FaultyStore>>,
+    readonly stores: Partial<Record<StoreName, FaultyProxy>>,
   ) {}
 
   static async open(t: Test): Promise<ServiceFixture> {
@@ -119,12 +118,12 @@ export class ServiceFixture implements Fixture {
     this.log(`process ${index} is ready`);
   }
 
-  async injectFault(store: StoreName, fault: Fault, latencyMs: number): Promise<void> {
+  async injectFault(store: StoreName, fault: Fault): Promise<void> {
     await Promise.all(this.#slots.map(({ starting }) => starting));
     this.tally.faults += 1;
     this.unavailableStores.add(store);
-    this.log(`${store}: ${fault} ${latencyMs}`);
-    await this.stores[store]?.[fault](latencyMs);
+    this.log(`${store}: ${JSON.stringify(fault)}`);
+    await this.stores[store]?.setFault(fault);
   }
 
   async #heal(): Promise<void> {

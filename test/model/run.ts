@@ -3,8 +3,9 @@ import t from 'tap';
 import type { OperationId } from '../../generated/types.js';
 import { contract } from '../../scripts/contract-test/document.js';
 import { expectNoLeftovers } from '../support/leftovers.js';
+import type { Fault } from '../support/proxy.js';
 import { accounts } from './accounts.js';
-import { type Fault, PROCESSES, ServiceFixture, STORES } from './fixture.js';
+import { PROCESSES, ServiceFixture, STORES } from './fixture.js';
 import { friends } from './friends.js';
 import { freshName, Model } from './model.js';
 import { posts } from './posts.js';
@@ -74,7 +75,7 @@ interface PlannedStep {
 /** A kill or a fault, injected once `after` steps have begun. */
 type Disturbance = { after: number } & (
   | { kind: 'kill'; process: number }
-  | { kind: 'fault'; store: number; fault: Fault; latencyMs: number }
+  | { kind: 'fault'; store: number; fault: Fault }
 );
 
 interface Round {
@@ -93,8 +94,10 @@ const fault = fc.record({
   kind: fc.constant('fault' as const),
   after,
   store: fc.nat(Math.max(0, STORES.length - 1)),
-  fault: fc.constantFrom<Fault>('blackhole', 'dropResponses', 'latency', 'reset', 'refuse'),
-  latencyMs: fc.integer({ min: 20, max: 400 }),
+  fault: fc.oneof(
+    fc.constantFrom<Fault>('silence', 'lose-responses', 'reset', 'refuse'),
+    fc.record({ latencyMs: fc.integer({ min: 20, max: 400 }) }),
+  ),
 });
 /** Returns an arbitrary whose lists contain one value with this probability, otherwise none. */
 const withProbability = <Value>(percent: number, arbitrary: fc.Arbitrary<Value>): fc.Arbitrary<Value[]> =>
@@ -161,7 +164,7 @@ async function ensureSession(model: Model, client: Client, seed: number): Promis
 async function disturb(disturbance: Disturbance): Promise<void> {
   if (disturbance.kind === 'kill') return fixture.kill(disturbance.process);
   const store = STORES[disturbance.store];
-  if (store) await fixture.injectFault(store, disturbance.fault, disturbance.latencyMs);
+  if (store) await fixture.injectFault(store, disturbance.fault);
 }
 
 t.test('every response is possible according to the model, despite concurrency, kills and faults', async (t) => {

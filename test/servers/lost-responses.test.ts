@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { samples } from '../../scripts/contract-test/images.js';
-import { needsProxy } from '../faults/toxiproxy.js';
+import { needsAllServers } from '../faults/faulty-stores.js';
 import { expectConsistentStores } from '../support/consistency.js';
 import { picture } from '../support/picture.js';
-import { startProxy, type Proxy as TcpProxy } from '../support/proxy.js';
+import { type FaultyProxy, startProxy } from '../support/proxy.js';
 import type { TestResponse } from '../support/requests.js';
 import {
   befriend,
@@ -163,14 +163,14 @@ const WRITES: Write[] = [
   },
 ];
 
-t.test('writes whose response from a store is lost', needsProxy, async (t) => {
+t.test('writes whose response from a store is lost', needsAllServers, async (t) => {
   const environment = await freshStores(t);
   const postgres = await startProxy(t, environment.DATABASE_URL ?? '');
   const s3 = await startProxy(t, environment.S3_ENDPOINT ?? '');
   const service = await startTestService(t, { ...environment, DATABASE_URL: postgres.url, S3_ENDPOINT: s3.url });
 
   /** Sends a write whose response from the store is lost, and returns whether the write has taken effect. */
-  async function loseResponse(t: Test, { arrange }: Write, proxy: TcpProxy, trigger: string) {
+  async function loseResponse(t: Test, { arrange }: Write, proxy: FaultyProxy, trigger: string) {
     const { send, happened } = await arrange(service);
     // The relay must not commit at the same time.
     await service.stores.db.deleteFrom('outbox').where('delivered', '=', true).execute();

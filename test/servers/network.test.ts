@@ -1,25 +1,21 @@
 import t from 'tap';
+import { needsAllServers, startFaultyStores } from '../faults/faulty-stores.js';
 import { createProbes, expectFailures, expectRecovery } from '../faults/probes.js';
-import { type FaultyStore, needsProxy, startFaultyStores } from '../faults/toxiproxy.js';
+import type { Fault } from '../support/proxy.js';
 import { startTestService } from '../support/service.js';
 import { freshStores } from '../support/stores.js';
 
-const FAULTS = {
-  silence: (faultyStore: FaultyStore) => faultyStore.blackhole(),
-  'lost responses': (faultyStore: FaultyStore) => faultyStore.dropResponses(),
-  reset: (faultyStore: FaultyStore) => faultyStore.reset(),
-  refusal: (faultyStore: FaultyStore) => faultyStore.refuse(),
-};
+const FAULTS: Fault[] = ['silence', 'lose-responses', 'reset', 'refuse'];
 
-t.test('the connection to a store is faulty', needsProxy, async (t) => {
+t.test('the connection to a store is faulty', needsAllServers, async (t) => {
   const { environment, ...faultyStores } = await startFaultyStores(t, await freshStores(t));
   const service = await startTestService(t, environment);
 
   for (const store of ['postgres', 'graph', 'images'] as const) {
-    for (const [name, inject] of Object.entries(FAULTS)) {
-      t.test(`${store}: ${name}`, async (t) => {
+    for (const fault of FAULTS) {
+      t.test(`${store}: ${fault}`, async (t) => {
         const operationProbes = await createProbes(service);
-        await inject(faultyStores[store]);
+        await faultyStores[store].setFault(fault);
         const slowestMs = await expectFailures(t, store, operationProbes);
         t.comment(`the slowest response took ${Math.round(slowestMs)} ms`);
         await faultyStores[store].heal();
@@ -31,20 +27,17 @@ t.test('the connection to a store is faulty', needsProxy, async (t) => {
   for (const store of ['postgres', 'graph', 'images'] as const) {
     t.test(`${store}: latency does not make it unavailable`, async (t) => {
       const { probes, leaks } = await createProbes(service);
-      await faultyStores[store].latency(200);
+      await faultyStores[store].setFault({ latencyMs: 200 });
       for (const { name, status, send } of probes) t.equal((await send()).status, status, name);
       t.same(await leaks(), []);
       await faultyStores[store].heal();
     });
   }
 
-  for (const [name, inject] of [
-    ...Object.entries(FAULTS),
-    ['latency', (faultyStore: FaultyStore) => faultyStore.latency(500)] as const,
-  ]) {
-    t.test(`redis: ${name}: all requests succeed`, async (t) => {
+  for (const fault of [...FAULTS, { latencyMs: 500 }]) {
+    t.test(`redis: ${JSON.stringify(fault)}: all requests succeed`, async (t) => {
       const { probes, leaks } = await createProbes(service);
-      await inject(faultyStores.redis);
+      await faultyStores.redis.setFault(fault);
       for (const { name, status, send } of probes) {
         const response = await send();
         t.equal(response.status, status, name);

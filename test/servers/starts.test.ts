@@ -128,18 +128,18 @@ async function readStoreStates({ opsUrl }: { opsUrl: string }): Promise<Record<s
   return stores;
 }
 
-for (const mode of ['refuse', 'silent'] as const) {
-  t.test(`starts while Neo4j is unavailable (${mode}), and verifies it later`, needsNeo4j, async (t) => {
+for (const fault of ['refuse', 'silence'] as const) {
+  t.test(`starts while Neo4j is unavailable (${fault}), and verifies it later`, needsNeo4j, async (t) => {
     const environment = await freshStores(t);
     const proxy = await startProxy(t, environment.NEO4J_URI ?? '');
-    await proxy.setMode(mode);
+    await proxy.setFault(fault);
     const service = await startProcess(t, { ...environment, NEO4J_URI: proxy.url });
     const { send } = await registerUser(t, service.url);
     const written = await send('POST', '/posts/create', { form: { title: 'T', text: 'T' } });
     t.equal(written.status, 201);
     t.equal((await send('GET', '/posts')).status, 503);
     t.match(await readStoreStates(service), { postgres: { ok: true }, graph: { ok: false }, images: { ok: true } });
-    await proxy.setMode('pass');
+    await proxy.setFault('none');
     while (!(await readStoreStates(service)).graph?.ok) await sleep(50);
     t.same((await send('GET', '/posts')).body, [written.body]);
   });
@@ -149,11 +149,11 @@ t.test('exits if Neo4j, unavailable during the start, belongs to another install
   const environment = await freshStores(t);
   await (await startProcess(t, environment)).end('SIGTERM');
   const proxy = await startProxy(t, environment.NEO4J_URI ?? '');
-  await proxy.setMode('refuse');
+  await proxy.setFault('refuse');
   const service = await startProcess(t, { ...environment, ...SILENT_LOG, NEO4J_URI: proxy.url });
   await queryGraph("MATCH (i:Installation) SET i.id = 'another'");
   const exited = once(service.child, 'exit');
-  await proxy.setMode('pass');
+  await proxy.setFault('none');
   t.same((await exited)[0], 1);
   t.match(service.output(), /\nThe social graph \(neo4j\) belongs to another PostgreSQL\n$/);
 });
@@ -174,10 +174,10 @@ t.test('does not reuse an id that an unavailable graph may contain', needsNeo4j,
 t.test('starts while S3 is unavailable, and serves images once it returns', needsS3, async (t) => {
   const environment = await freshStores(t);
   const proxy = await startProxy(t, environment.S3_ENDPOINT ?? '');
-  await proxy.setMode('refuse');
+  await proxy.setFault('refuse');
   const service = await startProcess(t, { ...environment, S3_ENDPOINT: proxy.url.replace(/\/$/, '') });
   t.match(await readStoreStates(service), { graph: { ok: true }, images: { ok: false } });
-  await proxy.setMode('pass');
+  await proxy.setFault('none');
   while (!(await readStoreStates(service)).images?.ok) await sleep(50);
 });
 

@@ -1,94 +1,186 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 
-/**
- * - `pass`: forwards every byte.
- * - `refuse`: closes connections and stops listening, like a stopped server.
- * - `reset`: resets existing and new connections.
- * - `silent`: keeps connections open, accepts new ones and forwards nothing, as when packets are dropped. A connection
- *   stays silent even after the mode changes.
- */
-export type Mode = 'pass' | 'refuse' | 'reset' | 'silent';
+/** A fault of the network, or of the server behind the proxy. */
+export type Fault =
+  | 'none'
+  /** Connections are closed and the port too, as when the server is stopped. */
+  | 'refuse'
+  /** Existing and new connections are reset. */
+  | 'reset'
+  /** Existing and new connections stay open and become silent: no byte passes, as when a cable is cut. */
+  | 'silence'
+  /** Existing connections become silent. New ones work. */
+  | 'half-open'
+  /** Requests pass, responses are lost. */
+  | 'lose-responses'
+  /** The requests of existing connections are held back, see `Connection.held`. New connections work. */
+  | 'hold-requests'
+  /** Each response is delayed. */
+  | { latencyMs: number; afterBytes?: never; how?: never }
+  /** A connection is reset or becomes silent when it has received this many bytes. */
+  | { afterBytes: number; how: 'reset' | 'silence'; latencyMs?: never };
 
-export interface Proxy {
-  /** The target's URL through the proxy. */
-  url: string;
-  setMode(mode: Mode): Promise<void>;
-  /** Forwards the next request that contains this text, and resets its connection in place of the response. */
-  cutResponseTo(text: string): Promise<void>;
+/** A connection between a client and the server. */
+interface Connection {
+  client: Socket;
+  server: Socket;
+  /** A silent connection stays silent after other faults, until it is healed. */
+  isSilent: boolean;
+  losesResponses: boolean;
+  /** The requests that were held back, or undefined if requests pass. */
+  held: Buffer[] | undefined;
+  receivedBytes: number;
+  /** What the client has sent since `cutResponseTo` was called, as Latin-1. */
+  sent: string;
+  /** Resolves when all responses so far have been written. */
+  written: Promise<void>;
 }
 
-/** Starts a TCP proxy to the store at this URL, which must include a port. The proxy stops when the test ends. */
-export async function startProxy(t: Test, target: string): Promise<Proxy> {
+export interface FaultyProxy {
+  /** The target's URL through the proxy. */
+  readonly url: string;
+  /** All connections so far. */
+  readonly connections: readonly Connection[];
+  /** The number of open connections. */
+  readonly openCount: number;
+  /** The bytes that clients have sent, as Latin-1. Tests may reset it. */
+  sent: string;
+  /** Sets the fault, in place of the one before. */
+  setFault(fault: Fault): Promise<void>;
+  /** Ends the fault, and closes the connections that have lost bytes. */
+  heal(): Promise<void>;
+  /**
+   * Forwards the next request that contains `text`, on a connection that has also sent `other` meanwhile, and resets the
+   * connection in place of the response.
+   */
+  cutResponseTo(text: string, other?: string): Promise<void>;
+}
+
+/** Starts a TCP proxy to the server at this URL, which can inject faults. It stops when the test ends. */
+export async function startProxy(t: Test, target: string, defaultPort = ''): Promise<FaultyProxy> {
   const { hostname, port } = new URL(target);
-  if (port === '') throw new Error('the URL has no port');
-  const openSockets = new Set<Socket>();
-  let mode: Mode = 'pass';
-  let cut: { text: string; done(): void } | undefined;
+  const targetPort = Number(port || defaultPort);
+  if (targetPort === 0) throw new Error('the URL has no port');
+  const connections: Connection[] = [];
+  let fault: Fault = 'none';
+  let cut: { text: string; other: string; done(): void } | undefined;
+  let listener: Server | undefined;
 
-  const track = (socket: Socket) => {
-    openSockets.add(socket);
-    socket.on('error', () => undefined);
-    socket.once('close', () => openSockets.delete(socket));
-  };
-
-  const server = createServer((client) => {
-    track(client);
-    if (mode === 'reset') client.resetAndDestroy();
-    if (mode !== 'pass') return;
-    const upstream = connect(Number(port), hostname.replace(/^\[|\]$/g, ''));
-    track(upstream);
-    client.on('data', (data) => {
-      if (!cut || !data.includes(cut.text)) return;
-      const { done } = cut;
-      cut = undefined;
-      upstream.unpipe(client).resume();
-      upstream.once('data', () => {
-        client.resetAndDestroy();
-        done();
-      });
+  function accept(client: Socket): void {
+    client.on('error', () => undefined);
+    if (fault === 'reset') return void client.resetAndDestroy();
+    const server = connect(targetPort, hostname.replace(/^\[|\]$/g, '')).on('error', () => undefined);
+    const connection: Connection = {
+      client,
+      server,
+      isSilent: fault === 'silence',
+      losesResponses: fault === 'lose-responses',
+      held: undefined,
+      receivedBytes: 0,
+      sent: '',
+      written: Promise.resolve(),
+    };
+    connections.push(connection);
+    client.on('data', (bytes) => forwardRequest(connection, bytes));
+    server.on('data', (bytes) => forwardResponse(connection, bytes));
+    // What was sent before the end must still arrive.
+    client.on('close', () => connection.held ?? server.destroySoon());
+    server.on('close', async () => {
+      await connection.written;
+      if (!connection.isSilent && !connection.losesResponses) client.destroySoon();
     });
-    for (const [one, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      one.pipe(other);
-      one.once('close', () => other.destroy());
-    }
+  }
+
+  function forwardRequest(connection: Connection, bytes: Buffer): void {
+    const text = bytes.toString('latin1');
+    proxy.sent += text;
+    if (connection.isSilent) return;
+    if (connection.held) return void connection.held.push(bytes);
+    if (cut) connection.sent += text;
+    connection.server.write(bytes);
+    if (!cut || !text.includes(cut.text) || !connection.sent.includes(cut.other)) return;
+    const { done } = cut;
+    cut = undefined;
+    connection.losesResponses = true;
+    connection.server.once('data', () => {
+      connection.client.resetAndDestroy();
+      done();
+    });
+  }
+
+  function forwardResponse(connection: Connection, bytes: Buffer): void {
+    if (connection.isSilent || connection.losesResponses) return;
+    const { client } = connection;
+    const {
+      latencyMs = 0,
+      afterBytes = Number.POSITIVE_INFINITY,
+      how = undefined,
+    } = typeof fault === 'object' ? fault : {};
+    const dueAt = performance.now() + latencyMs;
+    const part = bytes.subarray(0, Math.max(0, afterBytes - connection.receivedBytes));
+    connection.receivedBytes += bytes.length;
+    connection.written = connection.written.then(async () => {
+      const waitMs = dueAt - performance.now();
+      if (waitMs > 0) await sleep(waitMs);
+      client.write(part);
+      // A reset would discard the bytes that were just written.
+      if (part.length < bytes.length && how === 'reset') setImmediate(() => client.resetAndDestroy());
+    });
+    if (part.length < bytes.length && how === 'silence') connection.isSilent = true;
+  }
+
+  async function listen(at: number): Promise<number> {
+    listener = createServer(accept).listen(at, '127.0.0.1');
+    await once(listener, 'listening');
+    return (listener.address() as AddressInfo).port;
+  }
+
+  function stopListening(): void {
+    listener?.close();
+    listener = undefined;
+  }
+
+  const ownPort = await listen(0);
+  t.teardown(() => {
+    stopListening();
+    for (const { client, server } of connections) for (const socket of [client, server]) socket.destroy();
   });
-
-  async function listen(at: number): Promise<void> {
-    server.listen(at, '127.0.0.1');
-    await once(server, 'listening');
-  }
-
-  async function stop(): Promise<void> {
-    if (!server.listening) return;
-    const closed = once(server, 'close');
-    server.close();
-    for (const socket of openSockets) socket.destroy();
-    await closed;
-  }
-
-  await listen(0);
-  const ownPort = (server.address() as AddressInfo).port;
-  t.teardown(stop);
   const url = new URL(target);
   url.host = `127.0.0.1:${ownPort}`;
 
-  return {
+  const proxy: FaultyProxy = {
     url: url.href,
-    cutResponseTo: (text) =>
-      new Promise((done) => {
-        cut = { text, done };
-      }),
-    async setMode(next) {
-      mode = next;
-      if (next === 'refuse') return stop();
-      if (!server.listening) await listen(ownPort);
-      if (next === 'reset') for (const socket of openSockets) socket.resetAndDestroy();
-      if (next === 'silent') for (const socket of openSockets) socket.unpipe().pause();
+    connections,
+    get openCount() {
+      return connections.filter(({ client }) => !client.destroyed).length;
+    },
+    sent: '',
+    async setFault(next) {
+      fault = next;
+      for (const connection of connections) {
+        // A protocol cannot continue after lost bytes.
+        if (next === 'silence' || next === 'half-open' || connection.losesResponses) connection.isSilent = true;
+        if (next === 'lose-responses') connection.losesResponses = true;
+        if (next === 'hold-requests') connection.held = [];
+        if (next === 'refuse' && !connection.isSilent) connection.client.destroy();
+        if (next === 'reset' && !connection.isSilent) connection.client.resetAndDestroy();
+      }
+      if (next === 'refuse') stopListening();
+      else if (!listener) await listen(ownPort);
+    },
+    async heal() {
+      await proxy.setFault('none');
+      for (const { client, isSilent } of connections) if (isSilent) client.destroy();
+    },
+    cutResponseTo(text, other = '') {
+      for (const connection of connections) connection.sent = '';
+      return new Promise((done) => {
+        cut = { text, other, done };
+      });
     },
   };
+  return proxy;
 }

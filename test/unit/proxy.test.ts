@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { listen } from '../support/listen.js';
 import { startProxy } from '../support/proxy.js';
+import { until } from '../support/until.js';
 
 /** Starts an echo server, and returns a proxy to it. */
 async function startEcho(t: Test) {
@@ -38,16 +39,16 @@ t.test('forwards bytes in both directions, and keeps the rest of the URL', async
 
 t.test('refuses, resets and forwards again at the same address', async (t) => {
   const proxy = await startEcho(t);
-  for (const [mode, before, now] of [
+  for (const [fault, before, now] of [
     ['refuse', undefined, 'ECONNREFUSED'],
     ['reset', 'ECONNRESET', 'ECONNRESET'],
   ] as const) {
     const early = dial(t, proxy.url);
     await early.exchange('hello');
-    await proxy.setMode(mode);
-    t.equal(await early.ended, before, `${mode}: an existing connection`);
-    t.equal(await dial(t, proxy.url).ended, now, `${mode}: a new connection`);
-    await proxy.setMode('pass');
+    await proxy.setFault(fault);
+    t.equal(await early.ended, before, `${fault}: an existing connection`);
+    t.equal(await dial(t, proxy.url).ended, now, `${fault}: a new connection`);
+    await proxy.setFault('none');
     t.equal(await dial(t, proxy.url).exchange('again'), 'again');
   }
 });
@@ -56,15 +57,70 @@ t.test('a silenced connection stays silent, and new ones are forwarded', async (
   const proxy = await startEcho(t);
   const early = dial(t, proxy.url);
   await early.exchange('hello');
-  await proxy.setMode('silent');
+  await proxy.setFault('silence');
   const late = dial(t, proxy.url);
   await once(late.socket, 'connect');
   for (const { socket } of [early, late]) {
     socket.on('data', () => t.fail('a silent connection received bytes'));
     socket.write('hello');
   }
-  await proxy.setMode('pass');
+  await proxy.setFault('none');
   const another = dial(t, proxy.url);
   for (const text of ['one', 'two', 'three']) t.equal(await another.exchange(text), text);
   for (const { socket } of [early, late]) t.ok(socket.writable, 'still open');
+});
+
+t.test('loses responses, and closes the connections that lost them when it is healed', async (t) => {
+  const proxy = await startEcho(t);
+  const early = dial(t, proxy.url);
+  await early.exchange('hello');
+  await proxy.setFault('lose-responses');
+  early.socket.on('data', () => t.fail('the response must be lost'));
+  early.socket.write('lost');
+  await once(proxy.connections[0]?.server as Socket, 'data');
+  await proxy.heal();
+  t.equal(await early.ended, undefined);
+  t.equal(await dial(t, proxy.url).exchange('again'), 'again');
+});
+
+t.test('delays responses without reordering them', async (t) => {
+  const proxy = await startEcho(t);
+  const { socket } = dial(t, proxy.url);
+  await proxy.setFault({ latencyMs: 50 });
+  let received = '';
+  socket.on('data', (bytes) => {
+    received += bytes;
+  });
+  const sentAt = performance.now();
+  socket.write('one');
+  await until(() => proxy.connections[0]?.receivedBytes === 3);
+  await proxy.setFault('none');
+  socket.write('two');
+  while (received.length < 6) await once(socket, 'data');
+  t.equal(received, 'onetwo');
+  t.ok(performance.now() - sentAt >= 49);
+});
+
+t.test('resets a connection, or makes it silent, after a number of bytes', async (t) => {
+  for (const how of ['reset', 'silence'] as const) {
+    const proxy = await startEcho(t);
+    await proxy.setFault({ afterBytes: 7, how });
+    const { socket, exchange, ended } = dial(t, proxy.url);
+    t.equal(await exchange('hello'), 'hello');
+    t.equal(await exchange('again'), 'ag');
+    if (how === 'reset') await ended;
+    else t.ok(socket.writable, 'still open');
+  }
+});
+
+t.test('cuts the response to a text on the connection that also sent another', async (t) => {
+  const proxy = await startEcho(t);
+  const [other, one] = [dial(t, proxy.url), dial(t, proxy.url)];
+  await one.exchange('before');
+  const cut = proxy.cutResponseTo('commit', 'like');
+  await one.exchange('like');
+  t.equal(await other.exchange('commit'), 'commit');
+  one.socket.write('commit');
+  await cut;
+  t.equal(await one.ended, 'ECONNRESET');
 });
