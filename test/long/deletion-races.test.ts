@@ -5,8 +5,8 @@ import { openRaces, repeatUntilSettled, sendTwiceConcurrently } from '../support
 import { createPost, PASSWORD } from '../support/service.js';
 import type { TestUser } from '../support/users.js';
 
-const { createUser, send, run, allStores } = await openRaces(t);
-const { db } = allStores[0];
+const { createUser, send, run, services } = await openRaces(t);
+const { db } = services[0].stores;
 const deleteAccount = (user: TestUser) =>
   sendTwiceConcurrently(() => user.send('DELETE', '/profiles/me', { json: { password: PASSWORD } }));
 const isDeleted = async ({ id, token }: TestUser) => {
@@ -142,7 +142,7 @@ t.test('concurrent deliveries of one entity do not conflict', async (t) => {
     const [deleted] = await Promise.all([
       ada.send('DELETE', '/profiles/me', { json: { password: PASSWORD } }),
       bob.send('DELETE', `/posts/delete?id=${post.id}`),
-      ...entries.map((entry, index) => allStores[index % allStores.length]?.outbox.deliver([entry])),
+      ...entries.map((entry, index) => services[index % services.length]?.stores.outbox.deliver([entry])),
     ]);
     t.equal(deleted.status, 200);
   });

@@ -1,56 +1,56 @@
+import { connect, createServer } from 'node:net';
+import { sql } from 'kysely';
 import t from 'tap';
+import { expectConsistentStores } from '../support/consistency.js';
+import { checkContract, failuresIn } from '../support/contract-run.js';
+import { listen } from '../support/listen.js';
 import { picture } from '../support/picture.js';
-import { openRaces, ROUNDS, sendTwiceConcurrently } from '../support/races.js';
-import { createPost } from '../support/service.js';
+import { openRaces, sendTwiceConcurrently } from '../support/races.js';
+import { createPost, PASSWORD, type TestUser } from '../support/service.js';
+import { needsServers } from '../support/stores.js';
 
-const { createUser, run } = await openRaces(t);
+/*
+ * Races that the contract tests do not contain, because they need many rounds, images or the database; and those of the
+ * contract tests, here on two processes.
+ */
 
-t.test('of two concurrent friend requests to each other one succeeds', async (t) => {
-  await run(t, async () => {
-    const [ada, bob] = [await createUser(), await createUser()];
-    const statuses = await sendTwiceConcurrently(
-      () => ada.send('POST', `/friends/request?to=${bob.id}`),
-      () => bob.send('POST', `/create_relationship?me=${bob.id}&them=${ada.id}`),
-    );
-    t.same(statuses, [200, 409, 409, 409]);
+const { createUser, run, services } = await openRaces(t);
+const [{ stores }] = services;
+
+/** The number of runs of the contract tests' races. Each run repeats most of them twice. */
+const CONTRACT_RUNS = 5;
+
+t.test('the races of the contract tests have the same outcomes across processes', needsServers, async (t) => {
+  let connectionCount = 0;
+  const balancer = createServer((client) => {
+    connectionCount += 1;
+    const { url } = services[connectionCount % services.length] ?? services[0];
+    const server = connect(Number(new URL(url).port), '127.0.0.1');
+    client.pipe(server).pipe(client);
+    for (const socket of [client, server]) socket.on('error', () => undefined);
   });
+  const url = `http://127.0.0.1:${await listen(t, balancer)}`;
+  const selects = (id: string) => id.startsWith('concurrency.');
+  const onRulesChecked = () => expectConsistentStores(t, stores);
+  for (let run = 0; run < CONTRACT_RUNS; run += 1) {
+    const { outcomes, left } = await checkContract(url, { selects, onRulesChecked });
+    t.ok(outcomes.length >= 20, `${outcomes.length} rules`);
+    t.same(failuresIn(outcomes), []);
+    t.same(left, []);
+  }
+  // The contract tests retry a 503.
+  for (const service of services) t.notMatch(service.logged(), /deadlock|service unavailable|internal server error/);
+  t.ok(connectionCount >= services.length);
 });
 
-for (const [name, withdraw] of [
-  ['cancellations', 'cancel'],
-  ['rejections', 'decline'],
-] as const) {
-  t.test(`of concurrent acceptances and ${name} one succeeds`, async (t) => {
-    let accepted = 0;
-    await run(t, async () => {
-      const [ada, bob] = [await createUser(), await createUser()];
-      await ada.send('POST', `/friends/request?to=${bob.id}`);
-      const statuses = await sendTwiceConcurrently(
-        () => bob.send('POST', `/friends/accept?from=${ada.id}`),
-        withdraw === 'cancel'
-          ? () => ada.send('POST', `/friends/cancel?to=${bob.id}`)
-          : () => bob.send('POST', `/friends/decline?from=${ada.id}`),
-      );
-      t.same(statuses, [200, 404, 404, 404]);
-      if ((await ada.send('GET', '/friends')).body.length > 0) accepted += 1;
-    });
-    t.comment(`${accepted} of ${ROUNDS} were accepted`);
-  });
-}
+const sessionsOf = async ({ id }: TestUser) =>
+  (await stores.db.selectFrom('sessions').select('id').where('account_id', '=', id).execute()).length;
 
-t.test('a friendship is ended once, and requested again once', async (t) => {
-  await run(t, async () => {
-    const [ada, bob] = [await createUser(), await createUser()];
-    await ada.send('POST', `/friends/request?to=${bob.id}`);
-    await bob.send('POST', `/friends/accept?from=${ada.id}`);
-    const ended = await sendTwiceConcurrently(
-      () => ada.send('DELETE', `/friends/remove?id=${bob.id}`),
-      () => bob.send('DELETE', `/friends/remove?id=${ada.id}`),
-    );
-    t.same(ended, [200, 404, 404, 404]);
-    t.same(await sendTwiceConcurrently(() => bob.send('POST', `/friends/request?to=${ada.id}`)), [200, 409]);
-  });
-});
+const update = (user: TestUser, form: Record<string, string | Blob>) => () =>
+  user.send('PUT', '/profiles/me', { form });
+
+const changePassword = (user: TestUser) =>
+  update(user, { password: 'Bright-Lantern-58!', current_password: PASSWORD })();
 
 t.test('of two concurrent edits one remains, complete', async (t) => {
   await run(t, async () => {
@@ -96,27 +96,70 @@ t.test('concurrent likes and a deletion leave no like', async (t) => {
   });
 });
 
-t.test('a like counts once, even if it is sent repeatedly to several processes', async (t) => {
-  const fans = await Promise.all(Array.from({ length: 4 }, () => createUser()));
+t.test('two accounts cannot swap usernames concurrently', async (t) => {
   await run(t, async () => {
-    const ada = await createUser();
-    const { id } = await createPost(ada);
-    const statuses = await sendTwiceConcurrently(...fans.map((fan) => () => fan.send('POST', `/posts/like?id=${id}`)));
-    t.same(new Set(statuses), new Set([200]));
-    t.equal((await ada.send('GET', `/posts/${id}`)).body.like_count, fans.length);
+    const [ada, bob] = [await createUser(), await createUser()];
+    const statuses = await Promise.all([
+      update(ada, { username: bob.username })(),
+      update(bob, { username: ada.username })(),
+    ]);
+    t.same(
+      statuses.map(({ status }) => status),
+      [409, 409],
+    );
   });
 });
 
-t.test('concurrently liking and unliking a post leaves a consistent like count', async (t) => {
+t.test('a concurrent password change and logout leave no session', async (t) => {
   await run(t, async () => {
-    const [ada, fan] = [await createUser(), await createUser()];
-    const { id } = await createPost(ada);
+    const ada = await createUser();
+    const phone = await ada.newSession();
+    const [changed, ...logouts] = await Promise.all([
+      changePassword(ada),
+      phone.send('POST', '/auth/logout'),
+      phone.send('POST', '/auth/logout'),
+    ]);
+    t.equal(changed.status, 200);
+    t.ok(logouts.filter(({ status }) => status === 200).length <= 1);
+    t.equal(await sessionsOf(ada), 0);
+  });
+});
+
+t.test('concurrent use and deletion of sessions do not cause errors', async (t) => {
+  await run(t, async () => {
+    const ada = await createUser();
+    const devices = await Promise.all(Array.from({ length: 12 }, () => ada.newSession()));
+    await sql`update sessions set last_used_at = now() - interval '1 hour' where account_id = ${ada.id}`.execute(
+      stores.db,
+    );
+    const [changed, ended] = await Promise.all([
+      changePassword(ada),
+      devices[0]?.send('DELETE', '/auth/sessions'),
+      ...devices.flatMap(({ send }) => [send('GET', '/auth/me'), send('GET', '/auth/sessions')]),
+    ]);
+    t.ok(changed.status === 200 || changed.status === 401);
+    t.ok(ended?.status === 200 || ended?.status === 401);
+  });
+});
+
+t.test('of two concurrent profile pictures one is stored', async (t) => {
+  await run(t, async () => {
+    const ada = await createUser();
     const statuses = await sendTwiceConcurrently(
-      () => fan.send('POST', `/posts/like?id=${id}`),
-      () => fan.send('DELETE', `/posts/like?id=${id}`),
+      update(ada, { image: picture('png') }),
+      update(ada, { image: picture('jpeg') }),
     );
     t.same(statuses, [200, 200, 200, 200]);
-    const { body } = await fan.send('GET', `/posts/${id}`);
-    t.equal(body.like_count, body.liked_by_me ? 1 : 0);
+  });
+});
+
+t.test('concurrently setting and removing a picture leaves it complete or absent', async (t) => {
+  await run(t, async () => {
+    const ada = await createUser();
+    const statuses = await sendTwiceConcurrently(
+      update(ada, { image: picture('png') }),
+      update(ada, { remove_image: 'true' }),
+    );
+    t.same(statuses, [200, 200, 200, 200]);
   });
 });

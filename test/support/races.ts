@@ -1,9 +1,8 @@
 import pLimit from 'p-limit';
 import type { Test } from 'tap';
-import type { Stores } from '../../db/stores.js';
 import { expectConsistentStores } from './consistency.js';
 import type { RequestOptions, TestResponse } from './requests.js';
-import { LONG_TIMEOUTS, retryWhileBusy, startTestService } from './service.js';
+import { LONG_TIMEOUTS, retryWhileBusy, startTestService, type TestService } from './service.js';
 import { onServices } from './stores.js';
 import { createUserFactory, type TestUser } from './users.js';
 
@@ -19,8 +18,8 @@ const IN_FLIGHT = 8;
 const TIMEOUT_MS = 600_000;
 
 interface Races {
-  /** The stores of each service. Relays and batches are not shared between services. */
-  allStores: readonly [Stores, ...Stores[]];
+  /** Relays and batches are not shared between services. */
+  services: readonly [TestService, ...TestService[]];
   /** Alternates between the services, so that concurrent requests reach different ones. */
   send: TestUser['send'];
   createUser: Awaited<ReturnType<typeof createUserFactory>>;
@@ -33,7 +32,7 @@ export async function openRaces(t: Test): Promise<Races> {
   t.setTimeout(TIMEOUT_MS);
   const first = await startTestService(t, LONG_TIMEOUTS);
   const others = onServices ? [await startTestService(t, { ...first.environment, ...LONG_TIMEOUTS })] : [];
-  const services = [first, ...others];
+  const services = [first, ...others] as const;
   let requestCount = 0;
   let failures: unknown[] = [];
   const send = async (method: string, path: string, options?: RequestOptions) => {
@@ -49,7 +48,7 @@ export async function openRaces(t: Test): Promise<Races> {
   };
 
   return {
-    allStores: [first.stores, ...others.map(({ stores }) => stores)],
+    services,
     send,
     createUser: await createUserFactory({ stores: first.stores, tokens: first.context.tokens, send }),
     async run(t, round, { inFlight = IN_FLIGHT } = {}) {
