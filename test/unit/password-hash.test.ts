@@ -41,17 +41,10 @@ t.test('verifies a hash with other parameters, and reports that it needs rehashi
   }
 });
 
-t.test('verifying against the dummy hash returns false and takes the same time', async (t) => {
-  const stored = await hashPassword('TestHarbour!77');
-  const real: number[] = [];
-  const dummy: number[] = [];
-  for (let round = 0; round < 15; round++) {
-    real.push(await duration(() => verifyPassword(stored, 'TestHarbour!78')));
-    dummy.push(await duration(() => verifyPassword(DUMMY_HASH, 'TestHarbour!78')));
-  }
+t.test('no password matches the dummy hash, which has the parameters and lengths of a real one', async (t) => {
   t.equal(await verifyPassword(DUMMY_HASH, 'TestHarbour!78'), false);
-  const ratio = median(dummy) / median(real);
-  t.ok(ratio > 0.5 && ratio < 2, `${ratio}`);
+  const parts = (hash: string) => hash.split('$').map((part, index) => (index < 4 ? part : part.length));
+  t.same(parts(DUMMY_HASH), parts(await hashPassword('TestHarbour!77')));
 });
 
 t.test('a burst of passwords does not block the thread pool', async (t) => {
@@ -62,13 +55,3 @@ t.test('a burst of passwords does not block the thread pool', async (t) => {
   t.ok(done < 8, `${done} of 16 hashes were computed before a file was read`);
   await Promise.all(burst);
 });
-
-async function duration(action: () => Promise<unknown>): Promise<number> {
-  const start = performance.now();
-  await action();
-  return performance.now() - start;
-}
-
-function median(numbers: number[]): number {
-  return numbers.sort((a, b) => a - b)[numbers.length >> 1] ?? Number.NaN;
-}
