@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { SocialGraph } from './graph/index.js';
 import { enqueue, imageReferences, type OutboxEntry } from './outbox/index.js';
 import { claimImage, type PendingImage } from './outbox/pending-images.js';
-import { isDeadlock } from './postgres/client.js';
+import { retryDeadlocks } from './postgres/client.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { lockExclusive, lockShared } from './postgres/locks.js';
 import type { AccountRow } from './schema.js';
@@ -139,9 +139,6 @@ type AccountUpdate =
   /** `stale`: the password has been changed since it was checked. */
   | { outcome: 'stale' | 'accountDeleted' };
 
-/** The maximum number of attempts of an update, because of deadlocks. */
-const MAX_UPDATE_ATTEMPTS = 3;
-
 /**
  * Updates an account. Setting a new password also deletes all sessions of the account.
  *
@@ -149,13 +146,11 @@ const MAX_UPDATE_ATTEMPTS = 3;
  * @throws StoreUnavailableError if the picture can no longer be claimed: see `claimImage`
  */
 export async function updateAccount(db: Database, id: number, change: AccountChange): Promise<AccountUpdate> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await db.transaction().execute((trx) => updateInTransaction(trx, id, change));
-    } catch (error) {
-      // Two accounts that swap usernames can deadlock. PostgreSQL aborts one of the transactions, which is then repeated.
-      if (!isDeadlock(error) || attempt === MAX_UPDATE_ATTEMPTS) return fieldTakenOrThrow(error);
-    }
+  try {
+    // Two accounts that swap usernames can deadlock.
+    return await retryDeadlocks(() => db.transaction().execute((trx) => updateInTransaction(trx, id, change)));
+  } catch (error) {
+    return fieldTakenOrThrow(error);
   }
 }
 
@@ -198,34 +193,36 @@ async function updateInTransaction(
   return { outcome: 'updated', account, entries };
 }
 
+type AccountDeletion =
+  | { outcome: 'deleted'; entries: OutboxEntry[] }
+  /** The password has been changed since it was checked. */
+  | { outcome: 'stale' }
+  | { outcome: 'accountDeleted' };
+
 /**
  * Deletes an account with its sessions and posts. Returns the outbox entries whose delivery removes its images and graph
- * nodes. `stale`: the password has changed since it was checked. The exclusive lock waits for writes in progress that refer to
- * the account, and blocks new ones.
+ * nodes.
  */
-export async function deleteAccount(
-  db: Database,
-  checked: Credentials,
-): Promise<{ outcome: 'deleted'; entries: OutboxEntry[] } | { outcome: 'stale' } | { outcome: 'accountDeleted' }> {
-  return db.transaction().execute(async (trx) => {
-    await lockExclusive(trx, { accounts: [checked.id] });
-    const account = await trx
-      .deleteFrom('accounts')
-      .where('id', '=', checked.id)
-      .where('token_version', '=', checked.tokenVersion)
-      .returning('picture')
-      .executeTakeFirst();
-    if (!account) return { outcome: (await findCredentials(trx, { id: checked.id })) ? 'stale' : 'accountDeleted' };
-    const posts = await trx
-      .deleteFrom('posts')
-      .where('author_id', '=', checked.id)
-      .returning(['id', 'image'])
-      .execute();
-    const entries = await enqueue(trx, [
-      { kind: 'person', key: checked.id },
-      ...imageReferences(account.picture, ...posts.map(({ image }) => image)),
-      ...posts.map(({ id }) => ({ kind: 'post', key: id }) as const),
-    ]);
-    return { outcome: 'deleted', entries };
-  });
+export async function deleteAccount(db: Database, checked: Credentials): Promise<AccountDeletion> {
+  // A login that deletes excess sessions locks them in another order.
+  return retryDeadlocks(() => db.transaction().execute((trx) => deleteInTransaction(trx, checked)));
+}
+
+async function deleteInTransaction(trx: DatabaseTransaction, checked: Credentials): Promise<AccountDeletion> {
+  // Waits for writes in progress that refer to the account, and blocks new ones.
+  await lockExclusive(trx, { accounts: [checked.id] });
+  const account = await trx
+    .deleteFrom('accounts')
+    .where('id', '=', checked.id)
+    .where('token_version', '=', checked.tokenVersion)
+    .returning('picture')
+    .executeTakeFirst();
+  if (!account) return { outcome: (await findCredentials(trx, { id: checked.id })) ? 'stale' : 'accountDeleted' };
+  const posts = await trx.deleteFrom('posts').where('author_id', '=', checked.id).returning(['id', 'image']).execute();
+  const entries = await enqueue(trx, [
+    { kind: 'person', key: checked.id },
+    ...imageReferences(account.picture, ...posts.map(({ image }) => image)),
+    ...posts.map(({ id }) => ({ kind: 'post', key: id }) as const),
+  ]);
+  return { outcome: 'deleted', entries };
 }

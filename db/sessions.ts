@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { ACCOUNT_COLUMNS, type Account, type Credentials } from './accounts.js';
+import { retryDeadlocks } from './postgres/client.js';
 import { NOW } from './postgres/clock.js';
 import type { Database, Postgres } from './postgres/index.js';
 import { sharedLocksWithin } from './postgres/locks.js';
@@ -60,15 +61,16 @@ export async function trimSessions(
 ): Promise<number> {
   if (liveSessions + MAX_CONCURRENT_LOGINS <= max) return 0;
   // All sessions are locked before they are counted, so that two concurrent logins do not delete more than the excess. Every
-  // login locks them by ascending id, so that two logins cannot deadlock.
-  const { numAffectedRows } = await sql`
+  // login locks them by ascending id, so that two logins cannot deadlock. Other deletions lock them in another order.
+  const deletion = sql`
     with locked as materialized (
       select id, last_used_at from sessions
       where account_id = ${accountId} and expires_at > ${NOW}
       order by id
       for update
     )
-    delete from sessions where id in (select id from locked order by last_used_at desc, id offset ${max})`.execute(db);
+    delete from sessions where id in (select id from locked order by last_used_at desc, id offset ${max})`;
+  const { numAffectedRows } = await retryDeadlocks(() => deletion.execute(db));
   return Number(numAffectedRows);
 }
 
@@ -133,7 +135,9 @@ export async function deleteSession(db: Database, accountId: number, id: string)
 }
 
 export async function deleteOtherSessions(db: Database, accountId: number, current: string): Promise<void> {
-  await db.deleteFrom('sessions').where('account_id', '=', accountId).where('id', '!=', current).execute();
+  const others = db.deleteFrom('sessions').where('account_id', '=', accountId).where('id', '!=', current);
+  // A login that deletes excess sessions locks them in another order.
+  await retryDeadlocks(() => others.execute());
 }
 
 export async function purgeExpiredSessions(db: Database): Promise<void> {

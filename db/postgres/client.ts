@@ -114,11 +114,23 @@ const UNAVAILABLE = /^(08|28|3D|40|53|57|58)|^(25006|25P0[34]|55P03)$/;
 /** The SQLSTATE of a deadlock. */
 const DEADLOCK_DETECTED = '40P01';
 
-/** Returns whether PostgreSQL has aborted a transaction to end a deadlock. Repeating the transaction is safe. */
-export const isDeadlock = (error: unknown): boolean =>
-  error instanceof StoreUnavailableError &&
-  error.cause instanceof pg.DatabaseError &&
-  error.cause.code === DEADLOCK_DETECTED;
+/** The maximum number of attempts of a transaction, because of deadlocks. */
+const MAX_ATTEMPTS = 3;
+
+/** Runs a transaction, and repeats it if PostgreSQL has aborted it to end a deadlock. */
+export async function retryDeadlocks<Result>(transact: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await transact();
+    } catch (error) {
+      const isDeadlock =
+        error instanceof StoreUnavailableError &&
+        error.cause instanceof pg.DatabaseError &&
+        error.cause.code === DEADLOCK_DETECTED;
+      if (!isDeadlock || attempt === MAX_ATTEMPTS) throw error;
+    }
+  }
+}
 
 /**
  * Returns whether an error means that PostgreSQL is unavailable. This includes all errors that it did not

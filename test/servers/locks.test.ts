@@ -10,7 +10,7 @@ import { NOW, secondsFromNow } from '../../db/postgres/clock.js';
 import type { DatabaseTransaction } from '../../db/postgres/index.js';
 import { lockExclusive } from '../../db/postgres/locks.js';
 import { createPost, deletePost } from '../../db/posts.js';
-import { createSession, touchSessions, trimSessions } from '../../db/sessions.js';
+import { createSession, deleteOtherSessions, touchSessions, trimSessions } from '../../db/sessions.js';
 import { StorageQuotaExceededError } from '../../db/storage-quota.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import { expectConsistentStores } from '../support/consistency.js';
@@ -412,6 +412,30 @@ t.test('locks', needsServers, async (t) => {
     t.same(counts.sort(), [0, 1]);
     t.equal((await db.selectFrom('sessions').select('id').where('account_id', '=', user).execute()).length, 2);
   });
+
+  for (const [name, remove, leavesCurrent] of [
+    ['other sessions', (user: number, current: string) => deleteOtherSessions(others.db, user, current), true],
+    ['an account', removeAccount, false],
+  ] as const) {
+    t.test(`a deletion of ${name} that deadlocks with a login is repeated`, async (t) => {
+      const { user } = await createSessions(3);
+      const remaining = db.selectFrom('sessions').select('id').where('account_id', '=', user);
+      // The order in which the deletion locks them.
+      const [first, second, current] = await remaining.orderBy(sql`ctid`).execute();
+      const { removal } = await db.transaction().execute(async (trx) => {
+        const lock = (session: typeof first) =>
+          trx.selectFrom('sessions').select('id').where('id', '=', `${session?.id}`).forUpdate().execute();
+        await lock(second);
+        const removal = remove(user, `${current?.id}`);
+        await until(async () => (await countWaitingInPostgres()) === 1);
+        // PostgreSQL aborts the statement that has waited for longer: the deletion.
+        await lock(first);
+        return { removal };
+      });
+      await removal;
+      t.same(await remaining.execute(), leavesCurrent ? [current] : []);
+    });
+  }
 
   t.test('touching sessions does not wait for a session that is locked', async (t) => {
     const { user, ids } = await createSessions(2);
