@@ -922,7 +922,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The body is missing or is not a JSON object, `email` or `password` is missing or not a string, or a field is undocumented. */
+        /** @description The body is missing or is not a JSON object; `email` or `password` is missing or invalid; or a field is undocumented. */
         InvalidLogin: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -937,7 +937,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The body is missing or is not a JSON object, `password` is missing or invalid, or a field is undocumented. */
+        /** @description The body is missing or is not a JSON object; `password` is missing or invalid; or a field is undocumented. */
         InvalidPasswordConfirmation: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -952,7 +952,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The form is missing, is malformed or changes nothing, a field is invalid, repeated or undocumented, or the image is of an unsupported type or does not match its declared type. */
+        /** @description The form is missing, is malformed or changes nothing; a field is invalid, repeated or undocumented; or the image does not meet the requirements of the section Images. */
         InvalidProfileUpdate: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -967,7 +967,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The form is missing or malformed, a field is missing, invalid, repeated or undocumented, or the image is of an unsupported type or does not match its declared type. */
+        /** @description The form is missing or malformed; a field is missing, invalid, repeated or undocumented; the `Idempotency-Key` is invalid; or the image does not meet the requirements of the section Images. */
         InvalidPost: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -982,7 +982,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description The id is missing or invalid, the form is missing, is malformed or changes nothing, a field is invalid, repeated or undocumented, or the image is of an unsupported type or does not match its declared type. */
+        /** @description The id is missing or invalid; the form is missing, is malformed or changes nothing; a field is invalid, repeated or undocumented; or the image does not meet the requirements of the section Images. */
         InvalidPostEdit: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1150,7 +1150,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description A page of an origin that the operator has not allowed sent the request, without an `Authorization` header. */
+        /** @description The request has no `Authorization` header, and comes from a page of an origin that the operator has not allowed. */
         CrossSite: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1165,7 +1165,7 @@ export interface components {
                 "application/json": components["schemas"]["ApiError"];
             };
         };
-        /** @description `me` is not the authenticated user's own id, or a page of an origin that the operator has not allowed sent the request, without an `Authorization` header. */
+        /** @description `me` is not the authenticated user's own id, or the request has no `Authorization` header and comes from a page of an origin that the operator has not allowed. */
         UserMismatch: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
