@@ -21,7 +21,7 @@ import { table } from '../scripts/table.js';
  * Runs tests: `npm test` the fast kinds, `npm run test:all` every kind. A test's folder is its kind; `test/*.test.ts` are the
  * integration tests. Words select the files, of every kind, whose names contain one of them:
  *
- *   npm test -- friends likes
+ *   npm test -- feed images
  *
  * The files run in a few worker processes: see `worker.ts`. `--jobs` sets their number: one more than there are cores unless it
  * is given, since some tests mostly wait. Other options are passed to tap: `npm test -- --bail`.
