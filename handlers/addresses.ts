@@ -5,7 +5,7 @@ import { normalizeIP } from '@fastify/rate-limit';
 
 /**
  * Returns the key under which the limits of a client are counted: its IPv4 address, or the /64 network of its IPv6 address. A
- * client usually has a whole /64 network, so a limit for each of its addresses would be none.
+ * client usually has a whole /64 network, so it could evade a limit that applied to a single address.
  *
  * @param address undefined if the client has reset its connection
  */
@@ -19,7 +19,7 @@ function withoutPort(address: string): string {
 
 const familyOf = (address: string) => (isIP(address) === 4 ? 'ipv4' : 'ipv6');
 
-/** Creates a BlockList, here used as a set of IP addresses, from addresses and CIDR ranges. */
+/** Creates a set of IP addresses from addresses and CIDR ranges. Despite its name, a BlockList does not block connections. */
 export function blockListOf(ranges: readonly string[]): BlockList {
   const list = new BlockList();
   for (const range of ranges) {

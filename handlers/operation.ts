@@ -58,7 +58,7 @@ export type EarlyOperationId = (typeof EARLY_OPERATIONS)[number];
 /** Returns whether an operation may run before its session is read. */
 export const isEarlyOperation = (id: OperationId): boolean => (EARLY_OPERATIONS as readonly OperationId[]).includes(id);
 
-/** The user that a request's token names. */
+/** The user that a request's token names, while it is not yet known whether the session is valid. */
 export interface EarlyUser {
   account: Pick<AuthenticatedUser['account'], 'id'>;
 }

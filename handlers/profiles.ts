@@ -89,8 +89,8 @@ export const profiles: ProfilesHandlers<Handlers> = {
 };
 
 /**
- * Checks the password of the authenticated user. Returns the credentials that it was checked against, which the following write
- * compares with the current ones, or undefined if the password is wrong.
+ * Checks the password of the authenticated user. Returns undefined if it is wrong, and otherwise the credentials that it was
+ * checked against. The write that follows fails if the password has been changed since then.
  *
  * @throws HttpError 401 if the account has been deleted
  */

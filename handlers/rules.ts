@@ -7,7 +7,7 @@ import { isDisposable } from './policy/emails.js';
 import { passwordProblems } from './policy/passwords.js';
 import { usernameProblems } from './policy/usernames.js';
 
-/** The part of a request that rules check, after it was validated against the schemas. */
+/** The part of a request that rules check, after it has been validated against the schemas. */
 export interface ValidatedRequest<Id extends OperationId> {
   /** The names of all fields of the body, valid or not. */
   fieldNames: readonly string[];
@@ -40,9 +40,9 @@ interface AccountFields {
 }
 
 /**
- * Returns the problems of the fields in a request.
+ * Returns the problems that the policies find in a username, an email address and a password.
  *
- * @param resulting the username and email that the account has after the request
+ * @param resulting the username and email that the account will have after the request
  */
 function accountProblems({ username, email, password }: AccountFields, resulting: AccountFields): FieldProblem[] {
   return [
@@ -58,8 +58,8 @@ function imageProblems(fieldNames: readonly string[], { remove_image }: { remove
 }
 
 /**
- * Returns a problem if a form changes nothing, because all its fields are `ignored` or a `remove_image` that is false. A form
- * without fields is not reported here, but by the schema.
+ * Returns a problem if a form changes nothing, because each of its fields is in `ignored` or is a `remove_image` that is false.
+ * A form without fields is not reported here, but by the schema.
  */
 function emptyChangeProblems(
   fieldNames: readonly string[],

@@ -28,7 +28,7 @@ export interface Config {
   /** The addresses and CIDR ranges of proxies whose forwarded headers are trusted. */
   trustProxy: readonly string[];
   stores: StoresConfig;
-  /** Redis counts requests for the rate limits, and failed passwords. If undefined, each process counts in memory. */
+  /** Where all processes count requests and failed passwords. If undefined, each process counts in memory. */
   redis: { url: string; timeoutMs: number } | undefined;
   /** The first key signs tokens; any of the keys verifies them. If undefined, the keys in the data directory are used. */
   tokenKeys: readonly [TokenKey, ...TokenKey[]] | undefined;
@@ -37,7 +37,7 @@ export interface Config {
   uploadMaxBytes: number;
   /** Whether to remove metadata that may identify people or places from images. */
   uploadStripMetadata: boolean;
-  /** Limits per account. `failedPasswordsMax` applies to each hour. */
+  /** Limits per account. `failedPasswordsMax` is the limit for one hour. */
   account: { storageMaxBytes: number; sessionsMax: number; failedPasswordsMax: number };
   /** At shutdown, the readiness check fails for this long before the servers close. */
   shutdownDelaySeconds: number;
@@ -178,7 +178,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   };
 }
 
-/** Returns the base URL of a server, which does not end with a slash. */
+/** Returns the base URL of a server, without a trailing slash. */
 export const urlOf = (host: string, port: number) => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 function throwIfInvalid(errors: Partial<Record<string, Error>>): void {

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 const CONTROL_CHARACTER = /[^\P{Cc}\n\t]/gu;
 
 /**
- * Formats a JSON line of pino for a terminal: a request as `POST /posts/create 201 16 ms`, others as a message with its
+ * Formats a JSON line of pino for a terminal: a request as `POST /posts/create 201 16 ms`, any other line as its message and
  * fields.
  */
 export function formatLogLine(json: string): string {

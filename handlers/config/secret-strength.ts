@@ -1,7 +1,7 @@
 /** Rows of adjacent characters. Four or more adjacent characters, forwards or backwards, count as a sequence. */
 const ROWS = ['0123456789', 'abcdefghijklmnopqrstuvwxyz', 'qwertyuiop', 'asdfghjkl', 'zxcvbnm'];
 
-/** Words that occur in placeholders and examples. A word precedes all shorter words that it may contain. */
+/** Words that occur in placeholders and examples. A word precedes any word that it contains, so that the longer one matches. */
 const WORDS = [
   ...['placeholder', 'production', 'characters', 'development', 'configure', 'generate', 'insecure', 'changeme'],
   ...['password', 'default', 'example', 'private', 'replace', 'signing', 'token', 'secret', 'sample', 'really'],
@@ -41,7 +41,7 @@ function isRepetition(text: string): boolean {
   return false;
 }
 
-/** Removes runs of at least `MIN_RUN_LENGTH` characters: repetitions of one character, and sequences in a row. */
+/** Removes runs of at least `MIN_RUN_LENGTH` characters: repetitions of one character, and sequences in one of the `ROWS`. */
 function withoutRuns(text: string): string {
   let kept = '';
   let start = 0;

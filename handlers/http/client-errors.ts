@@ -6,8 +6,8 @@ import type { FastifyInstance } from 'fastify';
 import { destroyAfterDelay, type SocketWithResponse } from './connections.js';
 import { ERROR_STATUSES, type ErrorCode } from './error-codes.js';
 
-/** The sockets that have got a response. */
-const answered = new WeakSet<Socket>();
+/** The sockets on which `respondToClientError` has sent a response. */
+const respondedSockets = new WeakSet<Socket>();
 
 /** The responses to errors of Node and to CONNECT, by the code of the error. All other errors result in a 400. */
 const RESPONSES: Record<string, [code: ErrorCode, message: string]> = {
@@ -41,8 +41,8 @@ const isInUse = (response: ServerResponse) => response.req.complete || response.
  * would otherwise mistake the error for that response or for a part of it.
  */
 export function respondToClientError(this: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
-  // Node reports an error again for each packet that follows.
-  if (answered.has(socket)) return;
+  // Node reports another error for each packet that follows.
+  if (respondedSockets.has(socket)) return;
   const { _httpMessage: response } = socket as SocketWithResponse;
   if (error.code === 'ECONNRESET' || !socket.writable || (response && isInUse(response))) {
     socket.destroy();
@@ -52,7 +52,7 @@ export function respondToClientError(this: FastifyInstance, error: NodeJS.ErrnoE
   const [code, message] = RESPONSES[error.code ?? ''] ?? ['invalid_http', 'The request is not valid HTTP.'];
   const status = ERROR_STATUSES[code];
   this.log.info({ reqId: id, status, code: error.code }, 'client error');
-  answered.add(socket);
+  respondedSockets.add(socket);
   const body = JSON.stringify({ code, message });
   socket.end(
     [

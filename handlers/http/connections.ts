@@ -11,8 +11,8 @@ import { addressKey, blockListOf, isListed } from '../addresses.js';
  * no request in progress, even if it has sent a part of a request's headers.
  *
  * The idle connection is selected with the second-chance algorithm (also known as CLOCK). Connections are in a queue. The
- * first one is examined. If it is idle and was not used since it was last examined, it is closed; otherwise it moves to the
- * end of the queue, and the next one is examined. So only new connections at the limit need this work, not every request.
+ * first one is examined. If it is idle and has not been used since it was last examined, it is closed; otherwise it moves to
+ * the end of the queue, and the next one is examined. So only new connections at the limit need this work, not every request.
  */
 
 const MAX_CONNECTIONS = 10_000;
@@ -23,7 +23,7 @@ const FILE_DESCRIPTOR_SHARE = 0.75;
 /** The share of the connections that one address may have, unless it is a trusted proxy. */
 const ADDRESS_SHARE = 0.25;
 
-/** How long a client has to read the last response, before its connection is destroyed. */
+/** How long a client has to read the last response before its connection is destroyed. */
 const CLOSE_DELAY_MS = 2000;
 
 interface ConnectionLimits {
@@ -50,9 +50,9 @@ export function destroyAfterDelay(socket: Socket): void {
 }
 
 /**
- * Makes a connection stay half open for a while when it closes after a response to an incomplete request. Without the delay, a
- * client that is still sending its body could lose the response, because the kernel resets a connection that is closed while it
- * has unread data.
+ * Delays the close of a connection after the response to an incomplete request: only the sending side is closed immediately.
+ * Otherwise a client that is still sending its body could lose the response, because the kernel resets a connection that is
+ * closed while it has unread data.
  */
 export function delayClose(socket: Socket): void {
   socket.destroySoon = () => {
@@ -100,8 +100,8 @@ export function limitConnections(
   const counts = { evicted: 0, refused: 0 };
 
   /**
-   * Closes the first connection in the queue that is idle and was not used since it was last examined. Returns false if
-   * none is.
+   * Closes the first connection in the queue that is idle and has not been used since it was last examined. Returns
+   * false if there is none.
    */
   function evictIdle(queue: Set<Socket>): boolean {
     // Two rounds: in the first one, connections that were used get their second chance.
@@ -140,7 +140,8 @@ export function limitConnections(
 
   server.on('connection', (socket: Socket) => {
     const { remoteAddress } = socket;
-    // Undefined if the client has already reset the connection. Destroyed if an earlier listener has refused it.
+    // The address is undefined if the client has already reset the connection. The socket is destroyed if an earlier listener
+    // has refused the connection.
     if (remoteAddress === undefined || socket.destroyed) return socket.destroy();
     const address = addressKey(remoteAddress);
     const peers = byAddress.get(address) ?? new Set();

@@ -55,7 +55,7 @@ export async function startControlServer(
   });
   await makePrivateDirectory(directory);
   const socketPath = controlSocketPath(directory);
-  // A process that was killed leaves its socket.
+  // A process that was killed leaves its socket file behind.
   await rm(socketPath, { force: true });
   try {
     await listen(server, socketPath);

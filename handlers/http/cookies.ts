@@ -5,7 +5,7 @@ import { SESSION_COOKIE } from './authenticate.js';
 
 type Headers = Record<string, string>;
 
-/** Returns the attributes of the session cookie. It is secure if the request came over https or the public URL is https. */
+/** Returns the attributes of the session cookie. It is `Secure` if the request came over https or the public URL is https. */
 const attributesOf = ({ config }: AppContext, { https }: Client) =>
   ({ httpOnly: true, sameSite: 'lax', path: '/', secure: https || config.publicUrl.protocol === 'https:' }) as const;
 

@@ -3,9 +3,12 @@ import { hasAuthorizationHeader } from './authenticate.js';
 import { crossSiteRequest } from './errors.js';
 
 /*
- * Protection against cross-site request forgery (CSRF). A browser adds the session cookie to requests that pages of other
- * sites cause. CORS alone does not stop such requests: forms, and requests without a body, need no preflight. So requests
- * with an unsafe method are refused if a page of an untrusted origin sent them.
+ * Protection against cross-site request forgery (CSRF). Requests with an unsafe method are refused if a page of an untrusted
+ * origin sent them.
+ *
+ * `SameSite=Lax` alone is not enough: a browser sends the cookie with requests from other origins of the same site, such as
+ * another subdomain, and a forged login needs no cookie. CORS is not enough either: forms, and requests without a body, need no
+ * preflight.
  */
 
 /** Methods that change nothing (RFC 9110 section 9.2.1). */

@@ -4,7 +4,7 @@ import type { FieldCode } from './error-codes.js';
 import { type FieldProblem, type Reason, reason } from './errors.js';
 
 /*
- * Validates fields by the generated validators, and converts the errors of Ajv to field problems. NUL characters and unpaired
+ * Validates fields with the generated validators, and converts the errors of Ajv to field problems. NUL characters and unpaired
  * surrogates are checked here, because the patterns of the contract do not report them separately.
  *
  * A new keyword in openapi.yaml needs a case in `reasonsFor`, which otherwise throws. A new field with a `pattern` needs an

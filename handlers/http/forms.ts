@@ -158,7 +158,7 @@ async function readImage(part: Part, options: FormOptions): Promise<PartResult> 
     return result;
   } catch (cause) {
     if (cause instanceof ImageRefusedError) return { refused: reason(cause.fieldCode) };
-    // Only errors of file system calls have a `syscall`. Any other error that is not expected is a bug, and results in a 500.
+    // Errors of file system calls have a `syscall`. Any other unexpected error is a bug, and results in a 500.
     throw cause instanceof Error && 'syscall' in cause ? new StoreUnavailableError('images', { cause }) : cause;
   } finally {
     if (!accepted) await rm(path, { force: true });
@@ -172,7 +172,7 @@ interface Spooled {
   head: Buffer;
 }
 
-/** The free disk space is checked each time that this many bytes of an upload were written. */
+/** The number of bytes of an upload between two checks of the free disk space. */
 const SPACE_CHECK_INTERVAL_BYTES = 1024 * 1024;
 
 /**

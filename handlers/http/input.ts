@@ -49,7 +49,7 @@ interface Validators {
 
 const validators: Readonly<Record<OperationId, Validators>> = generated.validators;
 
-/** The types of `rules`, widened to those of any operation. */
+/** `rules` with a type that fits any operation. */
 const ruleOf: Readonly<Partial<Record<OperationId, (request: never, user: never) => FieldProblem[]>>> = rules;
 
 /** The maximum size of a form is the maximum size of a file plus this margin for its other parts. */

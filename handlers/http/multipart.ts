@@ -20,7 +20,7 @@ export interface Part {
   mediaType: string | undefined;
   charset: string | undefined;
   transferEncoding: string | undefined;
-  /** The content. It must be read to the end before the next part arrives. */
+  /** The content. It must be read to the end before the next part is requested. */
   bytes: AsyncIterable<Buffer>;
 }
 
@@ -34,7 +34,7 @@ const MAX_BOUNDARY_LENGTH = 70; // RFC 2046 section 5.1.1
  * @throws HttpError 400, 413
  */
 export function readParts(request: IncomingMessage, maxBytes: number): AsyncIterable<Part> {
-  // Node drains the body after the response, because nothing of it has been read.
+  // Node drains the body after the response, because none of it has been read.
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw bodyTooLarge();
   const boundary = boundaryOf(request);
   // A missing boundary is reported at the first byte, because an empty body needs no boundary.

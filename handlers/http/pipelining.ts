@@ -16,7 +16,7 @@ import type { Socket } from 'node:net';
 const MAX_WAITING = 32;
 
 interface Pipeline {
-  /** The number of waiting requests; infinite once the limit was exceeded. */
+  /** The number of waiting requests; infinite once the limit has been exceeded. */
   waiting: number;
   /** The response to the last request that will be processed. */
   last: ServerResponse;

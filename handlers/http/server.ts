@@ -131,7 +131,7 @@ export async function buildServer(
     if (closing) reply.header('Connection', 'close');
     done(null, payload);
   });
-  // Hooks that wait for nothing take a callback, because promises would make a request for posts about 5% slower.
+  // Synchronous hooks take a callback, because promises would make a request for posts about 5% slower.
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers({ 'X-Request-Id': request.id, ...DEFAULT_HEADERS });
     done();

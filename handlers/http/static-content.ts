@@ -8,7 +8,7 @@ import { type ResponseBudget, withinBudget } from './response-budget.js';
 const ENCODINGS = ['br', 'gzip'] as const;
 type Encoding = (typeof ENCODINGS)[number];
 
-/** Brotli has quality 9, because quality 11 takes seconds per megabyte and saves only a few percent. */
+/** Brotli uses quality 9, because quality 11 takes seconds per megabyte and saves only a few percent. */
 const compress: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
   br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
   gzip: (bytes) => promisify(gzip)(bytes, { level: 9 }),

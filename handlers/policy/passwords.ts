@@ -38,7 +38,7 @@ function contains(key: string, part = ''): boolean {
   return part !== '' && key.includes(usernameKey(part));
 }
 
-/** Characters that look like letters. `1` and `!` look like i and l, so i and l count as the same letter. */
+/** Characters that look like letters. `1`, `!` and `|` look like both i and l, so i and l count as the same letter. */
 const LOOK_ALIKES = { a: '@4', b: '8', e: '3', g: '69', i: '1!|l', o: '0', s: '5$', t: '7+', z: '2' };
 /** The letter that each look-alike stands for. */
 const LETTERS = new Map(
@@ -63,19 +63,19 @@ const COMMON_STEMS = new Set(
     .map(undoLookAlikes),
 );
 
-/** Returns whether a password is common, or is a very common one with look-alikes or with digits and signs added at the end. */
+/** Returns whether a password is common, or a very common one with look-alikes, or with digits or symbols added at the end. */
 function isCommon(password: string): boolean {
   const lowercase = password.toLowerCase();
   const [stem = ''] = lowercase.match(/^.*\p{L}/su) ?? [];
   return COMMON_PASSWORDS.has(lowercase) || COMMON_STEMS.has(undoLookAlikes(stem));
 }
 
-/** Replaces look-alikes by letters. */
+/** Replaces look-alikes with letters. */
 function undoLookAlikes(text: string): string {
   return Array.from(text, (character) => LETTERS.get(character) ?? character).join('');
 }
 
-/** Sequences of four letters or digits, and of keys in a row of the keyboard: five, or four at the start or end of the row. */
+/** Four consecutive letters or digits, five neighboring keys of a keyboard row, or four at the start or end of the row. */
 const FORWARD_SEQUENCES = [
   ...['abcdefghijklmnopqrstuvwxyz', '0123456789'].flatMap((line) => substrings(line, 4)),
   ...['qwertyuiop', 'asdfghjkl', 'zxcvbnm'].flatMap((row) => [row.slice(0, 4), row.slice(-4), ...substrings(row, 5)]),

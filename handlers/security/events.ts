@@ -21,7 +21,7 @@ interface SecurityEventDetails {
 
 const counts = new Map<SecurityEvent, number>();
 
-/** Returns how often each event was logged since the process started. */
+/** Returns how often each event has been logged since the process started. */
 export const securityEventCounts = (): ReadonlyMap<SecurityEvent, number> => counts;
 
 /**

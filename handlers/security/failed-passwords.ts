@@ -26,7 +26,7 @@ export interface FailedPasswords {
 
 const WINDOW_MS = 60 * 60 * 1000;
 
-/** The maximum number of counts in memory. Each failure takes a password hash, so an attacker can evict counts only slowly. */
+/** The maximum number of counts in memory. Each failure costs a password hash, so an attacker can evict counts only slowly. */
 const MAX_SUBJECTS = 100_000;
 
 interface Count {
@@ -49,8 +49,8 @@ export function createFailedPasswords(maxFailures: number, redis: RedisConnectio
   }
 
   /**
-   * Replaces the count in memory by the count in Redis, unless the latter is lower. It is lower if failures were counted only in
-   * memory, while Redis was unavailable.
+   * Replaces the count in memory with the count in Redis, unless the latter is lower. It is lower if failures were counted only
+   * in memory, while Redis was unavailable.
    */
   function mergeShared(subject: string, failures: number, ttlMs: number): void {
     const known = currentCount(subject);

@@ -1,7 +1,7 @@
 import { clientClosed, overloaded } from '../http/errors.js';
 
 /*
- * A bounded and fair work queue for password hashes, which take much CPU time.
+ * A bounded and fair work queue for password hashes, which take a lot of CPU time.
  *
  * - Fair: jobs wait in two lanes, which are served in turn: `login` for logins and registrations, `account` for
  *   authenticated users.

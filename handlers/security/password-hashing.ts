@@ -15,8 +15,8 @@ const queue = createHashQueue({ concurrency: HASH_CONCURRENCY });
 export const hashQueueLoad = () => ({ running: queue.running, waiting: queue.waiting });
 
 /**
- * Returns how many jobs were refused since the process started: because the queue was full, or because the client
- * disconnected.
+ * Returns how many jobs have been rejected since the process started: because the queue was full, or because the client
+ * disconnected while the job was waiting.
  */
 export const hashQueueRefusals = () => ({ full: queue.refused, abandoned: queue.abandoned });
 

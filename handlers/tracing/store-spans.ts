@@ -16,7 +16,7 @@ import type { Observer } from '../../db/support/observer.js';
 export interface SpanParent {
   context: Context;
   /**
-   * The number of milliseconds to add to `performance.now()` for the time since 1970. All spans of a trace use the same
+   * The number of milliseconds to add to `performance.now()` to get the time since 1970. All spans of a trace use the same
    * value, so that their times are consistent.
    */
   timeOriginMs: number;

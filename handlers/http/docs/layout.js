@@ -97,7 +97,7 @@ export const layout = ({ React }) => {
         h(Path, { ...props, operationProps: props.operationProps.set('isDeepLinkingEnabled', false) }),
     },
     statePlugins: {
-      // Swagger UI would scroll a linked operation behind the bar. The browser considers the `scroll-padding-top` of the page.
+      // Swagger UI would scroll a linked operation behind the bar. The browser respects the `scroll-padding-top` of the page.
       layout: { wrapActions: { scrollToElement: () => (element) => element.scrollIntoView() } },
     },
   };

@@ -1,8 +1,7 @@
 /*
  * Synchronizes the page's authorization with the session: after a login, the page uses its token, and when the session
  * ends, the page forgets the token. The token is only in memory. After a reload, requests are authenticated by the session
- * cookie. The page's local storage contains only whether a user has logged in, and the page then asks the service who it
- * is.
+ * cookie. Local storage contains only whether a user has logged in. If so, the page asks the service which user it is.
  */
 
 const SCHEME = 'bearerAuth';

@@ -15,7 +15,7 @@ const ELEMENTS_PER_YIELD = 500;
 
 export const NO_BYTES: Buffer = Buffer.alloc(0);
 
-/** The replacement of a range of the file by at most as many bytes. */
+/** The replacement of a range of the file with at most as many bytes. */
 export interface Edit {
   /** The offset of the range in the file. */
   at: number;
@@ -54,7 +54,7 @@ export class Findings {
     throw new ImageRefusedError('too_many_pixels');
   }
 
-  /** Adds an edit that removes a range, or replaces it by at most as many bytes. */
+  /** Adds an edit that removes a range, or replaces it with at most as many bytes. */
   replace(at: number, length: number, bytes = NO_BYTES): void {
     const last = this.edits.at(-1);
     if (last && last.fill === undefined && last.at + last.length === at && bytes.length === 0) last.length += length;
