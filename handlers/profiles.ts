@@ -37,7 +37,7 @@ export const profiles: ProfilesHandlers<Handlers> = {
       updateAccount(context.db, user.account.id, {
         ...fields,
         picture: remove_image ? null : picture,
-        ...(passwordChange && { password: passwordChange }),
+        password: passwordChange,
       }),
     );
     switch (update.outcome) {

@@ -1,4 +1,5 @@
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
+import { blockListOf, isListed } from '../addresses.js';
 import type { Config } from './index.js';
 
 const DAY_SECONDS = 24 * 60 * 60;
@@ -9,9 +10,7 @@ const ADDRESS_BITS = { 4: 32, 6: 128 } as const;
 /** By IP version: the prefix length of the largest range that can be trusted without a warning. */
 const MIN_PREFIX_BITS = { 4: 8, 6: 16 } as const;
 
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
-LOOPBACK.addAddress('::1', 'ipv6');
+const LOOPBACK = blockListOf(['127.0.0.0/8', '::1']);
 
 /** Returns one line for each setting that is valid but probably a mistake. */
 export function configWarnings(config: Config): string[] {
@@ -36,10 +35,7 @@ export function configWarnings(config: Config): string[] {
   return warnings;
 }
 
-function isLoopback(host: string): boolean {
-  const version = isIP(host);
-  return version === 0 ? host === 'localhost' : LOOPBACK.check(host, version === 4 ? 'ipv4' : 'ipv6');
-}
+const isLoopback = (host: string) => host === 'localhost' || isListed(LOOPBACK, host);
 
 interface Range {
   version: 4 | 6;

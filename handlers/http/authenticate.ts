@@ -38,8 +38,6 @@ const hasRepeatedSessionCookie = (cookie: string) =>
   cookie.indexOf(SESSION_COOKIE) !== cookie.lastIndexOf(SESSION_COOKIE) &&
   (cookie.match(SESSION_COOKIE_NAMES)?.length ?? 0) > 1;
 
-export const hasAuthorizationHeader = (request: FastifyRequest): boolean => request.headers.authorization !== undefined;
-
 /** The claims of a token with a valid signature, and the session that the claims name. */
 export interface VerifiedToken {
   claims: TokenClaims;

@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify';
-import { hasAuthorizationHeader } from './authenticate.js';
 import { crossSiteRequest } from './errors.js';
 
 /*
@@ -20,11 +19,10 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
  *
  * @param trusted the origins whose pages may send requests
  */
-export function isFromUntrustedOrigin(request: FastifyRequest, trusted: ReadonlySet<string>): boolean {
-  if (hasAuthorizationHeader(request)) return false;
-  const { origin, host } = request.headers;
+export function isFromUntrustedOrigin({ headers }: FastifyRequest, trusted: ReadonlySet<string>): boolean {
+  const { authorization, origin, host, 'sec-fetch-site': fetchSite } = headers;
+  if (authorization !== undefined) return false;
   if (origin !== undefined && trusted.has(origin)) return false;
-  const fetchSite = request.headers['sec-fetch-site'];
   if (fetchSite !== undefined) return fetchSite !== 'same-origin' && fetchSite !== 'none';
   return origin !== undefined && !isOriginOfHost(origin, host);
 }

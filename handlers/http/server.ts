@@ -206,7 +206,8 @@ const removeLengthOf304: onSendHookHandler = (_, reply, payload, done) => {
 
 function isDecodable(url: string): boolean {
   try {
-    return !url.includes('%') || decodeURIComponent(url.split(/[?#]/, 1)[0] ?? '') !== '';
+    if (url.includes('%')) decodeURIComponent(url.split(/[?#]/, 1)[0] ?? '');
+    return true;
   } catch {
     return false;
   }

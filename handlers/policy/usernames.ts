@@ -1,6 +1,6 @@
 import type { FieldCode } from '../http/error-codes.js';
 
-const WHITE_SPACE = /\p{White_Space}/u;
+const WHITE_SPACE = /\p{White_Space}/gu;
 
 /**
  * Invisible characters other than white space: control characters, format characters, default-ignorable code points, and blank
@@ -14,7 +14,7 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\u{13441}\
  * the schema covers only the BMP.
  */
 export function usernameProblems(username: string): FieldCode[] {
-  const visible = username.replace(new RegExp(WHITE_SPACE, 'gu'), '');
+  const visible = username.replace(WHITE_SPACE, '');
   return [
     ...(visible === username ? [] : (['whitespace'] as const)),
     ...(INVISIBLE.test(visible) ? (['invisible_characters'] as const) : []),

@@ -80,7 +80,8 @@ export async function registerDocs(
   const page = await readFile(resolve('#explorer/explorer.html'), 'utf8');
   const pageBytes = Buffer.from(page.replaceAll('{version}', version));
 
-  const publicRoute = { config: { exemptFromRateLimit: true, cors: ALLOW_ANY_ORIGIN } };
+  const route = { config: { exemptFromRateLimit: true } };
+  const publicRoute = { config: { ...route.config, cors: ALLOW_ANY_ORIGIN } };
   for (const [path, type, bytes] of [
     ['/openapi.yaml', 'application/yaml', document.yaml],
     ['/openapi.json', 'application/json', document.json],
@@ -89,14 +90,13 @@ export async function registerDocs(
   }
 
   for (const [path, location] of REDIRECTS) {
-    server.get(path, { config: { exemptFromRateLimit: true } }, (_, reply) => reply.redirect(location));
+    server.get(path, route, (_, reply) => reply.redirect(location));
   }
 
   await server.register(async (docs) => {
     docs.addHook('onRequest', async (_, reply) => {
       reply.headers({ 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Referrer-Policy': 'no-referrer' });
     });
-    const route = { config: { exemptFromRateLimit: true } };
     docs.get('/docs', route, createStaticHandler({ type: 'text/html; charset=utf-8', bytes: pageBytes }, budget));
     for (const { name, bytes } of assets) {
       const type = TYPES[extname(name)] ?? 'application/octet-stream';

@@ -1,4 +1,4 @@
-import { type Box, type BoxReader, toSafeInteger } from './boxes.js';
+import { type Box, type BoxReader, FREE, toSafeInteger } from './boxes.js';
 import { UnreadableImageError } from './errors.js';
 import { EMPTY_TIFF, reduceExif } from './exif.js';
 import { NO_BYTES } from './findings.js';
@@ -11,9 +11,9 @@ const MAX_METADATA_ITEMS = 64;
 const metadataTypes = new Set(['Exif', 'mime', 'uri ']);
 
 const THUMBNAIL = 'thmb';
-const FREE = Buffer.from('free');
 
-interface Range {
+/** A range of bytes in the file. */
+export interface Range {
   at: number;
   length: number;
 }
@@ -64,7 +64,8 @@ export async function blankItems(
   });
 }
 
-const dataRangeOf = ({ dataAt, end }: Box): Range => ({ at: dataAt, length: end - dataAt });
+/** Returns the range of a box's content. */
+export const dataRangeOf = ({ dataAt, end }: Box): Range => ({ at: dataAt, length: end - dataAt });
 const isWithin = (inner: Range, outer: Range) =>
   inner.at >= outer.at && inner.at + inner.length <= outer.at + outer.length;
 /** Returns whether two ranges overlap. If `one` is empty, it counts as one byte. */

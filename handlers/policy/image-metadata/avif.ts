@@ -1,5 +1,5 @@
-import { blankItems } from './avif-items.js';
-import { type Box, BoxReader } from './boxes.js';
+import { blankItems, dataRangeOf, type Range } from './avif-items.js';
+import { type Box, BoxReader, FREE } from './boxes.js';
 import { UnreadableImageError } from './errors.js';
 import { type Findings, NO_BYTES } from './findings.js';
 import type { ImageFile } from './image-file.js';
@@ -21,7 +21,6 @@ const metadataProperties = new Set(['udes', 'altt', 'crtt', 'mdft', ...metadataT
 const keptHandlers = new Set(['pict', 'vide', 'auxv', 'soun']);
 
 const MAX_TOP_LEVEL_BOXES = 64;
-const FREE = Buffer.from('free');
 
 /**
  * Walks an AVIF, which has the ISO base media file format. Boxes refer to bytes by their offset in the file. Metadata is
@@ -31,10 +30,7 @@ const FREE = Buffer.from('free');
 export async function walkAvif(file: ImageFile, findings: Findings): Promise<void> {
   const reader = new BoxReader(file, findings);
   const topLevel = await readTopLevel(reader);
-  const walk = new AvifWalk(
-    reader,
-    topLevel.filter(({ type }) => type === 'mdat').map(({ dataAt, end }) => ({ at: dataAt, length: end - dataAt })),
-  );
+  const walk = new AvifWalk(reader, topLevel.filter(({ type }) => type === 'mdat').map(dataRangeOf));
   const last = topLevel.findLast(({ type }) => keptTypes.has(type) || paddingTypes.has(type)) as Box;
   for (const box of topLevel.filter(({ at }) => at <= last.at)) {
     if (box.type === 'meta') await walk.walkMeta(box, 0);
@@ -73,7 +69,7 @@ async function readTopLevel(reader: BoxReader): Promise<Box[]> {
 class AvifWalk {
   constructor(
     readonly reader: BoxReader,
-    readonly mediaData: readonly { at: number; length: number }[],
+    readonly mediaData: readonly Range[],
   ) {}
 
   get findings(): Findings {

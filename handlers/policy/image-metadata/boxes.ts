@@ -2,6 +2,9 @@ import { UnreadableImageError } from './errors.js';
 import type { Findings } from './findings.js';
 import type { ImageFile } from './image-file.js';
 
+/** The type of a box that contains free space. */
+export const FREE = Buffer.from('free');
+
 /** The maximum nesting depth of boxes. */
 const MAX_DEPTH = 12;
 
