@@ -174,7 +174,7 @@ async function startOps(
       throw storeUnavailable();
     });
   const metrics = { contentType: registry.contentType, text };
-  const ops = buildOpsServer(() => readSharedStores(running), metrics);
+  const ops = buildOpsServer(() => readSharedStores(running), metrics, log);
   await ops.server.listen({ host: opsHost, port: opsPort });
   const address = ops.server.server.address();
   return { ...ops, url: urlOf(opsHost, typeof address === 'object' && address ? address.port : opsPort) };

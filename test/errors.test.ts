@@ -22,7 +22,7 @@ t.test('field problems have messages that can be shown to a user', async (t) => 
     [() => create({ title: 'x'.repeat(201) }), 'title must have at most 200 characters'],
     [() => create({ title: 'a\0b' }), 'title must not contain NUL characters'],
     [() => create({ color: 'red' }), 'color is not a known field'],
-    [() => create({ image: file('%PDF-1.7') }), 'image must be a JPEG, PNG, GIF, WebP or AVIF image, not a PDF file'],
+    [() => create({ image: file('%PDF-1.7') }), 'image must be a JPEG, PNG, GIF, WebP or AVIF image, not PDF'],
     [
       () => create({ image: file(samples.png, 'image/gif') }),
       'image is declared as image/gif, but its bytes are image/png',

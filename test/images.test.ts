@@ -1,6 +1,8 @@
 import { readdir, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import t from 'tap';
+import { gif, gifExtension } from '../scripts/contract-test/image-builders.js';
 import { samples } from '../scripts/contract-test/images.js';
 import { listImageNames } from './support/image-store.js';
 import type { TestResponse } from './support/requests.js';
@@ -200,6 +202,25 @@ t.test('an image is closed after its response, also after a response to HEAD', {
   t.same(await openImages(), []);
   await new Promise((resolve) => setTimeout(resolve));
   t.same(warnings, [], 'the garbage collector closes no file');
+});
+
+t.test('HEAD does not read an image to its end', async (t) => {
+  const user = await service.createUser();
+  const extensions = Array.from({ length: 300 }, () => gifExtension(0xf9, 'x'.repeat(255)));
+  const path = String((await createPost(user, { image: blob(gif(...extensions), 'image/gif') })).image);
+  const { get } = images;
+  let stream: Readable | undefined;
+  images.get = async (name) => {
+    const image = await get(name);
+    stream = image?.stream;
+    return image;
+  };
+  t.teardown(() => Object.assign(images, { get }));
+  const { status, headers } = await user.send('HEAD', path);
+  t.equal(status, 200);
+  t.ok(Number(headers.get('content-length')) > 0);
+  t.ok(stream?.destroyed);
+  t.notOk(stream?.readableEnded);
 });
 
 t.test('does not serve a stored image that no post or profile references', async (t) => {

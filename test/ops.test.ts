@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { pino } from 'pino';
 import t from 'tap';
 import { createMetrics } from '../handlers/http/metrics.js';
 import { buildOpsServer, type HealthChecks, runChecks } from '../handlers/http/ops.js';
@@ -12,7 +15,7 @@ async function ready(url: string) {
 /** Returns the response of `/readyz` for these store checks. */
 async function readyWhen(checks: HealthChecks, query = '') {
   const metrics = createMetrics();
-  const { server } = buildOpsServer(() => runChecks(checks), metrics);
+  const { server } = buildOpsServer(() => runChecks(checks), metrics, pino({ enabled: false }));
   const response = await server.inject(`/readyz${query}`);
   await server.close();
   metrics.close();
@@ -79,6 +82,27 @@ t.test('errors have the shape of those of the API', async (t) => {
     await writeBytes(t, opsUrl, 'nonsense\r\n\r\n'),
     /^HTTP\/1\.1 400 [\s\S]*\{.*"message":"The request is not valid HTTP\."/,
   );
+});
+
+t.test('logs the cause of a 500', async (t) => {
+  const lines: string[] = [];
+  const metrics = { contentType: 'text/plain', text: () => Promise.reject(new Error('broken gauge')) };
+  const { server } = buildOpsServer(async () => ({}), metrics, pino({}, { write: (line) => void lines.push(line) }));
+  t.equal((await server.inject('/metrics')).statusCode, 500);
+  t.match(lines.join(''), /internal server error/);
+  t.match(lines.join(''), /broken gauge/);
+  await server.close();
+});
+
+t.test('stops although a client has opened a connection without a request', { timeout: 60_000 }, async (t) => {
+  const { opsUrl, stop } = await startTestService(t);
+  const socket = connect(Number(new URL(opsUrl).port), '127.0.0.1');
+  const closed = new Promise((resolve) => socket.on('error', () => undefined).once('close', resolve));
+  await once(socket, 'connect');
+  // Its connection is accepted after the one before.
+  await fetch(`${opsUrl}/livez`);
+  await stop();
+  await closed;
 });
 
 t.test('reports that it is stopping before it stops listening', async (t) => {

@@ -1,4 +1,5 @@
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import type { Logger } from 'pino';
 import type { StoreName } from '../../db/support/errors.js';
 import { withTimeout } from '../../db/support/timeout.js';
 import { respondToClientError } from './client-errors.js';
@@ -37,8 +38,15 @@ const OPTIONAL_STORES: ReadonlySet<string> = new Set<StoreName>(['redis']);
 export function buildOpsServer(
   readStates: () => Promise<StoreStates>,
   metrics: Pick<Metrics, 'contentType' | 'text'>,
+  log: Logger,
 ): OpsServer {
-  const server = Fastify({ logger: false, clientErrorHandler: respondToClientError });
+  const server: FastifyInstance = Fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    clientErrorHandler: respondToClientError,
+    // Otherwise a client that sends no request would prevent the shutdown.
+    forceCloseConnections: true,
+  });
   server.setErrorHandler(respondToError);
   server.setNotFoundHandler(async () => {
     throw notFound();

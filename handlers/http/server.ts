@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
+import { Readable } from 'node:stream';
 import cookie from '@fastify/cookie';
 import Fastify, {
   type FastifyBaseLogger,
@@ -115,8 +116,7 @@ export async function buildServer(
   });
 
   server.addHook('onRoute', (route) => {
-    // Fastify adds `Content-Length: 0` to a HEAD response without a payload. A 304 must not have it (RFC 9110 section 8.6).
-    if (route.method === 'HEAD') route.onSend = [...[route.onSend ?? []].flat(), removeLengthOf304];
+    if (route.method === 'HEAD') route.onSend = [destroyStream, ...[route.onSend ?? []].flat(), removeLengthOf304];
   });
 
   // Added before all other hooks, so that the span of a request includes them.
@@ -199,6 +199,13 @@ export async function buildServer(
   return server;
 }
 
+/** Fastify would read the stream to its end. */
+const destroyStream: onSendHookHandler = (_request, _reply, payload, done) => {
+  if (payload instanceof Readable) payload.destroy();
+  done(null, payload);
+};
+
+/** Fastify adds `Content-Length: 0` to a HEAD response without a payload. A 304 must not have it (RFC 9110 section 8.6). */
 const removeLengthOf304: onSendHookHandler = (_, reply, payload, done) => {
   if (reply.statusCode === 304) reply.removeHeader('Content-Length');
   done(null, payload);

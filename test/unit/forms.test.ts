@@ -258,11 +258,11 @@ test('an error that is not a failure of the disk is not reported as one', async 
 test('reports files of other types', async (t) => {
   const ftyp = (brand: string) => Buffer.from(`\0\0\0\x10ftyp${brand}\0\0\0\0`, 'latin1');
   for (const [bytes, name] of [
-    [ftyp('heic'), 'a HEIC image'],
-    [ftyp('mp42'), 'a MP4 video'],
-    [Buffer.from('II*\0\x08\0\0\0\0\0', 'latin1'), 'a TIF image'],
-    [Buffer.from('%PDF-1.7'), 'a PDF file'],
-    [Buffer.from('\0\0\x01\0\x01\0', 'latin1'), 'an ICO image'],
+    [ftyp('heic'), 'HEIC'],
+    [ftyp('mp42'), 'MP4'],
+    [Buffer.from('II*\0\x08\0\0\0\0\0', 'latin1'), 'TIF'],
+    [Buffer.from('%PDF-1.7'), 'PDF'],
+    [Buffer.from('\0\0\x01\0\x01\0', 'latin1'), 'ICO'],
   ] as const) {
     const message = `must be a JPEG, PNG, GIF, WebP or AVIF image, not ${name}`;
     await expectForm(t, [file('image', bytes)], [['image', 'unsupported_image', message]], {}, name);
