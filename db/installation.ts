@@ -97,11 +97,6 @@ export async function joinGraph(trx: DatabaseTransaction, graph: SocialGraph): P
   await raiseSequence(trx, 'posts', post);
 }
 
-/** Verifies that the image store belongs to this PostgreSQL, or claims it if it is new. @throws StoresDisagreeError */
-export async function joinImages(trx: DatabaseTransaction, images: ImageStore): Promise<void> {
-  await joinStore(trx, 'images', images);
-}
-
 /**
  * The number of ids to skip: more than the number of rows that may be missing from a restored backup of PostgreSQL. Ids
  * have 53 bits, so this many can be skipped nine billion times.
@@ -123,8 +118,12 @@ export interface Installation {
   images: string | null;
 }
 
-/** Verifies that a store belongs to this installation, or claims it if it is new. Records its kind. */
-async function joinStore(trx: DatabaseTransaction, role: Role, store: Store): Promise<void> {
+/**
+ * Verifies that a store belongs to this installation, or claims it if it is new. Records its kind.
+ *
+ * @throws StoresDisagreeError
+ */
+export async function joinStore(trx: DatabaseTransaction, role: Role, store: Store): Promise<void> {
   const installation = await checkInstallation(trx, { [role]: store });
   let claimedBy = await store.claimedBy();
   if (claimedBy === undefined && installation[role] === null) {

@@ -1,7 +1,7 @@
 import { Migrator, sql } from 'kysely';
 import type { SocialGraph } from './graph/index.js';
 import type { ImageStore } from './images/index.js';
-import { checkInstallation, createInstallation, joinGraph, joinImages, skipPossiblyUsedIds } from './installation.js';
+import { checkInstallation, createInstallation, joinGraph, joinStore, skipPossiblyUsedIds } from './installation.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { MIGRATION_LOCK_KEY } from './postgres/locks.js';
 import { migrations } from './postgres/migrations/index.js';
@@ -45,11 +45,11 @@ export async function migrateAndJoinGraph({ maintenanceDb: db, graph }: Omit<Mig
   });
 }
 
-/** Joins the image store under the migration lock, as `joinImages` does. @throws StoresDisagreeError */
+/** Joins the image store under the migration lock, as `joinStore` does. @throws StoresDisagreeError */
 export async function joinImageStore({ maintenanceDb: db, images }: Omit<MigratedStores, 'graph'>): Promise<void> {
   // As in `migrateAndJoinGraph`.
   await images.claimedBy();
-  await withMigrationLock(db, (trx) => joinImages(trx, images));
+  await withMigrationLock(db, (trx) => joinStore(trx, 'images', images));
 }
 
 /** Prepares for a start while the graph is unavailable: see `skipPossiblyUsedIds`. */

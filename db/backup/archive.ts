@@ -12,7 +12,7 @@ export interface ArchiveEntry {
   /** A relative path with slashes. */
   path: string;
   /** Undefined for a directory. */
-  file?: { size: number; bytes: AsyncIterable<Uint8Array> };
+  file?: { size: number; bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array> };
 }
 
 /** A file is not a backup, or it is incomplete or damaged. */

@@ -14,7 +14,7 @@ import { copyFile } from './files.js';
 interface BaseBackup {
   /** Yields all files and directories except WAL files. */
   files(): AsyncGenerator<ArchiveEntry>;
-  /** Ends the backup. Returns a generator of its WAL files and its label, the file that makes PostgreSQL replay the WAL. */
+  /** Ends the backup. Returns a function that yields its WAL files and its label, which makes PostgreSQL replay the WAL. */
   stop(): Promise<() => AsyncGenerator<ArchiveEntry>>;
   /** Ends the backup without a result. Does nothing if it has already ended. */
   abandon(): Promise<void>;
@@ -44,7 +44,7 @@ export async function startBaseBackup(db: Database, directory: string, prefix: s
       const { label = '', segment: lastSegment = '' } = rows[0] ?? {};
       return async function* () {
         const bytes = Buffer.from(label);
-        yield { path: `${prefix}/backup_label`, file: { size: bytes.length, bytes: once(bytes) } };
+        yield { path: `${prefix}/backup_label`, file: { size: bytes.length, bytes: [bytes] } };
         // The names of segments sort in the order of the WAL.
         const segments = (await readdir(walDirectory)).filter((name) => name >= firstSegment && name <= lastSegment);
         for (const name of segments.sort()) yield* copyFile(join(walDirectory, name), `${prefix}/pg_wal/${name}`);
@@ -66,10 +66,6 @@ async function start(db: Database): Promise<string> {
 }
 
 const abandon = (db: Database) => sql`select pg_backup_stop(false)`.execute(db);
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
-}
 
 /** Yields a directory tree. Includes empty directories, which PostgreSQL needs. Skips the files in `walDirectory`. */
 async function* copyDirectory(

@@ -9,8 +9,8 @@ import type { Run } from './neo4j-session.js';
 /** Returns a negative id, which no node has. It is random, so that concurrent warm-ups do not lock the same nodes. */
 const absentId = () => -1 - Math.floor(Math.random() * 1e9);
 
-/** The minimum age of `Attempt` nodes that the warm-up would delete. No node is this old. */
-const UNREACHABLE_AGE_MS = Number.MAX_SAFE_INTEGER / 2;
+/** The age at which the warm-up would delete `Attempt` nodes. No node is this old. */
+const UNREACHABLE_AGE_MS = Number.MAX_SAFE_INTEGER;
 
 /** Lengths of list parameters. Neo4j plans a statement separately for each order of magnitude of a list's length. */
 const LIST_SIZES = [1, 10];
@@ -81,7 +81,7 @@ function statementsWithId(id: number): Statement[] {
 /** The server counts as warm when one round takes less than this. */
 const WARM_ROUND_MS = 500;
 
-/** Ends the warm-up of a server that is warm but slow. */
+/** The maximum number of rounds, for a server that is warm but slow. */
 const MAX_ROUNDS = 4;
 
 /** Runs every statement that requests run, in rounds, until a round is fast. */

@@ -1,11 +1,10 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../postgres/index.js';
 import type { BulkAccess, FriendRequest, Friendship } from './index.js';
 
-/** A pair of users has one row, so this graph has no duplicate or one-sided friendships. */
+/** Returns bulk access to the graph tables. A pair of people has one row, so no friendship is duplicate or one-sided. */
 export function tableBulkAccess(db: Database): BulkAccess {
-  const ids = async (query: ReturnType<typeof sql<{ id: number }>>) =>
-    (await query.execute(db)).rows.map(({ id }) => id);
+  const ids = async (query: RawBuilder<{ id: number }>) => (await query.execute(db)).rows.map(({ id }) => id);
 
   return {
     personIds: (after, limit) =>

@@ -1,23 +1,23 @@
-import { type SqlBool, sql } from 'kysely';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Database } from '../postgres/index.js';
 import type { Friendship, Like, SocialGraph } from './index.js';
 import { tableBulkAccess } from './tables-bulk.js';
 
-const personIds = (likes: readonly Like[]) => likes.map(({ person }) => person);
-const postIds = (likes: readonly Like[]) => likes.map(({ post }) => post);
+const peopleOf = (likes: readonly Like[]) => likes.map(({ person }) => person);
+const postsOf = (likes: readonly Like[]) => likes.map(({ post }) => post);
 
 interface RelationsRow {
   friendships: Friendship[];
   likes: [post: number, count: number, likers: number[]][];
 }
 
-/** Returns the graph as tables in PostgreSQL. Only edges have rows, so users and posts need no nodes. */
+/** Returns the graph as tables in PostgreSQL. Only edges have rows, so accounts and posts need no nodes. */
 export function tableGraph(db: Database): SocialGraph {
-  /** Builds a condition that matches the row of two users, which is a friendship or a pending request. */
+  /** Builds a condition that matches the row of two people, which is a friendship or a pending request. */
   const isPair = (a: number, b: number) => sql<SqlBool>`lo = ${Math.min(a, b)} and hi = ${Math.max(a, b)}`;
 
-  /** Deletes the row of two users if the condition holds. Returns whether a row was deleted. */
-  async function deletePairIf(a: number, b: number, condition: ReturnType<typeof sql<SqlBool>>): Promise<boolean> {
+  /** Deletes the row of two people if the condition holds. Returns whether a row was deleted. */
+  async function deletePairIf(a: number, b: number, condition: RawBuilder<SqlBool>): Promise<boolean> {
     const { numDeletedRows } = await db
       .deleteFrom('graph_friendships')
       .where(isPair(a, b))
@@ -81,7 +81,7 @@ export function tableGraph(db: Database): SocialGraph {
     async like(likes) {
       await sql`
         insert into graph_likes (post_id, person_id)
-        select distinct * from unnest(${postIds(likes)}::int8[], ${personIds(likes)}::int8[])
+        select distinct * from unnest(${postsOf(likes)}::int8[], ${peopleOf(likes)}::int8[])
         order by 1, 2
         on conflict do nothing`.execute(db);
     },
@@ -89,7 +89,7 @@ export function tableGraph(db: Database): SocialGraph {
     async unlike(likes) {
       await sql`
         delete from graph_likes l
-        using unnest(${postIds(likes)}::int8[], ${personIds(likes)}::int8[]) as given (post, person)
+        using unnest(${postsOf(likes)}::int8[], ${peopleOf(likes)}::int8[]) as given (post, person)
         where l.post_id = given.post and l.person_id = given.person`.execute(db);
     },
 

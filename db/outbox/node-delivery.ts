@@ -1,8 +1,9 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Nodes, SocialGraph } from '../graph/index.js';
 import { NOW, secondsFromNow } from '../postgres/clock.js';
 import type { Database, DatabaseTransaction } from '../postgres/index.js';
 import { exclusiveLocksOf } from '../postgres/locks.js';
+import type { OutboxTable } from '../schema.js';
 import { batched } from '../support/batch.js';
 import { failpoint } from '../support/failpoints.js';
 import { type Observer, observedBatches } from '../support/observer.js';
@@ -17,7 +18,7 @@ interface Stores {
   graph: SocialGraph;
 }
 
-type Entry = Awaited<ReturnType<ReturnType<typeof claimDueEntries>['execute']>>[number];
+type Entry = Pick<Selectable<OutboxTable>, 'id' | 'kind' | 'key' | 'delivered'>;
 
 /**
  * `done`: delivered. `skipped`: already delivered, not due, or being delivered elsewhere. `retryAlone`: not delivered with this

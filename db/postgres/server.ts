@@ -31,8 +31,8 @@ const MAINTENANCE = { poolSize: 2, timeoutMs: 24 * 60 * 60 * 1000 };
 const IDLE_IN_TRANSACTION_FACTOR = 5;
 
 /**
- * Connects to a PostgreSQL server. Settings are made per transaction, not per session, so that the connection can lead
- * through a PgBouncer in transaction mode.
+ * Connects to a PostgreSQL server. Settings are made per transaction, not per session, so that connections can go through
+ * PgBouncer in transaction mode.
  *
  * @param hooks `warmUp` prepares a server that is available again, before the circuit breaker closes
  */
@@ -89,8 +89,11 @@ export function openPostgres(
   };
 }
 
-const databaseOver = (pool: pg.Pool, breaker: CircuitBreaker, begin: string): Database =>
-  new Kysely<Tables>({ dialect: new BreakerDialect(pool, breaker, begin) });
+function databaseOver(pool: pg.Pool, breaker: CircuitBreaker, begin: string): Database {
+  const dialect = new PostgresDialect({ pool });
+  dialect.createDriver = () => new BreakerDriver(pool, breaker, begin);
+  return new Kysely<Tables>({ dialect });
+}
 
 /** Runs a trivial query on a separate connection. */
 async function probe(url: string, timeoutMs: number): Promise<void> {
@@ -105,20 +108,6 @@ async function probe(url: string, timeoutMs: number): Promise<void> {
 }
 
 /** Acquires connections through the circuit breaker, and begins transactions with their timeouts. */
-class BreakerDialect extends PostgresDialect {
-  readonly #create: () => BreakerDriver;
-
-  constructor(pool: pg.Pool, breaker: CircuitBreaker, begin: string) {
-    super({ pool });
-    this.#create = () => new BreakerDriver(pool, breaker, begin);
-  }
-
-  override createDriver(): BreakerDriver {
-    return this.#create();
-  }
-}
-
-/** See `BreakerDialect`. */
 class BreakerDriver extends PostgresDriver {
   readonly #breaker: CircuitBreaker;
   readonly #begin: string;
