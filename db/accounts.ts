@@ -10,7 +10,7 @@ import type { AccountRow } from './schema.js';
 import { changeStoredBytes } from './storage-quota.js';
 import type { Owner } from './visibility.js';
 
-/** An account without its password hash and token version. */
+/** An account without its credentials and internal columns. */
 export type Account = Pick<AccountRow, 'id' | 'name' | 'username' | 'email' | 'private' | 'picture'>;
 
 export const ACCOUNT_COLUMNS = ['id', 'name', 'username', 'email', 'private', 'picture'] as const;
@@ -147,7 +147,7 @@ type AccountUpdate =
  */
 export async function updateAccount(db: Database, id: number, change: AccountChange): Promise<AccountUpdate> {
   try {
-    // Two accounts that swap usernames can deadlock.
+    // Two accounts that swap usernames can deadlock. A password change can deadlock with `trimSessions`.
     return await retryDeadlocks(() => db.transaction().execute((trx) => updateInTransaction(trx, id, change)));
   } catch (error) {
     return fieldTakenOrThrow(error);
@@ -204,7 +204,7 @@ type AccountDeletion =
  * nodes.
  */
 export async function deleteAccount(db: Database, checked: Credentials): Promise<AccountDeletion> {
-  // A login that deletes excess sessions locks them in another order.
+  // Can deadlock with `trimSessions`, which locks the sessions in another order.
   return retryDeadlocks(() => db.transaction().execute((trx) => deleteInTransaction(trx, checked)));
 }
 

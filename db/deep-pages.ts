@@ -35,7 +35,7 @@ export interface Client {
 /** The posts that are public or by one of these authors, or all posts by one author. */
 export type PostList = { publicOrBy: readonly number[] } | { by: number };
 
-/** The maximum size of a slice with lookups. Such a slice takes ten milliseconds anywhere in the list. */
+/** The maximum size of a slice with lookups. Such a slice takes about ten milliseconds anywhere in the list. */
 const MAX_LOOKUP_SLICE_POSTS = 3000;
 
 /**
@@ -75,7 +75,7 @@ export async function readDeepPage(
 }
 
 /**
- * Returns the ids of a page at any offset. Posts created during the scan do not shift its slices.
+ * Returns the ids of a page at any offset. Posts that are created during the scan do not shift the slices.
  *
  * @param signal aborts when the client disconnects
  */
@@ -124,7 +124,7 @@ async function countPrivateAccounts(db: Database, max: number): Promise<number> 
 /** The sort key of a post in lists. */
 interface PostKey {
   id: number;
-  /** In PostgreSQL's text format: a string keeps the microseconds, which a JavaScript date would lose. */
+  /** In PostgreSQL's text format. */
   createdAt: string;
 }
 
@@ -174,7 +174,7 @@ async function readSlice(
       order by ${newestFirst} limit ${sql.lit(size)}
     ) slice`.execute(db);
   const [slice] = rows;
-  if (!slice) throw new TypeError('Expected one row from the slice query');
+  if (!slice) throw new Error('Expected one row from the slice query');
   return { ...slice, ids: slice.ids ?? [] };
 }
 

@@ -26,7 +26,7 @@ interface Stores {
 export type LikeOutcome = 'done' | 'notVisible' | 'accountDeleted';
 
 /**
- * Adds and removes likes in one transaction. Returns one outcome for each change, in the order of the changes.
+ * Adds and removes likes in one PostgreSQL transaction. Returns one outcome for each change, in the order of the changes.
  *
  * Shared locks prevent the deletion of the posts, their authors and the people until the graph is written. So no like remains
  * after its post or its person has been deleted.
@@ -37,7 +37,7 @@ export async function setLikes(
 ): Promise<LikeOutcome[]> {
   return graphTransactions.transaction().execute(async (trx) => {
     const owners = await findPostOwners(trx, postsOf(changes));
-    // For a post that does not exist, the lock of an author is taken too, so that its 404 takes as long as that of a hidden post.
+    // For a post that does not exist, an author is locked too, so that its 404 takes as long as that of a hidden post.
     const authors = postsOf(changes).map((post) => (owners.get(post) ?? NONEXISTENT_OWNER).id);
     await lockShared(trx, { accounts: [...changes.map(({ person }) => person), ...authors], posts: postsOf(changes) });
     const graphInTransaction = graph.within(trx);

@@ -15,8 +15,8 @@ interface Stores {
 }
 
 /**
- * Returns a page of a user's own posts, newest first. A concurrency limit for large pages bounds the memory of their rows,
- * because requests of different users cannot share rows, as they do in the feed.
+ * Returns a page of a user's own posts, newest first. A concurrency limit for large pages bounds the memory of their rows:
+ * unlike in the feed, requests of different users cannot share rows.
  *
  * @throws OverloadedError
  */

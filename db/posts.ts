@@ -231,8 +231,8 @@ export async function isPostOf(db: Database, author: number, id: number): Promis
 }
 
 /**
- * Updates a post. Returns undefined if the author has no such post. The caller has checked `isPostOf`, because this takes a
- * lock on the post.
+ * Updates a post. Returns undefined if the author has no such post. Call `isPostOf` first, because this function locks the post
+ * before it checks the author.
  *
  * @throws StorageQuotaExceededError
  * @throws StoreUnavailableError if the image can no longer be claimed: see `claimImage`

@@ -38,7 +38,7 @@ interface Options {
   timeoutMs: number;
 }
 
-/** Connects to Redis. If it is unavailable, returns nevertheless and reconnects in the background. */
+/** Connects to Redis. Returns even if Redis is unavailable, and then connects in the background. */
 export async function openRedis({ url, timeoutMs }: Options, log: Log, observer: Observer): Promise<RedisConnection> {
   const { protocol, hostname } = new URL(url);
   const client = new Redis(url, {

@@ -7,7 +7,7 @@ export interface ViewerLikes {
   liked: boolean;
 }
 
-/** Asks for the friends of `person` among `others`, and for the likes of `posts`. */
+/** A query for the friends of `person` among `others`, and for the likes of `posts`. */
 export interface RelationsQuery {
   person: number;
   others: readonly number[];

@@ -97,8 +97,8 @@ export async function findSessions(db: Database, ids: readonly string[]): Promis
 }
 
 /**
- * Sets `last_used_at` of these sessions to the current time. Skips sessions that another statement has locked, which a later
- * request will touch: the statement never waits, so it cannot deadlock with logins that lock the same sessions.
+ * Sets `last_used_at` of these sessions to the current time. Skips sessions that another statement has locked: a later request
+ * touches them. The statement therefore never waits, and cannot deadlock with logins that lock the same sessions.
  */
 export async function touchSessions(db: Database, ids: readonly string[]): Promise<void> {
   await sql`
@@ -109,8 +109,8 @@ export async function touchSessions(db: Database, ids: readonly string[]): Promi
 }
 
 /**
- * Returns the unexpired sessions, the last used one first. The current session counts as used now: its row is rarely
- * updated.
+ * Returns the unexpired sessions, the most recently used one first. The current session counts as used now, because its row is
+ * updated at most once a minute.
  */
 export async function listSessions(db: Database, accountId: number, current: string): Promise<SessionRow[]> {
   const lastUsed = sql<string>`case when id = ${current} then ${NOW}::timestamptz(3) else last_used_at end`;
@@ -136,7 +136,7 @@ export async function deleteSession(db: Database, accountId: number, id: string)
 
 export async function deleteOtherSessions(db: Database, accountId: number, current: string): Promise<void> {
   const others = db.deleteFrom('sessions').where('account_id', '=', accountId).where('id', '!=', current);
-  // A login that deletes excess sessions locks them in another order.
+  // Can deadlock with `trimSessions`, which locks the sessions in another order.
   await retryDeadlocks(() => others.execute());
 }
 

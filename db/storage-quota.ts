@@ -40,8 +40,8 @@ export const isWithinQuota = (
     or stored_bytes + ${bytes}::int8 - ${replacedBytes} <= ${storageMaxBytes}::int8)`;
 
 /**
- * Returns whether an image is currently within the quota. A cheap check before the image is stored: `changeStoredBytes`
- * checks again.
+ * Returns whether an image is currently within the quota. A cheap check before the image is stored: `createPost` and
+ * `changeStoredBytes` check again.
  */
 export async function fitsStorageQuota(
   db: Database,

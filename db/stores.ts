@@ -105,7 +105,7 @@ export async function openBareStores(
   }
 }
 
-/** Connects to PostgreSQL, or opens the embedded one. @throws DiskFullError, DatabaseNotOpenedError */
+/** Connects to a PostgreSQL server, or opens the embedded PostgreSQL. @throws DiskFullError, DatabaseNotOpenedError */
 export async function openDatabase(
   { postgres, dataDir }: StoresConfig,
   directory: DataDirectory,

@@ -71,7 +71,7 @@ export async function readPage(
   return { posts: await recheckVisible(read, viewer, rows.slice(0, page.limit)), more: rows.length > page.limit };
 }
 
-/** Returns the first `limit` of these posts that the viewer may see, with their likes. */
+/** Returns the first `limit` of these posts that the viewer may see, with their likes, and whether there are more. */
 export async function filterVisible(
   read: PostReaders,
   viewer: number,

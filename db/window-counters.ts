@@ -27,7 +27,7 @@ export interface WindowCounters {
 type Increment = readonly [key: string, windowMs: number];
 
 /**
- * The maximum number of batches in progress. It is high, because holding back calls of such a fast store would only delay
+ * The maximum number of batches in progress. It is high, because holding back calls to such a fast store would only delay
  * them.
  */
 const MAX_IN_FLIGHT = 16;

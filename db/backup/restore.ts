@@ -15,7 +15,7 @@ export class DataDirectoryNotEmptyError extends Error {
   }
 }
 
-/** The top-level files and directories of a backup. */
+/** The top-level files and directories of a backup, except the manifest. */
 const TOP_LEVEL_NAMES = ['images', 'token-keys', 'postgres'] as const;
 
 /**

@@ -1,13 +1,13 @@
 /*
  * All Cypher statements of the service. They are constants; values are passed as parameters.
  *
- * Nodes: `Person` (a user), `Post`, `Attempt` (a committed change of a friendship, see `transition` in `neo4j.ts`) and
- * `Installation` (the installation marker). Relationships: `LIKES`, `REQUESTED` and `FRIENDS_WITH`. A friendship consists
- * of two `FRIENDS_WITH` relationships, one in each direction.
+ * Nodes: `Person` (the node of an account), `Post`, `Attempt` (a committed change of a friendship, see `transition` in
+ * `neo4j.ts`) and `Installation` (the installation marker). Relationships: `LIKES`, `REQUESTED` and `FRIENDS_WITH`. A
+ * friendship consists of two `FRIENDS_WITH` relationships, one in each direction.
  */
 
 /**
- * Returns the friendships between two lists of users, and the likes of posts. The search for friendships starts from the
+ * Returns the friendships between two lists of people, and the likes of posts. The search for friendships starts from the
  * shorter list. COUNT is cheap, because Neo4j stores the number of relationships of each node. The result is a single
  * record of lists, because the driver decodes it faster than one record per post.
  */
@@ -62,7 +62,10 @@ export const UNLIKE = `
   MATCH (:Person {id: like.person})-[edge:LIKES]->(:Post {id: like.post})
   DELETE edge`;
 
-/** Locks nodes until the transaction ends. Setting a property takes the lock, even if its value does not change. */
+/**
+ * Creates the nodes that do not exist, and locks all of them until the transaction ends. Setting a property takes the lock,
+ * even if its value does not change.
+ */
 export const LOCK_PEOPLE = `
   UNWIND $people AS id
   MERGE (person:Person {id: id})
@@ -75,7 +78,7 @@ export const DELETE_ATTEMPTS = `
   WHERE attempt.id = $attempt OR attempt.at < timestamp() - $maxAgeMs
   DELETE attempt`;
 
-/** Returns how two users are related: `friends`, or the direction of a pending request. */
+/** Returns how two people are related: `friends`, or the direction of a pending request. */
 export const EXISTING_RELATION = `
   MATCH (from:Person {id: $from})-[edge:FRIENDS_WITH|REQUESTED]-(:Person {id: $to})
   WITH CASE

@@ -2,7 +2,7 @@ import type { DatabaseTransaction } from '../postgres/index.js';
 
 /*
  * The social graph: friendships, friend requests and likes. It has two implementations: Neo4j (`neo4j.ts`) and tables in
- * PostgreSQL (`tables.ts`). Here a user is called a person, and has the id of the account.
+ * PostgreSQL (`tables.ts`). A person is the node of an account, and has the same id.
  */
 
 export interface Friendship {
@@ -15,7 +15,7 @@ export interface Like {
   post: number;
 }
 
-/** The like count of a post, and those of the queried users who like it. */
+/** The like count of a post, and those of the queried people who like it. */
 export interface LikesOfPost {
   count: number;
   likers: readonly number[];
@@ -53,7 +53,7 @@ export interface Edges {
 export interface BulkAccess {
   personIds(after: number, limit: number): Promise<number[]>;
   postIds(after: number, limit: number): Promise<number[]>;
-  /** Returns the friendships and requests that start or end at one of these users, and their likes. */
+  /** Returns the friendships and requests that start or end at one of these people, and their likes. */
   edgesOf(people: readonly number[]): Promise<Edges>;
   /** Creates the nodes that do not exist. */
   ensureNodes(nodes: Nodes): Promise<void>;
@@ -74,7 +74,7 @@ export type RequestOutcome = 'sent' | 'friends' | 'alreadySent' | 'alreadyReceiv
 export interface SocialGraph {
   /** The kind of the store, which the table `installation` records. `embedded` is the graph in tables. */
   readonly kind: 'embedded' | 'neo4j';
-  /** Whether users and posts need nodes. If not, new users and posts need no outbox entry. */
+  /** Whether accounts and posts need nodes. If not, new accounts and posts need no outbox entry. */
   readonly hasNodes: boolean;
   /** How long after a call was abandoned the server may still commit its write; 0 if it cannot. */
   readonly maxCommitDelayMs: number;
@@ -86,7 +86,7 @@ export interface SocialGraph {
   within(trx: DatabaseTransaction): SocialGraph;
 
   /**
-   * Returns the friendships between two lists of users, and the likes of posts. One call, because a page of posts needs
+   * Returns the friendships between two lists of people, and the likes of posts. One call, because a page of posts needs
    * both.
    */
   relationsBetween(
@@ -94,9 +94,9 @@ export interface SocialGraph {
     others: readonly number[],
     posts: readonly number[],
   ): Promise<RelationsBetween>;
-  /** Returns one list of friends for each user, in the order of `people`. */
+  /** Returns one list of friends for each person, in the order of `people`. */
   friendsOfEach(people: readonly number[]): Promise<number[][]>;
-  /** Returns the users with a pending request to this user. */
+  /** Returns the people with a pending request to this person. */
   requestersOf(person: number): Promise<number[]>;
 
   /** Adds the likes that do not exist. */
@@ -104,7 +104,7 @@ export interface SocialGraph {
   /** Removes the likes that exist. */
   unlike(likes: readonly Like[]): Promise<void>;
 
-  /** Sends a friend request, unless the users are already related. */
+  /** Sends a friend request, unless the two are already related. */
   request(from: number, to: number): Promise<RequestOutcome>;
   /** Accepts a friend request. Like the next three methods, it returns false if there is no such request or friendship. */
   accept(by: number, from: number): Promise<boolean>;
@@ -114,7 +114,7 @@ export interface SocialGraph {
 
   /** Creates the nodes that do not exist. */
   ensureNodes(nodes: Nodes): Promise<void>;
-  /** Removes the node of a user, if it exists, with its edges. */
+  /** Removes the node of a person, if it exists, with its edges. */
   removePerson(id: number): Promise<void>;
   /** Removes the node of a post, if it exists, with its edges. */
   removePost(id: number): Promise<void>;

@@ -228,8 +228,8 @@ async function withRetries<Result>(signal: AbortSignal, attempt: () => Promise<R
 }
 
 /**
- * Returns whether the error is a deadlock, or refers to a node that a concurrent transaction has deleted since it was
- * matched.
+ * Returns whether the error is a deadlock or another transient error of the transaction, or refers to a node that a concurrent
+ * transaction has deleted since it was matched.
  */
 function isContention(error: unknown): boolean {
   return (

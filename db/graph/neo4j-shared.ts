@@ -4,7 +4,7 @@ import type { Run } from './neo4j-session.js';
 
 export const idsOf = (rows: readonly { id: number }[]) => rows.map(({ id }) => id);
 
-/** Sorts likes by post, then by user. Transactions that lock nodes in the same order do not deadlock. */
+/** Sorts likes by post, then by person. Transactions that lock nodes in the same order do not deadlock. */
 export const inLockOrder = (likes: readonly Like[]) => likes.toSorted((a, b) => a.post - b.post || a.person - b.person);
 
 /** Returns a function that creates the missing nodes in a transaction. */

@@ -11,12 +11,12 @@ import { warmUpNeo4j } from './neo4j-warm-up.js';
 /** The timeout of one call during a migration, a verification or a move. */
 const MAINTENANCE_TIMEOUT_MS = 10 * 60 * 1000;
 
-/** After this many call timeouts, no retry of its transaction can need an `Attempt` node. */
+/** The age, in call timeouts, at which an `Attempt` node is deleted. Its transaction is no longer retried. */
 const ATTEMPT_MAX_AGE_TIMEOUTS = 30;
 
 const EDGES_PER_TRANSACTION = 10_000;
 
-/** All likers of a post are scanned if there are at most this many. Otherwise, each queried user is looked up. */
+/** All likers of a post are scanned if there are at most this many. Otherwise, each queried person is looked up. */
 const MAX_LIKERS_SCANNED = 1000;
 
 const INDEX_EXISTS = 'Neo.ClientError.Schema.IndexWithNameAlreadyExists';
@@ -36,7 +36,7 @@ export function openNeo4j(options: Neo4jOptions, log: Log): SocialGraph {
   }
 
   /**
-   * Changes the relation of two users in one transaction, with their nodes locked. `step` makes the change, and returns
+   * Changes the relation of two people in one transaction, with their nodes locked. `step` makes the change, and returns
    * `success` if it was possible.
    *
    * The transaction of a successful change also creates an `Attempt` node. If the response to the commit is lost, the retry

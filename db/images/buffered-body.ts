@@ -61,7 +61,7 @@ export function bufferedBody(body: Readable, { directory, timeoutMs }: Options):
     setImmediate(() => {
       if (isReceived) return;
       if (isWriting || receivedBytes > receivedBefore) idleTimer.refresh();
-      else fail(new Error('the store stopped sending'));
+      else fail(new Error('The store stopped sending'));
     });
   }, timeoutMs);
 

@@ -8,8 +8,8 @@ export interface S3Options {
   endpoint: string | undefined;
   bucket: string;
   /**
-   * Whether URLs have the form `endpoint/bucket/name`, which most servers other than AWS require, not
-   * `bucket.endpoint/name`.
+   * Whether URLs have the form `endpoint/bucket/name`, not `bucket.endpoint/name`. Most servers other than AWS require the
+   * former.
    */
   pathStyle: boolean;
   /** The timeout of one call, and the idle timeout of a response body. */
@@ -95,7 +95,8 @@ export async function openBucket({ endpoint, bucket, pathStyle, timeoutMs, poolS
       connectTimeout: timeoutMs,
       keepAliveTimeout: IDLE_TIMEOUT_MS,
       keepAliveMaxTimeout: IDLE_TIMEOUT_MS,
-      // No timeouts here: the signal of each request limits the time until the response, or at least its head, has arrived.
+      // No timeouts here: the signal of a request limits a small response, and the head of a large one. `bufferedBody` limits
+      // its body.
       headersTimeout: 0,
       bodyTimeout: 0,
       ...options,

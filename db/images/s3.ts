@@ -32,7 +32,7 @@ export async function openS3(options: S3Options, directory: string, log: Log): P
     log,
   });
 
-  /** Makes a call through the circuit breaker. If the call is abandoned, idle connections are closed too. */
+  /** Makes a call through the circuit breaker. Also drops idle connections if the call is abandoned. */
   const call = <Result>(request: (signal: AbortSignal) => Promise<Result>) =>
     breaker.run(async ({ signal }) => {
       signal.addEventListener('abort', bucket.dropIdleConnections);

@@ -61,7 +61,7 @@ export async function withPendingImage<Result>(
     failpoint('image stored');
     return await commit(image);
   } finally {
-    // Errors are ignored, because the request may already be committed. An unclaimed image is removed after the deadline
+    // Errors are ignored, because the transaction may already be committed. An unclaimed image is removed after the deadline
     // anyway.
     const isDue = !image.isClaimed && (await makeDue(db, entry).catch(() => false));
     if (isDue) await outbox.deliver([{ id: entry, kind: 'image', key: name }]);

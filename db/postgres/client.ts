@@ -91,7 +91,7 @@ export function clientWithMetrics(Client: typeof pg.Client, observer: Observer):
 /** Creates a pool that replaces lost connections. */
 export function createPool(options: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool(options);
-  // Without these listeners, the loss of a connection would end the process.
+  // Without these listeners, a lost connection would end the process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
@@ -105,8 +105,8 @@ export const usageOf = (pool: pg.Pool): PoolUsage => ({
 
 /**
  * SQLSTATEs of errors that are not caused by the statement: connection failures (08), failed authorization (28), a missing
- * database (3D), serialization failures and deadlocks (40), insufficient resources (53), operator intervention (57), system
- * errors (58), read-only transactions on a standby or a full disk (25006), transaction timeouts (25P03, 25P04), lock
+ * database (3D), serialization failures and deadlocks (40), insufficient resources (53), statement timeouts and shutdowns (57),
+ * system errors (58), read-only transactions on a standby or a full disk (25006), transaction timeouts (25P03, 25P04), lock
  * timeouts (55P03).
  */
 const UNAVAILABLE = /^(08|28|3D|40|53|57|58)|^(25006|25P0[34]|55P03)$/;
@@ -114,10 +114,10 @@ const UNAVAILABLE = /^(08|28|3D|40|53|57|58)|^(25006|25P0[34]|55P03)$/;
 /** The SQLSTATE of a deadlock. */
 const DEADLOCK_DETECTED = '40P01';
 
-/** The maximum number of attempts of a transaction, because of deadlocks. */
+/** The maximum number of attempts of a transaction that deadlocks. */
 const MAX_ATTEMPTS = 3;
 
-/** Runs a transaction, and repeats it if PostgreSQL has aborted it to end a deadlock. */
+/** Runs a transaction, and repeats it if PostgreSQL aborts it to resolve a deadlock. */
 export async function retryDeadlocks<Result>(transact: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -57,7 +57,7 @@ export async function openEmbeddedPostgres(
   };
 }
 
-/** Fails with StoreUnavailableError if the thread ends while a statement runs; the statement may have been committed. */
+/** A client whose statements fail with StoreUnavailableError if the thread ends. They may nevertheless have been committed. */
 class EmbeddedClient extends PreparedStatementClient {
   // biome-ignore lint/suspicious/noExplicitAny: as in `client.ts`.
   override async query(...statement: [any, ...any[]]): Promise<any> {

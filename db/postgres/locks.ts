@@ -10,13 +10,13 @@ import type { DatabaseTransaction } from './index.js';
  * sessions, uploads). Exclusive locks: taken by deletions and by the delivery of outbox entries.
  *
  * Order: every transaction locks accounts by ascending id, then posts by ascending id, so that transactions cannot
- * deadlock. If the graph is embedded, a trigger on likes takes one more lock last.
+ * deadlock. If the graph consists of tables, a trigger on likes takes one more lock last.
  *
  * Fairness: advisory locks are granted in the order in which they were requested. With row locks, a stream of likes could
  * starve a deletion.
  *
- * Keys: 2 * id for an account, 2 * id + 1 for a post, -1 for migrations (`MIGRATION_LOCK_KEY`), and -2 for likes in the embedded
- * graph (migration 0004). The locks of `tryLock` have two 32-bit keys, which cannot collide with a 64-bit key.
+ * Keys: 2 * id for an account, 2 * id + 1 for a post, -1 for migrations (`MIGRATION_LOCK_KEY`), and -2 for likes in the graph
+ * tables (migration 0004). The locks of `tryLock` have two 32-bit keys, which cannot collide with a 64-bit key.
  *
  * While a transaction is open, use only its own connection. The embedded PostgreSQL has a single connection, so a statement
  * outside the transaction would wait for the transaction forever.

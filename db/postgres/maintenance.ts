@@ -19,7 +19,7 @@ export interface Maintenance {
   stop(): Promise<void>;
 }
 
-/** Figures for the metrics. Times are in seconds since 1970; 0 if there was no VACUUM or checkpoint since the start. */
+/** Figures for the metrics. Times are Unix times in seconds; 0 if there was no VACUUM or checkpoint since the start. */
 export interface DatabaseUsage {
   databaseBytes: number;
   walBytes: number;

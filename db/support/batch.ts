@@ -1,8 +1,8 @@
 /*
  * DataLoader-style batching of lookups and writes across concurrent requests, without a cache.
  *
- * Calls are collected while they are made in the same iteration of the event loop, or while the maximum number of batches
- * is in progress. They are then passed to `load` together. When there are many requests, batches grow, and fewer queries
+ * Calls are collected during one iteration of the event loop, and for as long as the maximum number of batches is in progress.
+ * They are then passed to `load` together. When there are many requests, batches grow, and fewer queries
  * per request are needed. A batch starts after all of its calls were made, so each result is as fresh as that of a separate
  * query.
  */

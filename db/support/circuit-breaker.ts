@@ -103,7 +103,10 @@ export function createCircuitBreaker({
   let isOpen = false;
 
   /** Makes a call. Rejects when the signal aborts, even if the call ignores the signal. */
-  async function within<Result>(signal: AbortSignal, call: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+  async function raceWithAbort<Result>(
+    signal: AbortSignal,
+    call: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
     signal.throwIfAborted();
     return new Promise((resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });
@@ -112,16 +115,16 @@ export function createCircuitBreaker({
   }
 
   const probeSucceeds = () =>
-    within(AbortSignal.timeout(PROBE_TIMEOUT_MS), probe).then(
+    raceWithAbort(AbortSignal.timeout(PROBE_TIMEOUT_MS), probe).then(
       () => true,
       () => false,
     );
 
-  /** Returns whether the breaker may close. A failed warm-up prevents it only if it found the store unavailable. */
+  /** Returns whether the breaker may close. A failed warm-up does not prevent that, unless it found the store unavailable. */
   const isReady = async () =>
     (await probeSucceeds()) &&
     (!warmUp ||
-      within(AbortSignal.timeout(WARM_UP_TIMEOUT_MS), warmUp).then(
+      raceWithAbort(AbortSignal.timeout(WARM_UP_TIMEOUT_MS), warmUp).then(
         () => true,
         (error) => !(error instanceof StoreUnavailableError),
       ));

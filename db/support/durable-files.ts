@@ -26,7 +26,7 @@ export async function writeFileDurably(path: string, content: string): Promise<v
 /**
  * Syncs a file, renames it and syncs the new directory. The new name never refers to a partial file.
  *
- * @param syncNames syncs the new directory
+ * @param syncNames called after the file is renamed, to sync the new directory
  */
 export async function moveFileDurably(
   from: string,

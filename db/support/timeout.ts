@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export async function withTimeout<Result>(timeoutMs: number, work: Promise<Result>): Promise<Result> {
   const cancelTimer = new AbortController();
   const timeout = sleep(timeoutMs, undefined, { signal: cancelTimer.signal }).then(() => {
-    throw new Error(`timed out after ${timeoutMs} ms`);
+    throw new Error(`Timed out after ${timeoutMs} ms`);
   });
   return Promise.race([work, timeout]).finally(() => cancelTimer.abort());
 }

@@ -21,7 +21,7 @@ import type { WorkerInput } from './messages.js';
 /** The major version of PostgreSQL in PGlite. */
 const MAJOR_VERSION = '18';
 
-/** PGlite's defaults, but with `fsync` instead of no syncs. Emscripten ignores `fdatasync`, the default method. */
+/** PGlite's defaults without `-F`, which turns off `fsync`. Emscripten ignores `fdatasync`, the default method. */
 const START_PARAMETERS = [
   ...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F'),
   ...['-c', 'fsync=on', '-c', 'wal_sync_method=fsync'],
