@@ -12,7 +12,7 @@ import { StoreUnavailableError } from '../db/support/errors.js';
 import { countLikes, idsOf } from './support/contents.js';
 import { listImageNames } from './support/image-store.js';
 import { createFixtures } from './support/inconsistencies.js';
-import { freshDataDirectory, freshStores, needsServers, openTestStores } from './support/stores.js';
+import { freshDataDirectory, freshStores, needsServers, openTestStores, silentLog } from './support/stores.js';
 import { until } from './support/until.js';
 
 const environment = await freshStores(t);
@@ -112,7 +112,9 @@ t.test('a failed delivery is retried until it succeeds', async (t) => {
 t.test(
   'the pause before a retry doubles, up to five seconds for an unavailable store and five minutes otherwise',
   async (t) => {
-    const { db, outbox, directory } = await openTestStores(t, { DATA_DIR: await freshDataDirectory(t) });
+    const warned: unknown[] = [];
+    const log = { ...silentLog, warn: ({ kind }: { kind?: unknown }) => void warned.push(kind) };
+    const { db, outbox, directory } = await openTestStores(t, { DATA_DIR: await freshDataDirectory(t) }, log);
     // The relay would also deliver the entries.
     await outbox.stop();
     const inTheWay = 'f'.repeat(32);
@@ -138,6 +140,11 @@ t.test(
         t.ok(holds, `${kind}: due ${dueMs - before} ms after the delivery began, after ${attempts} attempts`);
       }
     }
+    t.same(
+      warned,
+      ['image', ...Array(5).fill('post')],
+      'the first failure to remove a file is logged, and every other one',
+    );
   },
 );
 

@@ -81,6 +81,7 @@ const padding = (size: number) => Buffer.alloc((BLOCK_BYTES - (size % BLOCK_BYTE
 export async function checkArchive(archive: string): Promise<number> {
   const hashes = new Map<string, string>();
   let manifest = '';
+  let irregular: string | undefined;
   // Opened once for its error: `list` does not fail if the archive is missing.
   await (await open(archive)).close();
   try {
@@ -88,8 +89,9 @@ export async function checkArchive(archive: string): Promise<number> {
       file: archive,
       strict: true,
       onReadEntry(entry) {
-        if (entry.type === 'Directory') return void entry.resume();
-        if (entry.type !== 'File') throw new BadArchiveError(`${entry.path} is not a regular file`);
+        if (entry.type === 'Directory') return;
+        // An error that is thrown here would end the process.
+        if (entry.type !== 'File') irregular ??= entry.path;
         const hash = createHash('sha256');
         entry.on('data', (chunk) => {
           hash.update(chunk);
@@ -101,6 +103,8 @@ export async function checkArchive(archive: string): Promise<number> {
   } catch (cause) {
     throw new BadArchiveError(`${archive} is not a complete backup: ${(cause as Error).message}`);
   }
+  if (irregular !== undefined)
+    throw new BadArchiveError(`${archive} is not a complete backup: ${irregular} is not a regular file`);
   hashes.delete(MANIFEST);
   const lines = [...hashes].map(([path, hash]) => `${hash}  ${path}\n`);
   if (hashes.size === 0 || manifest !== `${lines.join('')}${completionLine(hashes.size)}\n`) {

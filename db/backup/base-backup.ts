@@ -31,7 +31,12 @@ const EXCLUDED = new Set(['postmaster.pid', 'postmaster.opts', 'pgsql_tmp']);
  */
 export async function startBaseBackup(db: Database, directory: string, prefix: string): Promise<BaseBackup> {
   // The start fails if an earlier backup is still in progress in this session, because it was not ended properly.
-  const firstSegment = await start(db).catch(() => abandon(db).then(() => start(db)));
+  const firstSegment = await start(db).catch(async (error) => {
+    await abandon(db).catch(() => {
+      throw error;
+    });
+    return start(db);
+  });
   const walDirectory = join(directory, 'pg_wal');
   let isInProgress = true;
   return {
@@ -52,7 +57,8 @@ export async function startBaseBackup(db: Database, directory: string, prefix: s
     },
 
     async abandon() {
-      if (isInProgress) await abandon(db);
+      // A failure must not hide the error because of which the backup is abandoned. The next backup ends this one.
+      if (isInProgress) await abandon(db).catch(() => undefined);
       isInProgress = false;
     },
   };

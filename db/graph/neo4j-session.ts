@@ -93,6 +93,8 @@ export function connectNeo4j(
       telemetryDisabled: true,
     });
   let driver = open(poolSize);
+  /** Drivers that have been replaced, and are still open. */
+  const replaced = new Set<Driver>();
 
   /**
    * Replaces the driver, unless it has already been replaced. Closes the old one after the timeout of its calls in
@@ -101,7 +103,8 @@ export function connectNeo4j(
   function replaceDriver(unresponsive: Driver): void {
     if (unresponsive !== driver) return;
     driver = open(poolSize);
-    setTimeout(close, callTimeoutMs, unresponsive).unref();
+    replaced.add(unresponsive);
+    setTimeout(() => close(unresponsive).then(() => replaced.delete(unresponsive)), callTimeoutMs).unref();
   }
 
   let pendingProbe: Promise<unknown> | undefined;
@@ -201,7 +204,7 @@ export function connectNeo4j(
 
     async close() {
       breaker.shutDown();
-      await close(driver);
+      await Promise.all([driver, ...replaced].map(close));
     },
   };
 }

@@ -119,9 +119,15 @@ export function createOutbox(
     } catch (error) {
       const unavailable = error instanceof StoreUnavailableError;
       const attempts = await reschedule(id, unavailable ? MAX_UNAVAILABLE_BACKOFF_SECONDS : MAX_BACKOFF_SECONDS);
+      // The circuit breaker logs an outage once. Images in files have none; without a cause, a backup delays their removal.
+      const isFirstFileError =
+        unavailable &&
+        images.kind === 'disk' &&
+        error.store === 'images' &&
+        error.cause !== undefined &&
+        attempts === 1;
+      if (!unavailable || isFirstFileError) log.warn({ err: error, kind, attempts }, 'delivery failed');
       if (unavailable) throw error;
-      // Not logged for an unavailable store: the circuit breaker logs the outage once.
-      log.warn({ err: error, kind, attempts }, 'delivery failed');
       return true;
     }
   }

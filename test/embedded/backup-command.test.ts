@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { open, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { list } from 'tar';
+import { create, list } from 'tar';
 import { samples } from '../../scripts/contract-test/images.js';
 import { repeat } from '../support/inconsistencies.js';
 import { startLoad } from '../support/load.js';
@@ -198,6 +198,10 @@ t.test('restoring', { skip }, async (t) => {
     }
     await writeFile(file, await readFile('README.md'));
     await expectRefused('another file');
+    const links = await temporaryDirectory(t);
+    await symlink('README.md', join(links, 'link'));
+    await create({ file, cwd: links }, ['link']);
+    await expectRefused('a symbolic link');
     await rm(file);
     t.match(await runCommand(t, ['restore', '--from', file], { DATA_DIR: restored }), {
       code: 1,

@@ -57,9 +57,13 @@ export async function freshStores(t: Lifetime): Promise<NodeJS.ProcessEnv> {
 }
 
 /** Opens a set of stores as a service does. They are closed when the test ends. */
-export async function openTestStores(t: Lifetime, environment?: NodeJS.ProcessEnv): Promise<Stores> {
+export async function openTestStores(
+  t: Lifetime,
+  environment?: NodeJS.ProcessEnv,
+  log: Log = silentLog,
+): Promise<Stores> {
   const variables = environment ?? (await freshStores(t));
-  const stores = await withClaimedGraph(variables, () => openStores(readConfig(variables).stores, silentLog));
+  const stores = await withClaimedGraph(variables, () => openStores(readConfig(variables).stores, log));
   let open = true;
   const close = async () => {
     if (open) await stores.close();

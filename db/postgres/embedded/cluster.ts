@@ -56,12 +56,17 @@ export async function openCluster({ directory, create }: WorkerInput): Promise<P
   }
 }
 
-const start = (directory: string, output: string[] = []) =>
-  PGlite.create({
+/** Starts the server. `output` collects its lines until it has started. Later ones, three for each error, are discarded. */
+async function start(directory: string, output: string[] = []): Promise<PGlite> {
+  let isStarting = true;
+  const pglite = await PGlite.create({
     fs: new DurableNodeFS(directory),
     startParams: START_PARAMETERS,
-    onStderr: (line) => output.push(line) > 0,
+    onStderr: (line) => isStarting && output.push(line) > 0,
   });
+  isStarting = false;
+  return pglite;
+}
 
 /** Creates the cluster under a temporary name, syncs it and renames it. */
 async function createCluster(directory: string): Promise<void> {
