@@ -20,7 +20,7 @@ const TIMEOUTS = { DATABASE_TIMEOUT: '20000', NEO4J_TIMEOUT: '20000', S3_TIMEOUT
 
 /** Returns the servers of the stores with their process ids and versions. None if they are embedded. */
 export const storeServers = (): [name: string, server: { pid: number; version: string }][] =>
-  STACK === 'embedded' ? [] : Object.entries(readState()?.servers ?? {}).filter(([name]) => name !== 'proxy');
+  STACK === 'embedded' ? [] : Object.entries(readState()?.servers ?? {});
 
 /** Replaces the stores of the previous call by empty ones, and returns their environment variables. */
 export async function createEmptyStores(folder: string): Promise<NodeJS.ProcessEnv> {
