@@ -1,13 +1,19 @@
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { BucketAlreadyOwnedByYou, CreateBucketCommand, ListBucketsCommand, S3Client } from '@aws-sdk/client-s3';
+import { GO_INSTALL_HINT, installGoProgram } from '../tools/go.js';
 import { folder } from './folder.js';
-import { goProgram } from './go.js';
 import type { Server } from './server.js';
+import { findTool, run } from './tools.js';
 
 // The AWS SDK would print a warning about Node 20. Commands that `npm run services -- run` starts inherit this variable.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
 
-const program = goProgram('s3', 'github.com/versity/versitygw/cmd/versitygw', 'v1.8.0');
+const PACKAGE = 'github.com/versity/versitygw/cmd/versitygw';
+const VERSION = 'v1.8.0';
+
+const directory = () => folder('s3', VERSION);
 
 export const BUCKET = 'images';
 export const REGION = 'us-east-1';
@@ -15,24 +21,23 @@ export const REGION = 'us-east-1';
 export const s3: Server = {
   title: 'versitygw',
   stopSignal: 'SIGTERM',
-  ...program.members,
+
+  tools: () => (s3.isFetched() ? [] : [findTool('go', GO_INSTALL_HINT)]),
+
+  isFetched: () => existsSync(directory()),
+
+  fetch: () => installGoProgram(directory(), PACKAGE, VERSION, (args, env) => run('s3', 'go', args, { env })),
+
+  version: () => VERSION,
 
   async prepare({ s3: { accessKeyId, secretAccessKey } }, port) {
     const data = folder('data', 's3');
     await mkdir(data, { recursive: true, mode: 0o700 });
     return {
-      command: program.binary(),
+      command: join(directory(), 'versitygw'),
       args: [
-        '--port',
-        `127.0.0.1:${port}`,
-        '--region',
-        REGION,
-        '--quiet',
-        '--keep-alive',
-        '--virtual-domain',
-        'localhost',
-        'posix',
-        data,
+        ...['--port', `127.0.0.1:${port}`, '--region', REGION, '--virtual-domain', 'localhost'],
+        ...['--quiet', '--keep-alive', 'posix', data],
       ],
       cwd: data,
       env: { ROOT_ACCESS_KEY: accessKeyId, ROOT_SECRET_KEY: secretAccessKey },
