@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 
 /** Prints to standard error, because standard output is for the variables. */
 export function printProgress(name: string, message: string): void {
@@ -14,14 +14,6 @@ const MAX_TAIL_BYTES = 3000;
 
 /** Returns a line with the path of a log, and the end of the log without its first `offset` bytes. */
 export function tail(path: string, offset = 0): string {
-  const file = openSync(path, 'r');
-  try {
-    const { size } = fstatSync(file);
-    const start = Math.max(offset, size - MAX_TAIL_BYTES);
-    const buffer = Buffer.alloc(Math.max(0, size - start));
-    readSync(file, buffer, 0, buffer.length, start);
-    return `End of ${path}:\n${buffer.toString().trimEnd().replace(/^/gm, '  | ')}`;
-  } finally {
-    closeSync(file);
-  }
+  const end = readFileSync(path).subarray(offset).subarray(-MAX_TAIL_BYTES).toString();
+  return `End of ${path}:\n${end.trimEnd().replace(/^/gm, '  | ')}`;
 }

@@ -1,7 +1,7 @@
 import { type ExecFileSyncOptions, execFileSync, spawn } from 'node:child_process';
-import { accessSync, constants, createWriteStream, mkdirSync } from 'node:fs';
+import { once } from 'node:events';
+import { accessSync, closeSync, constants, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { CommandError } from '../command-error.js';
 import { folder } from './folder.js';
 import { formatElapsed, printProgress, tail } from './progress.js';
@@ -60,32 +60,25 @@ export async function run(
 ): Promise<void> {
   mkdirSync(folder('logs'), { recursive: true });
   const path = folder('logs', `${name}-setup.log`);
-  const log = createWriteStream(path, { flags: 'w' });
+  const log = openSync(path, 'w');
   const child = spawn(command, args, {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', log, log],
     env: { ...process.env, ...env },
     ...(cwd !== undefined && { cwd }),
     ...user,
   });
-  let lastLine = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    createInterface(stream).on('line', (line) => {
-      log.write(`${line}\n`);
-      if (line.trim()) lastLine = line.trim();
-    });
-  }
+  closeSync(log);
   const start = performance.now();
   const progressTimer = setInterval(
-    () => printProgress(name, `… ${formatElapsed(start)}: ${lastLine.slice(0, 90)}`),
+    () => printProgress(name, `… ${formatElapsed(start)}: ${lastLine(path).slice(0, 90)}`),
     PROGRESS_INTERVAL_MS,
   );
   try {
-    const outcome = await new Promise<number | string | null>((resolve, reject) => {
-      child.once('error', reject).once('close', (code, signal) => resolve(code ?? signal));
-    });
-    await new Promise((done) => log.end(done));
-    if (outcome !== 0) throw new CommandError(`${name}: ${command} failed (${outcome}).\n${tail(path)}`);
+    const [code, signal] = await once(child, 'close');
+    if (code !== 0) throw new CommandError(`${name}: ${command} failed (${code ?? signal}).\n${tail(path)}`);
   } finally {
     clearInterval(progressTimer);
   }
 }
+
+const lastLine = (path: string) => readFileSync(path, 'utf8').trim().split('\n').at(-1) ?? '';
