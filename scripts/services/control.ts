@@ -36,10 +36,7 @@ export function stopServer(name: ServerName): Promise<void> {
 /** Returns the servers whose processes are running. */
 export function runningServers(): ServerName[] {
   const state = readState();
-  return SERVER_NAMES.filter((name) => {
-    const running = state?.servers[name];
-    return running !== undefined && isAlive(running);
-  });
+  return SERVER_NAMES.filter((name) => isAlive(state?.servers[name]));
 }
 
 /** Returns whether a server responds now. */
@@ -114,7 +111,5 @@ async function waitUntilReady(state: State, name: ServerName, running: ProcessId
 
 /** Rejects unless the server responds in time. */
 async function probe(state: State, name: ServerName): Promise<void> {
-  const port = state.ports[name];
-  if (port === undefined) throw new Error('no port assigned');
-  await withTimeout(PROBE_TIMEOUT_MS, servers[name].checkReady(state, port));
+  await withTimeout(PROBE_TIMEOUT_MS, servers[name].checkReady(state, state.ports[name]));
 }

@@ -13,8 +13,7 @@ export async function down(names: readonly ServerName[] = SERVER_NAMES, purge = 
     const state = readState();
     await Promise.all(
       names.map(async (name) => {
-        const running = state?.servers[name];
-        if (!state || !running || !isAlive(running)) return;
+        if (!state || !isAlive(state.servers[name])) return;
         await stop(state, name);
         printProgress(name, 'stopped');
       }),

@@ -43,8 +43,8 @@ export function startDetached(launch: Launch, log: string): ProcessIdentity {
   return { pid, started };
 }
 
-export function isAlive({ pid, started }: ProcessIdentity): boolean {
-  return startTimeOf(pid) === started;
+export function isAlive(target: ProcessIdentity | undefined): boolean {
+  return target !== undefined && startTimeOf(target.pid) === target.started;
 }
 
 /** Sends a signal if the process is still running. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { folder } from './folder.js';
+import { findFreePort } from './ports.js';
 import type { Launch, ProcessIdentity } from './processes.js';
 
 export const SERVER_NAMES = ['postgres', 'neo4j', 's3', 'redis'] as const;
@@ -16,7 +17,7 @@ interface RunningServer extends ProcessIdentity {
 export interface State {
   /** The original folder. In a copy, the state is ignored, because its processes belong to the original. */
   folder: string;
-  ports: Partial<Record<ServerName, number>>;
+  ports: Record<ServerName, number>;
   passwords: { postgres: string; neo4j: string; redis: string };
   s3: { accessKeyId: string; secretAccessKey: string };
   /** The value of TOKEN_KEYS, in the form `kid:secret`. */
@@ -44,11 +45,16 @@ export function writeState(state: State): void {
   renameSync(folder(`${STATE_FILE}.new`), folder(STATE_FILE));
 }
 
-export function newState(): State {
+export async function newState(): Promise<State> {
   const random = (bytes: number) => randomBytes(bytes).toString('hex');
   return {
     folder: folder(),
-    ports: {},
+    ports: {
+      postgres: await findFreePort(),
+      neo4j: await findFreePort(),
+      s3: await findFreePort(),
+      redis: await findFreePort(),
+    },
     passwords: { postgres: random(16), neo4j: random(16), redis: random(16) },
     s3: { accessKeyId: random(10).toUpperCase(), secretAccessKey: random(20) },
     tokenKeys: `services:${random(32)}`,

@@ -10,12 +10,12 @@ export async function printStatus(): Promise<boolean> {
   const rows = await Promise.all(
     SERVER_NAMES.map(async (name) => {
       const running = state.servers[name];
-      const alive = running !== undefined && isAlive(running);
+      const alive = isAlive(running);
       return {
         name,
         version: `${servers[name].title} ${running?.version ?? ''}`.trim(),
-        address: `127.0.0.1:${state.ports[name] ?? ''}`,
-        pid: alive ? String(running.pid) : '',
+        address: `127.0.0.1:${state.ports[name]}`,
+        pid: alive ? `${running?.pid}` : '',
         state: !alive ? 'down' : (await isReady(state, name)) ? 'up' : 'no response',
       };
     }),

@@ -70,21 +70,19 @@ function fetchServer(name: ServerName): Promise<void> {
 /** Returns whether a server is running in the requested version. */
 function isUp(state: State, name: ServerName): boolean {
   const running = state.servers[name];
-  return running !== undefined && isAlive(running) && running.version === servers[name].version();
+  return isAlive(running) && running?.version === servers[name].version();
 }
 
-/** Stops a server, and assigns a new port if it has none or another process uses it. */
+/** Stops a server, and assigns a new port if another process uses its port. */
 async function assignPort(state: State, name: ServerName): Promise<void> {
   await stop(state, name);
-  const port = state.ports[name];
-  if (port === undefined || !(await isFree(port))) state.ports[name] = await findFreePort();
+  if (!(await isFree(state.ports[name]))) state.ports[name] = await findFreePort();
 }
 
 async function startIfDown(state: State, name: ServerName): Promise<void> {
   if (await waitIfRunning(state, name)) return;
   const server = servers[name];
   const port = state.ports[name];
-  if (port === undefined) throw new Error(`${name} has no port`);
   const start = performance.now();
   const version = server.version();
   printProgress(name, `starting ${server.title} ${version}`);
