@@ -1,7 +1,9 @@
 import type { BulkAccess, Edges, SocialGraph } from '../../db/graph/index.js';
 import type { Database } from '../../db/postgres/index.js';
+import type { TableWithIds } from '../../db/postgres/sequences.js';
+import { chunks, paginate, readIds } from '../pages.js';
 import type { Progress } from '../progress.js';
-import type { OnDifference } from './rows.js';
+import { countRows, type OnDifference } from './rows.js';
 
 /** The number of people whose edges are held in memory. */
 const PEOPLE_PER_PAGE = 200;
@@ -33,11 +35,12 @@ export async function copyGraph(
     await createNodes(db, 'accounts', (people) => target.bulk.ensureNodes({ people, posts: [] }), progress);
     await createNodes(db, 'posts', (posts) => target.bulk.ensureNodes({ people: [], posts }), progress);
   }
-  const total = await count(db, 'accounts');
+  const total = await countRows(db, 'accounts');
   for await (const { sourceEdges, targetEdges, done } of readBothGraphs(source.bulk, target.bulk)) {
     progress('copying relations', done, total);
-    for (const batch of inBatches(subtract(targetEdges, sourceEdges))) await target.bulk.removeEdges(batch);
-    for (const batch of inBatches(subtract(sourceEdges, targetEdges))) await target.bulk.addEdges(batch);
+    const [unexpected, missing] = [subtract(targetEdges, sourceEdges), subtract(sourceEdges, targetEdges)];
+    for await (const batch of chunks(unexpected, ITEMS_PER_WRITE)) await target.bulk.removeEdges(groupByKind(batch));
+    for await (const batch of chunks(missing, ITEMS_PER_WRITE)) await target.bulk.addEdges(groupByKind(batch));
   }
 }
 
@@ -48,7 +51,7 @@ export async function compareGraph(
   progress: Progress,
   onDifference: OnDifference,
 ): Promise<void> {
-  const total = await count(db, 'accounts');
+  const total = await countRows(db, 'accounts');
   for await (const { sourceEdges, targetEdges, done } of readBothGraphs(source.bulk, target.bulk)) {
     progress('comparing relations', done, total);
     for (const edge of subtract(sourceEdges, targetEdges)) onDifference(`${edge.join(' ')} is missing`);
@@ -56,36 +59,21 @@ export async function compareGraph(
   }
 }
 
-async function count(db: Database, table: 'accounts' | 'posts'): Promise<number> {
-  const { count } = await db
-    .selectFrom(table)
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return count;
-}
-
 async function createNodes(
   db: Database,
-  table: 'accounts' | 'posts',
+  table: TableWithIds,
   create: (ids: number[]) => Promise<void>,
   progress: Progress,
 ): Promise<void> {
-  const total = await count(db, table);
+  const total = await countRows(db, table);
+  const step = `creating nodes for ${table}`;
+  const readPage = (after: number, limit: number) => readIds(db, table, after, limit);
   let done = 0;
-  for (let after = 0; ; ) {
-    progress(`creating nodes for ${table}`, done, total);
-    const rows = await db
-      .selectFrom(table)
-      .select('id')
-      .where('id', '>', after)
-      .orderBy('id')
-      .limit(ITEMS_PER_WRITE)
-      .execute();
-    const last = rows.at(-1);
-    if (!last) return;
-    await create(rows.map(({ id }) => id));
-    after = last.id;
-    done += rows.length;
+  progress(step, done, total);
+  for await (const ids of paginate(readPage, ITEMS_PER_WRITE, (id) => id)) {
+    await create(ids);
+    done += ids.length;
+    progress(step, done, total);
   }
 }
 
@@ -127,14 +115,11 @@ function subtract(edges: readonly Edge[], others: readonly Edge[]): Edge[] {
   return edges.filter((edge) => !excluded.has(String(edge)));
 }
 
-function* inBatches(edges: readonly Edge[]): Generator<Edges> {
-  for (let start = 0; start < edges.length; start += ITEMS_PER_WRITE) {
-    const batch = edges.slice(start, start + ITEMS_PER_WRITE);
-    const ofKind = (kind: keyof Edges) => batch.filter((edge) => edge[0] === kind);
-    yield {
-      friendships: ofKind('friendships').map(([, person, friend]) => ({ person, friend })),
-      requests: ofKind('requests').map(([, from, to]) => ({ from, to })),
-      likes: ofKind('likes').map(([, person, post]) => ({ person, post })),
-    };
-  }
+function groupByKind(edges: readonly Edge[]): Edges {
+  const ofKind = (kind: keyof Edges) => edges.filter((edge) => edge[0] === kind);
+  return {
+    friendships: ofKind('friendships').map(([, person, friend]) => ({ person, friend })),
+    requests: ofKind('requests').map(([, from, to]) => ({ from, to })),
+    likes: ofKind('likes').map(([, person, post]) => ({ person, post })),
+  };
 }

@@ -53,8 +53,8 @@ export async function isEmpty(db: Database): Promise<boolean> {
  */
 export async function copyRows(source: Database, target: Database, progress: Progress): Promise<void> {
   for (const table of TABLES) {
-    const total = await count(source, table);
-    let done = await count(target, table);
+    const total = await countRows(source, table.name);
+    let done = await countRows(target, table.name);
     let after = await findLastKey(target, table);
     for (;;) {
       progress(`copying ${table.name}`, done, total);
@@ -78,7 +78,7 @@ export async function compareRows(
   onDifference: OnDifference,
 ): Promise<void> {
   for (const table of TABLES) {
-    const total = await count(source, table);
+    const total = await countRows(source, table.name);
     let done = 0;
     let after: Key | undefined = table.minKey;
     while (after) {
@@ -115,8 +115,8 @@ function comparePages(
   for (const row of contents.keys()) onDifference(`${name} ${row} is unexpected`);
 }
 
-async function count(db: Database, { name }: Table): Promise<number> {
-  const { rows } = await sql<{ count: number }>`select count(*) from ${sql.table(name)}`.execute(db);
+export async function countRows(db: Database, table: keyof Tables): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) from ${sql.table(table)}`.execute(db);
   return rows[0]?.count ?? 0;
 }
 

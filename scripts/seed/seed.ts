@@ -1,5 +1,6 @@
 import type { Edges } from '../../db/graph/index.js';
 import type { BareStores } from '../../db/stores.js';
+import { chunks } from '../pages.js';
 import type { Progress } from '../progress.js';
 import { friendPairs, likePairs, type Pair } from './edges.js';
 import type { Population } from './population.js';
@@ -35,15 +36,15 @@ export async function seed(
   );
   const postIds = await addPosts(maintenanceDb, population, accountIds, (done) => progress('posts', done, posts));
   const { bulk } = graph;
-  for (const batch of inBatches(accountIds, accountIds.length, 'people', progress)) {
+  for await (const batch of inBatches(accountIds, accountIds.length, 'people', progress)) {
     await bulk.ensureNodes({ people: batch, posts: [] });
   }
-  for (const batch of inBatches(postIds, postIds.length, 'nodes of posts', progress)) {
+  for await (const batch of inBatches(postIds, postIds.length, 'nodes of posts', progress)) {
     await bulk.ensureNodes({ people: [], posts: batch });
   }
   const idAt = (ids: readonly number[], index: number) => ids[index] ?? 0;
   const friendships = (accounts * friends) / 2 + popularPersonFriends;
-  for (const batch of inBatches(friendPairs(population), friendships, 'friendships', progress)) {
+  for await (const batch of inBatches(friendPairs(population), friendships, 'friendships', progress)) {
     const bothDirections = batch.flatMap(([a, b]): Pair[] => [
       [a, b],
       [b, a],
@@ -53,7 +54,7 @@ export async function seed(
       friendships: bothDirections.map(([a, b]) => ({ person: idAt(accountIds, a), friend: idAt(accountIds, b) })),
     });
   }
-  for (const batch of inBatches(likePairs(population), likes + popularPostLikes, 'likes', progress)) {
+  for await (const batch of inBatches(likePairs(population), likes + popularPostLikes, 'likes', progress)) {
     await bulk.addEdges({
       ...NO_EDGES,
       likes: batch.map(([person, post]) => ({ person: idAt(accountIds, person), post: idAt(postIds, post) })),
@@ -64,18 +65,12 @@ export async function seed(
 }
 
 /** Groups items into batches, and reports progress before each of them and at the end. */
-function* inBatches<Item>(items: Iterable<Item>, total: number, step: string, progress: Progress): Generator<Item[]> {
-  let batch: Item[] = [];
+async function* inBatches<Item>(items: Iterable<Item>, total: number, step: string, progress: Progress) {
   let done = 0;
-  for (const item of items) {
-    batch.push(item);
-    if (batch.length < ITEMS_PER_TRANSACTION) continue;
+  for await (const batch of chunks(items, ITEMS_PER_TRANSACTION)) {
     progress(step, done, total);
     yield batch;
     done += batch.length;
-    batch = [];
   }
   progress(step, done, total);
-  if (batch.length > 0) yield batch;
-  progress(step, done + batch.length, total);
 }

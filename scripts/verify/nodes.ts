@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/postgres/index.js';
-import { paginate } from './pages.js';
+import { paginate, readIds } from '../pages.js';
 import type { CheckContext, RuleName } from './rules.js';
 
 /** Describes how a kind of entity is represented in the graph and in PostgreSQL. */
@@ -62,7 +62,7 @@ export async function checkRows(context: CheckContext, mapping: EntityMapping): 
   const read = stores.graph.bulk[mapping.idsMethod];
   const db = stores.maintenanceDb;
   for await (const rows of paginate(
-    (after, limit) => readRowIds(db, mapping, after, limit),
+    (after, limit) => readIds(db, mapping.table, after, limit),
     pageSize,
     (id) => id,
   )) {
@@ -110,11 +110,6 @@ async function filterExisting(read: ReadIds, ids: Ids, pageSize: number): Promis
     after = page.length < pageSize ? last : (page.at(-1) ?? last);
   }
   return existing;
-}
-
-async function readRowIds(db: Database, { table }: EntityMapping, after: number, limit: number): Promise<number[]> {
-  const rows = await db.selectFrom(table).select('id').where('id', '>', after).orderBy('id').limit(limit).execute();
-  return rows.map(({ id }) => id);
 }
 
 /** Returns the ids that have neither a row nor an outbox entry, in ascending order and as of one snapshot. */

@@ -5,6 +5,7 @@ import { NOW } from '../../db/postgres/clock.js';
 import type { Database } from '../../db/postgres/index.js';
 import type { BareStores } from '../../db/stores.js';
 import type { Log } from '../../db/support/log.js';
+import { chunks } from '../pages.js';
 
 /**
  * Repairs the other stores through the outbox, as the service does: under the same locks, and from the current rows. It
@@ -47,9 +48,7 @@ export function createRepair(
 
   async function deliver(entries: readonly OutboxEntry[]): Promise<number> {
     let delivered = 0;
-    for (let start = 0; start < entries.length; start += DELIVERY_BATCH_SIZE) {
-      delivered += await deliverBatch(entries.slice(start, start + DELIVERY_BATCH_SIZE));
-    }
+    for await (const batch of chunks(entries, DELIVERY_BATCH_SIZE)) delivered += await deliverBatch(batch);
     return delivered;
   }
 

@@ -1,3 +1,6 @@
+import type { Database } from '../db/postgres/index.js';
+import type { TableWithIds } from '../db/postgres/sequences.js';
+
 /** Lower than every id, including invalid ones. */
 const BELOW_ALL_IDS = Number.MIN_SAFE_INTEGER;
 
@@ -18,8 +21,14 @@ export async function* paginate<Item>(
   }
 }
 
-/** Groups a stream into arrays of `size` items. */
-export async function* chunks<Item>(items: AsyncIterable<Item>, size: number): AsyncGenerator<Item[]> {
+/** Returns a page of the ids of a table. */
+export async function readIds(db: Database, table: TableWithIds, after: number, limit: number): Promise<number[]> {
+  const rows = await db.selectFrom(table).select('id').where('id', '>', after).orderBy('id').limit(limit).execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Groups items into arrays of `size`, of which the last may be shorter. */
+export async function* chunks<Item>(items: Iterable<Item> | AsyncIterable<Item>, size: number): AsyncGenerator<Item[]> {
   let chunk: Item[] = [];
   for await (const item of items) {
     chunk.push(item);
