@@ -1,7 +1,9 @@
+import { type Selectable, sql } from 'kysely';
 import type { SocialGraph } from './graph/index.js';
 import type { ImageStore } from './images/index.js';
 import type { Database, DatabaseTransaction } from './postgres/index.js';
 import { raiseSequence, skipIds } from './postgres/sequences.js';
+import type { InstallationTable } from './schema.js';
 
 /*
  * An installation consists of one PostgreSQL, one graph and one image store that belong together.
@@ -39,10 +41,20 @@ export async function createInstallation(db: Database): Promise<void> {
     .execute();
 }
 
-type Store = Pick<SocialGraph | ImageStore, 'kind' | 'claimedBy' | 'claim'>;
-type Role = 'graph' | 'images';
+export type Installation = Selectable<InstallationTable>;
 
-const STORE_NAMES = { graph: 'social graph', images: 'image store' };
+/** Returns the installation, or undefined if PostgreSQL has never been migrated. */
+export async function readInstallation(db: Database): Promise<Installation | undefined> {
+  const { rows: tables } = await sql`select where to_regclass('installation') is not null`.execute(db);
+  return tables.length > 0 ? db.selectFrom('installation').selectAll().executeTakeFirst() : undefined;
+}
+
+type Store = Pick<SocialGraph | ImageStore, 'kind' | 'claimedBy' | 'claim'>;
+
+export const ROLES = ['graph', 'images'] as const;
+export type Role = (typeof ROLES)[number];
+
+export const STORE_NAMES = { graph: 'social graph', images: 'image store' };
 
 /**
  * Checks that no move is unfinished and that the stores have the expected kinds. Reads only PostgreSQL. Returns the
@@ -74,7 +86,7 @@ export async function checkInstallation(
 
 /** Throws StoresDisagreeError if PostgreSQL belongs to stores of other kinds. */
 export function requireKinds(installation: Installation, stores: Partial<Record<Role, Pick<Store, 'kind'>>>): void {
-  for (const role of ['graph', 'images'] as const) {
+  for (const role of ROLES) {
     const [expected, kind] = [installation[role], stores[role]?.kind];
     if (kind !== undefined && expected !== null && expected !== kind) {
       throw new StoresDisagreeError(
@@ -110,12 +122,6 @@ const SKIPPED_IDS = 1_000_000;
 export async function skipPossiblyUsedIds(trx: DatabaseTransaction): Promise<void> {
   await skipIds(trx, 'accounts', SKIPPED_IDS);
   await skipIds(trx, 'posts', SKIPPED_IDS);
-}
-
-export interface Installation {
-  id: string;
-  graph: string | null;
-  images: string | null;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { SocialGraph } from '../../db/graph/index.js';
 import type { ImageStore } from '../../db/images/index.js';
-import { type Installation, requireClaimedBy } from '../../db/installation.js';
+import { type Installation, type Role, requireClaimedBy } from '../../db/installation.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import type { Log } from '../../db/support/log.js';
 import { withTimeout } from '../../db/support/timeout.js';
@@ -94,7 +94,7 @@ export async function compareClock(readClock: () => Promise<number>, resolutionM
 /** Checks that a store belongs to this installation, or that the first start may claim it. */
 export async function compareClaim(
   installation: Installation | undefined,
-  role: 'graph' | 'images',
+  role: Role,
   store: Pick<SocialGraph | ImageStore, 'kind' | 'claimedBy'>,
 ): Promise<Finding> {
   if (!installation) return skipped('the installation in PostgreSQL is not known');

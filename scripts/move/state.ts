@@ -1,8 +1,12 @@
-import { type Selectable, sql } from 'kysely';
-import { StoresDisagreeError } from '../../db/installation.js';
+import {
+  type Installation,
+  ROLES,
+  type Role,
+  readInstallation,
+  STORE_NAMES,
+  StoresDisagreeError,
+} from '../../db/installation.js';
 import { migrate, migratePostgres } from '../../db/migrate.js';
-import type { Database } from '../../db/postgres/index.js';
-import type { InstallationTable } from '../../db/schema.js';
 import * as graph from './graph.js';
 import * as images from './images.js';
 import * as rows from './rows.js';
@@ -19,13 +23,6 @@ import type { MoveStores, StoreSet } from './stores.js';
  *   4. `finishMove` sets `moved_to` on the source, releases its stores, claims the target's stores, and clears the flags of
  *      the target last. Only then does a service start on the target.
  */
-
-type Installation = Selectable<InstallationTable>;
-
-const ROLES = ['graph', 'images'] as const;
-type Role = (typeof ROLES)[number];
-
-const STORE_NAMES = { graph: 'social graph', images: 'image store' };
 
 /** Returns the marker that claims a store while it is being filled. No service accepts it. */
 const fillingMarker = (id: string) => `moving ${id}`;
@@ -142,9 +139,4 @@ async function prepareSource({ db, graph, images }: StoreSet): Promise<Installat
   const installation = await readInstallation(db);
   if (!installation?.graph) await migrate({ maintenanceDb: db, graph, images });
   return db.selectFrom('installation').selectAll().executeTakeFirstOrThrow();
-}
-
-async function readInstallation(db: Database): Promise<Installation | undefined> {
-  const { rows: tables } = await sql`select where to_regclass('installation') is not null`.execute(db);
-  return tables.length > 0 ? db.selectFrom('installation').selectAll().executeTakeFirst() : undefined;
 }

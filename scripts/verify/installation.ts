@@ -1,5 +1,4 @@
-import { requireClaimedBy, requireKinds, StoresDisagreeError } from '../../db/installation.js';
-import type { Database } from '../../db/postgres/index.js';
+import { readInstallation, requireClaimedBy, requireKinds, StoresDisagreeError } from '../../db/installation.js';
 import type { CheckContext } from './rules.js';
 
 /**
@@ -18,15 +17,3 @@ export async function requireSameInstallation({ db, graph, images }: CheckContex
   requireClaimedBy(installation, 'graph', graph.kind, await graph.claimedBy());
   requireClaimedBy(installation, 'images', images.kind, await images.claimedBy());
 }
-
-async function readInstallation(db: Database) {
-  try {
-    return await db.selectFrom('installation').selectAll().executeTakeFirst();
-  } catch (error) {
-    if (isUndefinedTable(error)) return undefined;
-    throw error;
-  }
-}
-
-/** SQLSTATE 42P01: the stores have never been migrated. */
-const isUndefinedTable = (error: unknown) => error instanceof Error && 'code' in error && error.code === '42P01';
