@@ -15,11 +15,8 @@ export async function checkIds({ stores, findings, repair }: CheckContext): Prom
     const lastIssued = await lastIssuedId(maintenanceDb, table);
     if (lastIssued >= highest) continue;
     if (repair) await db.transaction().execute((trx) => raiseSequence(trx, table, highest));
-    findings.add(
-      'idsAreNew',
-      [`${table}: the last issued id is ${lastIssued}, but ${highest} is in use`],
-      repair ? 1 : 0,
-    );
+    const violation = `${table}: the last issued id is ${lastIssued}, but ${highest} is in use`;
+    findings.add('idsAreNew', [violation], repair ? 1 : 0);
   }
 }
 

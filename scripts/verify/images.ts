@@ -18,14 +18,10 @@ const CONCURRENT_READS = 16;
 export async function checkStoredImages({ stores, findings, repair, advance, pageSize }: CheckContext): Promise<void> {
   const { maintenanceDb, images } = stores;
   for await (const names of chunks(images.list(), pageSize)) {
-    findings.add(
-      'onlyImages',
-      names.filter((name) => !IMAGE_NAME.test(name)),
-    );
-    const suspects = await filterUnreferenced(
-      maintenanceDb,
-      names.filter((name) => IMAGE_NAME.test(name)),
-    );
+    const otherFiles = names.filter((name) => !IMAGE_NAME.test(name));
+    findings.add('onlyImages', otherFiles);
+    const imageNames = names.filter((name) => IMAGE_NAME.test(name));
+    const suspects = await filterUnreferenced(maintenanceDb, imageNames);
     const removed = new Set(await filterMissing(images, suspects));
     const orphans = suspects.filter((name) => !removed.has(name));
     if (orphans.length > 0) {
@@ -63,59 +59,55 @@ interface ImageRow {
   image: string;
 }
 
-/** Access to the rows of one table that reference an image. */
-interface ImageRows {
+/** A column that references images. */
+interface ImageColumn {
   kind: 'account' | 'post';
-  read(db: Database, after: number, limit: number): Promise<ImageRow[]>;
-  /** Returns the ids of the rows that still reference the same image. */
-  filterUnchanged(db: Database, rows: readonly ImageRow[]): Promise<number[]>;
+  table: 'accounts' | 'posts';
+  column: 'picture' | 'image';
 }
 
-export const PICTURES: ImageRows = createImageRows('account', 'accounts', 'picture');
-export const POST_IMAGES: ImageRows = createImageRows('post', 'posts', 'image');
+export const PICTURES: ImageColumn = { kind: 'account', table: 'accounts', column: 'picture' };
+export const POST_IMAGES: ImageColumn = { kind: 'post', table: 'posts', column: 'image' };
 
 /**
  * Finds rows whose image is missing. An image is stored before a row references it, and removed after the row no longer does.
  * So if a row references the same image before and after a failed read, the image is lost. Names are never reused.
  */
-export async function checkReferencedImages(
-  { stores, findings, advance, pageSize }: CheckContext,
-  { kind, read, filterUnchanged }: ImageRows,
-): Promise<void> {
+export async function checkReferencedImages(context: CheckContext, column: ImageColumn): Promise<void> {
+  const { stores, findings, advance, pageSize } = context;
   const { maintenanceDb, images } = stores;
-  const readPage = (after: number, limit: number) => read(maintenanceDb, after, limit);
+  const readPage = (after: number, limit: number) => readRows(maintenanceDb, column, after, limit);
   for await (const rows of paginate(readPage, pageSize, ({ id }) => id)) {
     const names = rows.map(({ image }) => image);
     const missing = new Set(await filterMissing(images, names));
     const suspects = rows.filter(({ image }) => missing.has(image));
-    const unchanged = new Set(await filterUnchanged(maintenanceDb, suspects));
-    const lost = suspects.filter(({ id }) => unchanged.has(id));
-    findings.add(
-      'rowHasImage',
-      lost.map(({ id, image }) => `${kind} ${id}: ${image}`),
-    );
+    const lost = await filterUnchanged(maintenanceDb, column, suspects);
+    const violations = lost.map(({ id, image }) => `${column.kind} ${id}: ${image}`);
+    findings.add('rowHasImage', violations);
     advance(rows.length);
   }
 }
 
-function createImageRows(kind: ImageRows['kind'], tableName: string, columnName: string): ImageRows {
-  const [table, image] = [sql.table(tableName), sql.ref(columnName)];
-  return {
-    kind,
-    async read(db, after, limit) {
-      const { rows } = await sql<ImageRow>`
-        select id, ${image} as image from ${table}
-        where ${image} is not null and id > ${after}
-        order by id limit ${limit}`.execute(db);
-      return rows;
-    },
-    async filterUnchanged(db, suspects) {
-      if (suspects.length === 0) return [];
-      const { rows } = await sql<{ id: number }>`
-        select own.id from ${table} as own
-        join unnest(${suspects.map(({ id }) => id)}::int8[], ${suspects.map((row) => row.image)}::text[])
-          as before (id, name) on before.id = own.id and before.name = own.${image}`.execute(db);
-      return rows.map(({ id }) => id);
-    },
-  };
+async function readRows(db: Database, { table, column }: ImageColumn, after: number, limit: number) {
+  const image = sql.ref(column);
+  const { rows } = await sql<ImageRow>`
+    select id, ${image} as image from ${sql.table(table)}
+    where ${image} is not null and id > ${after}
+    order by id limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Returns the rows that still reference the same image. */
+async function filterUnchanged(
+  db: Database,
+  { table, column }: ImageColumn,
+  suspects: readonly ImageRow[],
+): Promise<ImageRow[]> {
+  if (suspects.length === 0) return [];
+  const { rows } = await sql<ImageRow>`
+    select before.id, before.image
+    from unnest(${suspects.map(({ id }) => id)}::int8[], ${suspects.map(({ image }) => image)}::text[]) as before (id, image)
+    join ${sql.table(table)} as own on own.id = before.id and own.${sql.ref(column)} = before.image
+    order by before.id`.execute(db);
+  return rows;
 }

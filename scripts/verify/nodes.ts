@@ -42,12 +42,8 @@ export async function checkNodes(context: CheckContext, mapping: EntityMapping):
   for await (const nodes of paginate(read, pageSize, (id) => id)) {
     const suspects = await filterWithoutRowOrEntry(stores.maintenanceDb, mapping, nodes);
     const existing = await filterExisting(read, suspects, pageSize);
-    await report(
-      context,
-      mapping,
-      mapping.nodeHasRow,
-      suspects.filter((id) => existing.has(id)),
-    );
+    const orphans = suspects.filter((id) => existing.has(id));
+    await report(context, mapping, mapping.nodeHasRow, orphans);
     advance(nodes.length);
   }
 }
@@ -61,23 +57,14 @@ export async function checkRows(context: CheckContext, mapping: EntityMapping): 
   const { stores, pageSize, advance } = context;
   const read = stores.graph.bulk[mapping.idsMethod];
   const db = stores.maintenanceDb;
-  for await (const rows of paginate(
-    (after, limit) => readIds(db, mapping.table, after, limit),
-    pageSize,
-    (id) => id,
-  )) {
-    const existing = await filterExisting(read, rows, pageSize);
-    const suspects = await filterWithRowButNoEntry(
-      db,
-      mapping,
-      rows.filter((id) => !existing.has(id)),
-    );
-    const created = await filterExisting(read, suspects, pageSize);
-    const missing = await filterWithRowButNoEntry(
-      db,
-      mapping,
-      suspects.filter((id) => !created.has(id)),
-    );
+  const filterMissing = async (ids: Ids) => {
+    const existing = await filterExisting(read, ids, pageSize);
+    return ids.filter((id) => !existing.has(id));
+  };
+  const readRows: ReadIds = (after, limit) => readIds(db, mapping.table, after, limit);
+  for await (const rows of paginate(readRows, pageSize, (id) => id)) {
+    const suspects = await filterWithRowButNoEntry(db, mapping, await filterMissing(rows));
+    const missing = await filterWithRowButNoEntry(db, mapping, await filterMissing(suspects));
     await report(context, mapping, mapping.rowHasNode, missing);
     advance(rows.length);
   }
@@ -91,11 +78,8 @@ async function report(
 ): Promise<void> {
   if (ids.length === 0) return;
   const repaired = await repair?.reconcile(ids.map((key) => ({ kind, key })));
-  findings.add(
-    rule,
-    ids.map((id) => `${kind} ${id}`),
-    repaired,
-  );
+  const violations = ids.map((id) => `${kind} ${id}`);
+  findings.add(rule, violations, repaired);
 }
 
 /** Returns the ids that have a node. `ids` must be in ascending order. */

@@ -22,7 +22,7 @@ export interface PendingEntries {
 
 const OVERDUE = sql<boolean>`due_at < ${NOW} - interval '5 minutes'`;
 
-const MIN_FAILED_ATTEMPTS = 10;
+const FAILING = sql<boolean>`attempts >= 10`;
 
 /** Finds overdue entries, which a repair delivers, and entries that have failed repeatedly. */
 export async function checkOutbox({ stores, findings, repair, pageSize }: CheckContext): Promise<void> {
@@ -37,21 +37,12 @@ export async function checkOutbox({ stores, findings, repair, pageSize }: CheckC
       .execute();
   for await (const overdue of paginate(readEntries(OVERDUE), pageSize, ({ id }) => id)) {
     const delivered = await repair?.deliver(overdue);
-    findings.add(
-      'onTime',
-      overdue.map(({ kind, key, created_at }) => `${kind} ${key} since ${created_at}`),
-      delivered,
-    );
+    const violations = overdue.map(({ kind, key, created_at }) => `${kind} ${key} since ${created_at}`);
+    findings.add('onTime', violations, delivered);
   }
-  for await (const failing of paginate(
-    readEntries(sql`attempts >= ${MIN_FAILED_ATTEMPTS}`),
-    pageSize,
-    ({ id }) => id,
-  )) {
-    findings.add(
-      'deliverable',
-      failing.map(({ kind, key, attempts }) => `${kind} ${key}, ${attempts} times`),
-    );
+  for await (const failing of paginate(readEntries(FAILING), pageSize, ({ id }) => id)) {
+    const violations = failing.map(({ kind, key, attempts }) => `${kind} ${key}, ${attempts} times`);
+    findings.add('deliverable', violations);
   }
 }
 

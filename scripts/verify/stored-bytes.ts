@@ -22,11 +22,8 @@ export async function checkStoredBytes({ stores, findings, repair, advance, page
   };
   for await (const accounts of paginate(readIncorrect, pageSize, ({ id }) => id)) {
     if (repair) for (const { id } of accounts) await recalculate(maintenanceDb, id);
-    findings.add(
-      'storedBytes',
-      accounts.map(({ id, stored, actual }) => `account ${id}: ${stored} instead of ${actual}`),
-      repair ? accounts.length : 0,
-    );
+    const violations = accounts.map(({ id, stored, actual }) => `account ${id}: ${stored} instead of ${actual}`);
+    findings.add('storedBytes', violations, repair ? accounts.length : 0);
     advance(accounts.length);
   }
 }
