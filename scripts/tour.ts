@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import { insertDashes } from './insert-dashes.js';
+import { formOf, pngBlob, send } from './request.js';
 
 const base = process.env.BASE_URL || 'http://127.0.0.1:3000';
 
@@ -18,7 +19,7 @@ const REPEATED_SIGNAL_MS = 1000;
 
 /** A PNG of one red pixel. */
 const PNG_BASE64 = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSuQmCC';
-const PICTURE = new Blob([Buffer.from(PNG_BASE64, 'base64')], { type: 'image/png' });
+const PICTURE = pngBlob(Buffer.from(PNG_BASE64, 'base64'));
 
 type Fields = Record<string, string | Blob>;
 
@@ -86,9 +87,8 @@ async function step(
   stepCount += 1;
   console.log(`${String(stepCount).padStart(2)}. ${paint('bold', title)}`);
   console.log(`    ${[request, ...Object.entries({ ...options.json, ...options.form }).map(formatField)].join('  ')}`);
-  const { status, headers, bytes } = await send(request, options);
-  const type = headers.get('content-type') ?? '';
-  const text = type.startsWith('application/json') ? bytes.toString() : `${bytes.length} bytes of ${type}`;
+  const { status, headers, bytes, json } = await sendOrAdvise(request, options);
+  const text = json === undefined ? `${bytes.length} bytes of ${headers.get('content-type') ?? ''}` : bytes.toString();
   const isExpected = status === expectedStatus;
   console.log(`    ${paint(isExpected ? 'green' : 'red', String(status))}  ${paint('dim', formatBody(text))}\n`);
   if (status === 429) {
@@ -96,24 +96,14 @@ async function step(
     throw new RateLimitedError('Too many requests.', retryAfterSeconds, STRICT_REQUESTS.includes(request));
   }
   if (!isExpected) throw new TourFailedError(`Step ${stepCount}: expected status ${expectedStatus}.`);
-  return { body: type.startsWith('application/json') ? JSON.parse(text) : undefined, headers };
+  return { body: json, headers };
 }
 
 /** @throws NoResponseError */
-async function send(request: string, { user, json, form }: RequestOptions) {
-  const [method = '', path = ''] = request.split(' ');
+async function sendOrAdvise(request: string, { user, json, form }: RequestOptions) {
   try {
-    const response = await fetch(new URL(path, base), {
-      method,
-      headers: {
-        ...(user?.token !== undefined && { Authorization: `Bearer ${user.token}` }),
-        ...(json && { 'Content-Type': 'application/json' }),
-      },
-      body: json ? JSON.stringify(json) : form ? formData(form) : null,
-      signal: AbortSignal.timeout(10_000),
-    });
-    const { status, headers } = response;
-    return { status, headers, bytes: Buffer.from(await response.arrayBuffer()) };
+    const body = form && formOf(form);
+    return await send(base, request, { token: user?.token, json, body, signal: AbortSignal.timeout(10_000) });
   } catch (error) {
     const { code, message } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
     const advice = code === 'ECONNREFUSED' ? 'Start the service first: npm start' : message;
@@ -134,15 +124,6 @@ function formatField([name, value]: [string, string | Blob]): string {
 function formatBody(body: string): string {
   const text = body.replace(/("token":"[^"]{8})[^"]*/, '$1…');
   return text.length > MAX_OUTPUT_CHARS ? `${text.slice(0, MAX_OUTPUT_CHARS)}…` : text;
-}
-
-function formData(fields: Fields): FormData {
-  const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) {
-    if (typeof value === 'string') form.append(name, value);
-    else form.append(name, value, 'picture.png');
-  }
-  return form;
 }
 
 /** Creates a user with random, unused credentials. */

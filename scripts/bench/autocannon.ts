@@ -5,11 +5,14 @@ import { uploadForm } from './image.js';
 import { type Load, loadResult, type Request } from './load.js';
 
 const { url, connections, seconds, maxRequests } = (await json(process.stdin)) as Load;
-const form = await uploadForm();
+// The body and its type, with the boundary of its parts, as `fetch` would send them.
+const form = new Response(uploadForm());
+const formType = form.headers.get('content-type') ?? '';
+const formBytes = Buffer.from(await form.arrayBuffer());
 
 const toAutocannon = ({ method, path, headers, body, upload }: Request): autocannon.Request =>
   upload
-    ? { method, path, headers: { 'Content-Type': form.type, ...headers }, body: form.bytes }
+    ? { method, path, headers: { 'Content-Type': formType, ...headers }, body: formBytes }
     : { method, path, headers, ...(body !== undefined && { body }) };
 
 const latencies: number[] = [];

@@ -1,27 +1,11 @@
 /** Checks responses before anything is measured, because the speed of wrong responses is meaningless. */
 import { type AssertionError, deepStrictEqual } from 'node:assert';
 import { CommandError } from '../command-error.js';
+import { pngBlob, type RequestOptions, send } from '../request.js';
 import type { Dataset } from './dataset.js';
 import { IMAGE, uploadForm } from './image.js';
 import type { Servers } from './servers.js';
 import type { BenchUser } from './users.js';
-
-interface Options {
-  token?: string;
-  type?: string;
-  body?: string | Buffer;
-}
-
-/** @param request method and path */
-async function send(url: string, request: string, { token, type, body = '' }: Options) {
-  const [method = '', path = ''] = request.split(' ');
-  const headers = { ...(token && { Authorization: `Bearer ${token}` }), ...(type && { 'Content-Type': type }) };
-  const response = await fetch(url + path, { method, headers, ...(body && { body }) });
-  const isJson = response.headers.get('content-type')?.startsWith('application/json');
-  const received = isJson ? await response.json() : Buffer.from(await response.arrayBuffer());
-  // biome-ignore lint/suspicious/noExplicitAny: the checks compare it
-  return { status: response.status, body: received as any };
-}
 
 /** @throws CommandError that describes the difference */
 export function expectEqual(request: string, actual: unknown, expected: unknown): void {
@@ -33,13 +17,15 @@ export function expectEqual(request: string, actual: unknown, expected: unknown)
 }
 
 async function expectBody(url: string, request: string, { account, token }: BenchUser, body: unknown): Promise<void> {
-  expectEqual(`${request} of account ${account.id}`, await send(url, request, { token }), { status: 200, body });
+  const { status, json, bytes } = await send(url, request, { token });
+  expectEqual(`${request} of account ${account.id}`, { status, body: json ?? bytes }, { status: 200, body });
 }
 
-async function expectStatus(url: string, request: string, status: number, options: Options = {}) {
-  const response = await send(url, request, options);
-  expectEqual(request, response.status, status);
-  return response.body;
+/** Returns the body: parsed JSON, or bytes. */
+async function expectStatus(url: string, request: string, expected: number, options: RequestOptions = {}) {
+  const { status, json, bytes } = await send(url, request, options);
+  expectEqual(request, status, expected);
+  return json ?? bytes;
 }
 
 /** @throws CommandError at the first wrong response */
@@ -50,7 +36,7 @@ export async function checkServers({ service, against, withoutRedis, posts, acco
     if (account) await expectBody(account.url, 'GET /auth/me', user, user.account);
   }
   if (files) {
-    await expectStatus(files.url, 'POST /files', 201, { type: 'image/png', body: IMAGE });
+    await expectStatus(files.url, 'POST /files', 201, { body: pngBlob(IMAGE) });
     expectEqual('GET /files/1', await expectStatus(files.url, 'GET /files/1', 200), IMAGE);
   }
 }
@@ -69,12 +55,8 @@ async function checkService(url: string, { users, offsets, loginEmails: [email],
   }
   await expectStatus(url, 'GET /posts', 401);
 
-  const credentials = (attempt: string) => ({
-    type: 'application/json',
-    body: JSON.stringify({ email, password: attempt }),
-  });
-  await expectStatus(url, 'POST /auth/login', 401, credentials(`${password}?`));
-  const { token } = await expectStatus(url, 'POST /auth/login', 200, credentials(password));
+  await expectStatus(url, 'POST /auth/login', 401, { json: { email, password: `${password}?` } });
+  const { token } = await expectStatus(url, 'POST /auth/login', 200, { json: { email, password } });
   expectEqual('GET /auth/me after a login', (await expectStatus(url, 'GET /auth/me', 200, { token })).email, email);
 
   const [user] = users;
@@ -96,7 +78,5 @@ async function checkLike(url: string, user: BenchUser): Promise<void> {
 }
 
 /** Creates a post with an image. */
-export async function createPost(url: string, { token }: BenchUser): Promise<{ id: number; image: string }> {
-  const { type, bytes } = await uploadForm();
-  return expectStatus(url, 'POST /posts/create', 201, { token, type, body: bytes });
-}
+export const createPost = (url: string, { token }: BenchUser): Promise<{ id: number; image: string }> =>
+  expectStatus(url, 'POST /posts/create', 201, { token, body: uploadForm() });

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { send } from '../request.js';
 import { runScript, startService } from './processes.js';
 import { createEmptyStores } from './stores.js';
 import { type BenchUser, readContent } from './users.js';
@@ -53,19 +54,13 @@ export async function createDataset(
   const content = await readContent(environment, offsets);
   const service = await startService(checkout, environment, join(folder, 'login.log'));
   try {
-    for (const user of content.users) user.token = await logIn(service.url, user.account.email);
+    for (const user of content.users) {
+      const { email } = user.account;
+      const { json } = await send(service.url, 'POST /auth/login', { json: { email, password } });
+      user.token = json.token;
+    }
   } finally {
     await service.stop();
   }
   return { environment, offsets, password, ...content };
-}
-
-async function logIn(url: string, email: string): Promise<string> {
-  const headers = { 'Content-Type': 'application/json' };
-  const response = await fetch(`${url}/auth/login`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify({ email, password }),
-  });
-  return ((await response.json()) as { token: string }).token;
 }

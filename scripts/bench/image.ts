@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { PNG_SIGNATURE, pngChunk, pngHeader } from '../png.js';
+import { formOf, pngBlob } from '../request.js';
 
 const IMAGE_BYTES = 256 * 1024;
 
@@ -11,12 +12,5 @@ const pixels = randomBytes(IMAGE_BYTES - start.length - 2 * end.length);
 /** A PNG of 256 KiB, like a photo for the web. Its pixel data is random, because it must not compress and is never decoded. */
 export const IMAGE = Buffer.concat([start, pngChunk('IDAT', pixels), end]);
 
-/** Returns the multipart form that creates a post with this image. */
-export async function uploadForm(): Promise<{ type: string; bytes: Buffer }> {
-  const form = new FormData();
-  form.append('title', 'A photo');
-  form.append('text', 'Created by the benchmark.');
-  form.append('image', new Blob([IMAGE], { type: 'image/png' }), 'photo.png');
-  const response = new Response(form);
-  return { type: response.headers.get('content-type') ?? '', bytes: Buffer.from(await response.arrayBuffer()) };
-}
+/** Returns the form that creates a post with this image. */
+export const uploadForm = () => formOf({ title: 'A photo', text: 'Created by the benchmark.', image: pngBlob(IMAGE) });

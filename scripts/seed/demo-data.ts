@@ -1,4 +1,5 @@
-import { gradient } from './picture.js';
+import { pngBlob } from '../request.js';
+import { type Color, gradient } from './picture.js';
 
 /* People and posts. The examples of `openapi.yaml` use their names, ids and password. */
 
@@ -13,18 +14,18 @@ interface DemoPerson {
   username: Name;
   email: string;
   private?: boolean;
-  picture?: Buffer;
+  picture?: Blob;
 }
 
 interface DemoPost {
   author: Name;
   title: string;
   text: string;
-  image?: Buffer;
+  image?: Blob;
   likes: readonly Name[];
 }
 
-const picture = (top: [number, number, number], bottom: [number, number, number]) => gradient(480, 320, top, bottom);
+const picture = (...colors: [top: Color, bottom: Color]) => pngBlob(gradient(480, 320, ...colors));
 
 /** In the order of their ids. */
 export const PEOPLE: readonly DemoPerson[] = [

@@ -9,6 +9,7 @@ import type { Config } from '../../handlers/config/index.js';
 import { startService } from '../../handlers/service.js';
 import { CommandError } from '../command-error.js';
 import type { Progress } from '../progress.js';
+import { formOf, type RequestOptions, send } from '../request.js';
 import {
   DEMO_PASSWORD,
   FIRST_PERSON_ID,
@@ -61,23 +62,12 @@ export async function seedDemo(config: Config, log: Logger, progress: Progress):
 }
 
 async function refuseIfPeopleExist(db: Database): Promise<void> {
+  const emails = PEOPLE.map(({ email }) => email);
+  const usernameKeys = PEOPLE.map(({ username }) => usernameKey(username));
   const existing = await db
     .selectFrom('accounts')
     .select('username')
-    .where((eb) =>
-      eb.or([
-        eb(
-          'email',
-          'in',
-          PEOPLE.map(({ email }) => email),
-        ),
-        eb(
-          'username_key',
-          'in',
-          PEOPLE.map(({ username }) => usernameKey(username)),
-        ),
-      ]),
-    )
+    .where((eb) => eb.or([eb('email', 'in', emails), eb('username_key', 'in', usernameKeys)]))
     .executeTakeFirst();
   if (!existing) return;
   throw new CommandError(
@@ -89,53 +79,38 @@ async function sendRequests(url: string, progress: Progress): Promise<Demo> {
   const people = new Map<Name, { id: number; token: string; posts: number[] }>();
   const personOf = (name: Name) => people.get(name) ?? { id: 0, token: '', posts: [] };
 
-  async function send(user: Name | undefined, request: string, body?: object | FormData) {
-    const [method = '', path = ''] = request.split(' ');
-    const isForm = body instanceof FormData;
-    const response = await fetch(url + path, {
-      method,
-      headers: {
-        ...(user && { Authorization: `Bearer ${personOf(user).token}` }),
-        ...(body && !isForm && { 'Content-Type': 'application/json' }),
-      },
-      body: body && !isForm ? JSON.stringify(body) : (body ?? null),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${request}: ${response.status} ${text}`);
-    return JSON.parse(text);
+  async function sendAs(user: Name, request: string, body: Pick<RequestOptions, 'json' | 'body'> = {}) {
+    const token = people.get(user)?.token;
+    const { status, bytes, json } = await send(url, request, { token, ...body });
+    if (status >= 300) throw new Error(`${request}: ${status} ${bytes}`);
+    return json;
   }
 
   for (const [index, { name, username, email, picture, private: isPrivate = false }] of PEOPLE.entries()) {
     const login = { email, password: DEMO_PASSWORD };
-    const { id } = await send(undefined, 'POST /auth/register', { name, username, ...login });
-    const { token } = await send(undefined, 'POST /auth/login', login);
+    const { id } = await sendAs(username, 'POST /auth/register', { json: { name, username, ...login } });
+    const { token } = await sendAs(username, 'POST /auth/login', { json: login });
     people.set(username, { id, token, posts: [] });
-    await send(username, 'PUT /profiles/me', formOf({ private: String(isPrivate) }, picture));
+    const profile = formOf({ private: String(isPrivate), image: picture });
+    await sendAs(username, 'PUT /profiles/me', { body: profile });
     progress('people', index + 1, PEOPLE.length);
   }
   for (const [one, other] of FRIENDS) {
-    await send(one, `POST /friends/request?to=${personOf(other).id}`);
-    await send(other, `POST /friends/accept?from=${personOf(one).id}`);
+    await sendAs(one, `POST /friends/request?to=${personOf(other).id}`);
+    await sendAs(other, `POST /friends/accept?from=${personOf(one).id}`);
   }
-  for (const [from, to] of REQUESTS) await send(from, `POST /friends/request?to=${personOf(to).id}`);
+  for (const [from, to] of REQUESTS) await sendAs(from, `POST /friends/request?to=${personOf(to).id}`);
   for (const [index, { author, title, text, image, likes }] of POSTS.entries()) {
-    const { id } = await send(author, 'POST /posts/create', formOf({ title, text }, image));
+    const { id } = await sendAs(author, 'POST /posts/create', { body: formOf({ title, text, image }) });
     personOf(author).posts.push(id);
-    for (const name of likes) await send(name, `POST /posts/like?id=${id}`);
+    for (const name of likes) await sendAs(name, `POST /posts/like?id=${id}`);
     progress('posts', index + 1, POSTS.length);
   }
-  for (const { username } of PEOPLE) await send(username, 'POST /auth/logout');
+  for (const { username } of PEOPLE) await sendAs(username, 'POST /auth/logout');
 
   const [firstPerson, firstPost] = [personOf('mira').id, personOf('lena').posts[0]];
   return {
     people: PEOPLE.map(({ name, username, email }) => ({ ...personOf(username), name, email })),
     hasExampleIds: firstPerson === FIRST_PERSON_ID && firstPost === FIRST_POST_ID,
   };
-}
-
-function formOf(fields: Record<string, string>, image: Buffer | undefined): FormData {
-  const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) form.append(name, value);
-  if (image) form.append('image', new Blob([image], { type: 'image/png' }), 'image.png');
-  return form;
 }

@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib';
 import { PNG_SIGNATURE, pngChunk, pngHeader } from '../png.js';
 
-type Color = readonly [red: number, green: number, blue: number];
+export type Color = readonly [red: number, green: number, blue: number];
 
 /** Draws a gradient from one color at the top to another at the bottom, as a PNG. */
 export function gradient(width: number, height: number, top: Color, bottom: Color): Buffer {
