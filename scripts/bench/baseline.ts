@@ -51,11 +51,8 @@ async function addAccount(): Promise<void> {
   server.get('/auth/me', async ({ headers }, reply) => {
     const claims = await tokens.verify(headers.authorization?.replace(/^Bearer /, '') ?? '');
     const { rows } = await pool.query({ ...SESSION_QUERY, values: [claims?.sessionId] });
-    return send(
-      reply,
-      'getCurrentAccount',
-      rows.find((row) => row.token_version === claims?.tokenVersion),
-    );
+    const account = rows.find((row) => row.token_version === claims?.tokenVersion);
+    return send(reply, 'getCurrentAccount', account);
   });
 }
 

@@ -12,8 +12,8 @@ import { checkServers } from './check.js';
 import { createDataset } from './dataset.js';
 import { CHECKOUT, interrupt } from './processes.js';
 import { describeCommit, describeMachine, failuresOf, renderResults, replaceResults, tableRow } from './report.js';
-import { GENERATOR, type Outcome, type RunOptions, runRounds } from './rounds.js';
-import { withServers } from './servers.js';
+import { GENERATOR, type Outcome, runRounds } from './rounds.js';
+import { type ServerName, withServers } from './servers.js';
 import { removeStores, STACK, storeServers } from './stores.js';
 import { selectWorkloads, WORKLOADS } from './workloads.js';
 
@@ -24,15 +24,10 @@ npm run services -- run -- npm run bench. --quick uses little data and few reque
 nothing. --against also measures the service of another checkout, in alternation. --publish writes the results into
 scripts/bench. NAME is one of ${WORKLOADS.map(({ name }) => name).join(', ')}.`;
 
-interface Options extends RunOptions {
-  only: string | undefined;
-  quick: boolean;
-  publish: boolean;
-  /** The directory of another checkout. */
-  against: string | undefined;
-}
+/** `against` is the directory of another checkout. */
+type Options = ReturnType<typeof readOptions>;
 
-function readOptions(): Options {
+function readOptions() {
   const { values } = parseArgs({
     options: {
       only: { type: 'string' },
@@ -43,11 +38,11 @@ function readOptions(): Options {
       seconds: { type: 'string' },
     },
   });
-  const { only, quick, publish, against } = values;
+  const { only, quick, publish } = values;
   const [rounds, seconds] = [Number(values.rounds ?? (quick ? 1 : 5)), Number(values.seconds ?? (quick ? 0.5 : 3))];
   if (!(rounds > 0) || !(seconds > 0) || selectWorkloads(only).length === 0) throw new CommandError(USAGE);
-  const warmUpSeconds = quick ? 0 : 2;
-  return { only, quick, publish, against: against && resolve(against), rounds, seconds, warmUpSeconds };
+  const against = values.against && resolve(values.against);
+  return { only, quick, publish, against, rounds, seconds, warmUpSeconds: quick ? 0 : 2 };
 }
 
 const QUICK_LEVELS = [8];
@@ -55,12 +50,14 @@ const QUICK_LEVELS = [8];
 async function runAll(options: Options, folder: string, onOutcome: (outcome: Outcome) => void): Promise<void> {
   const { only, quick, against, rounds } = options;
   const workloads = selectWorkloads(only).filter(({ goals }) => goals[STACK]);
+  const otherCheckout = against ?? CHECKOUT;
   const progress = createProgressDisplay();
   for (const name of new Set(workloads.map(({ dataset }) => dataset))) {
     const selected = workloads.filter(({ dataset }) => dataset === name);
-    const dataset = await createDataset(name, quick ? 'small' : 'full', folder, against ?? CHECKOUT);
-    const needed = new Set(selected.flatMap(({ subject, baseline }) => [subject.server, baseline.server]));
-    await withServers(needed, dataset, folder, against, async (servers) => {
+    const dataset = await createDataset(name, quick ? 'small' : 'full', folder, otherCheckout);
+    const needed = new Set<ServerName>(selected.flatMap(({ subject, baseline }) => [subject.server, baseline.server]));
+    if (against !== undefined) needed.add('against');
+    await withServers(needed, dataset, folder, otherCheckout, async (servers) => {
       await checkServers(servers, dataset);
       for (const workload of selected) {
         const { levels, [STACK]: minimums } = workload.goals;

@@ -41,10 +41,7 @@ const formatCpu = (measurements: readonly Measurement[]) =>
 export function tableRow(outcome: Outcome, all: readonly Outcome[]): Record<string, string> {
   const { workload, inFlight, goal, subject, baseline, against } = outcome;
   const ratios = ratiosOf(outcome, all);
-  const generatorCpu = Math.max(
-    figureOf(subject, (each) => each.generatorCpu),
-    figureOf(baseline, (each) => each.generatorCpu),
-  );
+  const generatorCpu = Math.max(...[subject, baseline].map((each) => figureOf(each, (one) => one.generatorCpu)));
   return {
     Workload: workload.title,
     'In flight': String(inFlight),

@@ -26,7 +26,7 @@ export interface Outcome extends Record<Target, Measurement[]> {
   goal: number | undefined;
 }
 
-export interface RunOptions {
+interface RunOptions {
   rounds: number;
   /** The duration of one measurement. A round measures each target once. */
   seconds: number;

@@ -20,38 +20,42 @@ const BASELINE = fileURLToPath(new URL('baseline.js', import.meta.url));
 
 export type Servers = Readonly<Partial<Record<ServerName, Server>>>;
 
-/** Starts the servers, runs `use`, and stops them. */
+/**
+ * Starts the servers that are needed, runs `use`, and stops them.
+ *
+ * @param otherCheckout the release that `against` runs
+ */
 export async function withServers(
   needed: ReadonlySet<ServerName>,
   { environment, users }: Dataset,
   folder: string,
-  against: string | undefined,
+  otherCheckout: string,
   use: (servers: Servers) => Promise<void>,
 ): Promise<void> {
-  const servers: Partial<Record<ServerName, Server>> = {};
-  const log = (name: string) => join(folder, `${name}.log`);
   const [PAGES, FILES] = [join(folder, 'pages.json'), join(folder, 'files')];
   const pages = users.map(({ token, pages }) => [`Bearer ${token}`, pages[0]]);
   await writeFile(PAGES, JSON.stringify(Object.fromEntries(pages)));
   await mkdir(FILES, { recursive: true });
+
+  const log = (name: ServerName) => join(folder, `${name}.log`);
+  const startBaseline = (name: ServerName, variables: NodeJS.ProcessEnv) =>
+    startServer([BASELINE, name], variables, log(name));
+  const startVariant = (name: ServerName, variables: NodeJS.ProcessEnv = {}) =>
+    startService(CHECKOUT, { ...environment, ...variables }, log(name));
+  const starts: Record<ServerName, () => Promise<Server>> = {
+    // The first two copy embedded databases, so they run before a process uses the databases.
+    against: async () => startService(otherCheckout, await copyStores(environment, folder), log('against')),
+    account: async () => startBaseline('account', await accountVariables(environment, folder)),
+    posts: () => startBaseline('posts', { PAGES }),
+    files: () => startBaseline('files', { FILES }),
+    argon2: async () => ({ url: '', pid: process.pid, stop: async () => undefined }),
+    service: () => startVariant('service'),
+    withoutRedis: () => startVariant('withoutRedis', { REDIS_URL: '' }),
+    twoWorkers: () => startVariant('twoWorkers', { WORKERS: '2' }),
+  };
+  const servers: Partial<Record<ServerName, Server>> = {};
   try {
-    // These copy embedded databases, so they run before a process uses the databases.
-    if (against !== undefined) {
-      servers.against = await startService(against, await copyStores(environment, folder), log('against'));
-    }
-    const account = needed.has('account') ? await accountVariables(environment, folder) : {};
-    for (const [name, variables] of Object.entries({ account, posts: { PAGES }, files: { FILES } })) {
-      if (needed.has(name as ServerName)) {
-        servers[name as ServerName] = await startServer([BASELINE, name], variables, log(name));
-      }
-    }
-    servers.argon2 = { url: '', pid: process.pid, stop: async () => undefined };
-    servers.service = await startService(CHECKOUT, environment, log('service'));
-    for (const [name, variables] of Object.entries({ withoutRedis: { REDIS_URL: '' }, twoWorkers: { WORKERS: '2' } })) {
-      if (needed.has(name as ServerName)) {
-        servers[name as ServerName] = await startService(CHECKOUT, { ...environment, ...variables }, log(name));
-      }
-    }
+    for (const name of Object.keys(starts) as ServerName[]) if (needed.has(name)) servers[name] = await starts[name]();
     await use(servers);
   } finally {
     for (const server of Object.values(servers)) await server.stop();
