@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { usernameKey } from '../../db/accounts.js';
 import type { Database } from '../../db/postgres/index.js';
 import type { TableWithIds } from '../../db/postgres/sequences.js';
+import type { Progress } from '../progress.js';
 import type { Population } from './population.js';
 import { createRandom, type Random } from './random.js';
 import { fullName, text, title } from './words.js';
@@ -11,17 +12,15 @@ const ROWS_PER_STATEMENT = 2000;
 /** The creation times of posts are spread over the last 90 days. */
 const POST_AGE_RANGE_MS = 90 * 24 * 60 * 60 * 1000;
 
-type OnProgress = (done: number) => void;
-
 /** Inserts the accounts, and returns their ids in ascending order. */
 export async function addAccounts(
   db: Database,
   { accounts, privatePercent, seed }: Population,
   passwordHash: string,
-  onProgress: OnProgress,
+  progress: Progress,
 ): Promise<number[]> {
   const random = createRandom(seed + 2);
-  return insertInBatches(accounts, onProgress, async (start, count) => {
+  return insertInBatches('accounts', accounts, progress, async (start, count) => {
     const ids = await reserveIds(db, 'accounts', count);
     const newAccounts = ids.map((id, index) => newAccount(random, id, start + index > 0 ? privatePercent : 0));
     await sql`
@@ -51,11 +50,11 @@ export async function addPosts(
   db: Database,
   { posts, popularPostLikes, seed }: Population,
   authors: readonly number[],
-  onProgress: OnProgress,
+  progress: Progress,
 ): Promise<number[]> {
   const random = createRandom(seed + 3);
   const now = Date.now();
-  return insertInBatches(posts, onProgress, async (start, count) => {
+  return insertInBatches('posts', posts, progress, async (start, count) => {
     const ids = await reserveIds(db, 'posts', count);
     const newPosts = ids.map((id, index) => {
       const newerPosts = posts - 1 - (start + index);
@@ -93,15 +92,16 @@ async function reserveIds(db: Database, table: TableWithIds, count: number): Pro
 }
 
 async function insertInBatches(
+  step: string,
   total: number,
-  onProgress: OnProgress,
+  progress: Progress,
   insert: (start: number, count: number) => Promise<number[]>,
 ): Promise<number[]> {
   const ids: number[] = [];
   for (let start = 0; start < total; start += ROWS_PER_STATEMENT) {
-    onProgress(start);
+    progress(step, start, total);
     for (const id of await insert(start, Math.min(ROWS_PER_STATEMENT, total - start))) ids.push(id);
   }
-  onProgress(total);
+  progress(step, total, total);
   return ids;
 }

@@ -1,8 +1,7 @@
-import type { Edges } from '../../db/graph/index.js';
 import type { BareStores } from '../../db/stores.js';
 import { chunks } from '../pages.js';
 import type { Progress } from '../progress.js';
-import { friendPairs, likePairs, type Pair } from './edges.js';
+import { friendPairs, likePairs } from './edges.js';
 import type { Population } from './population.js';
 import { addAccounts, addPosts, vacuumAnalyze } from './rows.js';
 
@@ -14,8 +13,6 @@ interface Seeded {
 
 /** The number of nodes or edges per graph transaction. */
 const ITEMS_PER_TRANSACTION = 5000;
-
-const NO_EDGES: Edges = { friendships: [], requests: [], likes: [] };
 
 /**
  * Adds accounts, posts and edges in batches. Unlike a request, it uses neither locks nor the outbox, because no client uses
@@ -30,11 +27,8 @@ export async function seed(
   passwordHash: string,
   progress: Progress,
 ): Promise<Seeded> {
-  const { accounts, posts, likes, friends, popularPostLikes, popularPersonFriends } = population;
-  const accountIds = await addAccounts(maintenanceDb, population, passwordHash, (done) =>
-    progress('accounts', done, accounts),
-  );
-  const postIds = await addPosts(maintenanceDb, population, accountIds, (done) => progress('posts', done, posts));
+  const accountIds = await addAccounts(maintenanceDb, population, passwordHash, progress);
+  const postIds = await addPosts(maintenanceDb, population, accountIds, progress);
   const { bulk } = graph;
   for await (const batch of inBatches(accountIds, accountIds.length, 'people', progress)) {
     await bulk.ensureNodes({ people: batch, posts: [] });
@@ -43,22 +37,17 @@ export async function seed(
     await bulk.ensureNodes({ people: [], posts: batch });
   }
   const idAt = (ids: readonly number[], index: number) => ids[index] ?? 0;
-  const friendships = (accounts * friends) / 2 + popularPersonFriends;
-  for await (const batch of inBatches(friendPairs(population), friendships, 'friendships', progress)) {
-    const bothDirections = batch.flatMap(([a, b]): Pair[] => [
-      [a, b],
-      [b, a],
-    ]);
-    await bulk.addEdges({
-      ...NO_EDGES,
-      friendships: bothDirections.map(([a, b]) => ({ person: idAt(accountIds, a), friend: idAt(accountIds, b) })),
-    });
+  const { accounts, friends, popularPersonFriends } = population;
+  const friendshipCount = (accounts * friends) / 2 + popularPersonFriends;
+  for await (const batch of inBatches(friendPairs(population), friendshipCount, 'friendships', progress)) {
+    const oneWay = batch.map(([a, b]) => ({ person: idAt(accountIds, a), friend: idAt(accountIds, b) }));
+    const otherWay = oneWay.map(({ person, friend }) => ({ person: friend, friend: person }));
+    await bulk.addEdges({ friendships: [...oneWay, ...otherWay], requests: [], likes: [] });
   }
-  for await (const batch of inBatches(likePairs(population), likes + popularPostLikes, 'likes', progress)) {
-    await bulk.addEdges({
-      ...NO_EDGES,
-      likes: batch.map(([person, post]) => ({ person: idAt(accountIds, person), post: idAt(postIds, post) })),
-    });
+  const likeCount = population.likes + population.popularPostLikes;
+  for await (const batch of inBatches(likePairs(population), likeCount, 'likes', progress)) {
+    const likes = batch.map(([person, post]) => ({ person: idAt(accountIds, person), post: idAt(postIds, post) }));
+    await bulk.addEdges({ friendships: [], requests: [], likes });
   }
   await vacuumAnalyze(maintenanceDb);
   return { accounts: accountIds, posts: postIds };
