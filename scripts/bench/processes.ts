@@ -5,7 +5,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pidusage from 'pidusage';
 import { CommandError } from '../command-error.js';
@@ -18,7 +17,7 @@ export interface Server {
 }
 
 /** The directory of this checkout. */
-export const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
+export const CHECKOUT = join(import.meta.dirname, '../../..');
 
 const START_TIMEOUT_MS = 120_000;
 const POLL_INTERVAL_MS = 50;

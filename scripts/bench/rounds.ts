@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import type { Dataset } from './dataset.js';
 import type { Load, LoadResult } from './load.js';
 import { cpuMsOf, runScript } from './processes.js';
@@ -91,5 +91,5 @@ async function runLoad(server: ServerName, load: Load): Promise<LoadResult> {
   // wrk cannot stop after a number of requests.
   if (GENERATOR === 'wrk' && load.maxRequests === undefined && server !== 'argon2') return runWrk(load);
   const script = server === 'argon2' ? 'argon2.js' : 'autocannon.js';
-  return JSON.parse(await runScript([fileURLToPath(new URL(script, import.meta.url))], {}, JSON.stringify(load)));
+  return JSON.parse(await runScript([join(import.meta.dirname, script)], {}, JSON.stringify(load)));
 }

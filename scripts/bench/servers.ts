@@ -1,6 +1,5 @@
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Dataset } from './dataset.js';
 import { CHECKOUT, type Server, startServer, startService } from './processes.js';
 import { copyStores } from './stores.js';
@@ -16,7 +15,7 @@ export type ServerName =
   | 'files'
   | 'argon2';
 
-const BASELINE = fileURLToPath(new URL('baseline.js', import.meta.url));
+const BASELINE = join(import.meta.dirname, 'baseline.js');
 
 export type Servers = Readonly<Partial<Record<ServerName, Server>>>;
 

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import type { ImageStore } from '../../db/images/index.js';
 import type { S3Options } from '../../db/images/s3-bucket.js';
 import type { Installation } from '../../db/installation.js';
@@ -53,7 +52,7 @@ const probeName = () => `.doctor-${process.pid}-${Date.now()}`;
 async function checkPermissions(images: ImageStore): Promise<Finding> {
   const name = probeName();
   // Any small file will do. There may be no directory to write one to.
-  const file = fileURLToPath(import.meta.url);
+  const file = import.meta.filename;
   const steps = {
     list: async () => void (await images.list()[Symbol.asyncIterator]().next()),
     put: () => images.put(name, file),
