@@ -24,15 +24,13 @@ async function moveTo(path: string): Promise<number> {
   const stores = await openMoveStores(source.stores, target.stores, createLogger(source, process.stderr));
   const progress = createProgressDisplay();
   try {
-    const outcome = await move(stores, progress.show);
-    progress.end();
+    const outcome = await move(stores, progress.show).finally(progress.end);
     console.log(formatOutcome(outcome, path));
     if (outcome.result === 'differs') return 1;
     const advice = await tokenKeyAdvice(source, target);
     if (advice) console.log(advice);
     return 0;
   } finally {
-    progress.end();
     await stores.close();
   }
 }
