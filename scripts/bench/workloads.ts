@@ -116,11 +116,12 @@ const NONE = [undefined, undefined, undefined];
 const REAL_FEED = [0.025, 0.3, 0.45];
 const REDIS = [undefined, 0.95, 0.95];
 
-/** Measures with 1, 32 and 128 requests in flight. */
-const goals = (embedded: Minimums | undefined, services = embedded) => ({ levels: [1, 32, 128], embedded, services });
+const goals = (embedded: Minimums | undefined, services = embedded, levels = [1, 32, 128]) => {
+  return { levels, embedded, services };
+};
 
 /** Measures with one number of requests in flight, on both stacks. */
-const goalAt = (inFlight: number, goal: number) => ({ levels: [inFlight], embedded: [goal], services: [goal] });
+const goalAt = (inFlight: number, goal: number) => goals([goal], [goal], [inFlight]);
 
 function workload(
   name: string,
@@ -145,11 +146,7 @@ export const WORKLOADS: readonly Workload[] = [
   workload('like', 'POST, DELETE /posts/like', LIKES, ACCOUNT, goals(NONE, [0.02, 0.15, 0.25])),
   workload('me', 'GET /auth/me', ME, ACCOUNT, goals([0.7, 0.8, 0.8])),
   // With more in flight, the service refuses logins with 503 instead of letting them wait.
-  workload('login', 'POST /auth/login', LOGINS, ARGON2, {
-    levels: [1, 32],
-    embedded: [0.85, 0.9],
-    services: [0.85, 0.9],
-  }),
+  workload('login', 'POST /auth/login', LOGINS, ARGON2, goals([0.85, 0.9], [0.85, 0.9], [1, 32])),
   workload('upload', 'Image upload', UPLOADS, FILE_UPLOADS, goals([undefined, 0.3, 0.4])),
   workload('download', 'Image download', DOWNLOADS, FILE_DOWNLOADS, goals([0.6, 0.6, 0.6])),
   workload('tenfold', 'GET /posts, ten times the posts', FEED, POSTS, goalAt(128, 0.9), 'tenfold', 'feed'),
