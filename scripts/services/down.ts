@@ -4,10 +4,10 @@ import { stop } from './control.js';
 import { folder, withFolderLock } from './folder.js';
 import { isAlive } from './processes.js';
 import { printProgress } from './progress.js';
-import { readState, SERVER_NAMES, type ServerName } from './state.js';
+import { readState, type ServerName } from './state.js';
 
 /** Stops servers. Keeps the folder with their data and downloads, unless `purge` is set. */
-export async function down(names: readonly ServerName[] = SERVER_NAMES, purge = false): Promise<void> {
+export async function down(names: readonly ServerName[], purge = false): Promise<void> {
   if (!existsSync(folder())) return;
   await withFolderLock(async () => {
     const state = readState();
