@@ -1,5 +1,5 @@
 import type { OperationId } from '../../generated/types.js';
-import { imageOf, type Profile, type Session, type User } from './model.js';
+import { formOf, type Profile, type Session, type User } from './model.js';
 import { type Change, change, State } from './state.js';
 import { NO_STATUS, type Operation, type Step } from './step.js';
 import { ViewChecker } from './views.js';
@@ -150,31 +150,28 @@ async function updateProfile(step: Step): Promise<void> {
   if (!known || !me.profile.isWritable) return;
   const word = model.word();
   const tag = `picture ${word}`;
-  const image = new Blob([imageOf(tag)], { type: 'image/png' });
   const password = PASSWORDS[(PASSWORDS.indexOf(known.password) + 1) % PASSWORDS.length] ?? '';
   const privacy = { private: !known.private };
-  const [changed, form] = step.pickOne<[Partial<Profile>, Record<string, string | Blob>]>([
-    [privacy, { private: String(privacy.private) }],
-    [privacy, { private: String(privacy.private) }],
-    [{ name: word }, { name: word }],
-    [
-      { username: word, name: `N ${word}` },
-      { username: word, name: `N ${word}` },
-    ],
-    [{ email: `${word}@people.example` }, { email: `${word}@people.example` }],
-    [{ picture: tag }, { image }],
-    [
-      { picture: tag, ...privacy },
-      { image, private: String(privacy.private) },
-    ],
-    [{ picture: null }, { remove_image: 'true' }],
-    [{ password }, { password, current_password: known.password }],
-    [{}, { password, current_password: WRONG_PASSWORD }],
-  ]) ?? [{}, {}];
+  const possibleChanges: Partial<Profile>[] = [
+    privacy,
+    privacy,
+    { name: word },
+    { username: word, name: `N ${word}` },
+    { email: `${word}@people.example` },
+    { picture: tag },
+    { picture: tag, ...privacy },
+    { picture: null },
+    { password },
+    {},
+  ];
+  const changed = step.pickOne(possibleChanges) ?? {};
+  const isValid = Object.keys(changed).length > 0;
+  const { picture, ...fields } = isValid ? changed : { password };
+  const current_password = isValid ? known.password : WRONG_PASSWORD;
+  const form = formOf({ ...fields, ...(fields.password && { current_password }) }, picture);
   const next: Profile = { ...known, ...changed };
   const changes: Change[] = [change<Profile | null>(me.profile, () => next)];
   if (changed.password) changes.push(...me.sessions.map(({ alive }) => change(alive, () => false)));
-  const isValid = Object.keys(changed).length > 0;
   const outcomes = isValid ? { done: 200, refused: [] } : { done: NO_STATUS, refused: [401] };
   const needs = 'image' in form ? (['images'] as const) : [];
   const response = await step.write(changes, () => step.send('PUT', '/profiles/me', { form, needs }), outcomes);

@@ -8,7 +8,6 @@ import type { Fault, FaultyProxy } from '../support/proxy.js';
 import { createSender, type RequestOptions, type TestResponse } from '../support/requests.js';
 import { freshStores, onServices } from '../support/stores.js';
 import { ModelMismatchError } from './state.js';
-import type { Fixture } from './step.js';
 
 /** Embedded stores serve one process and cannot be made to fail; real servers serve two, through fault proxies. */
 export const PROCESSES = onServices ? 2 : 1;
@@ -23,7 +22,6 @@ export const STORES: StoreName[] = onServices
 
 /** The timeout of one call to Neo4j. */
 const NEO4J_TIMEOUT_MS = 2000;
-/** How long after its request a graph write may still be committed. */
 const MAX_COMMIT_DELAY_MS = onServices ? 6 * NEO4J_TIMEOUT_MS + 2000 : 0;
 
 /** Much longer than any response takes, even while a store fails. */
@@ -36,11 +34,13 @@ interface Slot {
 }
 
 /** The service processes and the fault proxies of their stores. */
-export class ServiceFixture implements Fixture {
+export class ServiceFixture {
+  /** For how long a graph write without a response may still be committed. */
   readonly maxCommitDelayMs = MAX_COMMIT_DELAY_MS;
+  /** Stores that are unavailable, or may have been a moment ago. */
   readonly unavailableStores = new Set<StoreName>();
-  readonly executions = new Map<OperationId, number>();
-  readonly tally = { steps: 0, requests: 0, lost: 0, unavailable: 0, kills: 0, faults: 0 };
+  /** The operations that had a response other than 503. */
+  readonly executed = new Set<OperationId>();
   logLines: string[] = [];
   #slots: Slot[] = [];
   #nextIndex = 0;
@@ -65,18 +65,15 @@ export class ServiceFixture implements Fixture {
   /** Sends a request to the next process. Returns null if that process is killed before it responds. Throws after a timeout. */
   async send(method: string, path: string, options: RequestOptions): Promise<TestResponse | null> {
     const service = await this.#nextService();
-    this.tally.requests += 1;
     const timer = new AbortController();
     try {
       const timeout = sleep(RESPONSE_TIMEOUT_MS, null, { signal: timer.signal, ref: false }).catch(() => null);
       const response = await Promise.race([createSender(this.t, service.url)(method, path, options), timeout]);
       if (!response) throw new ModelMismatchError(`${method} ${path} timed out`);
-      if (response.status === 503) this.tally.unavailable += 1;
       return response;
     } catch (error) {
       if (error instanceof ModelMismatchError) throw error;
       if (!service.child.killed) throw error;
-      this.tally.lost += 1;
       return null;
     } finally {
       timer.abort();
@@ -97,7 +94,6 @@ export class ServiceFixture implements Fixture {
   kill(index: number): void {
     const slot = this.#slots[index];
     if (!slot?.service) return;
-    this.tally.kills += 1;
     this.log(`process ${index} was killed`);
     slot.service.child.kill('SIGKILL');
     slot.service = undefined;
@@ -120,7 +116,6 @@ export class ServiceFixture implements Fixture {
 
   async injectFault(store: StoreName, fault: Fault): Promise<void> {
     await Promise.all(this.#slots.map(({ starting }) => starting));
-    this.tally.faults += 1;
     this.unavailableStores.add(store);
     this.log(`${store}: ${JSON.stringify(fault)}`);
     await this.stores[store]?.setFault(fault);
@@ -147,9 +142,5 @@ export class ServiceFixture implements Fixture {
 
   log(line: string): void {
     this.logLines.push(line);
-  }
-
-  countExecution(operation: OperationId): void {
-    this.executions.set(operation, (this.executions.get(operation) ?? 0) + 1);
   }
 }

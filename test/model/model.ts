@@ -151,6 +151,13 @@ export function imageOf(tag: string): Buffer {
   return Buffer.concat([samples.png.subarray(0, 8), Buffer.from(tag.padEnd(64 + (tag.length % 7) * 9000, '.'))]);
 }
 
+/** Returns a form with these fields that also sets the image with this tag, removes it if the tag is null, or keeps it. */
+export function formOf(fields: Record<string, string | boolean>, tag?: string | null): Record<string, string | Blob> {
+  const texts = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]));
+  if (tag === null) return { ...texts, remove_image: 'true' };
+  return tag === undefined ? texts : { ...texts, image: new Blob([imageOf(tag)], { type: 'image/png' }) };
+}
+
 /** Returns a random name, to distinguish the data of a model from that of others. */
 export const freshName = (): string => `w${randomBytes(4).toString('hex')}x`;
 

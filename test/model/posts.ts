@@ -1,6 +1,6 @@
 import type { OperationId } from '../../generated/types.js';
 import { getImage } from './accounts.js';
-import { type Content, imageOf, type Post } from './model.js';
+import { type Content, formOf, type Post } from './model.js';
 import { change } from './state.js';
 import type { Operation, Step } from './step.js';
 import { ViewChecker } from './views.js';
@@ -56,7 +56,7 @@ async function createPost(step: Step): Promise<void> {
   const { me, model } = step;
   const title = `Title ${model.word()}`;
   const content: Content = { title, text: `Text of ${title}`, image: step.pick(2) ? `image ${title}` : null };
-  const form = { title, text: content.text, ...(content.image && { image: imageBlob(content.image) }) };
+  const form = formOf({ title, text: content.text }, content.image ?? undefined);
   const post = model.addPost(me);
   const response = await step.write(
     [change<Content | null>(post.content, () => content)],
@@ -68,8 +68,6 @@ async function createPost(step: Step): Promise<void> {
   post.createdAt = response.body.created_at;
   model.learnLink(response.body.image, content.image);
 }
-
-const imageBlob = (tag: string) => new Blob([imageOf(tag)], { type: 'image/png' });
 
 /** Returns a random post to change, usually one of the user's own. */
 function postToChange(step: Step): Post | undefined {
@@ -84,23 +82,23 @@ async function editPost(step: Step): Promise<void> {
   if (!post) return;
   const word = `Edit ${model.word()}`;
   const tag = `image ${word}`;
-  const [changed, form] = step.pickOne<[Partial<Content>, Record<string, string | Blob>]>([
-    [{ title: word }, { title: word }],
-    [{ text: word }, { text: word, remove_image: 'false' }],
-    [{ image: tag }, { image: imageBlob(tag) }],
-    [
-      { title: word, image: tag },
-      { title: word, image: imageBlob(tag) },
-    ],
-    [{ image: null }, { remove_image: 'true' }],
-    [{}, { image: imageBlob(tag), remove_image: 'true' }],
-  ]) ?? [{}, {}];
+  const possibleChanges: Partial<Content>[] = [
+    { title: word },
+    { text: word },
+    { image: tag },
+    { title: word, image: tag },
+    { image: null },
+    {},
+  ];
+  const changed = step.pickOne(possibleChanges) ?? {};
+  const isValid = Object.keys(changed).length > 0;
+  const { image, ...texts } = changed;
+  const form = isValid ? formOf(texts, image) : formOf({ remove_image: true }, tag);
   const needs = 'image' in form ? (['graph', 'images'] as const) : (['graph'] as const);
   const send = () => step.send('PUT', `/posts/edit?id=${post.id}`, { form, needs });
-  const valid = Object.keys(changed).length > 0;
   const { known } = post.content;
-  if (!valid || post.author !== me || known === null) {
-    step.expect(await send(), valid ? 404 : 400);
+  if (!isValid || post.author !== me || known === null) {
+    step.expect(await send(), isValid ? 404 : 400);
     return;
   }
   if (!known || !post.content.isWritable) return;

@@ -1,16 +1,17 @@
 import type { OperationId } from '../../generated/types.js';
 import { createSession } from './accounts.js';
+import type { ServiceFixture } from './fixture.js';
 import { friends } from './friends.js';
 import type { Model, Profile, Relation, User } from './model.js';
 import { expectedPostStatuses } from './posts.js';
 import { ModelMismatchError, tick } from './state.js';
-import { type Fixture, Step } from './step.js';
+import { Step } from './step.js';
 import { ViewChecker } from './views.js';
 
 // These checks run between rounds, when nothing writes and every store responds.
 
 /** Resolves every uncertain value by reading it, then checks everything that each user can see. */
-export async function readAll(model: Model, fixture: Fixture): Promise<void> {
+export async function readAll(model: Model, fixture: ServiceFixture): Promise<void> {
   const stepOf = (user: User, operation: OperationId) => new Step(model, { user }, operation, 0, fixture);
   for (const user of model.users) {
     await resolveProfile(stepOf(user, 'login'));

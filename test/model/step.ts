@@ -2,6 +2,7 @@ import type { StoreName } from '../../db/support/errors.js';
 import type { OperationId } from '../../generated/types.js';
 import { mulberry32 } from '../../scripts/seed/random.js';
 import type { RequestOptions, TestResponse } from '../support/requests.js';
+import type { ServiceFixture } from './fixture.js';
 import type { Model, User } from './model.js';
 import { type Change, ModelMismatchError, tick } from './state.js';
 
@@ -14,18 +15,6 @@ type Reply = { since: number } & (
 /** A sequential client. It has one user at a time. */
 export interface Client {
   user: User;
-}
-
-/** The service under test. */
-export interface Fixture {
-  /** Returns null if the connection is lost. */
-  send(method: string, path: string, options: RequestOptions): Promise<TestResponse | null>;
-  /** Stores that are unavailable, or may have been a moment ago. */
-  readonly unavailableStores: ReadonlySet<StoreName>;
-  /** For how long a graph write without a response may still be committed, in milliseconds. */
-  readonly maxCommitDelayMs: number;
-  log(line: string): void;
-  countExecution(operation: OperationId): void;
 }
 
 interface StepRequest extends Omit<RequestOptions, 'token'> {
@@ -49,7 +38,7 @@ export class Step {
     readonly client: Client,
     readonly operation: OperationId,
     seed: number,
-    readonly fixture: Fixture,
+    readonly fixture: ServiceFixture,
   ) {
     this.me = client.user;
     this.#nextInteger = mulberry32(seed);
@@ -91,7 +80,7 @@ export class Step {
       }
       return { since, status: 'unknown' };
     }
-    this.fixture.countExecution(this.operation);
+    this.fixture.executed.add(this.operation);
     return { since, response, status: response.status };
   }
 
