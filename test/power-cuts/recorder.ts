@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import fs from 'node:fs';
-import promises, { type FileHandle } from 'node:fs/promises';
+import promises from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join, resolve, sep } from 'node:path';
 import { threadId } from 'node:worker_threads';
@@ -46,9 +46,8 @@ function flagsOf(flags: string | number = 'r'): { create: boolean; truncate: boo
   return { create: /^[wa]/.test(flags), truncate: flags.startsWith('w') };
 }
 
-function recordOpen(start: number, fd: number, path: string, flags?: string | number): string {
+function recordOpen(start: number, path: string, flags?: string | number): string {
   const file = createFileId();
-  files.set(fd, file);
   record(start, { kind: 'open', file, path, ...flagsOf(flags) });
   return file;
 }
@@ -116,56 +115,44 @@ for (const [target, suffix] of [
   patch(target, `truncate${suffix}`, truncatePath);
 }
 
-function recordWrittenFile(start: number, path: string, data: Buffer, flag: unknown): void {
-  const file = createFileId();
-  record(start, { kind: 'open', file, path, ...flagsOf(flag as string | undefined) });
+function recordWrittenFile(start: number, path: string, data: Buffer, options: unknown): void {
+  const file = recordOpen(start, path, (options as { flag?: string } | undefined)?.flag ?? 'w');
   if (data.length > 0) record(start, { kind: 'write', file, position: null }, data);
 }
-const flagOf = (options: unknown) => (options as { flag?: string } | undefined)?.flag ?? 'w';
 
 patch(fs, 'openSync', (start, fd: number, [path, flags]: [string, number]) => {
   const absolute = recordedPath(path);
-  if (absolute === undefined) files.delete(fd);
-  else recordOpen(start, fd, absolute, flags);
+  if (absolute !== undefined) files.set(fd, recordOpen(start, absolute, flags));
 });
 patch(fs, 'writeFileSync', (start, _: unknown, [path, data, options]: [string, string, object]) => {
   const absolute = recordedPath(path);
-  if (absolute !== undefined) recordWrittenFile(start, absolute, bytesOf(data), flagOf(options));
+  if (absolute !== undefined) recordWrittenFile(start, absolute, bytesOf(data), options);
 });
-type DescribeOperation = (result: unknown, args: unknown[]) => [Record<string, unknown>, Buffer?];
 
-/** Returns a function that returns handlers of operations on open files. A handler ignores files that are not recorded. */
-const onOpenFile =
-  (findFile: (args: unknown[], self: object) => string | undefined) =>
-  (describe: DescribeOperation) =>
-  (start: number, result: unknown, args: unknown[], self: object) => {
-    const file = findFile(args, self);
-    if (file === undefined) return;
-    const [fields, data] = describe(result, args);
-    record(start, { ...fields, file }, data);
-  };
+/** Returns the fields of an operation on an open file, and its data, from the result of a call and its arguments. */
+type Describe = (result: unknown, args: unknown[]) => [Record<string, unknown>, Buffer?];
 
-const onDescriptor = onOpenFile(([fd]) => files.get(fd as number));
-patch(
-  fs,
-  'writeSync',
-  onDescriptor((written, [, data, offset = 0, , position]) => {
-    if (typeof data === 'string') throw new Error('The recorder does not support writeSync with a string');
-    const bytes = bytesOf(data).subarray(Number(offset), Number(offset) + Number(written));
-    return [{ kind: 'write', position: typeof position === 'number' ? position : null }, bytes];
-  }),
-);
-patch(
-  fs,
-  'ftruncateSync',
-  onDescriptor((_, [, length = 0]) => [{ kind: 'truncate', length }]),
-);
-for (const name of ['fsyncSync', 'fdatasyncSync'])
-  patch(
-    fs,
-    name,
-    onDescriptor(() => [{ kind: 'sync' }]),
-  );
+const sync: Describe = () => [{ kind: 'sync' }];
+const truncate: Describe = (_, [length = 0]) => [{ kind: 'truncate', length }];
+/** Describes a write of bytes. Writes of strings are not supported. */
+const write: Describe = (written, [data, offset = 0, , position]) => [
+  { kind: 'write', position: typeof position === 'number' ? position : null },
+  bytesOf(data).subarray(Number(offset), Number(offset) + Number(written)),
+];
+
+function recordOnFile(start: number, file: string | undefined, describe: () => ReturnType<Describe>): void {
+  if (file === undefined) return;
+  const [fields, data] = describe();
+  record(start, { ...fields, file }, data);
+}
+
+const onDescriptor =
+  (describe: Describe) =>
+  (start: number, result: unknown, [fd, ...args]: unknown[]) =>
+    recordOnFile(start, files.get(fd as number), () => describe(result, args));
+patch(fs, 'writeSync', onDescriptor(write));
+patch(fs, 'ftruncateSync', onDescriptor(truncate));
+patch(fs, 'fsyncSync', onDescriptor(sync));
 // A descriptor may be reused as soon as it is closed.
 const { closeSync } = fs;
 fs.closeSync = (fd) => {
@@ -175,9 +162,9 @@ fs.closeSync = (fd) => {
 
 // By FileHandle, since a descriptor may have been reused when a promise resolves.
 const handles = new WeakMap<object, string>();
-patch(promises, 'open', (start, handle: FileHandle, [path, flags]: [string, string]) => {
+patch(promises, 'open', (start, handle: object, [path, flags]: [string, string]) => {
   const absolute = recordedPath(path);
-  if (absolute !== undefined) handles.set(handle, recordOpen(start, handle.fd, absolute, flags));
+  if (absolute !== undefined) handles.set(handle, recordOpen(start, absolute, flags));
 });
 
 const { writeFile } = promises;
@@ -195,47 +182,22 @@ promises.writeFile = async (path, data, options) => {
     }
   }
   await writeFile(path, isBuffered ? data : copyChunks(), options);
-  recordWrittenFile(start, absolute, isBuffered ? bytesOf(data) : Buffer.concat(chunks), flagOf(options));
+  recordWrittenFile(start, absolute, isBuffered ? bytesOf(data) : Buffer.concat(chunks), options);
 };
 
 const handle = await promises.open(process.execPath);
-const fileHandlePrototype = Object.getPrototypeOf(handle) as object;
+const fileHandle = Object.getPrototypeOf(handle) as object;
 await handle.close();
-const { close } = fileHandlePrototype as FileHandle;
-(fileHandlePrototype as FileHandle).close = function (this: FileHandle) {
-  files.delete(this.fd);
-  return close.call(this);
-};
-const onHandle = onOpenFile((_, self) => handles.get(self));
-for (const name of ['sync', 'datasync'])
-  patch(
-    fileHandlePrototype,
-    name,
-    onHandle(() => [{ kind: 'sync' }]),
-  );
+const onHandle = (describe: Describe) => (start: number, result: unknown, args: unknown[], self: object) =>
+  recordOnFile(start, handles.get(self), () => describe(result, args));
+const writeWhole: Describe = (_, [data]) => [{ kind: 'write', position: null }, bytesOf(data)];
+patch(fileHandle, 'sync', onHandle(sync));
+patch(fileHandle, 'truncate', onHandle(truncate));
 patch(
-  fileHandlePrototype,
-  'truncate',
-  onHandle((_, [length = 0]) => [{ kind: 'truncate', length }]),
-);
-patch(
-  fileHandlePrototype,
+  fileHandle,
   'write',
-  onHandle((result, [data, offset, , position]) => {
-    const { bytesWritten } = result as { bytesWritten: number };
-    if (typeof data === 'string') {
-      return [{ kind: 'write', position: typeof offset === 'number' ? offset : null }, bytesOf(data)];
-    }
-    const from = typeof offset === 'number' ? offset : 0;
-    const bytes = bytesOf(data).subarray(from, from + bytesWritten);
-    return [{ kind: 'write', position: typeof position === 'number' ? position : null }, bytes];
-  }),
+  onHandle((result, args) => write((result as { bytesWritten: number }).bytesWritten, args)),
 );
-for (const name of ['writeFile', 'appendFile'])
-  patch(
-    fileHandlePrototype,
-    name,
-    onHandle((_, [data]) => [{ kind: 'write', position: null }, bytesOf(data)]),
-  );
+for (const name of ['writeFile', 'appendFile']) patch(fileHandle, name, onHandle(writeWhole));
 
 syncBuiltinESMExports();
