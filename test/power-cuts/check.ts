@@ -3,13 +3,13 @@ import { createLogger } from '../../handlers/config/logger.js';
 import { startService } from '../../handlers/service.js';
 import { verify } from '../../scripts/verify/verify.js';
 import { drainOutbox } from '../support/contents.js';
+import { HIGH_RATE_LIMITS } from '../support/processes.js';
 import { randomFor } from '../support/random.js';
 import type { TestResponse } from '../support/requests.js';
 import { silentLog } from '../support/stores.js';
 import { registerBy } from '../support/users.js';
 import type { Expected, Fact } from './facts.js';
 import { createThrowingSender, digest, noiseImage } from './load.js';
-import { NO_LIMITS } from './record.js';
 
 type Send = ReturnType<typeof createThrowingSender>;
 
@@ -29,7 +29,7 @@ export async function findFaults(
       log += line;
     },
   };
-  const environment = { ...NO_LIMITS, PORT: '0', OPS_PORT: '0', DATA_DIR: dataDirectory };
+  const environment = { ...HIGH_RATE_LIMITS, PORT: '0', OPS_PORT: '0', DATA_DIR: dataDirectory };
   const config = readConfig(environment);
   begin('start');
   let service: Awaited<ReturnType<typeof startService>>;

@@ -1,18 +1,7 @@
 import { type Random, randomFor } from '../support/random.js';
-import type { Cut, Fate, Inode } from './disk.js';
+import type { Cut, Fate } from './disk.js';
 import type { Recording } from './record.js';
 import type { Operation } from './trace.js';
-
-/** Groups of files whose `fsync` calls can be ignored, to show that each of them is needed. */
-export const FSYNC_GROUPS = ['all', 'directories', 'images', 'wal', 'tables', 'keys'] as const;
-export type FsyncGroup = (typeof FSYNC_GROUPS)[number];
-
-function groupOf({ isDirectory, path }: Inode): FsyncGroup {
-  if (isDirectory) return 'directories';
-  if (/\/(images|uploads)\//.test(path)) return 'images';
-  if (path.includes('/pg_wal/')) return 'wal';
-  return path.includes('/token-keys') ? 'keys' : 'tables';
-}
 
 interface SampledCut extends Cut {
   title: string;
@@ -48,23 +37,26 @@ const CONTENT_FATES: Fate['content'][] = [
 ];
 const ENTRY_FATES: Fate['entries'][] = ['lost', 'lost', 'kept', { share: 0.5 }, { share: 0.9 }];
 
-export interface CutOptions {
-  seed: string;
-  ignored: readonly FsyncGroup[];
-}
-
-/** Returns the cut with this number, reproducible by recording, seed and number. */
-export function cutOf(recording: Recording, { seed, ignored }: CutOptions, number: number): SampledCut {
+/**
+ * Returns the cut with this number, reproducible by recording, seed and number.
+ *
+ * @param ignoredPaths matches the paths of files and directories whose `fsync` calls are ignored
+ */
+export function cutOf(
+  recording: Recording,
+  seed: string,
+  ignoredPaths: RegExp | undefined,
+  number: number,
+): SampledCut {
   const random = randomFor(seed, number);
   const phase = pickPhase(recording, random);
   const { at, where } = pickTime(recording, phase, random);
   const fate = { entries: random.pick(ENTRY_FATES), content: random.pick(CONTENT_FATES) };
-  const ignores = (group: FsyncGroup) => ignored.includes('all') || ignored.includes(group);
   return {
     at,
     fate,
     chance: random.chance,
-    respectsSyncs: (inode) => !ignores(groupOf(inode)),
+    respectsSyncs: ({ path, isDirectory }) => !ignoredPaths?.test(isDirectory ? `${path}/` : path),
     title: `${phase.name}, ${where}, entries ${nameOf(fate.entries)}, content ${nameOf(fate.content)}`,
   };
 }

@@ -182,12 +182,10 @@ export interface Cut {
 /** The contents of a directory: files as bytes, directories as maps. */
 export type DiskContents = Map<string, DiskContents | Buffer>;
 
-export interface CrashState {
+interface CrashState {
   contents: DiskContents;
-  /** Entry changes that the cut could lose, and those that it lost. */
-  volatileEntries: number;
+  /** Changes of directories that the cut lost. */
   lostEntries: string[];
-  volatileChanges: number;
   /** Files that lack changes, by their original paths. */
   staleFiles: string[];
 }
@@ -195,8 +193,7 @@ export interface CrashState {
 /** Returns the disk contents after this cut. */
 export function crash({ root, entries }: History, cut: Cut): CrashState {
   const before = entries.filter(({ start }) => start <= cut.at);
-  const durable = durableEntries(before, cut);
-  const kept = keptEntries(before, durable, cut);
+  const kept = keptEntries(before, cut);
   const directories = new Map<Inode, Map<string, Inode>>();
   for (const [index, { names }] of before.entries()) {
     if (!kept[index]) continue;
@@ -209,9 +206,7 @@ export function crash({ root, entries }: History, cut: Cut): CrashState {
   }
   const state: CrashState = {
     contents: new Map(),
-    volatileEntries: durable.filter((isDurable) => !isDurable).length,
     lostEntries: before.filter((_, index) => !kept[index]).map(({ what }) => what),
-    volatileChanges: 0,
     staleFiles: [],
   };
   const build = (inode: Inode): DiskContents => {
@@ -228,17 +223,15 @@ export function crash({ root, entries }: History, cut: Cut): CrashState {
 const syncsOf = (inode: Inode, { at, respectsSyncs }: Cut) =>
   inode.syncs.filter(({ end }) => end <= at && respectsSyncs(inode));
 
-/** Returns whether each change is durable: no power cut can lose it. */
-function durableEntries(entries: readonly EntryChange[], cut: Cut): boolean[] {
-  const lastSync = (inode: Inode) => Math.max(0, ...syncsOf(inode, cut).map(({ start }) => start));
-  return entries.map(({ names, end }) => names.some(({ directory }) => lastSync(directory) >= end));
-}
-
-/** Returns whether each change is kept by this cut. */
-function keptEntries(entries: readonly EntryChange[], durable: readonly boolean[], cut: Cut): boolean[] {
+/** Returns whether each change is kept by this cut: because it is durable, or by chance. */
+function keptEntries(entries: readonly EntryChange[], cut: Cut): boolean[] {
   const { entries: fate } = cut.fate;
   if (fate === 'kept') return entries.map(() => true);
-  const kept = durable.map((isDurable) => isDurable || (fate !== 'lost' && cut.chance(fate.share)));
+  const lastSync = (inode: Inode) => Math.max(0, ...syncsOf(inode, cut).map(({ start }) => start));
+  const kept = entries.map(
+    ({ names, end }) =>
+      names.some(({ directory }) => lastSync(directory) >= end) || (fate !== 'lost' && cut.chance(fate.share)),
+  );
   // A kept change implies all earlier changes of the same name.
   const implied = new Map<Inode, Set<string>>();
   for (let index = entries.length - 1; index >= 0; index -= 1) {
@@ -253,7 +246,7 @@ function keptEntries(entries: readonly EntryChange[], durable: readonly boolean[
   return kept;
 }
 
-/** Returns the content of a file after this cut, and counts its changes in `state`. */
+/** Returns the content of a file after this cut, and adds the file to those of `state` if it lacks changes. */
 function contentOf(inode: Inode, cut: Cut, state: CrashState): Buffer {
   const changes = inode.changes.filter(({ start }) => start <= cut.at);
   const synced = Math.max(0, ...syncsOf(inode, cut).map(({ start }) => start));
@@ -263,7 +256,6 @@ function contentOf(inode: Inode, cut: Cut, state: CrashState): Buffer {
   for (const change of changes.slice(0, durableCount)) complete.apply(change);
   const volatile = changes.slice(durableCount);
   if (volatile.length === 0) return complete.bytes();
-  state.volatileChanges += volatile.length;
   const { content: fate } = cut.fate;
   const keepsFile = typeof fate === 'object' && fate.each === 'file' ? cut.chance(fate.share) : undefined;
   if (fate === 'lost' || keepsFile === false) {

@@ -124,8 +124,9 @@ export class Client {
     return noiseImage(this.random, this.random.pick([100, 3_000, 20_000, 70_000]));
   }
 
-  async createPost(text = longText(this.random, this.random.pick([3, 100, 3_000]))): Promise<void> {
+  async createPost(): Promise<void> {
     this.#count += 1;
+    const text = longText(this.random, this.random.pick([3, 100, 3_000]));
     const title = `${this.username} ${this.#count}`;
     const image = this.random.chance(0.5) ? this.#createImage() : null;
     const key = image ? undefined : `key-${this.#count}`;
@@ -154,13 +155,6 @@ export class Client {
     };
     await this.send('PUT', `/posts/edit?id=${post.id}`, { form }, () => {
       Object.assign(post, { text, image });
-      return [this.#postFact(post)];
-    });
-  }
-
-  async editText(post: Post, text: string): Promise<void> {
-    await this.send('PUT', `/posts/edit?id=${post.id}`, { form: { text } }, () => {
-      post.text = text;
       return [this.#postFact(post)];
     });
   }

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { Lifetime } from '../support/lifetime.js';
+import { HIGH_RATE_LIMITS } from '../support/processes.js';
 import { randomFor } from '../support/random.js';
 import type { CompletedRequest } from './facts.js';
 import { Client, longText, now } from './load.js';
@@ -18,7 +20,6 @@ interface Phase {
 export interface Recording {
   /** The directory of the data, empty at first, which itself survives any power cut. */
   root: string;
-  dataDirectory: string;
   phases: Phase[];
   requests: CompletedRequest[];
   operations: Operation[];
@@ -36,13 +37,6 @@ export async function readRecording(directory: string): Promise<Recording> {
 /** Returns the data directory of a service below a root. */
 export const dataDirectoryIn = (root: string) => join(root, 'data');
 
-/** Environment variables that disable the rate limits. */
-export const NO_LIMITS = {
-  RATE_LIMIT_MAX: '1000000000',
-  RATE_LIMIT_STRICT_MAX: '1000000000',
-  ACCOUNT_FAILED_PASSWORDS_MAX: '1000000000',
-};
-
 class RecordedService {
   #child: ChildProcess;
 
@@ -53,11 +47,11 @@ class RecordedService {
     this.#child = child;
   }
 
-  static async start(directory: string, root: string): Promise<RecordedService> {
+  static async start(t: Lifetime, directory: string, root: string): Promise<RecordedService> {
     const here = (name: string) => resolve('.build/test/power-cuts', name);
     const child = fork(here('service.js'), {
       env: {
-        ...NO_LIMITS,
+        ...HIGH_RATE_LIMITS,
         PATH: process.env.PATH,
         LOG_LEVEL: 'warn',
         PORT: '0',
@@ -68,7 +62,7 @@ class RecordedService {
         RECORD_TO: directory,
       },
     });
-    process.once('exit', () => child.kill('SIGKILL'));
+    t.teardown(() => child.kill('SIGKILL'));
     const exited = once(child, 'exit').then(([code]) => {
       throw new Error(`The recorded service exited with ${code}`);
     });
@@ -100,13 +94,13 @@ const CLIENTS = 4;
  * @param directory an existing directory for the trace
  * @param root an existing, empty directory for the data of the service
  */
-export async function record(directory: string, root: string, seed: string): Promise<Recording> {
+export async function record(t: Lifetime, directory: string, root: string, seed: string): Promise<Recording> {
   const phases: Phase[] = [];
   const requests: CompletedRequest[] = [];
   const begin = (name: string) => phases.push({ name, at: now() });
 
   begin('first start');
-  let service = await RecordedService.start(directory, root);
+  let service = await RecordedService.start(t, directory, root);
   const clients = Array.from(
     { length: CLIENTS },
     (_, index) => new Client(`client${index}`, randomFor(seed, index), requests, service.url),
@@ -124,7 +118,7 @@ export async function record(directory: string, root: string, seed: string): Pro
       }),
     );
   const restart = async () => {
-    service = await RecordedService.start(directory, root);
+    service = await RecordedService.start(t, directory, root);
     for (const client of allClients) client.moveTo(service.url);
   };
 
@@ -150,7 +144,7 @@ export async function record(directory: string, root: string, seed: string): Pro
       clients.map(async (client) => {
         await client.createPost();
         const [post] = client.posts;
-        for (let edit = 0; post && edit < 5; edit += 1) await client.editText(post, longText(client.random, 9_999));
+        for (let edit = 0; post && edit < 5; edit += 1) await client.editPost(post, longText(client.random, 9_999));
       }),
     );
   } while ((await segment()) === firstSegment);
@@ -172,7 +166,7 @@ export async function record(directory: string, root: string, seed: string): Pro
   begin('stop');
   await service.end('SIGTERM');
 
-  const metadata: Metadata = { root, dataDirectory: dataDirectoryIn(root), phases, requests };
+  const metadata: Metadata = { root, phases, requests };
   await writeFile(join(directory, METADATA_FILE), JSON.stringify(metadata));
   return { ...metadata, operations: readOperations(directory) };
 }

@@ -14,6 +14,7 @@ process.on('message', async (statement: string) => {
   const { rows } = await sql.raw(statement).execute(service.stores.db);
   process.send?.({ rows });
 });
+process.once('disconnect', () => process.exit());
 process.on('SIGTERM', async () => {
   await service.stop();
   process.exit(0);
