@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { percentile } from '../../scripts/bench/statistics.js';
 import { table } from '../../scripts/table.js';
+import { secretsIn } from '../support/secrets.js';
 import { claimGraphFor, freshStores, onServices } from '../support/stores.js';
 import { rotateAddresses } from './addresses.js';
 import {
@@ -21,7 +22,7 @@ import {
 import { attacks } from './attacks/index.js';
 import { Cleanup } from './cleanup.js';
 import { send } from './client.js';
-import { secretsIn } from './logs.js';
+
 import { type Observation, observe, readEventLoopDelayMs } from './observe.js';
 import { startAbusedService } from './service.js';
 import { measureTiming } from './timing.js';
@@ -97,7 +98,8 @@ async function runAttack(attack: Attack): Promise<Outcome> {
     await service.stop();
     for (const secret of await readSigningKeys(environment)) secrets.add(secret);
     logsSearched += 1;
-    for (const leak of await secretsIn(service.logPath, secrets)) leaks.push(`${attack.name}: ${leak}`);
+    for (const leak of await secretsIn(await readFile(service.logPath, 'utf8'), [...secrets]))
+      leaks.push(`${attack.name}: ${leak}`);
     const figures = [
       { name: 'process died', value: Number(!measured.alive), atMost: 0 },
       { name: 'timed out', value: Number(controller.signal.aborted), atMost: 0 },

@@ -1,4 +1,4 @@
-import { send } from '../abuse/client.js';
+import { sendByHttp as send } from '../support/http.js';
 import { picture } from '../support/picture.js';
 import type { TestResponse } from '../support/requests.js';
 
