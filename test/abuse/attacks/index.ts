@@ -2,7 +2,6 @@ import type { Attack } from '../attack.js';
 import { abandonedChecks } from './abandoned-checks.js';
 import { deepPages } from './deep-pages.js';
 import { documents } from './documents.js';
-import { guessedPasswords } from './guessed-passwords.js';
 import { idleSockets } from './idle-sockets.js';
 import { loginFlood } from './login-flood.js';
 import { nastyTextsEverywhere } from './nasty-texts.js';
@@ -20,5 +19,4 @@ export const attacks: readonly Attack[] = [
   pipelinedFlood,
   documents,
   idleSockets,
-  guessedPasswords,
 ];
