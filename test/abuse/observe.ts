@@ -1,8 +1,10 @@
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import type { Lifetime } from '../support/lifetime.js';
+import type { Test } from 'tap';
+import type { HttpOptions } from '../support/http.js';
 import { Exposition } from '../support/prometheus.js';
-import type { SendOptions } from './client.js';
+import { PASSWORD } from '../support/users.js';
 import type { AbusedService } from './service.js';
 
 /** A request that an honest client repeats while the attack runs. */
@@ -10,12 +12,35 @@ export interface HonestRequest {
   name: string;
   method: string;
   path: string;
-  options?: Omit<SendOptions, 'signal' | 'from'>;
+  options: HttpOptions;
   everyMs: number;
-  bucket?: 'strict' | 'general';
-  /** The successful statuses; 200 if omitted. */
-  expected?: readonly number[];
+  /** How often it is sent from each address, below the limit of its bucket. */
+  perAddress: number;
+  /** The successful statuses. */
+  expected: readonly number[];
 }
+
+/** Returns the request for the current account, sent twenty times a second. */
+export const currentAccount = ({ token }: { token: string }, options?: HttpOptions): HonestRequest => ({
+  name: 'me',
+  method: 'GET',
+  path: '/auth/me',
+  options: { token, ...options },
+  everyMs: 50,
+  perAddress: 200,
+  expected: [200],
+});
+
+/** Returns the request to log in, sent twice a second. The service may respond with 503. */
+export const logins = ({ email }: { email: string }): HonestRequest => ({
+  name: 'login',
+  method: 'POST',
+  path: '/auth/login',
+  options: { json: { email, password: PASSWORD } },
+  everyMs: 500,
+  perAddress: 15,
+  expected: [200, 503],
+});
 
 export interface ObserverJob {
   url: string;
@@ -27,38 +52,45 @@ export interface ObserverJob {
 export interface Observation {
   /** Milliseconds, by the name of the honest request. */
   latencies: Record<string, number[]>;
-  /** Counts of unexpected statuses and error codes. */
-  errors: Record<string, number>;
-  /** The maxima of the service process. `openFiles` is 0 on systems without /proc. */
+  /** The unexpected statuses and error codes. */
+  errors: (number | string)[];
+  /** The maximum of the service process. */
   rssBytes: number;
-  openFiles: number;
+  /** Infinity if the service no longer responded. */
+  loopDelayMs: number;
 }
+
+/** How long the honest client is observed before and after an attack. */
+const MARGIN_MS = 500;
 
 /** Starts an honest client. Returns a function that stops it and returns its observations. */
 export async function observe(
-  lifetime: Lifetime,
-  { url, pid }: AbusedService,
+  t: Test,
+  { url, opsUrl, pid }: AbusedService,
   requests: readonly HonestRequest[],
 ): Promise<() => Promise<Observation>> {
   const job: ObserverJob = { url, pid, requests };
   const worker = new Worker(new URL('./observer.js', import.meta.url), { workerData: job });
-  lifetime.teardown(() => worker.terminate());
+  t.teardown(() => worker.terminate());
   await once(worker, 'online');
+  await sleep(MARGIN_MS);
+  // Reading the metric resets it.
+  await readEventLoopDelayMs(opsUrl);
   return async () => {
+    await sleep(MARGIN_MS);
     worker.postMessage('stop');
-    const [observation] = (await once(worker, 'message')) as [Observation];
-    return observation;
+    const [observation] = await once(worker, 'message');
+    return { ...observation, loopDelayMs: await readEventLoopDelayMs(opsUrl) };
   };
 }
 
 /** Generous, since the service may still be busy after an attack. */
 const METRICS_TIMEOUT_MS = 20_000;
 
-/** Returns the longest event loop delay since the last call, or undefined if the service does not respond. */
-export async function readEventLoopDelayMs({ opsUrl }: AbusedService): Promise<number | undefined> {
-  const metrics = await readMetrics(opsUrl);
-  const seconds = metrics?.value('nodejs_eventloop_lag_max_seconds');
-  return seconds === undefined ? undefined : seconds * 1000;
+/** Returns the longest event loop delay since the last call, or Infinity if the service does not respond. */
+async function readEventLoopDelayMs(opsUrl: string): Promise<number> {
+  const seconds = (await readMetrics(opsUrl))?.value('nodejs_eventloop_lag_max_seconds');
+  return 1000 * (seconds ?? Number.POSITIVE_INFINITY);
 }
 
 /** Returns the metrics, or undefined if the service does not respond. */

@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import pidusage from 'pidusage';
 import { rotateAddresses } from './addresses.js';
@@ -10,28 +9,26 @@ import type { HonestRequest, Observation, ObserverJob } from './observe.js';
  * generator: requests start at fixed times, so that a stalled service delays all of them, not only one.
  */
 
-/** Keeps each address below the limit of its bucket. */
-const REQUESTS_PER_ADDRESS = { strict: 15, general: 200 };
 const SAMPLE_INTERVAL_MS = 100;
 
 const { url, pid, requests } = workerData as ObserverJob;
-const observation: Observation = { latencies: {}, errors: {}, rssBytes: 0, openFiles: 0 };
+const observation: Omit<Observation, 'loopDelayMs'> = { latencies: {}, errors: [], rssBytes: 0 };
 const pending = new Set<Promise<void>>();
 
-async function sendHonestRequest(honest: HonestRequest, from: string): Promise<void> {
-  const { name, method, path, options, expected = [200] } = honest;
+async function sendHonestRequest(honest: HonestRequest, localAddress: string): Promise<void> {
+  const { name, method, path, options, expected } = honest;
   const began = performance.now();
-  const outcome = await send(url, method, path, { ...options, from }).then(
+  const outcome = await send(url, method, path, { ...options, localAddress }).then(
     ({ status }) => status,
     (error) => error.code ?? error.message,
   );
   observation.latencies[name] ??= [];
   observation.latencies[name].push(performance.now() - began);
-  if (!expected.includes(outcome)) observation.errors[outcome] = (observation.errors[outcome] ?? 0) + 1;
+  if (!expected.includes(outcome)) observation.errors.push(outcome);
 }
 
 const timers = requests.map((honest, index) => {
-  const nextAddress = rotateAddresses(16 + index, REQUESTS_PER_ADDRESS[honest.bucket ?? 'general']);
+  const nextAddress = rotateAddresses(16 + index, honest.perAddress);
   return setInterval(() => {
     const running = sendHonestRequest(honest, nextAddress()).finally(() => pending.delete(running));
     pending.add(running);
@@ -41,11 +38,6 @@ const timers = requests.map((honest, index) => {
 const sampler = setInterval(async () => {
   const { memory } = await pidusage(pid).catch(() => ({ memory: 0 }));
   observation.rssBytes = Math.max(observation.rssBytes, memory);
-  try {
-    observation.openFiles = Math.max(observation.openFiles, readdirSync(`/proc/${pid}/fd`).length);
-  } catch {
-    // The folder exists only on Linux and while the process runs.
-  }
 }, SAMPLE_INTERVAL_MS);
 
 parentPort?.once('message', async () => {

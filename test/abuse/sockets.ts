@@ -1,13 +1,11 @@
 import { connect, type Socket } from 'node:net';
+import { ATTACKER } from './addresses.js';
 import type { Target } from './attack.js';
 
-/** Opens a raw connection, which the signal destroys. An error only closes it. */
-export function openSocket(
-  { service, signal }: Pick<Target, 'service' | 'signal'>,
-  { from }: { from: string },
-): Socket {
+/** Opens a raw connection from the attacker's address, which the signal destroys. An error only closes it. */
+export function openSocket({ service, signal }: Pick<Target, 'service' | 'signal'>): Socket {
   const { hostname, port } = new URL(service.url);
-  const socket = connect({ host: hostname, port: Number(port), localAddress: from });
+  const socket = connect({ host: hostname, port: Number(port), localAddress: ATTACKER });
   socket.on('error', () => undefined);
   const destroy = () => socket.destroy();
   signal.addEventListener('abort', destroy, { once: true });

@@ -1,8 +1,10 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ATTACKER } from '../addresses.js';
-import { type Attack, currentAccount, logins, max, noErrors } from '../attack.js';
+import { type Attack, GUESSED_PASSWORD } from '../attack.js';
 import { statusOf } from '../client.js';
-import { readMetrics } from '../observe.js';
+import { latency, noErrors } from '../figures.js';
+import { currentAccount, logins, readMetrics } from '../observe.js';
 
 const CHECKS = 290;
 /** Clients disconnect after their requests have arrived. */
@@ -16,27 +18,27 @@ const QUEUED_MAX_MS = 2_000;
 export const abandonedChecks: Attack = {
   name: 'abandoned-checks',
   title: '290 profile changes with a password to check, whose clients disconnect',
-  async prepare(target, { honest, attacker }) {
-    return {
-      honestRequests: [logins(honest), currentAccount(honest.token)],
-      async run() {
-        const disconnected = AbortSignal.any([AbortSignal.timeout(DISCONNECT_AFTER_MS), target.signal]);
-        const form = { name: 'A', current_password: 'Guessed-Harbour-27!' };
-        const change = () =>
-          statusOf(
-            target.send('PUT', '/profiles/me', { from: ATTACKER, token: attacker.token, form, signal: disconnected }),
-          );
-        await Promise.all(Array.from({ length: CHECKS }, change));
-        const began = performance.now();
-        while (performance.now() - began < DRAIN_MAX_MS) {
-          const waiting = (await readMetrics(target.service.opsUrl))?.value('password_hashes', { state: 'waiting' });
-          // One of them may belong to the honest client.
-          if (waiting !== undefined && waiting <= 1) break;
-          await sleep(POLL_INTERVAL_MS);
-        }
-        return [{ name: 'queue emptied', value: performance.now() - began, atMost: QUEUED_MAX_MS, unit: 'ms' }];
-      },
-    };
+  async run({ service, honest, attacker, send, signal, observe }) {
+    const endObservation = await observe([logins(honest), currentAccount(honest)]);
+    const disconnected = AbortSignal.any([AbortSignal.timeout(DISCONNECT_AFTER_MS), signal]);
+    // Every request adds a listener.
+    setMaxListeners(0, disconnected);
+    const form = { name: 'A', current_password: GUESSED_PASSWORD };
+    const options = { localAddress: ATTACKER, token: attacker.token, form, signal: disconnected };
+    await Promise.all(Array.from({ length: CHECKS }, () => statusOf(send('PUT', '/profiles/me', options))));
+    const began = performance.now();
+    while (performance.now() - began < DRAIN_MAX_MS) {
+      const waiting = (await readMetrics(service.opsUrl))?.value('password_hashes', { state: 'waiting' });
+      // One of them may belong to the honest client.
+      if (waiting !== undefined && waiting <= 1) break;
+      await sleep(POLL_INTERVAL_MS);
+    }
+    const emptiedMs = performance.now() - began;
+    const observation = await endObservation();
+    return [
+      { name: 'queue emptied', value: emptiedMs, atMost: QUEUED_MAX_MS, unit: 'ms' },
+      latency(observation, 'login', 1, 3_000),
+      noErrors(observation),
+    ];
   },
-  evaluate: (measured) => [max(measured, 3_000), noErrors(measured)],
 };

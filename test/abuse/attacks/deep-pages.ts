@@ -1,7 +1,8 @@
 import { runCommand } from '../../support/processes.js';
 import { ATTACKER } from '../addresses.js';
-import { type Attack, countStatus, loopDelay, noErrors, otherStatuses, p99 } from '../attack.js';
+import type { Attack } from '../attack.js';
 import { statusOf } from '../client.js';
+import { latency, loopDelay, noErrors, otherStatuses } from '../figures.js';
 
 const PAGES = 40;
 const POSTS = { quick: 30_000, full: 300_000 };
@@ -10,24 +11,23 @@ const POSTS = { quick: 30_000, full: 300_000 };
 export const deepPages: Attack = {
   name: 'deep-pages',
   title: '40 concurrent pages with an offset beyond the last post',
-  async fill(lifetime, environment, quick) {
+  async fill(t, environment, quick) {
     const posts = quick ? POSTS.quick : POSTS.full;
     const options = ['--accounts', '200', '--posts', String(posts), '--private', '20'];
-    const { code, output } = await runCommand(lifetime, ['seed/index', ...options], environment);
+    const { code, output } = await runCommand(t, ['seed/index', ...options], environment);
     if (code !== 0) throw new Error(`Seeding exited with ${code}: ${output.slice(-500)}`);
   },
-  async run(target, { attacker }) {
-    const readPage = () =>
-      statusOf(
-        target.send('GET', '/posts?offset=2147483647', {
-          from: ATTACKER,
-          token: attacker.token,
-          signal: target.signal,
-        }),
-      );
-    const statuses = await Promise.all(Array.from({ length: PAGES }, readPage));
-    return [otherStatuses(statuses, 200, 503), countStatus(statuses, 503)];
+  async run({ quick, attacker: { token }, send, signal, observe }) {
+    const endObservation = await observe();
+    const readPage = () => send('GET', '/posts?offset=2147483647', { localAddress: ATTACKER, token, signal });
+    const statuses = await Promise.all(Array.from({ length: PAGES }, () => statusOf(readPage())));
+    const observation = await endObservation();
+    return [
+      otherStatuses(statuses, 200, 503),
+      latency(observation, 'me', 0.99, 250),
+      // Looser in a short run, which may share its cores. A query on the main thread would take seconds.
+      loopDelay(observation, quick ? 200 : 50),
+      noErrors(observation),
+    ];
   },
-  // The bound is looser in a short run, which may share its cores. A query on the main thread would take seconds.
-  evaluate: (measured, quick) => [p99(measured, 250), loopDelay(measured, quick ? 200 : 50), noErrors(measured)],
 };

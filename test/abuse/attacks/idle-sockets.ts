@@ -1,5 +1,6 @@
-import { ATTACKER } from '../addresses.js';
-import { type Attack, currentAccount, noErrors, p99, waitForAttack } from '../attack.js';
+import { type Attack, waitForAttack } from '../attack.js';
+import { latency, noErrors } from '../figures.js';
+import { currentAccount } from '../observe.js';
 import { openSocket, rawGet } from '../sockets.js';
 
 const SOCKETS = 1_500;
@@ -13,23 +14,18 @@ export const idleSockets: Attack = {
   name: 'idle-sockets',
   title: '1,500 idle connections to a service that may open 1,024 files',
   start: { openFilesMax: OPEN_FILES_MAX },
-  async prepare(target, { honest }) {
-    return {
-      // New connections, since the attack does not affect existing ones.
-      honestRequests: [{ ...currentAccount(honest.token), options: { token: honest.token, newConnection: true } }],
-      async run() {
-        const sockets = Array.from({ length: SOCKETS }, (_, index) => {
-          const socket = openSocket(target, { from: ATTACKER });
-          socket.resume();
-          if (index % 3 === 0) socket.write(INCOMPLETE_HEAD);
-          return socket;
-        });
-        await waitForAttack(target, ATTACK_MS);
-        const openCount = sockets.filter((socket) => !socket.destroyed).length;
-        for (const socket of sockets) socket.destroy();
-        return [{ name: 'still open', value: openCount }];
-      },
-    };
+  async run(target) {
+    // New connections, since the attack does not affect existing ones.
+    const endObservation = await target.observe([currentAccount(target.honest, { agent: false })]);
+    const sockets = Array.from({ length: SOCKETS }, (_, index) => {
+      const socket = openSocket(target);
+      socket.resume();
+      if (index % 3 === 0) socket.write(INCOMPLETE_HEAD);
+      return socket;
+    });
+    await waitForAttack(target, ATTACK_MS);
+    for (const socket of sockets) socket.destroy();
+    const observation = await endObservation();
+    return [latency(observation, 'me', 0.99, 1_000), noErrors(observation)];
   },
-  evaluate: (measured) => [p99(measured, 1_000), noErrors(measured)],
 };

@@ -6,6 +6,7 @@ import { idleSockets } from './idle-sockets.js';
 import { loginFlood } from './login-flood.js';
 import { nastyTextsEverywhere } from './nasty-texts.js';
 import { pipelinedFlood } from './pipelined-flood.js';
+import { timing } from './timing.js';
 import { trickledImages } from './trickled-images.js';
 import { unreadPages } from './unread-pages.js';
 
@@ -19,4 +20,5 @@ export const attacks: readonly Attack[] = [
   pipelinedFlood,
   documents,
   idleSockets,
+  timing,
 ];

@@ -1,8 +1,9 @@
 import { type ContractOperation, contract } from '../../../scripts/contract-test/document.js';
+import type { HttpOptions } from '../../support/http.js';
 import { nastyJson, nastyTexts } from '../../support/nasty-texts.js';
-import type { TestResponse } from '../../support/requests.js';
-import { type Attack, loopDelay, noErrors, type Target } from '../attack.js';
+import type { Attack } from '../attack.js';
 import { statusOf } from '../client.js';
+import { loopDelay, noErrors } from '../figures.js';
 
 const JSON_TYPE = 'application/json';
 
@@ -14,58 +15,36 @@ const JSON_BYTES_MAX = 64 * 1024;
 export const nastyTextsEverywhere: Attack = {
   name: 'nasty-texts',
   title: 'texts that are slow to process, in every text field of every operation',
-  async prepare(target, { attacker }) {
-    const { body: post } = await target.send('POST', '/posts/create', {
-      token: attacker.token,
-      form: { title: 'T', text: 'T' },
-    });
-    return {
-      async run() {
-        let faults = 0;
-        const countFault = async (response: Promise<TestResponse>) => {
-          const status = await statusOf(response);
-          if (status >= 500 || status === 0) faults += 1;
-        };
-        for (const operation of contract.filter(({ requestBody }) => requestBody)) {
-          const isJson = operation.requestBody?.mediaType === JSON_TYPE;
-          const texts = Object.values(nastyTexts(isJson ? TEXT_BYTES_MAX.json : TEXT_BYTES_MAX.form));
-          for (const field of fieldNamesOf(operation)) {
-            for (const text of texts) {
-              if (target.signal.aborted) return [];
-              await countFault(sendField(target, operation, field, text, attacker.token, post.id));
-            }
-          }
-          for (const body of isJson ? Object.values(nastyJson(JSON_BYTES_MAX)) : []) {
-            const headers = { 'Content-Type': JSON_TYPE };
-            const credentials = operation.secured && { token: attacker.token };
-            await countFault(
-              target.send(operation.method, operation.path, { ...credentials, body, headers, signal: target.signal }),
-            );
-          }
-        }
-        return [{ name: 'faults', value: faults, atMost: 0 }];
-      },
-    };
+  async run({ attacker: { token }, send, signal, observe }) {
+    const { body: post } = await send('POST', '/posts/create', { token, form: { title: 'T', text: 'T' } });
+    const endObservation = await observe();
+    let faults = 0;
+    for (const { method, path, query, secured, requestBody } of contract) {
+      const pathAndQuery = query.some(({ name }) => name === 'id') ? `${path}?id=${post.id}` : path;
+      for (const body of nastyBodies(requestBody)) {
+        const status = await statusOf(send(method, pathAndQuery, { ...body, ...(secured && { token }), signal }));
+        if (status >= 500 || status === 0) faults += 1;
+        if (signal.aborted) break;
+      }
+    }
+    const observation = await endObservation();
+    return [{ name: 'faults', value: faults, atMost: 0 }, loopDelay(observation, 100), noErrors(observation)];
   },
-  evaluate: (measured) => [loopDelay(measured, 100), noErrors(measured)],
 };
 
-const fieldNamesOf = ({ requestBody }: ContractOperation): string[] =>
-  Object.keys(requestBody?.schema.properties ?? {});
-
-/** Sends the operation's example with this text in one field. */
-function sendField(
-  target: Target,
-  operation: ContractOperation,
-  field: string,
-  text: string,
-  token: string,
-  postId: number,
-): Promise<TestResponse> {
-  const [example] = Object.values(operation.requestBody?.examples ?? {});
-  const values = Object.entries(example?.value ?? {}).filter(([, value]) => typeof value === 'string');
-  const fields = { ...(Object.fromEntries(values) as Record<string, string>), [field]: text };
-  const path = operation.query.some(({ name }) => name === 'id') ? `${operation.path}?id=${postId}` : operation.path;
-  const body = operation.requestBody?.mediaType === JSON_TYPE ? { json: fields } : { form: fields };
-  return target.send(operation.method, path, { ...body, ...(operation.secured && { token }), signal: target.signal });
+/** Returns the example of a body with each nasty text in each field and, if its body is JSON, all nasty JSON. */
+function nastyBodies(requestBody: ContractOperation['requestBody']): HttpOptions[] {
+  if (!requestBody) return [];
+  const [example] = Object.values(requestBody.examples ?? {});
+  const texts = Object.entries(example?.value ?? {}).filter(([, value]) => typeof value === 'string');
+  const valid = Object.fromEntries(texts) as Record<string, string>;
+  const isJson = requestBody.mediaType === JSON_TYPE;
+  const bodies = Object.keys(requestBody.schema.properties ?? {}).flatMap((field) =>
+    Object.values(nastyTexts(isJson ? TEXT_BYTES_MAX.json : TEXT_BYTES_MAX.form)).map((text) => {
+      const fields = { ...valid, [field]: text };
+      return isJson ? { json: fields } : { form: fields };
+    }),
+  );
+  const headers = { 'Content-Type': JSON_TYPE };
+  return isJson ? [...bodies, ...Object.values(nastyJson(JSON_BYTES_MAX)).map((body) => ({ body, headers }))] : bodies;
 }

@@ -1,5 +1,5 @@
-import { ATTACKER } from '../addresses.js';
-import { type Attack, noErrors, p50, type Target, waitForAttack } from '../attack.js';
+import { type Attack, type Target, waitForAttack } from '../attack.js';
+import { latency, noErrors } from '../figures.js';
 import { openSocket, rawGet } from '../sockets.js';
 
 const CONNECTIONS = 5;
@@ -16,37 +16,32 @@ export const pipelinedFlood: Attack = {
   title: '5 connections that pipeline requests beyond their limit',
   async run(target) {
     const { service } = target;
-    const logBytesBefore = await service.logBytes();
+    const endObservation = await target.observe();
+    const logBefore = await service.log();
     const controller = new AbortController();
     const signal = AbortSignal.any([controller.signal, target.signal]);
-    let connections = 0;
-    const onConnect = () => {
-      connections += 1;
-    };
-    for (let count = 0; count < CONNECTIONS; count++) keepFlooding({ service, signal }, onConnect);
+    for (let count = 0; count < CONNECTIONS; count++) keepFlooding({ service, signal });
     await waitForAttack(target, ATTACK_MS);
     controller.abort();
-    const logGrowthBytes = (await service.logBytes()) - logBytesBefore;
+    const logGrowthMiB = ((await service.log()).length - logBefore.length) / 2 ** 20;
+    const observation = await endObservation();
     return [
-      { name: 'log', value: logGrowthBytes / 2 ** 20, atMost: LOG_GROWTH_MAX_MIB, unit: 'MiB' },
-      { name: 'connections', value: connections },
+      { name: 'log growth', value: logGrowthMiB, atMost: LOG_GROWTH_MAX_MIB, unit: 'MiB' },
+      latency(observation, 'me', 0.5, 100),
+      noErrors(observation),
     ];
   },
-  evaluate: (measured) => [p50(measured, 100), noErrors(measured)],
 };
 
 /** Pipelines requests, over new connections when the service closes one, until the signal is aborted. */
-function keepFlooding(target: Pick<Target, 'service' | 'signal'>, onConnect: () => void): void {
+function keepFlooding(target: Pick<Target, 'service' | 'signal'>): void {
   if (target.signal.aborted) return;
-  const socket = openSocket(target, { from: ATTACKER });
+  const socket = openSocket(target);
   const write = () => {
     while (socket.writable && socket.write(CHUNK));
   };
-  socket.once('connect', () => {
-    onConnect();
-    write();
-  });
+  socket.once('connect', write);
   socket.on('drain', write);
   socket.resume();
-  socket.once('close', () => setImmediate(() => keepFlooding(target, onConnect)));
+  socket.once('close', () => setImmediate(() => keepFlooding(target)));
 }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ATTACKER } from '../addresses.js';
-import { type Attack, countStatus, memory, noErrors, otherStatuses } from '../attack.js';
+import type { Attack } from '../attack.js';
 import { statusOf } from '../client.js';
+import { memory, noErrors, otherStatuses } from '../figures.js';
 import { openSocket, rawGet } from '../sockets.js';
 
 const POSTS = 100;
@@ -16,26 +17,24 @@ export const unreadPages: Attack = {
   name: 'unread-pages',
   title: '200 pages of 4 MB, half of them never read, with a heap of 512 MB',
   start: { nodeArguments: ['--max-old-space-size=512'] },
-  async prepare(target, { attacker: { token } }) {
+  async run(target) {
+    const { send, signal } = target;
+    const { token } = target.attacker;
     const form = { title: 'T', text: '\u{1f600}'.repeat(EMOJI_PER_POST) };
-    for (let count = 0; count < POSTS; count++) await target.send('POST', '/posts/create', { token, form });
-    return {
-      async run() {
-        const { signal } = target;
-        const unread = Array.from({ length: REQUESTS }, () => {
-          const socket = openSocket(target, { from: ATTACKER });
-          socket.pause();
-          socket.write(rawGet(PATH, { Authorization: `Bearer ${token}` }));
-          return socket;
-        });
-        const read = () => statusOf(target.send('GET', PATH, { from: ATTACKER, token, signal }));
-        const unreadTime = sleep(UNREAD_MS);
-        const statuses = await Promise.all(Array.from({ length: REQUESTS }, read));
-        await unreadTime;
-        for (const socket of unread) socket.destroy();
-        return [otherStatuses(statuses, 200, 503), countStatus(statuses, 503)];
-      },
-    };
+    for (let count = 0; count < POSTS; count++) await send('POST', '/posts/create', { token, form });
+    const endObservation = await target.observe();
+    const unread = Array.from({ length: REQUESTS }, () => {
+      const socket = openSocket(target);
+      socket.pause();
+      socket.write(rawGet(PATH, { Authorization: `Bearer ${token}` }));
+      return socket;
+    });
+    const read = () => statusOf(send('GET', PATH, { localAddress: ATTACKER, token, signal }));
+    const unreadTime = sleep(UNREAD_MS);
+    const statuses = await Promise.all(Array.from({ length: REQUESTS }, read));
+    await unreadTime;
+    for (const socket of unread) socket.destroy();
+    const observation = await endObservation();
+    return [otherStatuses(statuses, 200, 503), memory(observation, 1024), noErrors(observation)];
   },
-  evaluate: (measured) => [memory(measured, 1024), noErrors(measured)],
 };

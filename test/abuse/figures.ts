@@ -1,0 +1,51 @@
+import { percentile } from '../../scripts/bench/statistics.js';
+import type { Observation } from './observe.js';
+
+/** A measured value with its upper bound. */
+export interface Figure {
+  name: string;
+  value: number;
+  atMost: number;
+  unit?: string;
+}
+
+export const isWithinBound = ({ value, atMost }: Figure): boolean => value <= atMost;
+
+export const describe = ({ name, value, atMost, unit = '' }: Figure): string =>
+  `${name}: ${Number(value.toPrecision(3))} ${unit}, at most ${atMost}`.replace(' ,', ',');
+
+/** Returns the figure for a percentile of the latencies of an honest request, given as a fraction from 0 to 1. */
+export const latency = ({ latencies }: Observation, name: string, fraction: number, atMost: number): Figure => ({
+  name: `latency of ${name}, percentile ${100 * fraction}`,
+  value: percentile(latencies[name] ?? [], fraction),
+  atMost,
+  unit: 'ms',
+});
+
+/** Returns the figure for the number of unexpected responses to the honest client. */
+export const noErrors = ({ errors }: Observation): Figure => ({
+  name: `errors ${[...new Set(errors)]}`.trim(),
+  value: errors.length,
+  atMost: 0,
+});
+
+export const loopDelay = ({ loopDelayMs }: Observation, atMost: number): Figure => ({
+  name: 'event loop delay',
+  value: loopDelayMs,
+  atMost,
+  unit: 'ms',
+});
+
+export const memory = ({ rssBytes }: Observation, atMost: number): Figure => ({
+  name: 'RSS',
+  value: rssBytes / 2 ** 20,
+  atMost,
+  unit: 'MiB',
+});
+
+/** Returns the figure for the number of requests without a response of one of these statuses. */
+export const otherStatuses = (statuses: readonly number[], one: number, other: number): Figure => ({
+  name: `neither ${one} nor ${other}`,
+  value: statuses.filter((status) => status !== one && status !== other).length,
+  atMost: 0,
+});
