@@ -63,12 +63,6 @@ const weightedOperations = (Object.keys(operations) as ModeledOperation[]).flatM
   Array<ModeledOperation>(weights[id] ?? 1).fill(id),
 );
 
-interface PlannedStep {
-  client: number;
-  operation: ModeledOperation;
-  seed: number;
-}
-
 const plannedStep = fc.record({
   client: fc.nat(CLIENTS - 1),
   operation: fc.constantFrom(...weightedOperations),
@@ -113,7 +107,7 @@ async function runScenario(rounds: readonly Round[]): Promise<void> {
   for (const { steps, kill, fault } of rounds) {
     let begun = 0;
     let failed = false;
-    const act = async (client: Client, plannedSteps: readonly PlannedStep[]) => {
+    const act = async (client: Client, plannedSteps: Round['steps']) => {
       for (const { operation, seed } of plannedSteps) {
         if (failed || !(await ensureSession(model, client, seed))) return;
         begun += 1;
