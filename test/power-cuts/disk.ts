@@ -33,7 +33,7 @@ interface ContentChange {
 }
 
 /** A file or directory, independent of its names. */
-export interface Inode {
+interface Inode {
   /** The path at which it was created. */
   path: string;
   isDirectory: boolean;
