@@ -40,32 +40,9 @@ t.test('accepts every code point in a username that is neither white space nor i
   t.ok(refused > 4000, `${refused} are refused`);
 });
 
-t.test('usernames have the same key if and only if case folding makes them equal', async (t) => {
-  for (const [first = '', ...others] of [
-    ['ß', 'ẞ', 'ss', 'SS', 'sS', 'ſs'],
-    ['οδος', 'ΟΔΟΣ', 'οδοσ'],
-    ['Ꭰ', 'ꭰ'],
-    ['İ', 'i\u0307', 'I\u0307'],
-    ['ŉ', 'ʼn', 'ʼN'],
-    ['ǰ', 'J\u030c', 'j\u030c'],
-    ['k', 'K', '\u212a'],
-    ['å', 'Å', '\u212b', 'a\u030a'],
-    ['ﬁ', 'fi', 'FI'],
-    ['ada', 'a\u034fda', 'ada\ufe0f', 'a\u3164da', 'ａｄａ'],
-    ['ᾳ', 'αι', 'ΑΙ', 'ᾼ'],
-  ]) {
-    for (const other of others) t.equal(usernameKey(other), usernameKey(first), `${first} and ${other}`);
-  }
-  for (const [one, other] of [
-    ['ı', 'i'],
-    ['kır', 'kir'],
-    ['ı\u0307', 'i\u0307'],
-    ['jose', 'josé'],
-    ['а', 'a'],
-    ['s', 'ß'],
-  ] as const) {
-    t.not(usernameKey(one), usernameKey(other), `${one} and ${other}`);
-  }
+// Usernames with these characters were accepted in the past.
+t.test('the key ignores invisible characters', async (t) => {
+  for (const username of ['a\u034fda', 'ada\ufe0f', 'a\u3164da']) t.equal(usernameKey(username), usernameKey('ada'));
 });
 
 t.test('the key matches the simple case folding of regular expressions for every code point', async (t) => {

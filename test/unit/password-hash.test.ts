@@ -12,13 +12,6 @@ t.test('verifies a password only against its own hash', async (t) => {
   t.not(await hashPassword('TestHarbour!77'), stored, 'the salt is fresh');
 });
 
-t.test('hashes the password unchanged', async (t) => {
-  const stored = await hashPassword(' Jos\u00e9-Harbour!77 ');
-  t.equal(await verifyPassword(stored, ' Jos\u00e9-Harbour!77 '), true);
-  t.equal(await verifyPassword(stored, 'Jos\u00e9-Harbour!77'), false, 'not trimmed');
-  t.equal(await verifyPassword(stored, ' Jose\u0301-Harbour!77 '), false, 'not normalized');
-});
-
 t.test('throws on a malformed hash', async (t) => {
   for (const malformed of ['', 'TestHarbour!77', '$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA']) {
     await t.rejects(verifyPassword(malformed, 'TestHarbour!77'));
