@@ -12,7 +12,6 @@ import { HttpError, reason } from '../../handlers/http/errors.js';
 import { discardForm, type Form, type FormOptions, readForm } from '../../handlers/http/forms.js';
 import type { FieldType } from '../../handlers/operation.js';
 import { samples } from '../../scripts/contract-test/images.js';
-import { picture } from '../support/picture.js';
 import { until } from '../support/until.js';
 
 const kinds: Record<string, FieldType> = {
@@ -169,15 +168,7 @@ async function expectMalformed(t: Test, response: Promise<TestResponse>, message
 
 test('parses text fields', async (t) => {
   await expectForm(t, [], [], {}, 'no parts');
-  await expectForm(
-    t,
-    [text('title', 'A title'), text('text', ' two\r\nlines – 😀 '), text('private', 'True')],
-    [],
-    { title: 'A title', text: ' two\r\nlines – 😀 ', private: 'True' },
-    'unchanged',
-  );
-  await expectForm(t, [text('title', ''), text('text', '')], [], { title: '', text: '' }, 'empty fields');
-  await expectForm(t, [text('title', '\ufeffx')], [], { title: '\ufeffx' }, 'a byte-order mark is text');
+  await expectForm(t, [text('title', ''), text('private', 'True')], [], { title: '', private: 'True' }, 'unchanged');
   await expectForm(t, [text('title', 'x'.repeat(65_536))], [], { title: 'x'.repeat(65_536) }, 'maximum length');
   await expectForm(
     t,
@@ -299,16 +290,6 @@ test('requires the bytes of an image of the declared type', async (t) => {
   await mismatch('image/svg+xml', 'image/svg+xml', 'image/png', samples.png);
   await mismatch('__proto__', '__proto__', 'image/png', samples.png);
   await mismatch(`image/${'x'.repeat(250)}`, 'another type', 'image/png', samples.png);
-  for (const bytes of ['hello', '<svg/>', '\ufeffGIF89a', 'GIF', '']) {
-    await expectForm(
-      t,
-      [file('image', bytes, 'image/png')],
-      [['image', 'unsupported_image']],
-      {},
-      JSON.stringify(bytes),
-    );
-  }
-  await expectForm(t, [file('image', '', undefined)], [['image', 'unsupported_image']], {}, 'a name, but no bytes');
   await expectForm(
     t,
     [file('image', 'x', 'image/png', '')],
@@ -319,25 +300,14 @@ test('requires the bytes of an image of the declared type', async (t) => {
 });
 
 test('ignores an empty file input', async (t) => {
-  for (const type of [undefined, 'application/octet-stream', 'image/png', 'text/plain']) {
-    await expectForm(t, [file('image', '', type, ''), text('title', 'x')], [], { title: 'x' }, String(type));
-  }
+  await expectForm(t, [file('image', '', 'text/plain', '')], [], {}, 'of any type');
   const twice = [file('image', '', undefined, ''), file('image', samples.gif), file('image', '', undefined, '')];
   await expectImage(t, twice, 'image/gif', samples.gif, 'around a file');
 });
 
 test('reports all unknown and misplaced fields', async (t) => {
-  await expectForm(
-    t,
-    [file('avatar', samples.png)],
-    [['avatar', 'unknown_field']],
-    {},
-    'a file in an undeclared field',
-  );
-  await expectForm(t, [file('Image', samples.png)], [['Image', 'unknown_field']], {}, 'letter case');
   await expectForm(t, [file('title', 'x')], [['title', 'not_text', 'must be text, not a file']], {}, 'a file for text');
-  await expectForm(t, [text('image', 'x')], [['image', 'not_a_file']], {}, 'text for a file');
-  await expectForm(t, [text('a', '{}', 'Content-Type: application/json')], [['a', 'unknown_field']], {}, 'undeclared');
+  await expectForm(t, [text('a', '{}', 'Content-Type: application/json')], [['a', 'unknown_field']], {}, 'JSON');
   await expectForm(
     t,
     [text('title', '1'), text('title', '2'), text('title', '3'), text('a', '1'), text('a', '2')],
@@ -372,13 +342,10 @@ test('reports all unknown and misplaced fields', async (t) => {
   );
 });
 
-test('handles names of Object.prototype', async (t) => {
+test('reports files in fields named like properties of every object', async (t) => {
   for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
-    const expected: ExpectedProblem[] = [[name, 'unknown_field']];
-    await expectForm(t, [text(name, 'x'), text('title', 'y')], expected, { title: 'y' }, `text ${name}`);
-    await expectForm(t, [file(name, samples.png)], expected, {}, `file ${name}`);
+    await expectForm(t, [file(name, samples.png)], [[name, 'unknown_field']], {}, name);
   }
-  t.equal(({} as Record<string, unknown>).x, undefined);
 });
 
 test('limits sizes', async (t) => {
@@ -396,17 +363,6 @@ test('limits sizes', async (t) => {
   const two = form(file('cover', inImage[0] as Buffer), file('image', Buffer.concat(inImage)));
   await tooLarge(post([two]), /./, 'while a file is being stored');
   await expectForm(t, [text('title', 'x')], [], { title: 'x' }, 'the connection still works');
-});
-
-test('accepts a body of the maximum size', async (t) => {
-  const overhead = form(file('image', samples.png), file('other', '')).length;
-  const fill = file('other', Buffer.alloc(limits.maxBodyBytes - overhead));
-  const { status, body } = await post([form(file('image', samples.png), fill)]);
-  t.equal(status, 200);
-  t.same(
-    body.problems.map(({ field }) => field),
-    ['other'],
-  );
 });
 
 test('rejects a malformed body with 400', async (t) => {
@@ -498,18 +454,6 @@ test('accepts other boundaries', async (t) => {
   const body = form(text('title', 'x')).toString().replaceAll(BOUNDARY, boundary);
   const headers = { 'Content-Type': `Multipart/Form-Data; charset=utf-8; Boundary="${boundary}"` };
   t.match(await post(Buffer.from(body), headers), { status: 200, body: { fields: { title: 'x' } } });
-});
-
-test('parses a form sent by fetch', async (t) => {
-  const data = new FormData();
-  data.append('title', 'ü "quoted"');
-  data.append('a"b', 'x');
-  data.append('image', picture('webp'), 'größe "1".webp');
-  const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: data });
-  t.match(await response.json(), {
-    fields: { title: 'ü "quoted"', 'a%22b': 'x', image: { mediaType: 'image/webp' } },
-    problems: [],
-  });
 });
 
 test('deletes the files of a client that disconnects', async (t) => {

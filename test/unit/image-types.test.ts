@@ -27,73 +27,39 @@ t.test('detects every sample, in agreement with file-type', async (t) => {
   }
 });
 
-t.test('detects a type by its signature alone', async (t) => {
-  t.equal(detected('\x89PNG\r\n\x1a\n'), 'image/png');
-  t.equal(detected('\x89PNG\r\n\x1a\n', 'no chunk at all'), 'image/png');
-  t.equal(detected('\xff\xd8\xff'), 'image/jpeg');
-  t.equal(detected('\xff\xd8\xff\xf7'), 'image/jpeg', 'file-type detects another format');
-  t.equal(detected('GIF87a'), 'image/gif');
-  t.equal(detected('GIF89a'), 'image/gif');
-  t.equal(detected('RIFF\0\0\0\0WEBP'), 'image/webp');
-});
-
-t.test('rejects everything else', async (t) => {
-  for (const head of [
-    '',
-    'G',
-    'plain text',
-    '<svg xmlns="http://www.w3.org/2000/svg"/>',
-    '%PDF-1.7',
-    'BM\0\0\0\0',
-    'II*\0',
-    'GIFxyz',
-    'GIF88a',
-    'GIF89',
-    'gif89a',
-    '\x89PNG\r\n\x1a',
-    '\x89PNG\n\x1a\n\n',
-    '\xff\xd8',
-    '\xff\xd8\xfe',
-    'RIFF\0\0\0\0WAVE',
-    'RIFF\0\0\0\0WEB',
-    'RIFX\0\0\0\0WEBP',
-  ]) {
-    t.equal(detected(head), undefined, JSON.stringify(head));
+t.test('detects a type by its signature alone, which must be complete and at the beginning', async (t) => {
+  for (const [signature, mediaType] of [
+    ['\x89PNG\r\n\x1a\n', 'image/png'],
+    ['\xff\xd8\xff', 'image/jpeg'],
+    ['GIF87a', 'image/gif'],
+    ['GIF89a', 'image/gif'],
+    ['RIFF\0\0\0\0WEBP', 'image/webp'],
+  ] as const) {
+    t.equal(detected(signature), mediaType);
+    t.equal(detected(signature.slice(0, -1)), undefined, `${mediaType}, cut short`);
+    t.equal(detected('\n', signature), undefined, `${mediaType} after a line break`);
   }
-});
-
-t.test('rejects an image with a prefix', async (t) => {
-  for (const bytes of Object.values(samples)) {
-    t.equal(detected('\xef\xbb\xbf', bytes), undefined, 'a byte-order mark');
-    t.equal(detected('ID3\x04\0\0\0\0\0\0', bytes), undefined, 'an ID3 tag');
-    t.equal(detected('\n', bytes), undefined, 'a line break');
-  }
+  for (const head of ['', 'gif89a', '\xff\xd8\xfe', 'RIFX\0\0\0\0WEBP']) t.equal(detected(head), undefined, head);
 });
 
 t.test('detects AVIF by the brands of the ftyp box', async (t) => {
-  t.equal(detected(ftyp('avif', [])), 'image/avif', 'major');
-  t.equal(detected(ftyp('avis', ['msf1'])), 'image/avif', 'major, a sequence');
-  t.equal(detected(ftyp('mif1', ['miaf', 'avif'])), 'image/avif', 'compatible');
-  t.equal(detected(ftyp('msf1', ['avis'])), 'image/avif', 'compatible, a sequence');
-  t.equal(detected(ftyp('mif1', ['avif'], 0)), 'image/avif', 'a box to the end of the file');
-  t.equal(
-    detected(ftyp('mif1', [...Array<string>(900).fill('miaf'), 'avif'])),
-    'image/avif',
-    'at the end of a long list',
-  );
-  t.equal(detected(ftyp('heic', ['mif1', 'miaf'])), undefined, 'HEIC');
-  t.equal(detected(ftyp('mp42', ['isom'])), undefined, 'video');
-  t.equal(detected(ftyp('mif1', ['miaf']), 'avif'), undefined, 'after the end of the box');
-  t.equal(detected(ftyp('mif1', ['miaf', 'avif'], 20)), undefined, 'beyond the box size');
-  t.equal(detected(ftyp('mif1', ['miaf', 'avif'], 22)), undefined, 'partly beyond the box size');
-  t.equal(detected(ftyp('mif1', ['.avi', 'f...'])), undefined, 'across two brands');
-  const long = [...Array<string>(HEAD_BYTES / 4).fill('miaf'), 'avif'];
-  t.equal(detected(ftyp('mif1', long)), undefined, 'beyond the bytes that are read');
-  t.equal(detected(ftyp('avif', []).subarray(0, 11)), undefined, 'cut short');
-  t.equal(detected(ftyp('avif', [], 4)), undefined, 'a box that is too small');
   const version = ftyp('mif1', ['miaf']);
   version.write('avif', 12);
-  t.equal(detected(version), undefined, 'as the version of another brand');
+  const fillBrands = (count: number) => Array<string>(count).fill('miaf');
+  for (const [what, isAvif, ...parts] of [
+    ['a box to the end of the file', true, ftyp('mif1', ['avif'], 0)],
+    ['a brand at the end of a long list', true, ftyp('mif1', [...fillBrands(900), 'avif'])],
+    ['after the end of the box', false, ftyp('mif1', ['miaf']), 'avif'],
+    ['beyond the box size', false, ftyp('mif1', ['miaf', 'avif'], 20)],
+    ['partly beyond the box size', false, ftyp('mif1', ['miaf', 'avif'], 22)],
+    ['across two brands', false, ftyp('mif1', ['.avi', 'f...'])],
+    ['beyond the bytes that are read', false, ftyp('mif1', [...fillBrands(HEAD_BYTES / 4), 'avif'])],
+    ['cut short', false, ftyp('avif', []).subarray(0, 11)],
+    ['a box that is too small', false, ftyp('avif', [], 4)],
+    ['as the version of another brand', false, version],
+  ] as const) {
+    t.equal(detected(...parts), isAvif ? 'image/avif' : undefined, what);
+  }
 });
 
 t.test('reads only the head, at any offset of its buffer', async (t) => {
