@@ -119,10 +119,6 @@ const toText = (value: unknown) => shorten(maskSecrets(JSON.stringify(value)), M
 const fieldText = (value: NonNullable<RequestOptions['form']>[string]) =>
   typeof value === 'string' ? value : `(${(value instanceof Blob ? value : value.blob).size} bytes)`;
 
-/** Returns the problems that a 400 lists, in order, as `in.field`. */
-export const problemsOf = ({ body }: TestResponse): string[] =>
-  (body.errors ?? []).map((problem: { in: string; field: string }) => `${problem.in}.${problem.field}`);
-
 /** Returns the value and the attributes, by lowercase name, of the session cookie, if it is the only one set. */
 export function cookieOf({ headers }: TestResponse): Record<string, string> | undefined {
   const [cookie, ...others] = headers.getSetCookie().map((line) => line.split('; '));
