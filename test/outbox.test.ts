@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import t from 'tap';
-import { createAccount, deleteAccount, findCredentials } from '../db/accounts.js';
+import { createAccount } from '../db/accounts.js';
 import { createPostOnce } from '../db/idempotency-keys.js';
 import { enqueue } from '../db/outbox/index.js';
 import { claimImage, withPendingImage } from '../db/outbox/pending-images.js';
@@ -65,23 +65,6 @@ t.test('concurrent deliveries process each entry once', async (t) => {
   const left = db.selectFrom('outbox').select('id').where('id', 'in', idsOf(entries)).where('delivered', '=', false);
   t.same(await left.execute(), []);
   t.strictSame(await countLikes(graph, [...existing, ...missing]), [1, 1, 1, 0, 0, 0]);
-});
-
-t.test('deleting an account removes its likes, its friendships and the likes of its posts', async (t) => {
-  const [author, liker] = [await account(), await account()];
-  const [ownPost, likedPost] = [await post(author), await post(liker)];
-  await graph.request(author, liker);
-  await graph.accept(liker, author);
-  await graph.like([
-    { person: author, post: likedPost },
-    { person: liker, post: ownPost },
-  ]);
-  const credentials = await findCredentials(db, { id: author });
-  const deletion = credentials && (await deleteAccount(db, credentials));
-  if (deletion?.outcome !== 'deleted') throw new Error('Expected the account to be deleted');
-  await outbox.deliver(deletion.entries);
-  t.same(await graph.friendsOfEach([liker]), [[]]);
-  t.same(await countLikes(graph, [ownPost, likedPost]), [0, 0]);
 });
 
 t.test('the relay delivers entries that a request has left undelivered', async (t) => {

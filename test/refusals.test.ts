@@ -2,7 +2,7 @@ import t from 'tap';
 import { drainOutbox } from './support/contents.js';
 import { picture } from './support/picture.js';
 import { scrape } from './support/prometheus.js';
-import { befriend, createPost, startTestService, type TestUser } from './support/service.js';
+import { createPost, startTestService, type TestUser } from './support/service.js';
 import { recordStatements } from './support/statements.js';
 
 // Compares the statements of requests for hidden and for missing posts. `npm run test:abuse -- --only timing` measures their
@@ -82,14 +82,3 @@ for (const operation of Object.keys(OPERATIONS) as (keyof typeof OPERATIONS)[]) 
     }
   });
 }
-
-t.test('a friend and the author can read the post, also in one batch with a stranger', async (t) => {
-  const friend = await service.createUser();
-  await befriend(author, friend);
-  const getPost = (user: TestUser) => user.send('GET', `/posts/${hidden.id}`);
-  const responses = await Promise.all([getPost(author), getPost(friend), getPost(stranger), getPost(author)]);
-  t.same(
-    responses.map(({ status, body }) => (status === 200 ? body.text : status)),
-    [`${SECRET} text`, `${SECRET} text`, 404, `${SECRET} text`],
-  );
-});
