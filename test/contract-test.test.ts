@@ -17,6 +17,7 @@ import { listen } from './support/listen.js';
 import { runCommand, script, spawnNode } from './support/processes.js';
 import { LONG_TIMEOUTS, startTestService } from './support/service.js';
 import { temporaryDirectory } from './support/stores.js';
+import { until } from './support/until.js';
 
 const COMMAND = 'contract-test/index';
 
@@ -452,7 +453,7 @@ t.test('retries a 503 after Retry-After, and returns it after the last retry', a
 t.test('on Ctrl-C writes the reports and deletes the accounts before it exits', async (t) => {
   const files = await reportFiles(t);
   const { child, output } = spawnNode(t, [script(COMMAND), '--base-url', service.url, ...files.args], {});
-  while ((await readContents(service.stores)).posts === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  await until(async () => (await readContents(service.stores)).posts > 0);
   child.kill('SIGINT');
   const [code] = await once(child, 'close');
   t.equal(code, 130);

@@ -7,6 +7,7 @@ import { readOwnPosts } from '../db/own-posts.js';
 import { createConcurrencyLimiter } from '../db/support/concurrency-limiter.js';
 import { startTestService } from './support/service.js';
 import { recordStatements } from './support/statements.js';
+import { until } from './support/until.js';
 
 const service = await startTestService(t);
 const user = await service.createUser();
@@ -49,11 +50,11 @@ for (const path of ['/posts', '/posts/me']) {
     const headers = { Authorization: `Bearer ${user.token}` };
     const pending = fetch(`${service.url}${path}?offset=5000`, { headers, signal: leaving.signal });
     // The request waits for the lane after its session has been read.
-    while (!statements.some(({ text }) => text.includes('sessions'))) await sleep(5);
+    await until(() => statements.some(({ text }) => text.includes('sessions')));
     await sleep(50);
     leaving.abort();
     await t.rejects(pending);
-    while (!service.logged().includes('"msg":"service unavailable"', logged)) await sleep(5);
+    await until(() => service.logged().includes('"msg":"service unavailable"', logged));
     t.match(service.logged().slice(logged), /The client has disconnected/);
     end();
     await user.send('GET', `${path}?offset=6000`);

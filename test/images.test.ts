@@ -5,8 +5,10 @@ import t from 'tap';
 import { gif, gifExtension } from '../scripts/contract-test/image-builders.js';
 import { samples } from '../scripts/contract-test/images.js';
 import { listImageNames } from './support/image-store.js';
+import { picture } from './support/picture.js';
 import type { TestResponse } from './support/requests.js';
 import { createPost, startTestService, type TestUser } from './support/service.js';
+import { until } from './support/until.js';
 
 /*
  * The times at which the bytes of images are stored and removed, and requests for images without bytes or references. The
@@ -18,8 +20,6 @@ const service = await startTestService(t, { UPLOAD_MAX_BYTES: String(MAX_BYTES) 
 const { directory, images } = service.stores;
 
 const blob = (bytes: Uint8Array, type: string) => new Blob([bytes], { type });
-const png = () => blob(samples.png, 'image/png');
-const jpeg = () => blob(samples.jpeg, 'image/jpeg');
 const nameOf = (path: string | null) => path?.split('/').at(-1) ?? '';
 
 type Entry = [name: string, value: string | Blob];
@@ -39,7 +39,7 @@ const edit = (user: TestUser, id: number, ...entries: Entry[]) =>
   user.send('PUT', `/posts/edit?id=${id}`, { body: formOf(...entries) });
 const remove = (user: TestUser, id: number) => user.send('DELETE', `/posts/delete?id=${id}`);
 
-async function setPicture(user: TestUser, entry: Entry = ['image', png()]): Promise<string> {
+async function setPicture(user: TestUser, entry: Entry = ['image', picture()]): Promise<string> {
   return (await user.send('PUT', '/profiles/me', { body: formOf(entry) })).body.profile_link;
 }
 
@@ -49,19 +49,18 @@ async function readStored() {
 }
 
 /** Waits until a condition on the names of the stored images holds. */
-async function untilStored(condition: (names: string[]) => boolean): Promise<void> {
-  while (!condition((await readStored()).images)) await new Promise((resolve) => setTimeout(resolve, 20));
-}
+const untilStored = (condition: (names: string[]) => boolean) =>
+  until(async () => condition((await readStored()).images));
 
 t.test('a rejected form stores no bytes and changes no post', async (t) => {
   const [author, privateUser] = [await service.createUser(), await service.createUser({ private: true })];
-  const post = await createPost(author, { image: png() });
-  const hidden = await createPost(privateUser, { image: png() });
+  const post = await createPost(author, { image: picture() });
+  const hidden = await createPost(privateUser, { image: picture() });
   const texts: Entry[] = [
     ['title', 'Another title'],
     ['text', 'Another text'],
   ];
-  const image: Entry = ['image', png()];
+  const image: Entry = ['image', picture()];
   const sized = (bytes: number): Entry => ['image', blob(Buffer.concat([samples.png, Buffer.alloc(bytes)]), '')];
   const wrong: Entry = ['image', blob(samples.gif, 'image/png')];
   const refused: [what: string, status: number, ...Entry[]][] = [
@@ -71,8 +70,8 @@ t.test('a rejected form stores no bytes and changes no post', async (t) => {
     ['a blank text without an image', 400, ['title', 'Another title'], ['text', ' ']],
     ['a repeated field', 400, ...texts, ['title', 'Another title'], image],
     ['two images', 400, ...texts, image, image],
-    ['an unknown file', 400, ...texts, ['cover', png()]],
-    ['a title as a file', 400, ['title', png()], ['text', 'A text'], image],
+    ['an unknown file', 400, ...texts, ['cover', picture()]],
+    ['a title as a file', 400, ['title', picture()], ['text', 'A text'], image],
     ['an image of another type than declared', 400, ...texts, wrong],
     ['a file without bytes', 400, ...texts, ['image', blob(new Uint8Array(), 'image/png')]],
     ['several problems', 400, ['title', ''], ['text', ' '], ['author_id', '1'], wrong],
@@ -98,14 +97,14 @@ t.test('a rejected form stores no bytes and changes no post', async (t) => {
 
 t.test('an image is deleted from the store when it is replaced or removed, or its post is deleted', async (t) => {
   const author = await service.createUser();
-  const kept = await createPost(author, { image: png() });
+  const kept = await createPost(author, { image: picture() });
   const [replaced, removed, deleted] = [
-    await createPost(author, { image: png() }),
-    await createPost(author, { image: png() }),
-    await createPost(author, { image: png() }),
+    await createPost(author, { image: picture() }),
+    await createPost(author, { image: picture() }),
+    await createPost(author, { image: picture() }),
   ];
   const [firstPicture, secondPicture] = [await setPicture(author), await setPicture(author)];
-  const replacement = (await edit(author, replaced.id, ['image', jpeg()])).body.image;
+  const replacement = (await edit(author, replaced.id, ['image', picture('jpeg')])).body.image;
   await edit(author, removed.id, ['remove_image', 'true']);
   await remove(author, deleted.id);
   await setPicture(author, ['remove_image', 'true']);
@@ -123,10 +122,11 @@ t.test('concurrent edits of a post leave one stored image, or none if the post i
   const author = await service.createUser();
   const before = (await readStored()).images;
   const [edited, deleted] = [
-    [await createPost(author, { image: png() }), await createPost(author, { image: png() })],
-    [await createPost(author, { image: png() }), await createPost(author, { image: png() })],
+    [await createPost(author, { image: picture() }), await createPost(author, { image: picture() })],
+    [await createPost(author, { image: picture() }), await createPost(author, { image: picture() })],
   ];
-  const editTo = ({ id }: { id: number }, title: string) => edit(author, id, ['title', title], ['image', jpeg()]);
+  const editTo = ({ id }: { id: number }, title: string) =>
+    edit(author, id, ['title', title], ['image', picture('jpeg')]);
   const attempts = ['1', '2', '3', '4', '5'];
   const statusOf = ({ status }: TestResponse) => status;
   await Promise.all([
@@ -155,7 +155,7 @@ t.test('concurrent edits of a post leave one stored image, or none if the post i
 
 t.test('an image of a post whose author row is missing is visible to every user', async (t) => {
   const [author, reader] = [await service.createUser({ private: true }), await service.createUser()];
-  const { image } = await createPost(author, { image: png() });
+  const { image } = await createPost(author, { image: picture() });
   t.equal((await reader.send('GET', image ?? '')).status, 404);
   await service.stores.db.deleteFrom('accounts').where('id', '=', author.id).execute();
   const { status, bytes } = await reader.send('GET', image ?? '');
@@ -165,7 +165,7 @@ t.test('an image of a post whose author row is missing is visible to every user'
 
 t.test('returns 404 for an image whose bytes are lost', async (t) => {
   const user = await service.createUser();
-  for (const path of [String((await createPost(user, { image: png() })).image), await setPicture(user)]) {
+  for (const path of [String((await createPost(user, { image: picture() })).image), await setPicture(user)]) {
     const tag = String((await user.send('GET', path)).headers.get('etag'));
     await images.remove(nameOf(path));
     t.equal((await user.send('GET', path)).status, 404, path);
@@ -187,7 +187,7 @@ const skip =
 
 t.test('an image is closed after its response, also after a response to HEAD', { skip }, async (t) => {
   const user = await service.createUser();
-  const path = String((await createPost(user, { image: png() })).image);
+  const path = String((await createPost(user, { image: picture() })).image);
   const warnings: string[] = [];
   const listener = ({ message }: Error) => void warnings.push(message);
   process.on('warning', listener);
@@ -197,9 +197,7 @@ t.test('an image is closed after its response, also after a response to HEAD', {
     t.equal((await user.send('GET', path)).status, 200);
   }
   // Files are closed after the response has been sent.
-  const deadline = Date.now() + 5000;
-  while ((await openImages()).length > 0 && Date.now() < deadline);
-  t.same(await openImages(), []);
+  await until(async () => (await openImages()).length === 0);
   await new Promise((resolve) => setTimeout(resolve));
   t.same(warnings, [], 'the garbage collector closes no file');
 });

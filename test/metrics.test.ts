@@ -13,6 +13,7 @@ import { picture } from './support/picture.js';
 import { Exposition, scrape } from './support/prometheus.js';
 import { createPost, startTestService } from './support/service.js';
 import { onServices, temporaryDirectory } from './support/stores.js';
+import { until } from './support/until.js';
 
 const service = await startTestService(t);
 
@@ -197,7 +198,10 @@ t.test('reports waiting and overdue outbox entries and the age of the oldest', a
       ]),
     );
   };
-  while ((await read()).person?.[0] !== 0 || (await read()).post?.[0] !== 0) await setImmediate();
+  await until(async () => {
+    const { person, post } = await read();
+    return person?.[0] === 0 && post?.[0] === 0;
+  });
   await sql`
     insert into outbox (kind, key, due_at, attempts, created_at) values
       ('person', ${key}, now() + interval '1 hour', 3, now() - interval '100 seconds'),

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { startPurging } from '../db/purge.js';
 import type { Stores } from '../db/stores.js';
 import { freshStores, openTestStores, silentLog } from './support/stores.js';
+import { until } from './support/until.js';
 
 const HOUR_MS = 60 * 60 * 1000;
 const fromNow = (ms: number) => new Date(Date.now() + ms);
@@ -40,7 +40,7 @@ async function untilPurged({ db }: Stores, id: string): Promise<void> {
     ...(await db.selectFrom('sessions').select('id').where('id', '=', id).execute()),
     ...(await db.selectFrom('idempotency_keys').select('key').where('key', '=', id).execute()),
   ];
-  while ((await rows()).length > 0) await sleep(20);
+  await until(async () => (await rows()).length === 0);
 }
 
 async function countRows({ db }: Stores): Promise<number[]> {
@@ -79,7 +79,7 @@ t.test('a failed purge is logged, and the next one succeeds', async (t) => {
     ['idempotency_keys', 'failed to purge expired idempotency keys'],
   ] as const) {
     await schema.alterTable(table).renameTo('renamed').execute();
-    while (!warnings.includes(message)) await sleep(20);
+    await until(() => warnings.includes(message));
     await schema.alterTable('renamed').renameTo(table).execute();
     await untilPurged(stores, await addRows(stores));
   }

@@ -6,6 +6,7 @@ import t from 'tap';
 import { createResponseBudget } from '../handlers/http/response-budget.js';
 import { scrape } from './support/prometheus.js';
 import { createPost, startTestService, type TestService } from './support/service.js';
+import { until } from './support/until.js';
 
 const LIMITS = { unsentBytes: 100, waitingBytes: 100, waitMs: 60_000 };
 
@@ -151,11 +152,11 @@ t.test('large pages count towards the budget until they are read, and are comple
   const request = `GET /posts/me?limit=100 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${user.token}\r\n\r\n`;
   const sockets = Array.from({ length: 2 }, () => connect(Number(port), hostname).pause());
   for (const socket of sockets) socket.write(request.repeat(12));
-  while ((await unsentBytes(service)) === 0) await turn();
+  await until(async () => (await unsentBytes(service)) > 0);
   t.equal((await user.send('GET', '/auth/me')).status, 200);
   for (const socket of sockets) socket.destroy();
   await Promise.all(sockets.map((socket) => once(socket, 'close')));
-  while ((await unsentBytes(service)) > 0) await turn();
+  await until(async () => (await unsentBytes(service)) === 0);
   t.equal((await user.send('GET', '/posts/me?limit=100')).status, 200);
 });
 
@@ -164,11 +165,10 @@ t.test('the document counts towards the budget until it is read', async (t) => {
   const { hostname, port } = new URL(service.url);
   const socket = connect(Number(port), hostname).pause();
   socket.write('GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(30));
-  const deadline = Date.now() + 10_000;
-  while ((await unsentBytes(service)) === 0 && Date.now() < deadline) await turn();
+  await until(async () => (await unsentBytes(service)) > 0);
   const document = await fetch(`${service.url}/openapi.json`, { headers: { 'Accept-Encoding': 'identity' } });
   t.equal(await unsentBytes(service), Number(document.headers.get('content-length')));
   await document.arrayBuffer();
   socket.destroy();
-  while ((await unsentBytes(service)) > 0) await turn();
+  await until(async () => (await unsentBytes(service)) === 0);
 });

@@ -7,6 +7,7 @@ import { picture } from './support/picture.js';
 import { spawnService, startProcess } from './support/processes.js';
 import { createPost, LONG_TIMEOUTS, PASSWORD, startTestService, type TestService } from './support/service.js';
 import { freshStores, needsServers } from './support/stores.js';
+import { until } from './support/until.js';
 
 const REFUSE_OPENTELEMETRY = ['--import', './.build/test/support/refuse-opentelemetry.js'];
 
@@ -348,7 +349,7 @@ t.test('a service without a receiver works, and warns of an invalid variable and
   t.match(service.logged(), /"level":40[^\n]*OTEL_TRACES_SAMPLER value \\"sometimes\\" invalid/);
   const user = await service.createUser();
   t.equal((await createPost(user)).title, 'A title');
-  while (!service.logged().includes('traces cannot be exported')) await setImmediate();
+  await until(() => service.logged().includes('traces cannot be exported'));
 });
 
 t.test('a receiver that does not respond delays the shutdown only briefly', async (t) => {
