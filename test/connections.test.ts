@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import Fastify from 'fastify';
 import t, { type Test } from 'tap';
 import { respondToClientError } from '../handlers/http/client-errors.js';
-import { PASSWORD, startTestService, type TestService } from './support/service.js';
+import { PASSWORD, startTestService } from './support/service.js';
 import { until } from './support/until.js';
 import { nextAcceptedSocket, openConnection, writeBytes } from './support/wire.js';
 
@@ -209,55 +209,36 @@ t.test('a request whose session ends while it is being sent changes nothing', as
   t.same(posts, []);
 });
 
-/** Stops a service while its connections are in use, and returns once it no longer listens. */
-async function stopListening({ url, stop }: TestService) {
+t.test('a stopping service serves the first request of each open connection, and refuses further ones', async (t) => {
+  const { url, opsUrl, stop } = await startTestService(t);
+  const [used, unused, busy] = [openConnection(t, url), openConnection(t, url), openConnection(t, url)];
+  const firstHalf = 'GET /auth/me HTTP/1.1\r\nHost: x\r\n';
+  const secondHalf = '\r\n';
+  // With half of a second request, the connection is not idle, so the service does not close it.
+  used.socket.write(firstHalf + secondHalf + firstHalf);
+  unused.socket.write(firstHalf);
+  const body = JSON.stringify({ email: 'nobody@people.example', password: 'x' });
+  busy.socket.write(`${LOGIN}Content-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`);
+  await used.until(/"missing_credentials"/);
+  await busy.until(/100 Continue/);
+  // By the response to a later request, the service has read the first half of each.
+  await fetch(`${url}/openapi.yaml`);
+
   const stopped = stop();
+  t.equal((await fetch(`${opsUrl}/readyz`)).status, 503);
   const isListening = () =>
     fetch(`${url}/openapi.yaml`).then(
       () => true,
       () => false,
     );
-  while (await isListening());
-  return { stopped };
-}
-
-t.test('a stopping service refuses further requests on open connections', async (t) => {
-  const stopping = await startTestService(t);
-  const { socket, received, until, closed } = openConnection(t, stopping.url);
-  // With half of a second request, the connection is not idle, so the service does not close it.
-  socket.write('GET /auth/me HTTP/1.1\r\nHost: x\r\n\r\nGET /auth/me HTTP/1.1\r\nHost: x\r\n');
-  await until(/"missing_credentials"/);
-  const { stopped } = await stopListening(stopping);
-  socket.write('\r\n');
-  await closed;
-  t.match(received(), /HTTP\/1.1 503 [\s\S]*"code":"shutting_down"/);
-  await stopped;
-});
-
-t.test('a stopping service serves the first request of an accepted connection', async (t) => {
-  const stopping = await startTestService(t);
-  const { socket, received, closed } = openConnection(t, stopping.url);
-  socket.write('GET /auth/me HTTP/1.1\r\nHost: x\r\n');
-  // By the response to a later request, the service has read the first half.
-  await fetch(`${stopping.url}/openapi.yaml`);
-  const { stopped } = await stopListening(stopping);
-  socket.write('\r\n');
-  await closed;
-  t.match(received(), /^HTTP\/1.1 401 [\s\S]*"code":"missing_credentials"/);
-  await stopped;
-});
-
-t.test('a stopping service completes requests in progress and closes their connections', async (t) => {
-  const stopping = await startTestService(t);
-  const { socket, received, until, closed } = openConnection(t, stopping.url);
-  const body = JSON.stringify({ email: 'nobody@people.example', password: 'x' });
-  socket.write(`${LOGIN}Content-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`);
-  await until(/100 Continue/);
-  const stopped = stopping.stop();
-  t.equal((await fetch(`${stopping.opsUrl}/readyz`)).status, 503);
-  socket.write(body);
-  await closed;
-  t.match(received(), /HTTP\/1.1 401 [\s\S]*\}$/);
-  t.match(received(), /connection: close/i);
+  await until(async () => !(await isListening()));
+  used.socket.write(secondHalf);
+  unused.socket.write(secondHalf);
+  busy.socket.write(body);
+  for (const { closed } of [used, unused, busy]) await closed;
+  t.match(used.received(), /HTTP\/1\.1 503 [\s\S]*"code":"shutting_down"/);
+  t.match(unused.received(), /^HTTP\/1\.1 401 [\s\S]*"code":"missing_credentials"/);
+  t.match(busy.received(), /HTTP\/1\.1 401 [\s\S]*\}$/);
+  t.match(busy.received(), /connection: close/i);
   await stopped;
 });

@@ -76,41 +76,34 @@ t.test('a client can read a 429 while it is still sending', async (t) => {
   t.notMatch(received(), /HTTP\/1\.1 404 /, 'later requests are not processed');
 });
 
-/** Opens a connection. Returns whether the service delays reading from it. */
-async function isDelayed(t: Test, url: string): Promise<boolean> {
+/** Opens a connection from a loopback address. Returns whether the service delays reading from it. */
+async function isDelayed(t: Test, url: string, localAddress: string): Promise<boolean> {
   const accepted = nextAcceptedSocket();
-  const { socket } = openConnection(t, url);
+  const { socket } = openConnection(t, url, localAddress);
   const delayed = (await accepted).isPaused();
   socket.destroy();
   return delayed;
 }
 
-t.test('an address that continues after ten 429s is delayed, by the general limit only', async (t) => {
+t.test('an address that continues after ten 429s is delayed by the general limit, or if it pipelines', async (t) => {
   const { url } = await startTestService(t, { RATE_LIMIT_MAX: '1', RATE_LIMIT_STRICT_MAX: '1' });
-  const send = createWireSender(t, url);
-  for (const [method, path, delayed] of [
-    ['POST', '/auth/login', false],
-    ['GET', '/posts', true],
-  ] as const) {
-    await send(method, path);
-    for (let count = 0; count < 10; count += 1) t.equal((await send(method, path)).status, 429);
-    t.equal(await isDelayed(t, url), delayed, path);
-  }
-});
-
-t.test('pipelined requests beyond any limit delay their address', async (t) => {
-  for (const [request, name] of [
-    ['POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n', 'strict'],
-    ['GET /posts HTTP/1.1\r\nHost: x\r\nSec-Fetch-Site: cross-site\r\n\r\n', 'cross-site'],
-  ] as const) {
-    const { url } = await startTestService(t, { RATE_LIMIT_MAX: '1', RATE_LIMIT_STRICT_MAX: '1' });
+  const LOGIN = 'POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n';
+  const POSTS = 'GET /posts HTTP/1.1\r\nHost: x\r\n\r\n';
+  const CROSS_SITE_POSTS = 'GET /posts HTTP/1.1\r\nHost: x\r\nSec-Fetch-Site: cross-site\r\n\r\n';
+  for (const [index, [what, request, requestsPerConnection, delayed]] of (
+    [
+      ['strict', LOGIN, 1, false],
+      ['general', POSTS, 1, true],
+      ['strict, pipelined', LOGIN, 3, true],
+      ['cross-site, pipelined', CROSS_SITE_POSTS, 3, true],
+    ] as const
+  ).entries()) {
+    const address = `127.0.0.${index + 2}`;
+    await writeBytes(t, url, request.replace('Host: x', 'Host: x\r\nConnection: close'), address);
     for (let count = 0; count < 10; count += 1) {
-      const { socket, received, closed } = openConnection(t, url);
-      socket.write(request.repeat(3));
-      await closed;
-      t.match(received(), /HTTP\/1\.1 429 /, name);
+      t.match(await writeBytes(t, url, request.repeat(requestsPerConnection), address), /^HTTP\/1\.1 429 /, what);
     }
-    t.equal(await isDelayed(t, url), true, name);
+    t.equal(await isDelayed(t, url, address), delayed, what);
   }
 });
 
@@ -125,13 +118,10 @@ t.test('behind a trusted proxy, security events name the client', async (t) => {
 });
 
 t.test('after the first 429 of an address, nothing is read for it', async (t) => {
-  const { url, opsUrl, createUser } = await startTestService(t, { ...LIMITS, TRUST_PROXY: '127.0.0.0/8' });
-  const { token } = await createUser();
-  const send = createWireSender(t, url);
-  const headers = { 'X-Forwarded-For': '203.0.113.1', Authorization: `Bearer ${token}` };
-  const sendPosts = () => send('GET', '/posts', { headers });
+  const { token } = await service.createUser();
+  const sendPosts = () => forwarded('203.0.113.41', '/posts', { token });
   const countReads = async () => {
-    const exposition = await scrape(opsUrl);
+    const exposition = await scrape(service.opsUrl);
     return ['session', 'newestPosts'].map((batch) => exposition.value('batch_size_count', { batch }));
   };
   for (let count = 0; count < 3; count += 1) t.equal((await sendPosts()).status, 200);

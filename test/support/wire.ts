@@ -27,9 +27,9 @@ interface Connection {
 }
 
 /** Opens a connection for bytes that no HTTP client would send. It is closed when the test ends. */
-export function openConnection(t: Test, url: string): Connection {
+export function openConnection(t: Test, url: string, localAddress?: string): Connection {
   const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
+  const socket = connect({ port: Number(port), host: hostname, ...(localAddress !== undefined && { localAddress }) });
   let received = '';
   socket.on('error', () => undefined);
   socket.on('data', (chunk) => {
@@ -58,8 +58,8 @@ export const nextAcceptedSocket = () =>
   });
 
 /** Sends bytes over a new connection, and returns the bytes received until it is closed, as Latin-1. */
-export async function writeBytes(t: Test, url: string, bytes: string): Promise<string> {
-  const { socket, received, closed } = openConnection(t, url);
+export async function writeBytes(t: Test, url: string, bytes: string, localAddress?: string): Promise<string> {
+  const { socket, received, closed } = openConnection(t, url, localAddress);
   socket.write(bytes);
   await closed;
   return received();
