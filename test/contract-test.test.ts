@@ -115,7 +115,7 @@ async function reportFiles(t: Test) {
 
 t.test('a run whose rules pass exits with 0 and writes reports', async (t) => {
   const files = await reportFiles(t);
-  const selection = only('visibility.like.p*', 'limits.exceeded.strict', 'document.listPosts');
+  const selection = only('likes.unlike', 'limits.exceeded.strict', 'document.listPosts');
   const { code, output } = await runContractTest(
     t,
     '--base-url',
@@ -128,7 +128,7 @@ t.test('a run whose rules pass exits with 0 and writes reports', async (t) => {
   t.equal(code, 0, output);
   t.match(output, `Contract ${version} at ${service.url}, seed abc`);
   t.match(output, /^3 rules need about \d+ strict requests \(1000000 in a window\) and .*: no waiting\.$/m);
-  t.match(output, /^ {2}Visibility +2 passed$/m);
+  t.match(output, /^ {2}Likes +2 passed$/m);
   t.match(
     output,
     /^Skipped {2}limits.exceeded.strict: X-RateLimit-Limit.*\n {2}the strict limit of 1000000 is too high/m,
@@ -142,7 +142,7 @@ t.test('a run whose rules pass exits with 0 and writes reports', async (t) => {
   t.match(testsuites, { tests: '4', failures: '0', skipped: '2' });
   t.same(
     testsuites.testsuite.map(({ name }: { name: string }) => name),
-    ['Visibility', 'Rate limits', 'The document'],
+    ['Likes', 'Rate limits', 'The document'],
   );
   t.match(testsuites.testsuite[1].testcase.skipped.message, /^the strict limit of 1000000 is too high/);
   t.match(json, { contract: version, baseUrl: service.url, seed: 'abc', ended: 'complete', left: [] });
@@ -409,12 +409,7 @@ t.test('waits for an exhausted rate limit instead of failing', async (t) => {
     RATE_LIMIT_MAX: '40',
     RATE_LIMIT_WINDOW: '1',
   });
-  const { code, output } = await runContractTest(
-    t,
-    '--base-url',
-    service.url,
-    ...only('visibility.like', 'limits.exceeded'),
-  );
+  const { code, output } = await runContractTest(t, '--base-url', service.url, ...only('likes', 'limits.exceeded'));
   t.equal(code, 0, output);
   t.match(output, /rules need about .* of waiting, less with higher RATE_LIMIT_MAX and RATE_LIMIT_STRICT_MAX\.$/m);
   t.match(output, /^The strict rate limit of 6 is used up: waiting \d+ s, until \d\d:\d\d:\d\d\.$/m);

@@ -7,6 +7,8 @@ import { buildOpsServer, type HealthChecks, runChecks } from '../handlers/http/o
 import { startTestService } from './support/service.js';
 import { writeBytes } from './support/wire.js';
 
+const service = await startTestService(t);
+
 async function ready(url: string) {
   const response = await fetch(`${url}/readyz`);
   return { code: response.status, body: (await response.json()) as { status: string; stores: object } };
@@ -27,7 +29,7 @@ const failing = () => Promise.reject(new Error('unavailable'));
 const silent = () => new Promise(() => undefined);
 
 t.test('is ready when every store responds, and lists each with its latency', async (t) => {
-  const { opsUrl } = await startTestService(t);
+  const { opsUrl } = service;
   t.same(await (await fetch(`${opsUrl}/livez`)).json(), { status: 'ok' });
   const { code, body } = await ready(opsUrl);
   t.equal(code, 200);
@@ -66,7 +68,7 @@ t.test('is ready without the stores that the query excludes', async (t) => {
 });
 
 t.test('errors have the shape of those of the API', async (t) => {
-  const { url, opsUrl } = await startTestService(t);
+  const { url, opsUrl } = service;
   for (const [method, path, onApi, status] of [
     ['GET', '/none', '/none', 404],
     ['POST', '/livez', '/openapi.yaml', 405],

@@ -48,7 +48,6 @@ t.test('--check names changed files without writing them, and without it they ar
   const written = 'Wrote generated/openapi.json, generated/routes.ts, generated/validators.js.\n';
   t.same(await runGenerate(copy), { code: 0, output: written });
   t.match(await readFile(join(generated, 'openapi.json'), 'utf8'), '"maxLength": 201');
-  t.same(await runGenerate(copy), { code: 0, output: 'generated/ is up to date.\n' });
   t.same(await runGenerate(copy, '--check'), { code: 0, output: '' });
 });
 
