@@ -1,7 +1,6 @@
 import t from 'tap';
 import { serializers } from '../generated/serializers.js';
-import { schemaViolations } from '../scripts/contract-test/conformance.js';
-import { type ContractOperation, contract, resolvedDocument } from '../scripts/contract-test/document.js';
+import { type ContractOperation, contract } from '../scripts/contract-test/document.js';
 import type { TestResponse } from './support/requests.js';
 import { createPost, PASSWORD, startTestService } from './support/service.js';
 
@@ -12,32 +11,6 @@ const withBody = contract.filter(({ requestBody }) => requestBody);
 t.test('only friend routes reject an empty JSON object', async (t) => {
   for (const { id, path, noBody } of contract) t.equal(noBody, path.startsWith('/friends'), id);
 });
-
-t.test('every example of the document is valid against its schema', async (t) => {
-  let checked = 0;
-  const wrong: Record<string, string[]> = {};
-  const walk = (node: unknown, place: string) => {
-    if (typeof node !== 'object' || node === null) return;
-    for (const { schema, value } of examplesAt(node)) {
-      checked++;
-      const found = schemaViolations(schema, value);
-      if (found.length > 0) wrong[`${place}: ${JSON.stringify(value)}`] = found;
-    }
-    for (const [key, inner] of Object.entries(node)) walk(inner, `${place}/${key}`);
-  };
-  walk(resolvedDocument.paths, '');
-  t.same(wrong, {});
-  t.ok(checked > 1000, `${checked} examples`);
-});
-
-/** Returns the examples of a node that is or has a schema. */
-function examplesAt(node: object) {
-  const { schema, type, example, examples = {} } = node as Record<string, never> & { examples?: object };
-  const values = Array.isArray(examples) ? examples : Object.values(examples).map(({ value }) => value);
-  const all = example === undefined ? values : [...values, example];
-  const schemaOfNode = schema ?? (type && node);
-  return schemaOfNode ? all.map((value) => ({ schema: schemaOfNode as Record<string, unknown>, value })) : [];
-}
 
 t.test('every documented example of a body is accepted', async (t) => {
   /** Sends an example with the credentials of a new user. */
