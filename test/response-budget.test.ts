@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { createResponseBudget } from '../handlers/http/response-budget.js';
 import { scrape } from './support/prometheus.js';
-import { createPost, startTestService, type TestService } from './support/service.js';
+import { createPost, startTestService } from './support/service.js';
 import { until } from './support/until.js';
 
 const LIMITS = { unsentBytes: 100, waitingBytes: 100, waitMs: 60_000 };
@@ -131,44 +131,43 @@ t.test('an address may use a quarter of the budget, and does not block others', 
   t.equal(own[1]?.outcome, 'started');
 });
 
+const service = await startTestService(t);
+const { hostname, port } = new URL(service.url);
+
 /** Reads the number of bytes of large responses that are being sent. */
-const unsentBytes = async ({ opsUrl }: TestService) =>
-  Number((await scrape(opsUrl)).value('http_large_response_bytes', { state: 'unsent' }));
+const unsentBytes = async () =>
+  Number((await scrape(service.opsUrl)).value('http_large_response_bytes', { state: 'unsent' }));
 
 t.test('large pages count towards the budget until they are read, and are complete', async (t) => {
-  const service = await startTestService(t);
   const user = await service.createUser();
   for (let count = 0; count < 20; count += 1) await createPost(user, { text: '😀'.repeat(10_000) });
   const page = await user.send('GET', '/posts/me?limit=100');
   t.equal(page.body.length, 20);
   t.equal(page.body[19].text, '😀'.repeat(10_000));
   t.equal(page.bytes.length, Number(page.headers.get('content-length')));
-  t.equal(await unsentBytes(service), 0);
+  t.equal(await unsentBytes(), 0);
 
   const head = await user.send('HEAD', '/posts/me?limit=100');
   t.equal(Number(head.headers.get('content-length')), page.bytes.length);
 
-  const { hostname, port } = new URL(service.url);
   const request = `GET /posts/me?limit=100 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${user.token}\r\n\r\n`;
   const sockets = Array.from({ length: 2 }, () => connect(Number(port), hostname).pause());
   for (const socket of sockets) socket.write(request.repeat(12));
-  await until(async () => (await unsentBytes(service)) > 0);
+  await until(async () => (await unsentBytes()) > 0);
   t.equal((await user.send('GET', '/auth/me')).status, 200);
   for (const socket of sockets) socket.destroy();
   await Promise.all(sockets.map((socket) => once(socket, 'close')));
-  await until(async () => (await unsentBytes(service)) === 0);
+  await until(async () => (await unsentBytes()) === 0);
   t.equal((await user.send('GET', '/posts/me?limit=100')).status, 200);
 });
 
 t.test('the document counts towards the budget until it is read', async (t) => {
-  const service = await startTestService(t);
-  const { hostname, port } = new URL(service.url);
   const socket = connect(Number(port), hostname).pause();
   socket.write('GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(30));
-  await until(async () => (await unsentBytes(service)) > 0);
+  await until(async () => (await unsentBytes()) > 0);
   const document = await fetch(`${service.url}/openapi.json`, { headers: { 'Accept-Encoding': 'identity' } });
-  t.equal(await unsentBytes(service), Number(document.headers.get('content-length')));
+  t.equal(await unsentBytes(), Number(document.headers.get('content-length')));
   await document.arrayBuffer();
   socket.destroy();
-  await until(async () => (await unsentBytes(service)) === 0);
+  await until(async () => (await unsentBytes()) === 0);
 });
