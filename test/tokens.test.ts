@@ -8,6 +8,7 @@ import { readOrCreateTokenKeys } from '../handlers/security/token-keys.js';
 import { createTokens } from '../handlers/security/tokens.js';
 import { cookieOf } from './support/requests.js';
 import { PASSWORD, startTestService } from './support/service.js';
+import { createWireSender } from './support/wire.js';
 
 const ONE = '9f2c61d07ab84e35b1d6c8f04e7a2953d8b60c1f';
 const TWO = 'uT4mPq9Zr2Lx7Vb1Ns6Kc3Hd8Jf5Gw0Ya1Ee4R';
@@ -56,20 +57,20 @@ t.test('a token is signed by the first key and ends with its session, after TOKE
 
 t.test('the cookie is Secure if clients reach the service over https', async (t) => {
   const behindProxy = await startTestService(t, { TRUST_PROXY: '127.0.0.1' });
-  const behindAnother = await startTestService(t, { TRUST_PROXY: '10.0.0.1', PUBLIC_URL: 'http://social.example' });
-  for (const [what, secure, target, proto] of [
+  for (const [what, secure, target, proto, localAddress] of [
     ['a trusted proxy says https', true, behindProxy, 'https'],
     ['a trusted proxy says HTTPS', true, behindProxy, 'HTTPS'],
     ['a trusted proxy says http', false, behindProxy, 'http'],
     ['a trusted proxy appends http to the header of its client', false, behindProxy, 'https, http'],
     ['a trusted proxy sends no header', false, behindProxy, undefined],
-    ['another address is trusted', false, behindAnother, 'https'],
+    ['an address that is not trusted says https', false, behindProxy, 'https', '127.0.0.2'],
     ['PUBLIC_URL is https', true, service, undefined],
   ] as const) {
-    const headers: Record<string, string> = proto ? { 'X-Forwarded-Proto': proto } : {};
+    const send = createWireSender(t, target.url);
+    const options = { headers: proto ? { 'X-Forwarded-Proto': proto } : {}, localAddress };
     const { token, email } = await target.createUser();
-    const login = await target.send('POST', '/auth/login', { json: { email, password: PASSWORD }, headers });
-    const logout = await target.send('POST', '/auth/logout', { token, headers });
+    const login = await send('POST', '/auth/login', { json: { email, password: PASSWORD }, ...options });
+    const logout = await send('POST', '/auth/logout', { token, ...options });
     for (const response of [login, logout]) t.equal('secure' in (cookieOf(response) ?? {}), secure, what);
   }
 });
