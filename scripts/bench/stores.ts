@@ -4,7 +4,7 @@ import { CreateBucketCommand, DeleteObjectsCommand, paginateListObjectsV2, S3Cli
 import neo4j from 'neo4j-driver';
 import pg from 'pg';
 import { CommandError } from '../command-error.js';
-import { readState } from '../services/state.js';
+import { readState, SERVER_NAMES } from '../services/state.js';
 
 export type StackName = 'embedded' | 'services';
 
@@ -20,7 +20,10 @@ const TIMEOUTS = { DATABASE_TIMEOUT: '20000', NEO4J_TIMEOUT: '20000', S3_TIMEOUT
 
 /** Returns the servers of the stores with their process ids and versions. None if they are embedded. */
 export const storeServers = (): [name: string, server: { pid: number; version: string }][] =>
-  STACK === 'embedded' ? [] : Object.entries(readState()?.servers ?? {});
+  SERVER_NAMES.flatMap((name) => {
+    const server = STACK === 'embedded' ? undefined : readState()?.servers[name];
+    return server ? [[name, server]] : [];
+  });
 
 /** Replaces the stores of the previous call by empty ones, and returns their environment variables. */
 export async function createEmptyStores(folder: string): Promise<NodeJS.ProcessEnv> {

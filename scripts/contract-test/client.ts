@@ -116,7 +116,7 @@ export function createClient({
     });
   }
 
-  /** Waits for the `Retry-After` of a 503, which means that the request changed nothing and can be retried. */
+  /** Waits for the `Retry-After` of a 503. The request may nevertheless have taken effect. */
   async function waitFor503(line: string, headers: Headers): Promise<void> {
     const seconds = Math.min(Number(headers.get('retry-after') ?? 1) || 1, MAX_RETRY_AFTER_SECONDS);
     log(`503 for ${line.split('?', 1)[0]}: retrying in ${seconds} s.`);

@@ -2,7 +2,7 @@ import type { Population } from './population.js';
 import { createRandom, type Random } from './random.js';
 
 /** Two indexes into the generated accounts or posts. */
-export type Pair = readonly [number, number];
+type Pair = readonly [number, number];
 
 /**
  * Generates friendships as pairs, in one direction. Accounts form a ring, and each befriends the accounts at fixed random

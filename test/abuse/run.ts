@@ -74,7 +74,9 @@ if (selected.length === 0) t.fail(`No attack matches. Attacks: ${attacks.map(({ 
 
 for (const attack of selected) {
   t.test(`${attack.name}: ${attack.title}`, { skip: attack.skip ?? false }, async (t) => {
-    let figures = await runAttack(t, attack);
+    let figures = await runAttack(t, attack).catch((error): Figure[] => [
+      { name: `could not be run: ${error}`, value: 1, atMost: 0 },
+    ]);
     const exceeding = figures.filter((figure) => !isWithinBound(figure));
     if (exceeding.length > 0) {
       // A busy machine only makes figures worse.

@@ -34,7 +34,8 @@ t.test('the races of the contract tests have the same outcomes across processes'
   const onRulesChecked = () => expectConsistentStores(t, stores);
   for (let run = 0; run < CONTRACT_RUNS; run += 1) {
     const { outcomes, left } = await checkContract(url, { selects, onRulesChecked });
-    t.ok(outcomes.length >= 20, `${outcomes.length} rules`);
+    const passed = outcomes.filter(({ verdict }) => verdict === 'passed').length;
+    t.ok(passed >= 20, `${passed} rules passed`);
     t.same(failuresIn(outcomes), []);
     t.same(left, []);
   }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,13 +47,16 @@ const numbers =
     ? Array.from({ length: Number(values.states) }, (_, index) => index)
     : [Number(values.only)];
 
+t.ok(numbers.length > 0 && numbers.every(Number.isInteger), `states ${numbers.join(', ')}`);
+
 const CONCURRENT_CHECKS = 2;
 const PRINTED_FAULTS_MAX = 5;
 
 // Hundreds of data directories are written: in memory if possible.
 const memoryDirectory = '/dev/shm';
 const scratch = await mkdtemp(join(existsSync(memoryDirectory) ? memoryDirectory : tmpdir(), 'power-cuts-'));
-t.teardown(() => rm(scratch, { recursive: true, force: true }));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130));
+process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
 const trace = values.trace ?? (await mkdtemp(join(tmpdir(), 'power-cuts-trace-')));
 
 async function recordTrace(t: Test): Promise<Recording> {

@@ -1,12 +1,14 @@
 import t from 'tap';
 import { startServer, stopServer } from '../../scripts/services/control.js';
 import type { ServerName } from '../../scripts/services/state.js';
+import { needsAllServers } from '../faults/faulty-stores.js';
 import { createProbes, expectFailures, expectRecovery } from '../faults/probes.js';
 import { startTestService } from '../support/service.js';
 import { freshStores } from '../support/stores.js';
 
 /** The test stops servers that `npm run services` has started. */
-const skip = process.env.SERVICES_DIR === undefined && 'needs SERVICES_DIR: npm run test:services';
+const skip =
+  needsAllServers.skip || (process.env.SERVICES_DIR === undefined && 'needs SERVICES_DIR: npm run test:services');
 
 const SERVERS: Record<string, ServerName> = { postgres: 'postgres', graph: 'neo4j', images: 's3', redis: 'redis' };
 

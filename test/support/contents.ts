@@ -39,7 +39,7 @@ export const EMPTY_CONTENTS: Awaited<ReturnType<typeof readContents>> = {
 export const idsOf = (entries: readonly { id: number }[]): number[] => entries.map(({ id }) => id);
 
 /** Returns the outbox entries that have not been delivered yet. */
-export async function findUndelivered({ db }: Pick<Stores, 'db'>) {
+async function findUndelivered({ db }: Pick<Stores, 'db'>) {
   return db.selectFrom('outbox').select(['kind', 'key', 'attempts']).where('delivered', '=', false).execute();
 }
 

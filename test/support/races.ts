@@ -10,7 +10,7 @@ import { createUserFactory, type TestUser } from './users.js';
  * The number of rounds of each race. Embedded stores run fewer: their single connection
  * serializes statements, so few interleavings are possible.
  */
-export const ROUNDS = onServices ? 50 : 15;
+const ROUNDS = onServices ? 50 : 15;
 /** The default number of concurrent rounds. */
 const IN_FLIGHT = 8;
 

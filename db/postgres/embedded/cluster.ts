@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { PGlite } from '@electric-sql/pglite';
 import { OWNER_ONLY_MODE } from '../../support/data-directory.js';
 import { syncPath, syncTree } from '../../support/durable-files.js';
@@ -17,6 +18,10 @@ import type { WorkerInput } from './messages.js';
  * - Crashes: when PostgreSQL exits or crashes, its memory is in an undefined state. The thread then ends, and `server.ts`
  *   starts a new one.
  */
+
+// V8 may end the process when it frees WebAssembly code that it has replaced by optimized code, a few megabytes in all:
+// https://github.com/nodejs/node/issues/64500
+setFlagsFromString('--no-wasm-code-gc');
 
 /** The major version of PostgreSQL in PGlite. */
 const MAJOR_VERSION = '18';

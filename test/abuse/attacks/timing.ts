@@ -102,8 +102,8 @@ const FORM = {
 };
 
 /** Returns the time until the 404 has arrived, over the attacker's only connection. */
-async function measureMs({ send, attacker, signal }: Target, { method, path, form }: Operation, post: Post) {
-  const options = { localAddress: ATTACKER, token: attacker.token, signal, ...(form && FORM) };
+async function measureMs({ send, attacker }: Target, { method, path, form }: Operation, post: Post) {
+  const options = { localAddress: ATTACKER, token: attacker.token, ...(form && FORM) };
   const began = performance.now();
   const { status } = await send(method, path(post), options);
   const elapsedMs = performance.now() - began;
