@@ -15,7 +15,7 @@ import type { Bucket, Limits } from './limits.js';
 /** Sends a request such as `GET /posts/7`. */
 export type Send = (request: string, sent?: RequestOptions) => Promise<CheckedResponse>;
 
-/** Receives every response of a client, after retries. */
+/** Receives the final response to each request, after retries. */
 export interface Observer {
   /** Called for every response of an operation, with its violations of the document. */
   onResponse(operation: string, response: CheckedResponse, violations: string[]): void;
@@ -23,7 +23,7 @@ export interface Observer {
   onExchange(method: string, path: string, sent: RequestOptions, response: CheckedResponse): void;
 }
 
-/** The requests sent in each rate limit bucket, including retries. */
+/** The number of requests in each rate limit bucket, with retries. */
 export interface RequestCounts {
   strict: number;
   general: number;
@@ -34,9 +34,9 @@ export interface Client {
   readonly counts: RequestCounts;
   /** The scheme, host and port that requests go to. */
   readonly origin: string;
-  /** The prefix of the contract's paths, without a trailing slash. */
+  /** The URL that the contract's paths are appended to, without a trailing slash. */
   readonly baseUrl: string;
-  /** Resolves when no request is in flight. A failed rule may leave requests behind, which may create accounts. */
+  /** Resolves when no request is in flight. A failed rule may leave requests in flight that create accounts. */
   idle(): Promise<void>;
   close(): void;
 }
@@ -67,9 +67,9 @@ interface ClientOptions {
 }
 
 /**
- * Creates an HTTP/1.1 client on `node:http`, which sends headers and bodies exactly as a rule gives them.
+ * Creates an HTTP/1.1 client with `node:http`. It sends headers and bodies exactly as a rule specifies them.
  *
- * It waits for the rate limits, retries 429 `rate_limit_exceeded` and 503, and checks every response against the document.
+ * It respects the rate limits, retries 429 `rate_limit_exceeded` and 503, and checks every response against the document.
  */
 export function createClient({
   baseUrl,
@@ -116,7 +116,7 @@ export function createClient({
     });
   }
 
-  /** Waits for the `Retry-After` of a 503. The request may nevertheless have taken effect. */
+  /** Waits for the `Retry-After` of a 503. The request may have taken effect despite it. */
   async function waitFor503(line: string, headers: Headers): Promise<void> {
     const seconds = Math.min(Number(headers.get('retry-after') ?? 1) || 1, MAX_RETRY_AFTER_SECONDS);
     log(`503 for ${line.split('?', 1)[0]}: retrying in ${seconds} s.`);
@@ -149,7 +149,7 @@ export function createClient({
         if (waits) limits.release(bucket);
       });
       limits.update(bucket, received.headers);
-      // Not the rate limit of the client's address: Retry-After is up to an hour, and other requests still pass.
+      // This limit concerns one email address only. Retry-After is up to an hour, and other requests still pass.
       const tooManyFailedPasswords = received.body?.code === 'too_many_failed_passwords';
       if (received.status === 429 && !tooManyFailedPasswords) limits.markExhausted(bucket, received.headers);
       if (waits && !tooManyFailedPasswords && attempt <= (MAX_RETRIES_BY_STATUS[received.status] ?? 0)) {
@@ -186,7 +186,7 @@ export function createClient({
 }
 
 /**
- * Returns the names and values of headers, of which one is repeated, as `node:http` sends them unchanged. The repeated names
+ * Returns headers as a flat list of names and values, which `node:http` sends unchanged. The names of the repeated header
  * differ in case, which HTTP ignores.
  */
 function withRepeated(headers: Record<string, string>, host: string, [name, ...values]: [string, ...string[]]) {
@@ -197,7 +197,7 @@ function withRepeated(headers: Record<string, string>, host: string, [name, ...v
 
 const isChunked = ({ headers = {} }: RequestOptions) => 'Transfer-Encoding' in headers;
 
-/** Returns the parsed JSON body, if any. Malformed JSON is returned as text, which fails the schema of every response. */
+/** Returns the parsed JSON body, or undefined. Malformed JSON is returned as text, which violates every response schema. */
 function parseBody({ headers }: http.IncomingMessage, bytes: Buffer): unknown {
   if (bytes.length === 0 || !headers['content-type']?.startsWith('application/json')) return undefined;
   try {

@@ -22,7 +22,7 @@ export function violations(operation: ContractOperation, response: ResponseData)
   ]);
 }
 
-/** Returns the violations in a response to HEAD, which must be a response to GET without the body. */
+/** Returns the violations in a response to HEAD, which is declared as for GET. Its body is not checked. */
 export function headViolations(operation: ContractOperation, response: ResponseData): string[] {
   return checkResponse(operation, response, ({ content }) => contentTypeViolations(content, response) ?? []);
 }
@@ -55,8 +55,8 @@ function headerViolations(declared: Record<string, HeaderDeclaration>, headers: 
 }
 
 /**
- * Returns the violations of the challenge of a 401 (RFC 6750): it names an error only if a token was sent and refused.
- * The body says which, so a response to HEAD cannot be checked.
+ * Returns the violations in the challenge of a 401 (RFC 6750), which names an error only if a token was sent and rejected.
+ * The body states whether it was, so a response to HEAD is not checked.
  */
 function challengeViolations({ status, headers, body }: ResponseData): string[] {
   const challenge = headers.get('WWW-Authenticate');
@@ -66,11 +66,11 @@ function challengeViolations({ status, headers, body }: ResponseData): string[] 
   return challenge === expected ? [] : [`header WWW-Authenticate: ${challenge}: expected ${expected}`];
 }
 
-/** Converts the header to a number if the schema requires an integer and the text is its canonical form. */
+/** Returns a header as a number if the schema requires an integer and the text is a canonical one. */
 const parseHeaderValue = ({ type }: Schema, value: string) =>
   type === 'integer' && /^(0|-?[1-9]\d*)$/.test(value) ? Number(value) : value;
 
-/** Returns the violations in the media type, or undefined if it is declared, so that the body can be checked. */
+/** Returns the violations in the media type, or undefined if it is declared and the body must be checked. */
 function contentTypeViolations(content: DeclaredResponse['content'], { headers }: ResponseData): string[] | undefined {
   const type = mediaType(headers);
   if (!content) return type ? ['has a body'] : [];

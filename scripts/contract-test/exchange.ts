@@ -37,7 +37,7 @@ export interface Exchange {
 
 /** A request and its response as text, without secrets. */
 export interface DescribedExchange {
-  /** A `curl` command for a POSIX shell with `<(…)`, such as bash. */
+  /** A `curl` command for bash. It may use `<(…)` and `$'…'`. */
   request: string;
   response: { status: number; headers: string[]; body: string };
 }
@@ -127,7 +127,7 @@ function headerArguments({ token, json, headers = {}, repeated }: RequestOptions
   return [
     ...(token !== undefined ? [`Authorization: Bearer ${token}`] : []),
     ...(json !== undefined ? ['Content-Type: application/json'] : []),
-    // curl sends an empty header when a semicolon ends it.
+    // With `name;`, curl sends an empty header.
     ...[...Object.entries(headers), ...values.map((value) => [repeatedName, value])].map(([name, value]) =>
       value === '' ? `${name};` : `${name}: ${value}`,
     ),
@@ -166,7 +166,7 @@ const fromBase64 = (bytes: Buffer) => `<(echo ${bytes.toString('base64')} | base
 /** Returns a process substitution that produces this number of zero bytes. */
 const ofSize = (bytes: number) => `<(head -c ${bytes} /dev/zero)`;
 
-/** Quotes a text for the shell, except the variables that stand for secrets. */
+/** Quotes a text for the shell. Variables that stand for secrets are expanded. */
 function quote(text: string): string {
   const parts = text.split(/(\$TOKEN|\$PASSWORD|\$CURRENT_PASSWORD)/).filter((part) => part !== '');
   return parts.map((part) => (part.startsWith('$') ? `"${part}"` : quoteLiteral(part))).join('') || "''";

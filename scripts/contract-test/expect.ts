@@ -47,7 +47,7 @@ interface FieldProblem {
   code: string;
 }
 
-/** Throws an ExpectationError unless the response is a 400 that names exactly these fields (`in.field`), in any order. */
+/** Throws an ExpectationError unless the response is a 400 that names exactly these fields (`in.field`), each problem once. */
 export function expectProblems(response: CheckedResponse, ...expected: string[]): CheckedResponse {
   const { errors = [] } = expectStatus(response, 400).body as { errors?: FieldProblem[] };
   const named = [...new Set(errors.map((error) => `${error.in}.${error.field}`))].sort();
@@ -88,7 +88,7 @@ export function expectErrorShape(response: CheckedResponse): CheckedResponse {
   return response;
 }
 
-/** Throws an ExpectationError unless the response clears the session cookie. */
+/** Throws an ExpectationError unless the session cookie is set to an empty value. */
 export const expectClearedCookie = (response: CheckedResponse) =>
   expectThat(/^fc_session_token=;/.test(response.headers.get('set-cookie') ?? ''), 'a cleared cookie', response);
 
@@ -111,7 +111,7 @@ export const expectNoRateLimit = (response: CheckedResponse) =>
 /** The allowed difference between the clocks of the service and of this machine. */
 const CLOCK_TOLERANCE_MS = 5 * 60_000;
 
-/** Throws an ExpectationError unless a value of the response is a timestamp of about now. */
+/** Throws an ExpectationError unless a value of the response is a timestamp within five minutes of now. */
 export function expectCurrentTime(response: CheckedResponse, field: string, time: string): void {
   expectTimestamp(response, field, time);
   expectThat(

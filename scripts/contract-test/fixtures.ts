@@ -21,7 +21,7 @@ export async function publish(author: User, form: Record<string, string | File> 
   return (await author.send(201, 'POST /posts/create', { form: { title: 'A title', text: 'A text', ...form } })).body;
 }
 
-/** Searches the feed for a post, in pages of this size. The pages overlap, because posts may be deleted or hidden meanwhile. */
+/** Searches the feed for a post, and returns the last page. Pages overlap, because posts may be deleted or hidden meanwhile. */
 export async function findInFeed(
   { send }: Requester,
   { id }: Pick<Post, 'id'>,
@@ -35,7 +35,7 @@ export async function findInFeed(
   }
 }
 
-/** Makes two users friends by a request of `one` to `other`. */
+/** Makes two users friends: `one` sends the request. */
 export const makeFriends = async (one: User, other: User) => {
   await one.send(200, `POST /friends/request?to=${other.id}`);
   await other.send(200, `POST /friends/accept?from=${one.id}`);
@@ -52,7 +52,7 @@ export async function clearRelation(one: User, other: User): Promise<void> {
 export const PRIVACIES = ['public', 'private', 'was-public', 'was-private'] as const;
 export type Privacy = (typeof PRIVACIES)[number];
 
-/** The relations of a viewer to an owner. */
+/** The relations of a viewer to an owner. The owner sent `requested` a friend request. */
 export const VIEWERS = [
   'owner',
   'friend',
@@ -113,7 +113,7 @@ async function createOwned(
 /** Returns the visibility fixture, which is created on first use. */
 export const visibilityFixture = (users: TestUsers): Promise<VisibilityFixture> =>
   users.shared('visibility fixture', async () => {
-    // A service may store a pair of users in the order of their ids: some owners have lower ids than the viewers.
+    // A service may store a pair of users in the order of their ids, so only some owners have lower ids than the viewers.
     const older = { private: await users.register(), public: await users.register() };
     const createdUsers = await Promise.all(Array.from({ length: 6 }, () => users.register()));
     const owners = { ...older, 'was-private': await users.register(), 'was-public': await users.register() };
@@ -135,7 +135,7 @@ export const visibilityFixture = (users: TestUsers): Promise<VisibilityFixture> 
     return { viewers, owned: Object.fromEntries(owned) as VisibilityFixture['owned'] };
   });
 
-/** Returns the private owner of the visibility fixture, with the viewers. Rules must not change these accounts. */
+/** Returns the private account of the visibility fixture and the viewers. Rules must not change them. */
 export const privateProfile = async (users: TestUsers) => {
   const { owned, viewers } = await visibilityFixture(users);
   return { ...owned.private, ...viewers };

@@ -1,6 +1,6 @@
 import { samples } from './images.js';
 
-/** A word for metadata, which cleaning must remove. */
+/** Metadata that the service must remove. */
 export const SECRET = 'Identifying';
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');

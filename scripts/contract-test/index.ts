@@ -88,7 +88,7 @@ async function selectIds({ only, skip, 'only-failed': onlyFailed, slow }: Argume
   return new Set(ids);
 }
 
-/** Returns signals for Ctrl-C: the first one stops checking, the second one the deletion of the accounts. */
+/** Returns abort signals: the first Ctrl-C stops the checks, the second one the deletion of the accounts. */
 function interruptSignals() {
   const [checking, deleting] = [new AbortController(), new AbortController()];
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

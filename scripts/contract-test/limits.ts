@@ -12,9 +12,9 @@ export interface BucketState {
 
 export interface Limits {
   readonly states: Readonly<Record<Bucket, BucketState>>;
-  /** Waits until one more request fits into the window. */
+  /** Waits until the window has room for a request, and reserves it. */
   acquire(bucket: Bucket): Promise<void>;
-  /** Must be called once after every `acquire`, also if the request failed. */
+  /** Must be called once after every `acquire`, even if the request fails. */
   release(bucket: Bucket): void;
   /** Updates a bucket from the headers of a response. */
   update(bucket: Bucket, headers: Headers): void;
@@ -53,7 +53,7 @@ export function createLimits(log: (line: string) => void, signal: AbortSignal): 
           const until = new Date(resetsAt).toTimeString().slice(0, 8);
           log(`The ${bucket} rate limit of ${limit} is used up: waiting ${formatDuration(waitMs)}, until ${until}.`);
         }
-        // Responses in flight may announce a new window.
+        // Requests in flight may turn out not to be counted.
         await sleep(remaining > 0 ? Math.min(waitMs, 20) : waitMs, undefined, { signal });
       }
       state.inFlight += 1;

@@ -8,7 +8,7 @@ import { version } from './document.js';
 const NAME = 'social-posting-contract-test';
 const FOLDER = '.build/contract-test-package';
 
-/** Returns the license texts of the bundled packages, which require that copies include them. */
+/** Returns the license texts of the bundled packages. The licenses require that copies include them. */
 async function readLicenses(inputs: string[]): Promise<string> {
   const folders = inputs.map((path) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]);
   const texts = [...new Set(folders)].sort().map(async (folder) => {

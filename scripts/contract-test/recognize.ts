@@ -6,7 +6,7 @@ const UNKNOWN_PATH = '/contract-test/no-such-path';
 
 const isJsonError = ({ body }: ReceivedResponse) => typeof body === 'object' && typeof body?.message === 'string';
 
-/** Returns whether an empty login was rejected with the error shape of the contract: `errors` with `in` and `field`. */
+/** Returns whether an empty login was rejected as in the contract: `errors` name email and password by `in` and `field`. */
 function namesLoginFields({ status, body }: ReceivedResponse): boolean {
   if (status !== 400 || !Array.isArray(body?.errors)) return false;
   const named = body.errors.map((problem: { in?: string; field?: string }) => `${problem?.in}.${problem?.field}`);
@@ -17,7 +17,7 @@ function namesLoginFields({ status, body }: ReceivedResponse): boolean {
  * Checks with a few unauthenticated requests that the service is an implementation of the contract, even a faulty one. It
  * must reject an empty login as the contract says, or return 401 for protected paths and 404 for an unknown one.
  *
- * @throws CommandError otherwise
+ * @throws CommandError otherwise, and for 429 or 503
  */
 export async function recognize({ send, baseUrl }: Client): Promise<void> {
   const sendAvailable = async (...[request, sent]: Parameters<Send>) => {

@@ -27,7 +27,7 @@ function groupBy(outcomes: readonly Outcome[], keyOf: (outcome: Outcome) => stri
   return groups;
 }
 
-/** Counts the outcomes of each kind. Known failures are counted separately from other failures. */
+/** Counts the outcomes of each verdict. Known failures are counted separately from other failures. */
 export function countVerdicts(outcomes: readonly Outcome[]) {
   const count = (verdict: Outcome['verdict']) => outcomes.filter((outcome) => outcome.verdict === verdict).length;
   const failed = outcomes.filter(isUnexpectedFailure).length;
@@ -40,7 +40,7 @@ export function countVerdicts(outcomes: readonly Outcome[]) {
   };
 }
 
-/** Returns the reason why a rule counts as skipped in JUnit, or undefined if it counts as passed or failed. */
+/** Returns the reason why a rule counts as skipped in JUnit, or undefined if it does not. */
 export function skipReason({ verdict, known, reason, failure }: Outcome): string | undefined {
   if (verdict === 'failed' && known) return `known failure: expected ${failure?.expected}`;
   return verdict === 'not-run' ? `not run: ${reason}` : reason;

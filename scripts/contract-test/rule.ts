@@ -2,7 +2,7 @@ import type { TestUsers } from './users.js';
 
 /** One statement of the contract, with a check over HTTP. */
 export interface Rule {
-  /** `<subject>.<operation or noun>.<aspect>`. An id never changes, even if the sentence is reworded. */
+  /** Parts separated by dots: `posts.list.order.feed`. An id never changes, even if the sentence is reworded. */
   id: string;
   /** The required behavior, understandable without other documents. */
   sentence: string;
@@ -11,7 +11,7 @@ export interface Rule {
   slow?: boolean;
 }
 
-/** A group of rules, which are checked one after the other and may share users. */
+/** Rules that are checked one after the other, in this order, and may share users. */
 export interface Subject {
   name: string;
   rules: Rule[];

@@ -2,7 +2,7 @@
  * Runs the contract tests against a service.
  *
  * Subjects of a group run concurrently. The rules of a subject run in order. One client sends all requests, within the rate
- * limits, and passes every exchange to two observers: the document check, whose results are rules too, and the account
+ * limits, and passes every exchange to two observers: the document check, which has rules of its own, and the account
  * registry. At the end, a second client deletes all registered accounts, because an interrupt stops the first one.
  */
 
@@ -41,7 +41,7 @@ export interface Settings {
   bail: boolean;
   log(line: string): void;
   onProgress(done: number, total: number): void;
-  /** Called after the last rule, before the accounts are deleted. Deletion may take long. */
+  /** Called before the accounts are deleted. Deletion may take long. */
   onRulesChecked(run: Run): Promise<void>;
   /** Stops checking; the accounts are still deleted. */
   signal: AbortSignal;
@@ -82,10 +82,10 @@ export interface Run {
 /** Returns whether an outcome makes the run fail. */
 export const isUnexpectedFailure = ({ verdict, known }: Outcome) => verdict === 'failed' && !known;
 
-/** The approximate number of requests of a full run, including the deletion of its accounts. A test checks it. */
+/** The approximate number of requests of a run without slow rules, including account deletion. A test checks it. */
 export const FULL_RUN_REQUESTS: RequestCounts = { strict: 640, general: 5200 };
 
-/** A rule for each operation of the document, which every response of a run is checked against. */
+/** A rule for each operation. It checks the responses to the requests of all other rules. */
 const documentRules = contract.map(({ id, method, path }) => ({
   operation: id,
   id: `document.${id}`,
@@ -101,7 +101,7 @@ export const allRules: readonly Pick<Rule, 'id' | 'sentence' | 'slow'>[] = [
  * Checks the selected rules, and deletes all accounts that they created.
  *
  * @throws NoResponseError if the service does not respond
- * @throws CommandError if it is not an implementation of the contract
+ * @throws CommandError if it does not implement the contract or is too busy
  */
 export async function run(settings: Settings): Promise<Run> {
   const { abortSignal, log, seed } = settings;
@@ -232,7 +232,7 @@ async function describeFailure(error: unknown): Promise<Failure> {
 
 const truncated = (text: string) => shorten(maskSecrets(text), 800);
 
-/** Checks every response of a run against the document. */
+/** Collects, for each operation, the first response that violates the document. */
 function createDocumentCheck() {
   const requested = new Set<string>();
   const failures = new Map<string, { violations: string[]; exchange: Exchange }>();
@@ -262,7 +262,7 @@ function estimate(states: Readonly<Record<Bucket, BucketState>>, ruleCount: numb
     const count = Math.ceil(requests * share);
     const { limit, remaining = 0, resetsAt = Date.now() } = states[bucket as Bucket];
     if (limit === undefined) return { text: `${count} ${bucket} requests (limit unknown)`, waitMs: 0 };
-    // The length of a window is unknown, but at least the rest of the current one.
+    // The length of a window is unknown: the rest of the current one is a minimum.
     const windows = Math.max(0, Math.ceil((count - remaining) / limit));
     return {
       text: `${count} ${bucket} requests (${limit} in a window)`,

@@ -37,13 +37,13 @@ export interface TestUsers {
   readonly origin: string;
   /** Sends requests without credentials, except those in `sent`. */
   anonymous: Requester;
-  /** Returns the fields of a new user. The same seed gives the same users. */
+  /** Returns the fields of a new user. The seed determines the sequence of users. */
   newUser(): NewUser;
   /** Logs in and returns the response, which has the token and the cookie. */
   login(user: Pick<NewUser, 'email' | 'password'>, headers?: Record<string, string>): Promise<CheckedResponse>;
   /** Registers a new user and logs in. */
   register(): Promise<User>;
-  /** Returns the user with this name, who is registered on first use and shared between rules. */
+  /** Returns the user with this key, who is registered on first use and shared between rules. */
   sharedUser(name: string): Promise<User>;
   /** Returns the value with this key, which is created on first use and shared between rules. */
   shared<T>(key: string, create: () => Promise<T>): Promise<T>;
@@ -129,7 +129,7 @@ export function createAccountRegistry(): AccountRegistry {
   };
 }
 
-/** Registrations are limited because each costs the service several password hashes. */
+/** Limited because registration and login each cost the service a password hash. */
 const MAX_CONCURRENT_REGISTRATIONS = 3;
 
 export function createTestUsers(client: Client, seed: string): TestUsers {
@@ -151,7 +151,7 @@ export function createTestUsers(client: Client, seed: string): TestUsers {
     anonymous,
     newUser() {
       const hex = nextHash();
-      // Passwords may not contain sequences and repeats. One rule uses the username as part of a password.
+      // Dashes, because passwords must not contain sequences or repeats. A rule uses the username in a password.
       const username = `test${insertDashes(hex.slice(0, 12))}`;
       const password = `Quiet.7${insertDashes(hex.slice(12, 28))}`;
       return { name: 'Contract Tester', username, email: `${username}@example.org`, password };

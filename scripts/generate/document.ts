@@ -42,7 +42,7 @@ export interface Operation {
   summary: string;
   secured: boolean;
   rateLimit: string;
-  /** Whether the operation refuses every body, even `{}`. */
+  /** Whether the operation rejects every body, even `{}`. */
   noBody: boolean;
   query: Schema;
   pathParameters: Schema;
@@ -56,7 +56,7 @@ export interface Operation {
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 const RATE_LIMITS = ['strict', 'general'];
 
-/** Replaces every local `$ref` by its target. Recursive schemas are not supported. */
+/** Returns a copy with every local `$ref` replaced by its target. Recursive schemas are not supported. */
 export function resolveReferences(document: unknown): Document {
   const resolve = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(resolve);
@@ -78,7 +78,7 @@ function lookUp(document: unknown, reference: string): unknown {
 /**
  * Returns the operations of a document.
  *
- * @throws Error when an operation lacks a property that the service relies on
+ * @throws Error if an operation lacks a property that the service relies on
  */
 export function operationsOf(document: Document): Operation[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>

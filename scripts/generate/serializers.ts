@@ -25,7 +25,7 @@ export async function generateSerializers(operations: Operation[]): Promise<stri
   return `${COMMONJS_PRELUDE}${withStableIds(modules.join('\n\n'))}\n\nexport const serializers = {\n${table.join('\n')}\n};\n`;
 }
 
-/** Numbers the ids of schemas by their appearance, because fast-json-stringify counts them across all calls in a process. */
+/** Numbers schema ids in order of appearance, because fast-json-stringify counts them across all calls in a process. */
 function withStableIds(code: string): string {
   const ids = new Map<string, number>();
   return code.replace(/(__fjs_[a-z]+_)(\d+)/g, (id, prefix) => {

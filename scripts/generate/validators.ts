@@ -12,7 +12,7 @@ const mapProperties = (schema: Schema, map: (property: Schema) => Schema): Schem
   ),
 });
 
-/** Returns a schema that accepts any value for a file: its signature is checked when it is read. */
+/** Returns a schema that accepts any value for a file, whose signature is checked on reading. */
 const withoutFiles = (schema: Schema): Schema =>
   mapProperties(schema, (property) => (isFile(property) ? {} : property));
 
@@ -25,8 +25,8 @@ const schemasOf = ({ query, pathParameters, headerParameters, body }: Operation)
 });
 
 /**
- * Returns a schema that checks the maximum length of a string first, and nothing else if it is exceeded. Without it, Ajv
- * would match the pattern against input of any length.
+ * Returns a schema that checks `minLength` and `pattern` only if `maxLength` is met. With `allErrors`, Ajv would otherwise
+ * match the pattern against input of any length.
  */
 const checkMaxLengthFirst = (schema: Schema): Schema => {
   const { maxLength, minLength, pattern, ...rest } = schema;

@@ -1,7 +1,7 @@
 import { expectCode, expectEqual, expectProblems, expectThat } from '../expect.js';
 import { rule, type Subject } from '../rule.js';
 
-/** Invalid registrations have several invalid fields each, because the strict rate limit allows few of them. */
+/** Most invalid registrations have several invalid fields, because the strict rate limit allows few requests. */
 export const accounts: Subject = {
   name: 'Registration and accounts',
   rules: [

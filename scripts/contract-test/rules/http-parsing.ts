@@ -2,7 +2,7 @@ import { expectCode, expectErrorShape, expectProblems, expectThat, SkippedError 
 import { type Rule, rule } from '../rule.js';
 import type { TestUsers } from '../users.js';
 
-/** Throws a SkippedError if another server, such as a gateway, parses requests before the service receives them. */
+/** Throws a SkippedError if another server, such as a gateway, parses requests before the service does. */
 async function expectOwnParser({ anonymous }: TestUsers): Promise<void> {
   // The service itself responds to valid HTTP.
   expectErrorShape(await anonymous.send(404, 'GET /none'));
@@ -11,7 +11,7 @@ async function expectOwnParser({ anonymous }: TestUsers): Promise<void> {
   throw new SkippedError('another server responds to invalid HTTP');
 }
 
-/** Rules about requests that the HTTP parser refuses or that repeat a header. */
+/** Rules about requests that the HTTP parser rejects or that repeat a header. */
 export const parsingRules: Rule[] = [
   rule(
     'http.errors.invalid-http',

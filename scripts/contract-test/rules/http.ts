@@ -6,10 +6,10 @@ import { rule, type Subject } from '../rule.js';
 import type { Requester } from '../users.js';
 import { parsingRules } from './http-parsing.js';
 
-/** Paths that are not operations of the contract. */
+/** The document and its explorer, which are not operations. */
 const DOCUMENT_PATHS = ['/docs', '/openapi.yaml', '/openapi.json'];
 
-/** Every path, with an example and the methods that it supports. */
+/** Every path, with an example path and the supported methods. */
 const paths = [...new Set(contract.map(({ path }) => path)), ...DOCUMENT_PATHS].map((path) => {
   const operations = contract.filter((operation) => operation.path === path);
   const methods = operations.length === 0 ? ['GET'] : operations.map(({ method }) => method);
@@ -34,7 +34,7 @@ const expectCommonHeaders = (response: CheckedResponse) =>
     response,
   );
 
-/** Headers that are equal in the responses to HEAD and GET. */
+/** Headers that must be equal for HEAD and GET. */
 const HEADERS_EQUAL_FOR_HEAD = [
   'content-type',
   'content-length',
@@ -46,7 +46,7 @@ const HEADERS_EQUAL_FOR_HEAD = [
 
 const parseAllow = (allow: string | null) => (allow ?? '').split(/, */).sort();
 
-/** Requests a path by GET and HEAD, and checks that both responses have the same headers. */
+/** Requests a path by GET and HEAD, and checks that HEAD returns the same headers and no body. */
 async function expectHeadLikeGet({ send }: Requester, path: string): Promise<void> {
   const [get, head] = [await send(200, `GET ${path}`), await send(200, `HEAD ${path}`)];
   expectEqual(head, 'the number of bytes', head.bytes.length, 0);
@@ -86,7 +86,7 @@ export const http: Subject = {
           await send(405, `GET ${path}`);
           await send(405, `HEAD ${path}`);
         }
-        // No operation has this literal path, so it is an id.
+        // No operation has this literal path: “image” is an id.
         await send(404, 'GET /posts/image');
       },
     ),

@@ -7,11 +7,11 @@ import { rule, type Subject } from '../rule.js';
 import type { TestUsers } from '../users.js';
 import { validRequest } from './operations.js';
 
-/** Higher limits and longer windows are not tested: that would burden a service that is not set up for tests. */
+/** Higher limits and longer windows are not tested, to spare a service that is not set up for tests. */
 const MAX_REQUESTS = { strict: 300, general: 2000 };
 const MAX_WINDOW_SECONDS = 20;
 
-/** The number of operations that are requested over the limit. A service may delay a client that continues. */
+/** The maximum number of operations requested over the limit. A service may delay clients that continue. */
 const MAX_OPERATIONS_OVER_LIMIT = 4;
 
 interface RateLimitState {
@@ -33,7 +33,7 @@ function rateLimitOf(response: CheckedResponse): RateLimitState {
   return { limit, remaining, resetSeconds };
 }
 
-/** Returns the policy of a response. Its standard fields must state the same numbers as the `X-RateLimit` headers. */
+/** Returns `RateLimit-Policy`. Checks that it and `RateLimit` state the same numbers as the `X-RateLimit` headers. */
 function policyOf(response: CheckedResponse): string {
   const { limit, remaining, resetSeconds } = rateLimitOf(response);
   const policy = response.headers.get('ratelimit-policy') ?? '';
@@ -45,7 +45,7 @@ function policyOf(response: CheckedResponse): string {
   return policy;
 }
 
-/** Sends a request that is rejected without changing anything, but counts against the rate limit. */
+/** Sends a request that changes nothing, but counts against the rate limit. */
 const sendRejected = (users: TestUsers, operation: ContractOperation, sent: RequestOptions = {}) => {
   const wanted = operation.secured ? [401, 429] : [400, 429];
   return users.anonymous.send(wanted, validRequest(operation), {
@@ -151,10 +151,10 @@ type CountedCase = [
   send: (users: TestUsers) => Promise<CheckedResponse>,
 ];
 
-/** Not taken from the document, so that a wrong document is found. All other operations are in the general bucket. */
+/** Not read from the document, to detect errors in it. All other operations are in the general bucket. */
 const STRICT_OPERATIONS = ['register', 'login', 'deleteAccount'];
 
-/** Every operation, and requests outside of them, with the bucket in which each counts once. */
+/** Every operation, and other requests, with the bucket in which each counts once. */
 const COUNTED: CountedCase[] = [
   ...contract.map(
     (operation): CountedCase => [

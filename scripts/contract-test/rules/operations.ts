@@ -29,7 +29,7 @@ export function exampleBody(
 const JSON_TYPE = contentType('application/json');
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** Rules that hold for every operation, checked on one or two of them. */
+/** Rules that hold for every operation, each checked on some of them. */
 export const operations: Subject = {
   name: 'Every operation',
   rules: [

@@ -29,7 +29,7 @@ export const slow: Subject = {
       async (users) => {
         const user = await users.register();
         const unused: string = (await users.login(user)).body.token;
-        // Another session reads the list, because the session that reads it is being used.
+        // Another session reads the list, because reading updates last_used_at.
         const observer: string = (await users.login(user)).body.token;
         const list = () => users.anonymous.send(200, 'GET /auth/sessions', { token: observer });
         const lastUsedAt = ({ body }: CheckedResponse) =>
@@ -101,7 +101,7 @@ export const slow: Subject = {
         const { email: known } = await users.register();
         const { email: unknown, username: malformed } = users.newUser();
         const emails = { known, unknown, malformed };
-        // Other work on the machine only adds time. So the fastest responses are compared, of more requests if they differ.
+        // Other work on the machine only adds time, so the fastest responses are compared, with more requests if they differ.
         const fastestMs = { known: Infinity, unknown: Infinity, malformed: Infinity };
         const ratios = () => [fastestMs.unknown / fastestMs.known, fastestMs.malformed / fastestMs.known];
         const agree = () => ratios().every((ratio) => ratio > 0.6 && ratio < 1.6);

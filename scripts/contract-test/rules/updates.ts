@@ -25,7 +25,7 @@ const getUpdatedAccount = (users: TestUsers) =>
 
 type UpdatedAccount = Awaited<ReturnType<typeof getUpdatedAccount>>;
 
-/** Checks the account on every route that shows it. */
+/** Checks the account on the routes that show it. */
 async function expectEverywhere({ user, friend, post, profile }: UpdatedAccount): Promise<void> {
   const { id, name, username, profile_link } = profile;
   const account = { id, name, username, email: user.email };

@@ -69,7 +69,7 @@ async function expectSameAsMissing(response: CheckedResponse, missing: () => Pro
     expectEqual(response, 'the body, as for a missing one', response.body, (await missing()).body);
 }
 
-/** Checks GET, HEAD and a GET with If-None-Match, which is `*` without an ETag. Returns the response to GET. */
+/** Checks GET, HEAD and a GET with If-None-Match: the ETag, or `*` if none is given. Returns the response to GET. */
 async function expectReads(
   { sender, expected, viewer }: ViewerCase,
   path: string,
@@ -238,7 +238,7 @@ const VISIBILITY_RULES: [
   ],
 ];
 
-/** Checks every kind of viewer with all content of every kind of account. */
+/** Every kind of viewer with the content of every kind of account. */
 export const viewers: Subject = {
   name: 'Visibility',
   rules: VISIBILITY_RULES.flatMap(([id, sentence, check]) =>

@@ -5,7 +5,7 @@ import { rule } from '../../rule.js';
 import { exampleBody } from '.././operations.js';
 import { getUser } from './requests.js';
 
-/** Spellings of an integer that lenient parsers accept. The contract accepts the canonical form only. */
+/** Values that the contract rejects, most of which a lenient parser accepts as integers. */
 const INTEGER_SPELLINGS: [description: string, rewrite: (digits: string) => string][] = [
   ['empty', () => ''],
   ['a blank', () => '%20'],

@@ -25,7 +25,7 @@ const MALFORMED_FORMS: [type: string, body: string][] = [
   [FORM_TYPE, '{}'],
 ];
 
-/** Rules whose requests have only invalid fields, so that a media type that is wrongly accepted changes nothing. */
+/** The requests are invalid in other ways too, so that a media type that is wrongly accepted changes nothing. */
 export const mediaTypeRules = withBody.map((operation) =>
   rule(
     `bodies.type.${operation.id}`,

@@ -6,7 +6,7 @@ import { rule } from '../../rule.js';
 import { validRequest } from '.././operations.js';
 import { EMPTY_BODIES, FORM, getSender } from './requests.js';
 
-/** Bodies of several types and framings, none of which is empty, with the names of their fields. */
+/** Nonempty bodies of several types and framings, with the fields that a 400 can name. */
 const BODIES: [description: string, sent: RequestOptions, ...fields: string[]][] = [
   ['a JSON object', { body: '{"a":1,"__proto__":2}', headers: contentType('application/json') }, 'a', '__proto__'],
   [
@@ -37,7 +37,7 @@ const UNUSUAL_BODIES: typeof BODIES = [
   ['a form without a boundary', { body: '--form--\r\n', headers: contentType('multipart/form-data') }],
 ];
 
-/** Operations of different methods that are checked with the unusual bodies. A few operations are enough. */
+/** Operations of different methods. A few of them are enough for the unusual bodies. */
 const OPERATIONS_FOR_UNUSUAL_BODIES = ['getCurrentAccount', 'likePost', 'deleteOtherSessions', 'sendFriendRequest'];
 
 const withoutBody = contract.filter(({ requestBody }) => !requestBody);

@@ -5,7 +5,7 @@ import type { TestUsers, User } from '../../users.js';
 
 export const getUser = (users: TestUsers) => users.sharedUser('bodies');
 
-/** Returns the user who sends the request. `logout` gets its own user, whose session may end. */
+/** Returns the sender of a request, who may be anonymous. `logout` has its own, whose session may end. */
 export const getSender = async (
   users: TestUsers,
   { id, secured }: ContractOperation,
@@ -18,7 +18,7 @@ export const getSender = async (
 /** A form with an undocumented field only, so that a form that is wrongly accepted changes nothing. */
 export const FORM = rawForm({ name: 'extra', content: '1' });
 
-/** Bodies without a byte, of several types and framings. */
+/** Empty bodies of several types and framings. */
 export const EMPTY_BODIES: RequestOptions[] = [
   { body: '', headers: contentType('application/json') },
   { body: '', headers: contentType('multipart/form-data') },

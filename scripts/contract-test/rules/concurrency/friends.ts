@@ -10,7 +10,7 @@ const idsAt = async ({ send }: User, path: string): Promise<number[]> => idsOf((
 
 type Relation = 'none' | 'requested by one' | 'requested by other' | 'friends';
 
-/** Returns the relation between the two users, which both must see in the same way. */
+/** Returns the relation between two users. Checks that a friendship is mutual. */
 async function relationOf({ one, other }: Pair): Promise<Relation> {
   const [friends, friendsOfOther] = [await idsAt(one, '/friends'), await idsAt(other, '/friends')];
   const [toOne, toOther] = [await idsAt(one, '/friends/requests'), await idsAt(other, '/friends/requests')];
@@ -32,7 +32,7 @@ function relationAfter([user, line]: Request, { one }: Pair): Relation {
   return user === one ? 'requested by one' : 'requested by other';
 }
 
-/** Races between requests of two users, each from the relation that `prepare` creates. */
+/** Races between requests of two users, each starting from the relation that `prepare` creates. */
 const RELATION_RACES: [
   id: string,
   description: string,

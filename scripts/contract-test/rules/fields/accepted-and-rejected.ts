@@ -10,11 +10,11 @@ const namesField = ({ body }: CheckedResponse, field: string) =>
     (problem: { in: string; field: string }) => problem.in === 'body' && problem.field === field,
   );
 
-/** Returns whether the response rejects this field, or fails without naming any. */
+/** Returns whether the response rejects this field, or fails without listing errors. */
 const rejects = (response: CheckedResponse, field: string) =>
   response.status >= 400 && (namesField(response, field) || !response.body?.errors);
 
-/** Returns the number of requests that send all invalid values. Each sends one per field: a 400 names every field. */
+/** Returns the number of requests that send all invalid values, one per field in each: a 400 names every field. */
 const maxInvalidCount = (fields: readonly Field[]) => Math.max(...fields.map((field) => FIELDS[field].invalid.length));
 
 /** Sends all invalid values of an endpoint, one request per index. Fields with fewer values repeat them. */
@@ -31,7 +31,7 @@ const validResults = (users: TestUsers, endpoint: Endpoint) =>
     const values = endpoint.fields.map((field) => {
       const count = FIELDS[field].valid(() => '0123456789ab').length;
       return Array.from({ length: count }, (_, index): Sample => {
-        // The same unique text for every call: a value may contain it several times.
+        // All calls return the same text, because a value may contain it several times.
         const [, ...digits] = users.newUser().username.split('-');
         const unique = digits.join('');
         const value = FIELDS[field].valid(() => unique)[index] ?? '';

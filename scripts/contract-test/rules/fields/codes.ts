@@ -5,7 +5,7 @@ import { samples } from '../../images.js';
 import { rule } from '../../rule.js';
 import type { TestUsers } from '../../users.js';
 
-/** A group of invalid requests, each with all its problems (`in.field code`). */
+/** The responses to invalid requests, each with all expected problems (`in.field code`). */
 type Cases = readonly (readonly [response: Promise<CheckedResponse>, ...problems: string[]])[];
 
 const GROUPS: [id: string, description: string, send: (users: TestUsers) => Promise<Cases>][] = [

@@ -5,7 +5,7 @@ import type { TestUsers, User } from '../../users.js';
 import { updatedUser } from './users.js';
 import { FIELDS, type Field } from './values.js';
 
-/** Returns an invalid value for each field. A field with fewer values repeats them. */
+/** Returns the invalid values with this index. A field with fewer values repeats them. */
 const invalidForm = (fields: readonly Field[], index: number): Partial<Record<Field, string>> =>
   Object.fromEntries(fields.map((field) => [field, FIELDS[field].invalid[index % FIELDS[field].invalid.length]]));
 
@@ -79,7 +79,7 @@ export const ENDPOINTS: Endpoint[] = [
         json: { email: identity.email, password: identity.password },
       });
       const readResponse = await users.anonymous.send([200, 401], 'GET /auth/me', { token: login.body?.token });
-      // A successful login shows that the password was stored as it was sent.
+      // A successful login shows that the password is valid as it was sent.
       return {
         samples,
         response,

@@ -3,7 +3,7 @@ import { textForm } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import { exactUser, updatedUser } from './users.js';
 
-/** Returns fields that equal the username or the email of an account, in different spellings. */
+/** Returns the username and the email of an account in spellings that count as equal. */
 const equalFields = (username: string, email: string): Record<string, string>[] => [
   { username },
   { username: username.toUpperCase() },
@@ -12,7 +12,7 @@ const equalFields = (username: string, email: string): Record<string, string>[] 
   { email: ` ${email.toUpperCase()} ` },
 ];
 
-/** Pairs of endings that are equal under NFKC case folding. */
+/** Username endings that are equal under NFKC case folding. */
 const EQUAL_UNDER_FOLDING = [
   ['k', '\uff2b'],
   ['\u212a', 'k'],

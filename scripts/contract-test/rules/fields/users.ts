@@ -1,7 +1,7 @@
 import type { TestUsers } from '../../users.js';
 import { longestEmail } from './values.js';
 
-/** Returns a user whose account `PUT /profiles/me` changes. */
+/** Returns the user whose account the rules update. */
 export const updatedUser = (users: TestUsers) => users.shared('updated user', users.register);
 
 /**

@@ -1,7 +1,7 @@
 import { insertDashes } from '../../../insert-dashes.js';
 
 export const FISH = '🐟';
-/** Characters that JavaScript or the patterns of openapi.yaml treat as white space. */
+/** Characters that JavaScript or the patterns of openapi.yaml treat as whitespace. */
 const WHITE_SPACE = [...'\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2003\u200a\u2028\u2029\u202f\u205f\u3000\ufeff'];
 const CONTROL = [...'\x07\x1b\x7f\u0080\u009f'];
 const FORMAT = [...'\u00ad\u061c\u200b\u200d\u200e\u202e\u2060\ufeff\u{e0001}'];
@@ -15,7 +15,7 @@ const VERBATIM = [
 const LINE_BREAKS = ['\tone\ntwo\r\nthree\rfour\n'];
 
 interface Values {
-  /** Accepted values. A pair is the value sent and the value stored; `''` stands for the trimmed value. */
+  /** Accepted values. In a pair, the second is the stored value; `''` stands for the trimmed value. */
   valid: (unique: () => string) => (string | [sent: string, stored: string])[];
   invalid: string[];
 }
@@ -48,7 +48,7 @@ export const FIELDS = {
   text: textValues(10_000, LINE_BREAKS),
   username: {
     valid: (unique) => [
-      // One character: chosen from the hash so that it is unlikely to be taken.
+      // One character, from a hash, so that it is unlikely to be taken.
       String.fromCodePoint(0x20000 + (Number.parseInt(unique().slice(0, 8), 16) % 40_000)),
       unique().padEnd(50, 'u'),
       unique() + FISH.repeat(50 - unique().length),

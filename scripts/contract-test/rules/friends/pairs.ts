@@ -10,8 +10,8 @@ interface Pair {
 }
 
 /**
- * Creates a rule about two users without a relation. It is checked with both orders of their ids, because a service may
- * store a pair in that order.
+ * Creates a rule about two users, at first without a relation. It is checked with the users in both orders, because a
+ * service may store a pair in the order of ids.
  */
 export const pairRule = (id: string, sentence: string, check: (pair: Pair, users: TestUsers) => Promise<void>) =>
   rule(id, sentence, async (users) => {
@@ -27,7 +27,7 @@ export const pairRule = (id: string, sentence: string, check: (pair: Pair, users
 
 export const includesId = ({ body }: CheckedResponse, id: number) => idsOf(body).includes(id);
 
-/** Returns whether another user is in a user's lists of friends and incoming requests: in one, both or none. */
+/** Returns which of a user's lists contain another user: friends, incoming requests, both or none. */
 async function relationSeenBy({ send }: Requester, other: number): Promise<string> {
   const friends = includesId(await send(200, 'GET /friends'), other);
   const requested = includesId(await send(200, 'GET /friends/requests'), other);

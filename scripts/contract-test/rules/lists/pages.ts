@@ -14,7 +14,7 @@ interface List {
 }
 
 /**
- * Checks a list against its expected posts. The feed is read again, up to five times, if other users publish meanwhile.
+ * Checks a list against its expected posts. The feed is checked up to five times if other users publish meanwhile.
  *
  * @throws ExpectationError if `check` fails on a feed that has not changed
  * @throws SkippedError if the feed keeps changing

@@ -12,7 +12,7 @@ async function expectSameAsSingle({ send }: User, response: CheckedResponse, ent
   expectEqual(response, 'the entry with comments, as the single post', { ...entry, comments: [] }, single.body);
 }
 
-/** Counts the posts of the feed by halving, since a service that is in use may have many. */
+/** Counts the posts of the feed by binary search, because a service in use may have many. */
 async function countFeedPosts({ send }: User): Promise<number> {
   const hasPostAt = async (offset: number) => (await send(200, `GET /posts?limit=1&offset=${offset}`)).body.length > 0;
   let count = 1;

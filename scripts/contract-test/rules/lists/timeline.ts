@@ -25,7 +25,7 @@ interface Timeline {
   friend: User;
 }
 
-/** Publishes posts concurrently, so that some may have the same `created_at`. */
+/** Publishes posts concurrently, so that some may share a `created_at`. `special` replaces the first forms. */
 async function publishMany(author: User, count: number, special: Record<string, string | File>[] = []) {
   const posts: Post[] = [];
   let next = 0;

@@ -15,7 +15,7 @@ export const changeRules: Rule[] = [
         await send(400, 'PUT /profiles/me', { form: { ...form, username: 'elk', email } }),
         'body.password',
       );
-      // The former username is also the local part of the former email. A password is checked against the one that stays.
+      // The username is also the local part of the email. If one of the two changes, the password must not contain the other.
       const changes = { email: 'elk@example.org', username: 'elk' };
       const password = `Teal_58${former.toUpperCase()}`;
       for (const [field, value] of Object.entries(changes)) {

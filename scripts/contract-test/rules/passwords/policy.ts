@@ -1,7 +1,7 @@
 import { expectProblemCodes, expectProblems } from '../../expect.js';
 import { type Rule, rule } from '../../rule.js';
 
-/** Another problem in a form with a password: a service that accepts a wrong password still changes nothing. */
+/** Another problem in a form, so that a service that accepts the password still changes nothing. */
 const BLANK_NAME = { name: ' ' };
 
 /** Passwords that each break exactly one requirement of the policy. */
@@ -124,7 +124,7 @@ const ACCEPTED: [id: string, sentence: string, passwords: string[]][] = [
   ],
 ];
 
-/** Passwords that contain a name of the account that results from the update. */
+/** Passwords that contain the username or the local part of the email that are sent with them. */
 const CONTAINED_NAMES: [
   id: string,
   sentence: string,
@@ -153,7 +153,7 @@ const CONTAINED_NAMES: [
   ],
 ];
 
-/** The rules send requests that change nothing. The strict rate limit does not count most of them. */
+/** The requests change nothing, and most of them do not count against the strict rate limit. */
 export const policyRules: Rule[] = [
   ...REJECTED.map(([id, sentence, code, passwords]) =>
     rule(id, `${sentence} Otherwise the request returns 400 with the code ${code}.`, async (users) => {

@@ -38,7 +38,7 @@ export const idempotencyKeyRules: Rule[] = [
     async (users) => {
       const ada = await users.sharedUser('ada');
       const key = randomUUID();
-      // Other rules create posts of the same user at the same time.
+      // Unique, because other rules create posts of the same user.
       const title = `A title ${key}`;
       const form = { title, text: 'A text', image: png() };
       const { body } = await ada.send(201, 'POST /posts/create', withKey(key, form));

@@ -14,7 +14,7 @@ interface DeletedAccount {
   likedPostId: number;
 }
 
-/** Deletes a new account that has a picture, a post, a like, a friend and friend requests in both directions. */
+/** Registers and deletes an account with a picture, a post, a like, a friend and friend requests in both directions. */
 async function createDeletedAccount(users: TestUsers): Promise<DeletedAccount> {
   const deleted = await users.register();
   const friend = await users.sharedUser('ben');

@@ -14,7 +14,7 @@ const withHeaders = ({ headers, ...sent }: RequestOptions, additional: Record<st
   headers: { ...headers, ...additional },
 });
 
-/** Requests that must be rejected for several reasons, with the status that takes precedence. */
+/** Requests with several reasons to reject them, and the status that takes precedence. */
 interface OrderCase {
   id: string;
   description: string;
@@ -99,7 +99,7 @@ const ORDER_CASES: OrderCase[] = [
   },
 ];
 
-/** Rules that hold for every operation to which they apply. */
+/** A rule for each case and each operation that it applies to. */
 export const operationOrderRules = ORDER_CASES.flatMap((orderCase) =>
   contract.filter(orderCase.applies).map((operation) =>
     rule(
@@ -117,7 +117,7 @@ export const operationOrderRules = ORDER_CASES.flatMap((orderCase) =>
   ),
 );
 
-/** Rules about passwords, conflicts and methods, each checked on the operations that it concerns. */
+/** Rules about passwords, conflicts and methods, each checked on a few operations. */
 export const furtherOrderRules: Rule[] = [
   rule(
     'order.fields-before-password',

@@ -57,7 +57,7 @@ export const safeOriginRules = contract
     ),
   );
 
-/** A 400 for the unknown query parameter shows that the origin is allowed. One operation is enough. */
+/** A 400 for `page` shows that the origin is allowed. One operation is enough. */
 export const originHeaderRule = rule(
   'sites.headers',
   'Sec-Fetch-Site takes precedence over Origin: same-origin and none are allowed. Without it, an Origin with the host and port of Host is allowed, with any scheme. HEAD and OPTIONS are always allowed.',

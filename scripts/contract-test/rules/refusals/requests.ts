@@ -8,5 +8,5 @@ export const isSafe = ({ method }: ContractOperation) => method === 'GET';
 
 export const getUser = (users: TestUsers) => users.sharedUser('rejected requests');
 
-/** An undocumented parameter, which returns 400 if no other check rejects the request first. */
+/** An undocumented parameter: the response is 400 unless another check rejects the request first. */
 export const UNKNOWN_QUERY = ['page=1'];

@@ -23,7 +23,7 @@ const UNREADABLE = Buffer.concat([samples.jpeg.subarray(0, 3), ascii('<script>al
 const profile = segment(0xe2, 'ICC_PROFILE\0\x01\x01profile');
 const exif = (data: Buffer) => segment(0xe1, Buffer.concat([ascii('Exif\0\0'), data]));
 
-/** Returns a sample with a trailer, and the sample. */
+/** Returns a sample with appended bytes, and the sample. */
 const withTrailer = (sample: Buffer): [Buffer, Buffer] => [
   Buffer.concat([sample, ascii('<script>alert(1)</script>')]),
   sample,
@@ -69,7 +69,7 @@ const WITHOUT_METADATA: [bytes: Buffer, type: string][] = [
 
 const ORIENTATION_TAG = 0x0112;
 
-/** Images with Exif data, by orientation: every orientation in a JPEG, some in a PNG and a WebP. */
+/** Images with Exif data: every orientation except 1 in a JPEG, one in a PNG and one in a WebP. */
 const ORIENTED: [orientation: number, bytes: Buffer, type: string][] = [
   ...[2, 3, 4, 5, 6, 7, 8].map((orientation): [number, Buffer, string] => [
     orientation,

@@ -30,7 +30,7 @@ const SIGNATURES: [type: string, ...files: Buffer[]][] = [
   ['image/avif', ftyp('avif'), ftyp('avis', 'msf1'), ftyp('mif1', 'miaf', 'avif'), ftyp('msf1', 'avis')],
 ];
 
-/** Files that resemble an accepted image, and the type that they are declared as. */
+/** Files that are not accepted images, and the type that they are declared as. */
 const NEAR_MISSES: [id: string, description: string, bytes: Buffer, declared: string][] = [
   ['wav', 'WAV (RIFF, like WebP)', ascii('RIFF\x24\0\0\0WAVEfmt \x10\0\0\0'), 'image/webp'],
   ['avi', 'AVI (RIFF, like WebP)', ascii('RIFF\x24\0\0\0AVI LIST\x10\0\0\0'), 'image/webp'],
