@@ -15,6 +15,7 @@ import {
   type VisibilityFixture,
   visibilityFixture,
 } from '../fixtures.js';
+import { samples } from '../images.js';
 import { rule, type Subject } from '../rule.js';
 import type { Requester, TestUsers, User } from '../users.js';
 
@@ -86,6 +87,10 @@ async function expectReads(
   if (expected !== 200) expectThat(!response.headers.has('etag'), `no ETag for ${viewer}`, response);
   return get;
 }
+
+/** Checks that a response of status 200 has the bytes of the image that all owners upload. */
+const expectPicture = (response: CheckedResponse) =>
+  expectThat(response.status !== 200 || response.bytes.equals(samples.png), 'the bytes of the image', response);
 
 const etagOf = async ({ owner }: OwnedContent, path: string) =>
   (await owner.send(200, `GET ${path}`)).headers.get('etag') ?? '';
@@ -176,7 +181,7 @@ const VISIBILITY_RULES: [
       const { owned } = await visibilityFixture(users);
       const etag = await etagOf(owned[privacy], owned[privacy].post.image);
       await forEachViewer(users, privacy, async (testCase) => {
-        await expectReads(testCase, testCase.post.image, '/posts/image/none.png', etag);
+        expectPicture(await expectReads(testCase, testCase.post.image, '/posts/image/none.png', etag));
       });
     },
   ],
@@ -188,7 +193,7 @@ const VISIBILITY_RULES: [
       const { owned } = await visibilityFixture(users);
       const etag = await etagOf(owned[privacy], owned[privacy].picture);
       await forEachViewer(users, privacy, async (testCase) => {
-        await expectReads(testCase, testCase.picture, '/profiles/image/none.png', etag);
+        expectPicture(await expectReads(testCase, testCase.picture, '/profiles/image/none.png', etag));
       });
     },
   ],

@@ -100,6 +100,9 @@ export const idempotencyKeyRules: Rule[] = [
       for (const key of ['', 'k'.repeat(256), 'a b', 'a\tb', '\u00e4', 'k, k']) {
         expectProblems(await send(400, 'POST /posts/create', withKey(key)), 'header.Idempotency-Key');
       }
+      const repeated: [string, ...string[]] = ['Idempotency-Key', 'k', 'k'];
+      const { form } = withKey('k');
+      expectProblems(await send(400, 'POST /posts/create', { form, repeated }), 'header.Idempotency-Key');
       const sent = withKey('a b', { title: ' ', text: 'A text' });
       const wanted = ['body.title', 'header.Idempotency-Key', 'query.page'];
       expectProblems(await send(400, 'POST /posts/create?page=1', sent), ...wanted);

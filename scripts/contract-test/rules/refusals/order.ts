@@ -124,6 +124,7 @@ export const furtherOrderRules: Rule[] = [
     'Invalid fields return 400 even if the password is wrong, and nothing changes.',
     async (users) => {
       const { token } = await getUser(users);
+      const before = await users.anonymous.send(200, 'GET /auth/me', { token });
       for (const form of [
         { name: '' },
         { username: 'a b' },
@@ -133,10 +134,12 @@ export const furtherOrderRules: Rule[] = [
       ] as Record<string, string>[]) {
         const response = await users.anonymous.send(400, 'PUT /profiles/me', {
           token,
-          ...textForm({ ...form, current_password: WRONG_PASSWORD }),
+          ...textForm({ name: 'Changed', ...form, current_password: WRONG_PASSWORD }),
         });
         expectProblems(response, `body.${Object.keys(form)[0]}`);
       }
+      const after = await users.anonymous.send(200, 'GET /auth/me', { token });
+      expectEqual(after, 'the account, unchanged', after.body, before.body);
       expectProblems(
         await users.anonymous.send(400, 'DELETE /profiles/me', { token, json: { password: WRONG_PASSWORD, extra: 1 } }),
         'body.extra',

@@ -22,7 +22,7 @@ interface Form {
   canRemove: boolean;
   field: 'image' | 'profile_link';
   send(users: TestUsers, wanted: number | number[], ...parts: RawPart[]): Promise<CheckedResponse>;
-  /** Returns the path of the current image, or null if the form creates a post. */
+  /** Returns the path of the current image. If the form creates a post, that of the newest post. */
   readImage(users: TestUsers): Promise<string | null>;
 }
 
@@ -46,7 +46,10 @@ export const FORMS: Form[] = [
     successStatus: 201,
     canRemove: false,
     field: 'image',
-    readImage: async () => null,
+    async readImage(users) {
+      const [newest] = (await (await getUploader(users)).send(200, 'GET /posts/me?limit=1')).body;
+      return newest.image;
+    },
     send: async (users, wanted, ...parts) =>
       (await getUploader(users)).send(
         wanted,
