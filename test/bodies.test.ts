@@ -27,7 +27,7 @@ const withJson = withBody.filter((operation) => !isForm(operation));
 
 const pathOf = ({ path, query }: ContractOperation) => (query.length > 0 ? `${path}?id=${id}` : path);
 
-/** Sends the document's first example with these fields replaced. */
+/** Sends the operation's first example with these fields replaced. */
 function sendExample(operation: ContractOperation, texts: Record<string, string>) {
   const [example] = Object.values(operation.requestBody?.examples ?? {});
   const fields = { ...example?.value, ...texts };

@@ -221,7 +221,7 @@ t.test('a stopping service serves the first request of each open connection, and
   busy.socket.write(`${LOGIN}Content-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`);
   await used.until(/"missing_credentials"/);
   await busy.until(/100 Continue/);
-  // By the response to a later request, the service has read the first half of each.
+  // Once a later request has a response, the service has read the first halves.
   await fetch(`${url}/openapi.yaml`);
 
   const stopped = stop();

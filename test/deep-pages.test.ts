@@ -14,7 +14,7 @@ const user = await service.createUser();
 
 const isSlice = ({ text }: { text: string }) => text.includes(') slice');
 
-/** Occupies one place of a lane until the returned function is called. */
+/** Occupies one slot of a concurrency limiter until the returned function is called. */
 async function occupyLane(lane = service.stores.deepPages) {
   const end = new AbortController();
   const running = new Promise<void>((started) => {
@@ -49,7 +49,7 @@ for (const path of ['/posts', '/posts/me']) {
     const leaving = new AbortController();
     const headers = { Authorization: `Bearer ${user.token}` };
     const pending = fetch(`${service.url}${path}?offset=5000`, { headers, signal: leaving.signal });
-    // The request waits for the lane after its session has been read.
+    // The request waits for a slot after its session has been read.
     await until(() => statements.some(({ text }) => text.includes('sessions')));
     await sleep(50);
     leaving.abort();

@@ -101,7 +101,7 @@ t.test('stops although a client has opened a connection without a request', { ti
   const socket = connect(Number(new URL(opsUrl).port), '127.0.0.1');
   const closed = new Promise((resolve) => socket.on('error', () => undefined).once('close', resolve));
   await once(socket, 'connect');
-  // Its connection is accepted after the one before.
+  // Once this has a response, the connection above has been accepted.
   await fetch(`${opsUrl}/livez`);
   await stop();
   await closed;

@@ -8,7 +8,7 @@ import { startTestService } from './support/service.js';
 const page = readFileSync(RUNBOOK, 'utf8');
 const blocks = readBlocks(page);
 
-/** The tests that run the blocks. They list the sections whose blocks they run completely. */
+/** The sources of the tests that run the blocks. They list the sections whose blocks they run completely. */
 const TESTS = ['test/embedded/runbook.test.ts', 'test/servers/runbook.test.ts'].map((path) =>
   readFileSync(path, 'utf8'),
 );

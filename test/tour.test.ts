@@ -18,7 +18,7 @@ function startTour(t: Test, BASE_URL: string) {
 
 const runTour = (t: Test, baseUrl: string) => startTour(t, baseUrl).ended;
 
-/** Starts a proxy to a service. `intercept` may replace the response to a request by a status, or lose it. */
+/** Starts a proxy to a service. `intercept` may replace the response to a request with a status, or lose it. */
 async function startProxy(
   t: Test,
   serviceUrl: string,

@@ -14,7 +14,7 @@ const REFUSE_OPENTELEMETRY = ['--import', './.build/test/support/refuse-opentele
 /** A proxy that is trusted to continue traces. The tests connect from 127.0.0.1. */
 const TRUSTED = { TRUST_PROXY: '127.0.0.1' };
 
-/** A request that arrives with a trace. */
+/** The trace that a request arrives with. */
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 const CALLER_ID = 'b7ad6b7169203331';
 const traceparent = (flags: '00' | '01', traceId = TRACE_ID) => ({
@@ -252,7 +252,7 @@ t.test('a client cannot have its requests sampled: they get a trace of their own
   t.equal(serverSpans(receiver).length, 1);
 });
 
-/** Everything that a span may contain. Values are names from the code and the contract, numbers and statuses. */
+/** All attributes that a span may have. Values are names from the code and the contract, numbers and statuses. */
 const ATTRIBUTES: Record<string, RegExp> = {
   'http.request.method': /^(GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|_OTHER)$/,
   'http.route': /^[a-z_/:.*]+$/i,

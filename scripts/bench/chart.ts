@@ -9,7 +9,7 @@ const text = (x: number, y: number, content: string, attributes = '') =>
 
 const WIDTH = 960;
 
-/** Returns an SVG with a bar for each ratio and a line at its goal, and below the latencies by requests in flight. */
+/** Returns an SVG with a bar for each ratio and a line at its goal, and the latencies by requests in flight below. */
 export function renderChart(outcomes: readonly Outcome[]): string {
   const bars = outcomes.map((outcome, index) => ratioBar(outcome, median(ratiosOf(outcome, outcomes)), index));
   const panels = latencyPanels(outcomes, bars.length * BAR.step + 40);

@@ -24,7 +24,7 @@ export interface Dataset {
   users: BenchUser[];
   /** The offsets of two measured pages. */
   offsets: readonly [number, number];
-  /** Accounts that only log in, because an account may have 100 sessions. */
+  /** Accounts that only log in, because an account may have only 100 sessions. */
   loginEmails: string[];
   password: string;
   publicPostIds: number[];

@@ -25,7 +25,7 @@ export const storeServers = (): [name: string, server: { pid: number; version: s
     return server ? [[name, server]] : [];
   });
 
-/** Replaces the stores of the previous call by empty ones, and returns their environment variables. */
+/** Replaces the stores of the previous call with empty ones, and returns their environment variables. */
 export async function createEmptyStores(folder: string): Promise<NodeJS.ProcessEnv> {
   await removeStores();
   const DATA_DIR = await emptyFolder(folder, 'data');
@@ -45,7 +45,7 @@ export async function copyStores(environment: NodeJS.ProcessEnv, folder: string)
   return { ...environment, DATABASE_URL: databaseUrl(DATABASE_COPY), DATA_DIR };
 }
 
-/** Removes all data from the servers. */
+/** Removes the benchmark's databases and images, and the whole graph. */
 export async function removeStores(): Promise<void> {
   if (STACK === 'embedded') return;
   if (variables.SERVICES_DIR === undefined) {

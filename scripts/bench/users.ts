@@ -6,7 +6,7 @@ import { readConfig } from '../../handlers/config/index.js';
 type Account = components['schemas']['Account'];
 type Post = components['schemas']['Post'];
 
-/** A user that sends requests, with the correct responses. */
+/** A user who sends requests, with the expected responses. */
 export interface BenchUser {
   /** The body of `GET /auth/me`. */
   account: Account;
@@ -26,8 +26,8 @@ const USER_COUNT = 10;
 const MAX_LOGIN_ACCOUNTS = 500;
 
 /**
- * Chooses users whose first pages differ, public ones first, so that others see their images. The very first is the author of
- * the newest post if that author is public.
+ * Chooses users whose first pages differ, public ones first, so that others see their images. The first is the author of the
+ * newest post, if public. Also returns emails for logins, and post ids.
  */
 export async function readContent(environment: NodeJS.ProcessEnv, offsets: readonly number[]) {
   const stores = await openBareStores(readConfig(environment).stores, { info: () => undefined, warn: console.warn });

@@ -49,7 +49,7 @@ const PLATFORM_VARIABLE = /_(PORT|SERVICE_HOST|SERVICE_PORT)(_|$)/;
 const MIN_COMPARED_LENGTH = 6;
 const MAX_TYPOS = 2;
 
-/** Finds variables that are not read but begin like the service's own, or differ from one of them by a typo. */
+/** Finds variables that are not read but begin like the service's own, or differ from one by at most two typos. */
 export function checkUnknownVariables(environment: NodeJS.ProcessEnv): Finding {
   const prefixes = new Set(VARIABLE_NAMES.flatMap((name) => /^[A-Z0-9]+_/.exec(name) ?? []));
   const suspects = Object.keys(environment).flatMap((name) => {

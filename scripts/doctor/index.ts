@@ -16,7 +16,6 @@ import { serviceChecks } from './service.js';
  * can run beside the service. `npm run verify` checks the contents of the stores.
  */
 
-/** Exit codes. */
 const EXIT_OK = 0;
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -35,7 +34,7 @@ async function checkAll(): Promise<Row[]> {
     return runEach([['configuration', () => failed(error.message)], unknownVariables]);
   }
   const { stores, redis, workers } = config;
-  // One store after the other: loading the driver of one would delay the responses of another, and so distort its clock.
+  // One store after the other: loading the driver of one would delay another's responses and distort the comparison of clocks.
   const postgres = stores.postgres && (await checkPostgres(stores.postgres, stores, workers));
   const installation = postgres?.installation;
   return [

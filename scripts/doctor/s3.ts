@@ -22,11 +22,11 @@ export async function checkS3(options: S3Options, installation: Installation | u
   const { openS3 } = await import('../../db/images/s3.js');
   const endpoint = new URL(options.endpoint ?? `https://s3.${process.env.AWS_REGION || 'us-east-1'}.amazonaws.com`);
   const readDate = async () => {
-    // Every response has a date, also that to a request without credentials.
+    // Every response has a date, even without credentials.
     const { headers } = await fetch(endpoint.origin, { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) });
     return Date.parse(headers.get('date') ?? '');
   };
-  // Fails without a region.
+  // Opened within a check, because opening fails without a region.
   let images: ImageStore | undefined;
   const withImages = (check: (store: ImageStore) => Promise<Finding>) => async () => {
     // Downloads of this size are not buffered in the directory.

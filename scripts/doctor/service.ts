@@ -7,7 +7,7 @@ const TIMEOUT_MS = 5000;
 
 const WILDCARDS: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
-/** Returns the checks of a running service, if one listens on the operations port. */
+/** Returns the checks of a running service. They are skipped if none is running. */
 export function serviceChecks({ opsHost, opsPort }: Config): Check[] {
   const url = urlOf(WILDCARDS[opsHost] ?? opsHost, opsPort);
   return [

@@ -20,8 +20,8 @@ export async function isEmpty({ bulk }: SocialGraph): Promise<boolean> {
 }
 
 /**
- * Makes the edges of the target equal to those of the source, and creates a node for every account and post. Removes edges
- * that the source does not have.
+ * Makes the edges of the target equal to those of the source. Unless the target is embedded, also creates a node for every
+ * account and post.
  *
  * @param db the database of the source
  */

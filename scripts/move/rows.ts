@@ -22,7 +22,7 @@ interface Row {
   content: string;
 }
 
-/** The tables to copy, referenced ones first. `graph.ts` copies the tables of the graph in tables. */
+/** The tables to copy, referenced ones first. `graph.ts` copies an embedded graph, also in tables. */
 const TABLES: readonly Table[] = [
   { name: 'accounts', keyColumns: [sql`id`], minKey: [0] },
   { name: 'posts', keyColumns: [sql`id`], minKey: [0] },

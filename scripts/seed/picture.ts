@@ -7,7 +7,7 @@ export type Color = readonly [red: number, green: number, blue: number];
 export function gradient(width: number, height: number, top: Color, bottom: Color): Buffer {
   const rows = Array.from({ length: height }, (_, y) => {
     const color = top.map((from, channel) => Math.round(from + (((bottom[channel] ?? 0) - from) * y) / (height - 1)));
-    // Each row begins with its filter: none.
+    // Each row begins with its filter type: none.
     return Buffer.from([0, ...Array.from({ length: width }, () => color).flat()]);
   });
   return Buffer.concat([

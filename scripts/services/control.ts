@@ -15,7 +15,7 @@ const POLL_INTERVAL_MS = 200;
 /** The timeout of one readiness check. A paused server accepts connections but never responds. */
 const PROBE_TIMEOUT_MS = 5000;
 
-/** The server process exited before it was ready. */
+/** Thrown if a server exits before it is ready. */
 class ServerExitedError extends CommandError {}
 
 /** Starts a stopped server again, with the same command and address, and waits until it is ready. */

@@ -7,7 +7,6 @@ import type { PendingEntries } from './outbox.js';
 import type { Finding } from './rules.js';
 import { type VerifyResult, verify } from './verify.js';
 
-/** Exit codes. */
 const EXIT_AGREE = 0;
 const EXIT_DISAGREE = 1;
 const EXIT_ERROR = 2;

@@ -7,7 +7,7 @@ export interface CheckContext {
   findings: Findings;
   /** Undefined in a read-only run. */
   repair: Repair | undefined;
-  /** Reports that so many more items have been checked. */
+  /** Reports that `by` more items have been checked. */
   advance(by: number): void;
   /** The number of items that are checked together and held in memory. */
   pageSize: number;

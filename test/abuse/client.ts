@@ -6,7 +6,7 @@ const RESPONSE_TIMEOUT_MS = 30_000;
 
 const agent = new Agent({ keepAlive: true });
 
-/** Sends one request over a kept connection, unless the options name an agent, and reads its whole response. */
+/** Sends one request over a persistent connection, unless the options name an agent, and reads its whole response. */
 export const send = (url: string, method: string, path: string, options?: HttpOptions): Promise<TestResponse> =>
   sendByHttp(url, method, path, { agent, timeoutMs: RESPONSE_TIMEOUT_MS, ...options });
 

@@ -43,7 +43,7 @@ export const memory = ({ rssBytes }: Observation, atMost: number): Figure => ({
   unit: 'MiB',
 });
 
-/** Returns the figure for the number of requests without a response of one of these statuses. */
+/** Returns the figure for the number of requests whose status is neither of the two. */
 export const otherStatuses = (statuses: readonly number[], one: number, other: number): Figure => ({
   name: `neither ${one} nor ${other}`,
   value: statuses.filter((status) => status !== one && status !== other).length,

@@ -14,7 +14,7 @@ export interface HonestRequest {
   path: string;
   options: HttpOptions;
   everyMs: number;
-  /** How often it is sent from each address, below the limit of its bucket. */
+  /** The number of requests from each address, below the limit of the bucket. */
   perAddress: number;
   /** The successful statuses. */
   expected: readonly number[];

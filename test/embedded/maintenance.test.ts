@@ -24,7 +24,7 @@ async function openUnmaintained(t: Test, options: { firstVacuumDelayMs?: number 
     await postgres.close();
   });
   const runMaintenance = async () => {
-    // Otherwise PostgreSQL updates its statistics once a second.
+    // Otherwise PostgreSQL updates its statistics at most once a second.
     await sql`select pg_stat_force_next_flush()`.execute(postgres.db);
     await maintenance.runOnce();
   };

@@ -15,7 +15,7 @@ import { startProcess } from '../support/processes.js';
 import { escapeRegExp } from '../support/regexp.js';
 import { freshDataDirectory, onServices } from '../support/stores.js';
 
-/** Mutants of different subjects, which break different rules, so a service can have one of each subject. */
+/** Mutants by subject. Those of different subjects break different rules, so a service can have one of each. */
 const subjects = [visibility, sessions, friends, posts, input];
 
 const mutants = subjects.flat();

@@ -23,7 +23,7 @@ interface OperationProbes {
 
 const SECRET = 'only friends may read this';
 
-/** Creates the accounts. Ada is public and Hermit is private. Bob is a friend of both, and Eve has no friends. */
+/** Creates accounts and their probes. Ada is public, Hermit private. Bob is a friend of both, Eve of neither. */
 export async function createProbes(service: TestService): Promise<OperationProbes> {
   const [ada, bob, eve, leaver] = [
     await service.createUser(),
@@ -123,7 +123,7 @@ export async function createProbes(service: TestService): Promise<OperationProbe
 }
 
 /**
- * Sends all probes concurrently while a store is unavailable. Expects 503 from those that need it, success from the others, and
+ * Sends all probes concurrently while a store is unavailable. Expects 503 for those that need it, success for the others, and
  * no leak. Returns the duration of the slowest response.
  */
 export async function expectFailures(t: Test, store: string, { probes, leaks }: OperationProbes): Promise<number> {

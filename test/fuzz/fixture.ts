@@ -25,7 +25,7 @@ interface FuzzSetup {
   fixture: Fixture;
   /** Part of all hidden texts: no response to an attacker may contain it. */
   marker: string;
-  /** Logs in attackers whose sessions have ended, and replaces attackers whose accounts are deleted. */
+  /** Logs in attackers whose sessions have ended, and replaces those who can no longer log in. */
   refresh(): Promise<void>;
   /** Returns all data of the private account, to compare before and after. */
   snapshot(): Promise<string>;

@@ -13,7 +13,7 @@ import { freshStores } from '../support/stores.js';
 
 /*
  * Kills the service at each failpoint of each write that changes more than one store, and restarts it. Each write first runs
- * without a kill. With a kill, the users' views must equal those before the write, after it, or after its repetition.
+ * without a kill. After a kill, views must be those before or after the write, and a repetition must have the recorded result.
  */
 
 t.setTimeout(0);

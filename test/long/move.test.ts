@@ -106,7 +106,7 @@ t.test('moves only the images or only the graph', needsServers, async (t) => {
     [backInNeo4j, elsewhere],
   ];
   for (const [source, target] of moves) {
-    // The first move left its contents.
+    // An earlier move has left its contents in Neo4j.
     if (target === backInNeo4j) await emptyGraph();
     const moved = await runMove(t, source, target);
     t.equal(moved.code, 0, moved.output);
@@ -145,7 +145,7 @@ t.test('claims stores of versions without installation markers first', async (t)
   t.equal((await there.send('GET', '/auth/me', { token: ada.token })).status, 200);
 });
 
-/** Inserts more than one batch of every kind of row. */
+/** Inserts more than one batch of accounts, posts, sessions, requests and likes. */
 async function insertManyRows({ db, graph }: BareStores): Promise<void> {
   await sql`
     insert into accounts (name, username, username_key, email, password_hash)

@@ -11,13 +11,13 @@ import { needsServers } from '../support/stores.js';
 
 /*
  * Races that the contract tests do not contain, because they need many rounds, images or the database; and those of the
- * contract tests, here on two processes.
+ * contract tests, here on two services.
  */
 
 const { createUser, run, services } = await openRaces(t);
 const [{ stores }] = services;
 
-/** The number of runs of the contract tests' races. Each run repeats most of them twice. */
+/** The number of runs of the contract tests' races. Each run has two rounds of most of them. */
 const CONTRACT_RUNS = 5;
 
 t.test('the races of the contract tests have the same outcomes across processes', needsServers, async (t) => {

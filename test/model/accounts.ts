@@ -72,7 +72,7 @@ export async function createSession(step: Step, { email, password }: Pick<Profil
 const sendLogin = (step: Step, { email, password }: { email: string; password: string }, device: string) =>
   step.send('POST', '/auth/login', { json: { email, password }, headers: { 'User-Agent': device }, token: undefined });
 
-/** Returns an operation that reads the user's own account, sometimes with the token of an ended session: expects 401. */
+/** Returns an operation that reads the user's own account, sometimes with the token of an ended session, which returns 401. */
 const readAccount =
   (path: string): Operation =>
   async (step) => {
@@ -203,7 +203,7 @@ async function deleteAccount(step: Step): Promise<void> {
   if (response) client.user = model.addUser();
 }
 
-/** Returns a random user with a known id, which may be the current user or have no account any more. */
+/** Returns a random user with a known id, who may be the current user or no longer have an account. */
 export const pickUser = (step: Step): User | undefined =>
   step.pickOne(step.model.users.filter(({ id }) => id !== undefined));
 

@@ -34,7 +34,7 @@ const listUsers =
 interface Transition {
   from: View;
   to: View;
-  /** The status from any other relation. */
+  /** The status if the relation is not `from`. */
   otherStatus: number;
   method: string;
   path(other: User, me: User): string;

@@ -88,7 +88,7 @@ async function resolvePosts(step: Step): Promise<void> {
   }
 }
 
-/** Returns the items of the pages of a list, of all pages or up to the first page with an item for which `isEnough` holds. */
+/** Returns the items of all pages of a list, or up to the first page with an item for which `isEnough` holds. */
 // biome-ignore lint/suspicious/noExplicitAny: every body was validated against the contract.
 async function readPages(step: Step, path: string, isEnough = (_: any) => false): Promise<any[]> {
   const limit = 60;

@@ -68,9 +68,9 @@ const plannedStep = fc.record({
   operation: fc.constantFrom(...weightedOperations),
   seed: fc.integer(),
 });
-/** A round has a kill, and a fault, unless it is null: in one of this many rounds. */
+/** The kill and the fault of a round are each null in one of this many rounds. */
 const NULL_FREQUENCY = { freq: 3 };
-/** They happen once this many steps of the round have begun. */
+/** A kill or fault happens once this many steps of the round have begun. */
 const after = fc.nat(MAX_STEPS / 4);
 const kill = fc.record({ after, process: fc.nat(PROCESSES - 1) });
 const faultOrNull =

@@ -103,7 +103,7 @@ export class Step {
     return status === done ? response : undefined;
   }
 
-  /** Throws if there is a response with another status than the possible ones. */
+  /** Throws if there is a response whose status is not among the possible ones. */
   expect({ response, status }: Reply, ...possible: number[]): void {
     if (response && !possible.includes(response.status)) this.fail(response, `expected ${possible}, got ${status}`);
   }

@@ -108,7 +108,7 @@ export class ViewChecker {
     if (full && spans.length === 1) model.learnLink(body.profile_link, spans[0]?.value?.picture ?? null);
   }
 
-  /** Checks that a list contains all users that are certain and only users that are possible. Returns the users. */
+  /** Checks that a list contains all users whose membership is certain, and only possible ones. Returns the users. */
   checkUsers(bodies: readonly Body[], membership: (user: User) => { possible: boolean; certain: boolean }): User[] {
     const listed = bodies.map(({ id }) => this.model.findUser(id) ?? fail('unknown user', id));
     if (new Set(listed).size < listed.length) fail('a user is listed twice', bodies);

@@ -7,7 +7,7 @@ interface SampledCut extends Cut {
   title: string;
 }
 
-/** Relative frequencies of phases. Cuts in the first start take longest, since the cluster may have to be created again. */
+/** Relative frequencies of phases, by default 3. Cuts in the first start take longest, as the cluster may be created again. */
 const WEIGHTS: Record<string, number> = {
   'first start': 3,
   'first requests': 2,
@@ -72,7 +72,7 @@ interface Interval {
   to: number;
 }
 
-/** Returns the phases in order, with the first one split after the creation of the cluster. */
+/** Returns the phases in order, with the first one split at the rename that completes the cluster. */
 function intervalsOf({ phases, operations }: Recording): Interval[] {
   const created = operations.find((operation) => operation.kind === 'rename' && CLUSTER_CREATED.test(operation.to));
   return phases.flatMap(({ name, at }, index) => {
@@ -92,7 +92,7 @@ function pickPhase(recording: Recording, random: Random): Interval {
   return random.pick(all);
 }
 
-/** Picks a cut right after a response, or after or during an operation, preferably a rare one. */
+/** Picks a time right after a response, or after or during an operation, preferably of a rare kind. */
 function pickTime(
   { operations, requests }: Recording,
   { from, to }: Interval,

@@ -22,7 +22,7 @@ export const createThrowingSender = (url: string) =>
   );
 
 const WIDTH_PIXELS = 33;
-/** A row is its filter, a byte, and three bytes for each pixel. */
+/** A row is a filter byte and three bytes for each pixel. */
 const ROW_BYTES = 1 + 3 * WIDTH_PIXELS;
 
 /** Returns a PNG of about this many random bytes, so that no two files share a sector. */
@@ -75,7 +75,7 @@ export class Client {
     this.url = url;
   }
 
-  /** Sends a request and records the facts that its response promises. Throws on any other status. */
+  /** Sends a request and records the facts that its response promises. Throws unless the status is in `statuses`. */
   async send(
     method: string,
     path: string,

@@ -30,7 +30,7 @@ function recordedPath(path: unknown): string | undefined {
   return absolute === RECORD_BELOW || absolute.startsWith(RECORD_BELOW + sep) ? absolute : undefined;
 }
 
-/** Open files of this thread by descriptor. Descriptors are not shared between threads. */
+/** Open files of this thread by descriptor. Threads do not use each other's descriptors. */
 const files = new Map<number, string>();
 let openedCount = 0;
 
@@ -90,7 +90,7 @@ function patch(
   };
 }
 
-/** Returns a handler that records an operation on a path, unless the path is not recorded. */
+/** Returns a handler that records an operation on a path at or below RECORD_BELOW. */
 const onPath = (operation: (path: string, args: unknown[]) => Record<string, unknown>) => {
   return (start: number, _result: unknown, args: unknown[]) => {
     const path = recordedPath(args[0]);

@@ -22,7 +22,7 @@ const STORES = {
   redis: ['Redis', 'Redis clock', 'Redis permissions'],
 } as const;
 
-/** Returns the variables of stores on which a service has run, which has claimed them. */
+/** Returns the variables of stores that a service has claimed. */
 async function claimedStores(t: Test): Promise<NodeJS.ProcessEnv> {
   const environment = await freshStores(t);
   const service = await startProcess(t, environment);
@@ -290,7 +290,7 @@ t.test('reports a PostgreSQL that is read-only, or of an unsupported version', n
   const environment = await freshStores(t);
   const url = environment.DATABASE_URL ?? '';
   const name = new URL(url).pathname.slice(1);
-  // Found before the real function.
+  // Precedes the real function in the search path.
   const pretend = (
     version: string,
   ) => `create or replace function fake.current_setting(name text) returns text language sql as

@@ -161,7 +161,7 @@ t.test('locks', needsServers, async (t) => {
       return rows.map(({ id }) => id);
     };
     await holdInPostgres(`select pg_advisory_lock(${2 * (blocked?.post.id ?? 0) + 1})`);
-    // A batch with both entries, and then the delivery of each alone, time out before `deliver` returns after a second.
+    // The batch of both times out, and then the blocked entry alone, before `deliver` returns after a second.
     await until(async () => {
       await Promise.all(entries.map((entry) => shortTimeout.outbox.deliver([entry])));
       return (await left()).length < 2;
@@ -428,7 +428,7 @@ t.test('locks', needsServers, async (t) => {
         await lock(second);
         const removal = remove(user, `${current?.id}`);
         await until(async () => (await countWaitingInPostgres()) === 1);
-        // PostgreSQL aborts the statement that has waited for longer: the deletion.
+        // PostgreSQL aborts the statement that has waited longer: the deletion.
         await lock(first);
         return { removal };
       });

@@ -10,7 +10,7 @@ import { queryGraph } from '../support/stores.js';
 
 const POOL_SIZE = 3;
 
-/** Bolt messages as single chunks: length, structure without fields, tag, end marker. As Latin-1. */
+/** Bolt messages as single chunks: length, structure without fields, tag, end marker. COMMIT is in Latin-1. */
 const COMMIT = '\x00\x02\xb0\x12\x00\x00';
 const RESET = Buffer.from([0, 2, 0xb0, 0x0f, 0, 0]);
 

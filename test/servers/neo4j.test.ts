@@ -6,7 +6,7 @@ import { queryGraph } from '../support/stores.js';
 
 t.test('the graph in Neo4j', needsNeo4j, async (t) => {
   const ids = freshIds(t);
-  // Two connections, like those of two processes.
+  // Two drivers, like those of two processes.
   const graph = openTestGraph(t);
   const otherGraph = openTestGraph(t);
   await graph.migrate();

@@ -169,9 +169,7 @@ t.test('an operator of servers', { skip: await whyNoServerSets() }, async (whole
   whole.same(remainingCommands(SECTIONS), [], 'every command was run');
 });
 
-/**
- * Backs up under load. Returns the posts that are certainly in the backup, and those that may be in it.
- */
+/** Backs up under load. Returns the posts that are certainly in the backup, and those that may be in it. */
 async function backUpUnderLoad(operator: Operator, servers: ServerSet, users: readonly RegisteredUser[]) {
   const { posts, untilMoreCreated, keepNewPosts, deleteAnyPosts, stop } = startLoad(users);
   await untilMoreCreated(16);

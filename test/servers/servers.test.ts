@@ -21,7 +21,7 @@ const sendAs =
   (method, path, more) =>
     send(method, path, { token, ...more });
 
-/** Starts two processes on one set of stores, and returns a function that creates users. */
+/** Starts two processes on one set of stores. Returns them with functions that send requests and create users. */
 async function startTwoProcesses(t: Test) {
   const environment = await freshStores(t);
   const variables = { ...environment, ...LONG_TIMEOUTS };

@@ -6,7 +6,7 @@ import { freshStores, needsServers } from '../support/stores.js';
 
 const WORKERS = 2;
 
-/** Starts the service with workers. Returns it with a function that waits for a number of further lines with this message. */
+/** Starts the service with workers. Returns it with their pids and a function that waits for further log lines. */
 async function startWorkers(t: Test) {
   const environment = { ...(await freshStores(t)), WORKERS: String(WORKERS), LOG_LEVEL: 'info', LOG_FORMAT: 'json' };
   const service = await startProcess(t, environment);

@@ -43,7 +43,7 @@ async function findUndelivered({ db }: Pick<Stores, 'db'>) {
   return db.selectFrom('outbox').select(['kind', 'key', 'attempts']).where('delivered', '=', false).execute();
 }
 
-/** Makes all undelivered entries due, including unclaimed images, and waits until they are delivered. */
+/** Makes all undelivered entries due, including those of unclaimed images, and waits until they are delivered. */
 export async function drainOutbox(stores: Pick<Stores, 'db'>): Promise<void> {
   await stores.db
     .updateTable('outbox')

@@ -19,7 +19,7 @@ export function checkContract(url: string, settings: Partial<Settings> = {}): Pr
   });
 }
 
-/** Returns a line for each failed rule. A whole exchange would hide in a report of tests which rules failed, and why. */
+/** Returns a line for each failed rule. In a test report, whole exchanges would hide which rules failed, and why. */
 export const failuresIn = (outcomes: readonly Outcome[]): string[] =>
   outcomes.flatMap(({ id, verdict, failure }) =>
     verdict === 'failed' ? [`${id}: expected ${failure?.expected}, got ${failure?.actual}`] : [],

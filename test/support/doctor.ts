@@ -12,5 +12,5 @@ export async function runDoctor(t: Test, environment: NodeJS.ProcessEnv, nodeArg
   return { code, output: output(), rows };
 }
 
-/** Returns a row as `runDoctor` does. */
+/** Returns a pattern for a row of `runDoctor`. */
 export const row = (result: string, detail: RegExp) => ({ result, detail });

@@ -96,5 +96,5 @@ export async function repeat<Item>(count: number, make: () => Promise<Item>): Pr
   return items;
 }
 
-/** Test options that skip a test which needs nodes. */
+/** Test options that skip a test if the graph has no nodes. */
 export const needsNodes = onServices ? {} : { skip: 'the graph in tables has no nodes' };

@@ -7,8 +7,8 @@ import { expectConsistentStores } from './consistency.js';
 import { openTestStores } from './stores.js';
 
 /**
- * Expects interrupted writes to have left nothing in stores that are no longer in use, once all outbox entries, including
- * second deliveries, have been processed.
+ * Makes all outbox entries due, and waits until they are processed. Then expects interrupted writes to have left nothing in
+ * the stores, which no service may be using.
  */
 export async function expectNoLeftovers(t: Test, environment: NodeJS.ProcessEnv): Promise<void> {
   const stores = await openTestStores(t, environment);

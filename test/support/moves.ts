@@ -86,7 +86,7 @@ async function populate(service: TestService): Promise<TestUser[]> {
   return users;
 }
 
-/** Returns the responses to the reading requests of these users, by user and path. Bytes are replaced by their hash. */
+/** Returns the responses to these users' read requests, by user and path. Bytes are replaced by their hash. */
 export async function readAsUsers(t: Test, url: string, users: readonly TestUser[]) {
   const send = createSender(t, url);
   const responses: Record<string, unknown> = {};

@@ -27,7 +27,7 @@ export type Fault =
 interface Connection {
   client: Socket;
   server: Socket;
-  /** A silent connection stays silent after other faults, until it is healed. */
+  /** A silent connection stays silent under later faults, until `heal` closes it. */
   isSilent: boolean;
   losesResponses: boolean;
   /** The requests that were held back, or undefined if requests pass. */
@@ -53,7 +53,7 @@ export interface FaultyProxy {
   /** Ends the fault, and closes the connections that have lost bytes. */
   heal(): Promise<void>;
   /**
-   * Forwards the next request that contains `text`, on a connection that has also sent `other` meanwhile, and resets the
+   * Forwards the next request that contains `text`, on a connection that has sent `other` since the call, and resets the
    * connection in place of the response.
    */
   cutResponseTo(text: string, other?: string): Promise<void>;

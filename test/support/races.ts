@@ -14,7 +14,7 @@ const ROUNDS = onServices ? 50 : 15;
 /** The default number of concurrent rounds. */
 const IN_FLIGHT = 8;
 
-/** The time limit of a file of races on a busy machine. */
+/** The timeout of a test file with races, on a busy machine. */
 const TIMEOUT_MS = 600_000;
 
 interface Races {
@@ -23,7 +23,7 @@ interface Races {
   /** Alternates between the services, so that concurrent requests reach different ones. */
   send: TestUser['send'];
   createUser: Awaited<ReturnType<typeof createUserFactory>>;
-  /** Runs the rounds of a race, then checks that the stores are consistent. */
+  /** Runs the rounds of a race. Expects no server errors, and then consistent stores. */
   run(t: Test, round: (number: number) => Promise<void>, options?: { inFlight?: number }): Promise<void>;
 }
 

@@ -119,7 +119,7 @@ const toText = (value: unknown) => shorten(maskSecrets(JSON.stringify(value)), M
 const fieldText = (value: NonNullable<RequestOptions['form']>[string]) =>
   typeof value === 'string' ? value : `(${(value instanceof Blob ? value : value.blob).size} bytes)`;
 
-/** Returns the value and the attributes, by lowercase name, of the session cookie, if it is the only one set. */
+/** Returns the session cookie's value and attributes, by lowercase name, or undefined if it is not the only one set. */
 export function cookieOf({ headers }: TestResponse): Record<string, string> | undefined {
   const [cookie, ...others] = headers.getSetCookie().map((line) => line.split('; '));
   const [pair, ...attributes] = cookie ?? [];

@@ -61,7 +61,7 @@ export interface Operator {
   /** The addresses of the service once it is started. */
   url: string;
   opsUrl: string;
-  /** Starts with the first block of a section. */
+  /** Returns a procedure that runs the blocks of a section in order. */
   open(section: string): Procedure;
   /** Runs commands that the page states in words, and returns the output. Throws if they fail. */
   run(commands: string): Promise<string>;

@@ -14,7 +14,7 @@ const run = promisify(execFile);
 /** Where Debian's packages install PostgreSQL, by version. pg_dump must not be older than the server. */
 const POSTGRES_DIRECTORY = '/usr/lib/postgresql';
 
-/** Returns the programs of the latest PostgreSQL of the system that the service supports, or undefined. */
+/** Returns the program directory of the system's latest PostgreSQL that the service supports, or undefined. */
 async function findPostgres(): Promise<string | undefined> {
   const versions = (await readdir(POSTGRES_DIRECTORY).catch(() => [])).map(Number);
   const supported = versions.filter((version) => version >= 15 && version <= 18).sort((a, b) => b - a);
@@ -41,8 +41,8 @@ export interface ServerSet {
 }
 
 /**
- * Starts new, empty servers like `npm run services`, with the programs that the tests' servers have fetched, and with
- * the system's PostgreSQL. They are deleted when the test ends.
+ * Starts new, empty servers like `npm run services`, with the programs already fetched into SERVICES_DIR, and the system's
+ * PostgreSQL. The servers are deleted when the test ends.
  */
 export async function startServerSet(t: Test): Promise<ServerSet> {
   const postgres = (await findPostgres()) ?? '';
@@ -54,7 +54,7 @@ export async function startServerSet(t: Test): Promise<ServerSet> {
   await writeFile(join(directory, 'lock'), '');
   const fetched = process.env.SERVICES_DIR ?? '';
   for (const name of ['neo4j', 'postgres', 'redis', 's3']) {
-    // Links, because the programs take hundreds of megabytes.
+    // Hard links, because the programs take hundreds of megabytes.
     await run('cp', ['-Rl', join(fetched, name), directory]).catch(() =>
       run('cp', ['-R', join(fetched, name), directory]),
     );

@@ -6,7 +6,7 @@ interface Statement {
   rows: unknown[];
 }
 
-/** Records every statement of this process in PostgreSQL, embedded or not, with the rows it returns. */
+/** Records every successful PostgreSQL statement of this process, embedded or not, with the rows it returns. */
 export function recordStatements(t: Test): Statement[] {
   const statements: Statement[] = [];
   const { query } = PreparedStatementClient.prototype;

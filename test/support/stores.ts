@@ -121,7 +121,7 @@ async function freshServers(t: Lifetime): Promise<NodeJS.ProcessEnv> {
   };
 }
 
-/** Returns the variables of `npm run services` that a service reads. */
+/** Returns the variables of `npm run services` that all sets share. */
 function serverVariables(): NodeJS.ProcessEnv {
   const names = ['NEO4J_URI', 'NEO4J_USERNAME', 'NEO4J_PASSWORD', 'S3_ENDPOINT', 'TOKEN_KEYS'];
   const awsNames = Object.keys(process.env).filter((name) => name.startsWith('AWS_'));
@@ -145,7 +145,7 @@ export async function queryDatabase(url: string, text: string): Promise<pg.Query
 }
 
 /**
- * Creates a database from a migrated template. All sets share one graph, since Neo4j's free edition has one database, and
+ * Creates a database from a migrated template. All sets share one graph, since Neo4j Community Edition has one database, and
  * are separated by ids: the first of the sets in use counts from 1, each later one from a timestamp.
  */
 async function freshDatabase(t: Lifetime, isFirst: boolean): Promise<string> {

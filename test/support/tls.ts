@@ -54,7 +54,7 @@ export async function overTls(
   return secure;
 }
 
-/** Starts a TLS-terminating proxy and returns its port. It accepts the message by which PostgreSQL clients request TLS. */
+/** Starts a TLS-terminating proxy and returns its port. It accepts PostgreSQL's SSLRequest message. */
 export async function startTlsProxy(t: Test, { protocol, hostname, port }: URL): Promise<number> {
   const secure = createTlsServer({ cert: CERTIFICATE, key: KEY }, (client) => {
     splice(client, connect(Number(port), hostname));

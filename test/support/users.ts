@@ -36,7 +36,7 @@ type SendJson = (
   options: { json: object },
 ) => Promise<Pick<TestResponse, 'status' | 'body'>>;
 
-/** Registers a user by the given function, and logs in. */
+/** Registers a user through `send`, and logs in. */
 export async function registerBy(send: SendJson) {
   const username = `u${randomBytes(6).toString('hex')}`;
   const email = `${username}@people.example`;
@@ -68,8 +68,8 @@ interface Options {
 const CHEAPEST_ARGON2_OPTIONS = { memoryCost: 8, timeCost: 1, parallelism: 1 };
 
 /**
- * Returns a function that creates users with a session. All share one precomputed hash, to save the time of hashing.
- * The hash of a `strong` user has the service's own parameters, so that a login does not replace it.
+ * Returns a function that creates users with a session, and with precomputed password hashes, to save time. Only the hash
+ * of a `strong` user has the service's own parameters, so that a login does not replace it.
  */
 export async function createUserFactory({ stores, tokens, send }: Options) {
   const { db } = stores;

@@ -14,7 +14,6 @@ const DRAIN_MAX_MS = 20_000;
 /** The maximum expected waiting time of the service's hash queue. */
 const QUEUED_MAX_MS = 2_000;
 
-/** Password checks for clients that have disconnected. */
 export const abandonedChecks: Attack = {
   name: 'abandoned-checks',
   title: '290 profile changes with a password to check, whose clients disconnect',

@@ -32,7 +32,7 @@ export const nastyTextsEverywhere: Attack = {
   },
 };
 
-/** Returns the example of a body with each nasty text in each field and, if its body is JSON, all nasty JSON. */
+/** Returns the example body with each nasty text in each field and, for a JSON body, all nasty JSON. */
 function nastyBodies(requestBody: ContractOperation['requestBody']): HttpOptions[] {
   if (!requestBody) return [];
   const [example] = Object.values(requestBody.examples ?? {});

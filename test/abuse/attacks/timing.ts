@@ -111,7 +111,7 @@ async function measureMs({ send, attacker }: Target, { method, path, form }: Ope
   return elapsedMs;
 }
 
-/** Returns the share of pairs, one value of each list, whose first value is larger. Equal values count half. */
+/** Returns the share of pairs, of a value from each list, whose first value is larger. Equal values count half. */
 function areaUnderCurve(ones: readonly number[], others: readonly number[]): number {
   let larger = 0;
   for (const one of ones) for (const other of others) larger += one > other ? 1 : one === other ? 0.5 : 0;

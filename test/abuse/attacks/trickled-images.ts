@@ -15,7 +15,6 @@ const LARGE_IMAGE = new Blob([new Uint8Array(samples.png.subarray(0, 8)), new Ui
   type: 'image/png',
 });
 
-/** One image, read by many clients at 10 KB a second. */
 export const trickledImages: Attack = {
   name: 'trickled-images',
   title: '60 clients that read one image of 5 MiB at 10 KB a second',

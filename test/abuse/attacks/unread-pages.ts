@@ -12,7 +12,6 @@ const REQUESTS = 100;
 const PATH = '/posts/me?limit=100';
 const UNREAD_MS = 5_000;
 
-/** Pages of 4 MB each, half of them never read. */
 export const unreadPages: Attack = {
   name: 'unread-pages',
   title: '200 pages of 4 MB, half of them never read, with a heap of 512 MB',
