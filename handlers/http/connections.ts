@@ -101,7 +101,7 @@ export function limitConnections(
 
   /**
    * Closes the first connection in the queue that is idle and has not been used since it was last examined. Returns
-   * false if there is none.
+   * whether there was such a connection.
    */
   function evictIdle(queue: Set<Socket>): boolean {
     // Two rounds: in the first one, connections that were used get their second chance.

@@ -6,6 +6,7 @@ import type { Test } from 'tap';
 import { findFreePort } from '../../scripts/services/ports.js';
 import { findCommand } from '../../scripts/services/tools.js';
 import { type ServiceProcess, script, spawnService, untilListening } from '../support/processes.js';
+import { LONG_TIMEOUTS } from '../support/service.js';
 import { claimGraphFor, freshStores, onServices, temporaryDirectory } from '../support/stores.js';
 
 /*
@@ -23,12 +24,7 @@ const HOSTS = ['127.0.20.1', '127.0.20.2'] as const;
 const SHUTDOWN_DELAY_SECONDS = 5;
 
 /** A busy machine must not look like an outage: a write that timed out may have happened, and a repetition then fails. */
-const LONG_TIMEOUTS = {
-  DATABASE_TIMEOUT: '20000',
-  NEO4J_TIMEOUT: '20000',
-  S3_TIMEOUT: '20000',
-  REDIS_TIMEOUT: '5000',
-};
+const TIMEOUTS = { ...LONG_TIMEOUTS, S3_TIMEOUT: '20000', REDIS_TIMEOUT: '5000' };
 
 /** Test options that skip a test of the whole deployment where it cannot run. */
 export const needsDeployment = { skip: whyNotDeployable() };
@@ -88,7 +84,7 @@ export async function startTopology(t: Test, environment: NodeJS.ProcessEnv): Pr
         SHUTDOWN_DELAY: String(SHUTDOWN_DELAY_SECONDS),
         LOG_LEVEL: 'info',
         LOG_FORMAT: 'json',
-        ...LONG_TIMEOUTS,
+        ...TIMEOUTS,
         ...environment,
       };
       return untilListening(spawnService(t, variables, [], entry));
