@@ -31,6 +31,9 @@ export const WIDE_WINDOW_POSTS = 2000;
 /** The window reads this many posts for each post that the page needs, so two out of three may be hidden. */
 const OVERFETCH_FACTOR = 3;
 
+/** The same for the wide window. If too many posts are hidden, it is read again with the maximum number of ids. */
+const WIDE_OVERFETCH_FACTOR = 40;
+
 /** The batched lookups of the feed: see `readers.ts`. */
 export interface FeedReaders extends PostReaders {
   /** Returns at least the `count` newest posts, or all posts if there are fewer. Includes posts that the viewer cannot see. */
@@ -102,11 +105,16 @@ async function readWideWindow(
 ): Promise<PostsPage | undefined> {
   const end = offset + limit;
   if (end >= WIDE_WINDOW_POSTS) return undefined;
-  const [newest, friends] = await Promise.all([read.newestIds(WIDE_WINDOW_POSTS), read.friendsOf(viewer)]);
-  const visibleIds = firstVisibleIds(newest, new Set([viewer, ...friends]), end + 1);
-  if (visibleIds.length <= end && newest.ids.length >= WIDE_WINDOW_POSTS) return undefined;
-  const posts = await read.posts(visibleIds.slice(offset, end));
-  return { posts: await recheckVisible(read, viewer, posts), more: visibleIds.length > end };
+  const count = Math.min(WIDE_OVERFETCH_FACTOR * (end + 1), WIDE_WINDOW_POSTS);
+  const friends = read.friendsOf(viewer);
+  for (const size of new Set([count, WIDE_WINDOW_POSTS])) {
+    const [newest, friendIds] = await Promise.all([read.newestIds(size), friends]);
+    const visibleIds = firstVisibleIds(newest, new Set([viewer, ...friendIds]), end + 1);
+    if (visibleIds.length <= end && newest.ids.length >= size) continue;
+    const posts = await read.posts(visibleIds.slice(offset, end));
+    return { posts: await recheckVisible(read, viewer, posts), more: visibleIds.length > end };
+  }
+  return undefined;
 }
 
 /** Returns the first `limit` ids of posts that are public or by one of these authors. */

@@ -147,7 +147,7 @@ t.test('with mostly private authors each user gets every visible post once and i
   }
 });
 
-for (const hidden of [WINDOW_POSTS + 20, WIDE_WINDOW_POSTS + 20]) {
+for (const hidden of [WINDOW_POSTS + 20, WIDE_WINDOW_POSTS - 100, WIDE_WINDOW_POSTS + 20]) {
   t.test(`${hidden} hidden posts do not end the feed`, async (t) => {
     await emptyFeed();
     const [open, stranger] = (await createUsers(2)) as [TestUser, TestUser];
