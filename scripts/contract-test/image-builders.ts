@@ -5,7 +5,7 @@ export const SECRET = 'Identifying';
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
 export const u16 = (value: number) => Buffer.from([value >> 8, value & 255]);
-const u32 = (value: number) => Buffer.concat([u16(value >>> 16), u16(value & 0xffff)]);
+export const u32 = (value: number) => Buffer.concat([u16(value >>> 16), u16(value & 0xffff)]);
 const u32le = (value: number) => u32(value).reverse();
 
 /** Returns a TIFF structure with an orientation and, unless `minimal`, an artist. */

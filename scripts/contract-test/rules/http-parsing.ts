@@ -7,8 +7,10 @@ async function expectOwnParser({ anonymous }: TestUsers): Promise<void> {
   // The service itself responds to valid HTTP.
   expectErrorShape(await anonymous.send(404, 'GET /none'));
   const { headers } = await anonymous.send(400, 'GET /none', { headers: { 'Content-Length': 'x' } });
-  if (headers.get('content-type')?.startsWith('application/json')) return;
-  throw new SkippedError('another server responds to invalid HTTP');
+  // A gateway names itself or describes the error, unlike a service without an error handler.
+  const type = headers.get('content-type') ?? '';
+  if (headers.has('server') || headers.has('via') || (type !== '' && !type.startsWith('application/json')))
+    throw new SkippedError('another server responds to invalid HTTP');
 }
 
 /** Rules about requests that the HTTP parser rejects or that repeat a header. */

@@ -105,12 +105,12 @@ export const http: Subject = {
           '/*',
           '/docs/none',
         ];
-        for (const path of unknownPaths)
-          expectCommonHeaders(expectErrorShape(await users.anonymous.send(404, `GET ${path}`)));
-        for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
-          expectErrorShape(await users.anonymous.send(404, `${method} /none`));
+        for (const path of unknownPaths) {
+          for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])
+            expectCommonHeaders(expectErrorShape(await users.anonymous.send(404, `${method} ${path}`)));
+          await users.anonymous.send(404, `HEAD ${path}`);
+          await users.anonymous.send(404, `OPTIONS ${path}`, PREFLIGHT);
         }
-        await users.anonymous.send(404, 'OPTIONS /none', PREFLIGHT);
       },
     ),
 

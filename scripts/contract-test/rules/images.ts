@@ -1,6 +1,5 @@
-import { expectEqual, expectProblems, expectThat } from '../expect.js';
+import { expectEqual, expectThat } from '../expect.js';
 import { contentType, privateProfile, publicProfile, textForm } from '../fixtures.js';
-import { samples } from '../images.js';
 import { rule, type Subject } from '../rule.js';
 
 const TEXT_FIELDS = { title: 'A title', text: 'A text' };
@@ -8,18 +7,6 @@ const TEXT_FIELDS = { title: 'A title', text: 'A text' };
 export const images: Subject = {
   name: 'Images',
   rules: [
-    rule(
-      'images.upload.dimensions',
-      'An image whose header declares a side of more than 16,384 pixels returns 400.',
-      async (users) => {
-        const { send } = await users.sharedUser('ada');
-        const wide = Buffer.from(samples.png);
-        wide.writeUInt32BE(16_385, 16);
-        const image = new File([wide], 'a picture', { type: 'image/png' });
-        expectProblems(await send(400, 'POST /posts/create', { form: { ...TEXT_FIELDS, image } }), 'body.image');
-      },
-    ),
-
     rule(
       'images.upload.malformed-multipart',
       'A multipart body that is empty, lacks a boundary or is truncated returns 400.',

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ContractOperation, contract, methodAndPath } from '../document.js';
 import type { CheckedResponse, RequestOptions } from '../exchange.js';
 import { expectCode, expectEqual, expectErrorShape, expectNoRateLimit, expectThat, SkippedError } from '../expect.js';
-import { OTHER_ORIGIN } from '../fixtures.js';
+import { CROSS_SITE, OTHER_ORIGIN } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 import type { TestUsers } from '../users.js';
 import { validRequest } from './operations.js';
@@ -213,6 +213,12 @@ const countRules = COUNTED.map(([id, description, bucket, send]) =>
   ),
 );
 
+/** For each bucket, an operation and the status of its cross-origin request without credentials. */
+const CROSS_SITE_REQUESTS: [id: string, status: number][] = [
+  ['getCurrentAccount', 401],
+  ['login', 403],
+];
+
 const FORGED_HEADERS = ['X-Forwarded-For', 'X-Real-IP', 'Forwarded', 'True-Client-IP', 'X-Client-IP'];
 
 /** These rules count requests, so no other rules may run at the same time. */
@@ -276,6 +282,35 @@ export const limits: Subject = {
             if (after.remaining >= before.remaining && after.resetSeconds > before.resetSeconds && attempt < 3)
               continue;
             expectThat(after.remaining === before.remaining - 1, `${name} not to open a separate bucket`, response);
+            break;
+          }
+        }
+      },
+    ),
+
+    rule(
+      'limits.cross-site',
+      'A cross-origin request without an Authorization header counts only in a bucket of its own with the general limit, so that no web page can use up the limits of its visitors.',
+      async (users) => {
+        const general = rateLimitOf(await sendRejected(users, operationById('getCurrentAccount')));
+        for (const [id, status] of CROSS_SITE_REQUESTS) {
+          const operation = operationById(id);
+          const sendCrossSite = () =>
+            users.anonymous.send(status, validRequest(operation), {
+              headers: CROSS_SITE,
+              ...(status === 403 && { json: {} }),
+            });
+          for (let attempt = 1; ; attempt++) {
+            const before = rateLimitOf(await sendRejected(users, operation));
+            const first = rateLimitOf(await sendCrossSite());
+            const response = await sendCrossSite();
+            const second = rateLimitOf(response);
+            const after = rateLimitOf(await sendRejected(users, operation));
+            expectEqual(response, 'X-RateLimit-Limit, as for general operations', second.limit, general.limit);
+            const exact = after.remaining === before.remaining - 1 && second.remaining === first.remaining - 1;
+            // A new window may start, and requests of other clients from the same address count too.
+            if (!exact && attempt < 8) continue;
+            expectThat(exact, 'cross-origin requests to count only in their own bucket', response);
             break;
           }
         }

@@ -1,5 +1,5 @@
 import { expectEqual, expectThat } from '../expect.js';
-import { makeFriends, type Post, png, publish } from '../fixtures.js';
+import { findInFeed, makeFriends, type Post, png, publish } from '../fixtures.js';
 import { samples } from '../images.js';
 import { rule, type Subject } from '../rule.js';
 import type { TestUsers, User } from '../users.js';
@@ -12,21 +12,22 @@ interface Profile {
   private: boolean;
 }
 
-/** Returns a private account with a picture, a post and a friend. Only these rules use it. */
+/** Returns a private account with a picture, a post, a friend and an unanswered friend request. Only these rules use it. */
 const getUpdatedAccount = (users: TestUsers) =>
   users.shared('updated account', async () => {
-    const [user, friend] = await Promise.all([users.register(), users.register()]);
+    const [user, friend, requested] = await Promise.all([users.register(), users.register(), users.register()]);
     const form = { private: 'true', image: png(), name: 'Ada B. Carter' };
     const { body } = await user.send(200, 'PUT /profiles/me', { form });
     const post = await publish(user, { image: png() });
     await makeFriends(user, friend);
-    return { user, friend, post, profile: body as Profile };
+    await user.send(200, `POST /friends/request?to=${requested.id}`);
+    return { user, friend, requested, post, profile: body as Profile };
   });
 
 type UpdatedAccount = Awaited<ReturnType<typeof getUpdatedAccount>>;
 
 /** Checks the account on the routes that show it. */
-async function expectEverywhere({ user, friend, post, profile }: UpdatedAccount): Promise<void> {
+async function expectEverywhere({ user, friend, requested, post, profile }: UpdatedAccount): Promise<void> {
   const { id, name, username, profile_link } = profile;
   const account = { id, name, username, email: user.email };
   for (const path of ['/auth/me', '/auth/verify']) {
@@ -43,11 +44,15 @@ async function expectEverywhere({ user, friend, post, profile }: UpdatedAccount)
   }
   const friends = await friend.send(200, 'GET /friends');
   expectEqual(friends, 'the entry of the friend', friends.body, [profile]);
-  for (const path of [`/posts/${post.id}`, '/posts?limit=100']) {
-    const response = await friend.send(200, `GET ${path}`);
-    const found = [response.body].flat().find((entry: Post) => entry.id === post.id);
-    if (found) expectEqual(response, 'author_username', found.author_username, username);
-  }
+  const requests = await requested.send(200, 'GET /friends/requests');
+  expectEqual(requests, 'the entry of the requester', requests.body, [
+    profile.private ? { id, name, username } : profile,
+  ]);
+  const single = await friend.send(200, `GET /posts/${post.id}`);
+  expectEqual(single, 'author_username', single.body.author_username, username);
+  const { response: feed } = await findInFeed(friend, post, 100);
+  const entry = feed.body.find(({ id }: Post) => id === post.id);
+  expectEqual(feed, 'author_username in the feed', entry?.author_username, username);
   const own = await user.send(200, 'GET /posts/me');
   expectEqual(own, 'author_username', own.body[0]?.author_username, username);
   if (profile_link) {
@@ -153,10 +158,12 @@ const postRules = POST_FIELDS.map(([field, form, expectedChange]) =>
         const single = await send(200, `GET /posts/${post.id}`);
         expectEqual(single, 'the post', single.body, { ...expected, liked_by_me, comments: [] });
       }
-      for (const path of ['/posts/me?limit=100', '/posts?limit=100']) {
-        const list = await user.send(200, `GET ${path}`);
+      for (const list of [
+        await user.send(200, 'GET /posts/me?limit=100'),
+        (await findInFeed(user, post, 100)).response,
+      ]) {
         const entry = list.body.find(({ id }: Post) => id === post.id);
-        if (entry || path.includes('me')) expectEqual(list, 'the post in the list', entry, expected);
+        expectEqual(list, 'the post in the list', entry, expected);
       }
     },
   ),

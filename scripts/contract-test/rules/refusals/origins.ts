@@ -2,8 +2,7 @@ import { contract, methodAndPath } from '../../document.js';
 import { CROSS_SITE, OTHER_ORIGIN, withCookie } from '../../fixtures.js';
 import { rule } from '../../rule.js';
 import type { TestUsers } from '../../users.js';
-import { validRequest } from '.././operations.js';
-import { exampleBody } from '../operations.js';
+import { exampleBody, validRequest } from '../operations.js';
 import { getUser, isSafe, UNKNOWN_QUERY } from './requests.js';
 
 const unsafe = contract.filter((operation) => !isSafe(operation));
@@ -37,9 +36,7 @@ export const unsafeOriginRules = unsafe.map((operation) =>
         ...SAME_ORIGIN.map(([, headers]) => send(400, { ...credentials, ...headers(users) })),
         ...CROSS_ORIGIN.map(([, headers]) => send(403, { ...credentials, ...headers(users) })),
       ]);
-      if (!operation.secured) return;
-      const { token } = await getUser(users);
-      await send(400, CROSS_SITE, token);
+      await send(400, CROSS_SITE, (await getUser(users)).token);
     },
   ),
 );

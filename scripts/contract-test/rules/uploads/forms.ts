@@ -14,7 +14,7 @@ export const imagePart = (content: Uint8Array, type?: string, fileName = 'photo.
 });
 
 /** An operation whose form accepts an image. */
-interface Form {
+export interface Form {
   id: string;
   title: string;
   successStatus: number;

@@ -1,4 +1,5 @@
 import type { Subject } from '../../rule.js';
+import { dimensionRules } from './dimensions.js';
 import { metadataRules } from './metadata.js';
 import { partRules } from './parts.js';
 import { imageDeletionRules, removalRules } from './removal.js';
@@ -14,6 +15,7 @@ export const uploads: Subject = {
     ...rejectedTypeRules,
     ...metadataRules,
     ...sizeRules,
+    ...dimensionRules,
     ...partRules,
     ...removalRules,
     ...imageDeletionRules,
