@@ -261,9 +261,13 @@ t.test('reports a request as a shell command that sends the same request', async
   );
 });
 
-/** Starts a server, which is closed when the test ends. */
-const serve = async (t: Test, listener: RequestListener) =>
-  `http://127.0.0.1:${await listen(t, createServer(listener))}`;
+/** Starts a server, which is closed when the test ends. Like a gateway, it responds with text to invalid HTTP. */
+async function serve(t: Test, listener: RequestListener): Promise<string> {
+  const server = createServer(listener).on('clientError', (_, socket) =>
+    socket.end('HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\nBad Request'),
+  );
+  return `http://127.0.0.1:${await listen(t, server)}`;
+}
 
 /** Sends a JSON response, or an HTML response if the body is a string. */
 const respond = (response: ServerResponse, status: number, body: unknown, headers = {}) => {
