@@ -57,7 +57,7 @@ await writeFile(
     2,
   )}\n`,
 );
-await writeFile(join(FOLDER, 'LICENCES.txt'), await readLicenses(Object.keys(metafile.inputs)));
+await writeFile(join(FOLDER, 'LICENSES.txt'), await readLicenses(Object.keys(metafile.inputs)));
 await writeFile(
   join(FOLDER, 'openapi.json'),
   JSON.stringify(JSON.parse(await readFile('generated/openapi.json', 'utf8'))),

@@ -14,7 +14,7 @@ t.test('the packed contract tests run in an empty folder, without a network', as
   t.ok(Number(kilobytes) < 200, output);
 
   const { stdout: files } = await promisify(execFile)('tar', ['tf', tarball]);
-  const names = ['LICENCES.txt', 'README.md', 'contract-test.js', 'openapi.json', 'package.json'];
+  const names = ['LICENSES.txt', 'README.md', 'contract-test.js', 'openapi.json', 'package.json'];
   t.same(
     files.trim().split('\n').sort(),
     names.map((name) => `package/${name}`),
