@@ -50,7 +50,12 @@ export async function walkJpeg(file: ImageFile, findings: Findings): Promise<voi
     }
     if (marker < 0xc0 || marker === 0xd8) throw new UnreadableImageError('There is an unknown marker');
     const length = 2 + (file.peek(at + 2, 2) ?? (await file.read(at + 2, 2))).readUInt16BE(0);
-    if (length < 4 || at + length > file.size) throw new UnreadableImageError('A segment has an invalid length');
+    const isApplicationOrComment = (marker >= APP0 && marker <= APP15) || marker === COM;
+    if (length < 4 || at + length > file.size) {
+      // A truncated segment after the first one contains the start of its metadata.
+      findings.hasMetadata ||= isApplicationOrComment && at > 2;
+      throw new UnreadableImageError('A segment has an invalid length');
+    }
     if (isFrameHeader(marker)) {
       const frame = file.peek(at, 10) ?? (await file.read(at, 10));
       const components = frame[9] as number;
@@ -59,7 +64,7 @@ export async function walkJpeg(file: ImageFile, findings: Findings): Promise<voi
       findings.checkDimensions(frame.readUInt16BE(7), frame.readUInt16BE(5));
       hasFrame = true;
     }
-    if ((marker >= APP0 && marker <= APP15) || marker === COM) {
+    if (isApplicationOrComment) {
       const loaded = Math.min(length, CHUNK_BYTES);
       const segment = file.peek(at, loaded) ?? (await file.read(at, loaded));
       const kept = reduceSegment(marker, segment, length, hasExif);

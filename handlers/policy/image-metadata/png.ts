@@ -3,6 +3,7 @@ import { UnreadableImageError } from './errors.js';
 import { reduceExif } from './exif.js';
 import { type Findings, NO_BYTES } from './findings.js';
 import { CHUNK_BYTES, type ImageFile } from './image-file.js';
+import { pngMetadataTypes } from './markers.js';
 import { removeTrailer } from './trailer.js';
 
 const SIGNATURE_BYTES = 8;
@@ -33,6 +34,7 @@ export async function walkPng(file: ImageFile, findings: Findings): Promise<void
     if (end > file.size) {
       // Accepted, because readers show an image with truncated pixel data as far as possible.
       if (type === 'IDAT' || type === 'fdAT') return;
+      findings.hasMetadata ||= pngMetadataTypes.includes(type);
       throw new UnreadableImageError('A chunk has an invalid length');
     }
     if (type === 'IHDR') {
