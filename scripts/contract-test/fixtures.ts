@@ -41,6 +41,10 @@ export const makeFriends = async (one: User, other: User) => {
   await other.send(200, `POST /friends/accept?from=${one.id}`);
 };
 
+/** Returns more users than a small page of a list would hold. */
+export const crowd = (users: TestUsers): Promise<User[]> =>
+  users.shared('crowd', () => Promise.all(Array.from({ length: 12 }, () => users.register())));
+
 /** Removes the friendship or the friend request between two users, if there is one. */
 export async function clearRelation(one: User, other: User): Promise<void> {
   await one.send([200, 404], `DELETE /friends/remove?id=${other.id}`);

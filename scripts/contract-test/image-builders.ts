@@ -1,3 +1,5 @@
+import { deflateSync, type ZlibOptions } from 'node:zlib';
+import { PNG_SIGNATURE, pngChunk } from '../png.js';
 import { samples } from './images.js';
 
 /** Metadata that the service must remove. */
@@ -40,6 +42,21 @@ export function jpeg(segments: Buffer[], beforeScan: Buffer[] = []): Buffer {
   ];
   return Buffer.concat([start, ...segments, tables, ...beforeScan, rest]);
 }
+
+/** Returns a black PNG with one bit per pixel. */
+export function blackPng(width: number, height: number, options: ZlibOptions = {}): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header[8] = 1;
+  const bytesPerRow = 1 + Math.ceil(width / 8);
+  const pixels = deflateSync(Buffer.alloc(bytesPerRow * height), options);
+  return Buffer.concat([PNG_SIGNATURE, pngChunk('IHDR', header), pngChunk('IDAT', pixels), pngChunk('IEND', '')]);
+}
+
+/** Inserts bytes before the last `count` bytes of an image. */
+export const insertBeforeEnd = (image: Buffer, count: number, bytes: Buffer) =>
+  Buffer.concat([image.subarray(0, -count), bytes, image.subarray(-count)]);
 
 /** Returns the sample PNG with these chunks after its header. */
 export const png = (...chunks: Buffer[]) =>

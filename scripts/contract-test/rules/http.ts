@@ -135,6 +135,45 @@ export const http: Subject = {
 
     ...parsingRules,
 
+    rule('http.errors.accept', 'Errors are JSON, regardless of the Accept header.', async (users) => {
+      for (const Accept of ['text/html,application/xhtml+xml,*/*;q=0.8', 'text/plain', 'image/png', '']) {
+        const headers = { Accept };
+        for (const [status, request] of [
+          [404, 'GET /none'],
+          [405, 'PATCH /posts'],
+          [401, 'GET /posts'],
+          [400, 'POST /auth/login'],
+          [400, 'GET /%ff'],
+        ] as const)
+          expectErrorShape(await users.anonymous.send(status, request, { headers }));
+      }
+    }),
+
+    rule(
+      'http.docs.assets',
+      'The scripts and styles that /docs loads are served with their media types, without credentials or a rate limit.',
+      async (users) => {
+        const page = await users.anonymous.send(200, 'GET /docs');
+        const html = page.bytes.toString();
+        const tags = [...html.matchAll(/<(?:script|link)\b[^>]*?(?:src|href)="([^"]+\.(css|js))(?:\?[^"]*)?"/g)];
+        const found = new Set(tags.map(([, , extension]) => extension));
+        expectThat(found.has('js') && found.has('css'), 'a script and a style sheet', page);
+        for (const [, reference = '', extension = ''] of tags) {
+          const { pathname } = new URL(reference, page.exchange.url);
+          const base = new URL(page.exchange.url).pathname.replace(/\/docs$/, '');
+          const path = pathname.startsWith(`${base}/`) ? pathname.slice(base.length) : pathname;
+          const response = await users.anonymous.send(200, `GET ${path}`);
+          const type = response.headers.get('content-type') ?? '';
+          expectThat(
+            (extension === 'js' ? /^(text|application)\/javascript/ : /^text\/css/).test(type),
+            `the media type of ${extension}`,
+            response,
+          );
+          expectNoRateLimit(response);
+        }
+      },
+    ),
+
     rule('http.head.like-get', 'HEAD returns the status and the headers of GET without the body.', async (users) => {
       const { visitor, owner, post, picture } = await publicProfile(users);
       const { id } = owner;

@@ -1,5 +1,5 @@
 import { expectEqual, expectThat } from '../expect.js';
-import { contentType, privateProfile, publicProfile, textForm } from '../fixtures.js';
+import { contentType, OTHER_ORIGIN, privateProfile, publicProfile, textForm } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 
 const TEXT_FIELDS = { title: 'A title', text: 'A text' };
@@ -24,11 +24,14 @@ export const images: Subject = {
 
     rule(
       'images.download.headers',
-      'Images are served with X-Content-Type-Options: nosniff, Content-Security-Policy: default-src none, Cache-Control: private, no-cache, Cross-Origin-Resource-Policy: same-site and a strong ETag.',
+      'Images are served with X-Content-Type-Options: nosniff, Content-Security-Policy: default-src none, Cache-Control: private, no-cache, Cross-Origin-Resource-Policy: same-site and a strong ETag, even if a page of another origin requests them.',
       async (users) => {
         const { visitor, post, picture } = await publicProfile(users);
-        for (const path of [post.image, picture]) {
-          const response = await visitor.send(200, `GET ${path}`);
+        const requests = [post.image, picture].flatMap((path) => [
+          visitor.send(200, `GET ${path}`),
+          visitor.send(200, `GET ${path}`, { headers: { Origin: OTHER_ORIGIN } }),
+        ]);
+        for (const response of await Promise.all(requests)) {
           const header = (name: string) => response.headers.get(name) ?? '';
           expectEqual(response, 'X-Content-Type-Options', header('x-content-type-options'), 'nosniff');
           expectEqual(response, 'Cache-Control', header('cache-control'), 'private, no-cache');
@@ -51,9 +54,11 @@ export const images: Subject = {
         for (const path of [post.image, picture]) {
           const etag = (await visitor.send(200, `GET ${path}`)).headers.get('etag') ?? '';
           for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, `W/"other",${etag} , "another"`, '*']) {
-            const response = await visitor.send(304, `GET ${path}`, { headers: { 'If-None-Match': tag } });
-            expectEqual(response, 'the number of bytes', response.bytes.length, 0);
-            expectEqual(response, 'ETag', response.headers.get('etag'), etag);
+            for (const method of ['GET', 'HEAD']) {
+              const response = await visitor.send(304, `${method} ${path}`, { headers: { 'If-None-Match': tag } });
+              expectEqual(response, 'the number of bytes', response.bytes.length, 0);
+              expectEqual(response, 'ETag', response.headers.get('etag'), etag);
+            }
           }
           for (const tag of ['"other"', 'W/"other"', '', etag.slice(1, -1), `${etag.slice(0, -1)}x"`]) {
             await visitor.send(200, `GET ${path}`, { headers: { 'If-None-Match': tag } });

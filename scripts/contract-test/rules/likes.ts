@@ -1,5 +1,5 @@
 import { expectEqual } from '../expect.js';
-import { clearRelation, makeFriends, type Post, publish, UNUSED_ID } from '../fixtures.js';
+import { clearRelation, crowd, makeFriends, type Post, publish, UNUSED_ID } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
 import type { Requester } from '../users.js';
 
@@ -46,6 +46,13 @@ export const likes: Subject = {
         await expectLikes(ben, id, 0, false);
       },
     ),
+
+    rule('posts.like-count.many', 'like_count counts the likes of all users.', async (users) => {
+      const [ada, fans] = [await users.sharedUser('ada'), await crowd(users)];
+      const { id } = await publish(ada);
+      await Promise.all(fans.map(({ send }) => send(200, `POST /posts/like?id=${id}`)));
+      await expectLikes(ada, id, fans.length, false);
+    }),
 
     rule('posts.like-count.counts', 'like_count is the number of users who like the post.', async (users) => {
       const [ada, ben, cleo] = [

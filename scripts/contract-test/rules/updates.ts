@@ -169,7 +169,49 @@ const postRules = POST_FIELDS.map(([field, form, expectedChange]) =>
   ),
 );
 
+const togetherRules = [
+  rule(
+    'profiles.update.together',
+    'PUT /profiles/me changes all fields that are sent together, including the password.',
+    async (users) => {
+      const user = await users.register();
+      const { name, username, email, password } = { ...users.newUser(), name: 'All Together' };
+      const form = { name, username, email, password, current_password: user.password, private: 'true', image: png() };
+      const { body } = await user.send(200, 'PUT /profiles/me', { form });
+      const { id, token } = (await users.login({ email, password })).body;
+      const response = await users.anonymous.send(200, 'GET /auth/me', { token });
+      expectEqual(response, 'the account', response.body, { id, name, username, email });
+      const profile = await users.anonymous.send(200, 'GET /profiles/me', { token });
+      const { profile_link } = body;
+      expectEqual(profile, 'the profile', profile.body, { id, name, username, private: true, profile_link });
+      await users.anonymous.send(200, `GET ${profile_link}`, { token });
+    },
+  ),
+
+  rule(
+    'posts.edit.together',
+    'PUT /posts/edit changes all fields that are sent together, with a new image or without one.',
+    async (users) => {
+      const { user } = await getUpdatedAccount(users);
+      const post = await publish(user);
+      const request = `PUT /posts/edit?id=${post.id}`;
+      const edits = [
+        { title: 'New title', text: 'New text', image: png() },
+        { title: 'Newer title', text: 'Newer text', remove_image: 'true' },
+      ];
+      for (const { image, remove_image, ...texts } of edits as Record<string, string | File>[]) {
+        const form = { ...texts, ...(image ? { image } : { remove_image: remove_image as string }) };
+        const response = await user.send(200, request, { form });
+        const expected = { ...post, ...texts, image: response.body.image };
+        expectThat((response.body.image !== null) === (image !== undefined), 'an image only if one was sent', response);
+        const single = await user.send(200, `GET /posts/${post.id}`);
+        expectEqual(single, 'the post', single.body, { ...expected, comments: [] });
+      }
+    },
+  ),
+];
+
 export const updates: Subject = {
   name: 'Updates of one field',
-  rules: [...profileRules, ...postRules],
+  rules: [...profileRules, ...postRules, ...togetherRules],
 };

@@ -1,6 +1,6 @@
 import type { CheckedResponse } from '../../exchange.js';
 import { expectProblemCodes } from '../../expect.js';
-import { contentType, rawForm, textForm, UNUSED_ID } from '../../fixtures.js';
+import { contentType, type RawPart, rawForm, textForm, UNUSED_ID } from '../../fixtures.js';
 import { samples } from '../../images.js';
 import { rule } from '../../rule.js';
 import type { TestUsers } from '../../users.js';
@@ -51,7 +51,7 @@ const GROUPS: [id: string, description: string, send: (users: TestUsers) => Prom
   ],
   [
     'types',
-    'required, unknown_field, not_a_string, not_an_object and malformed_json for JSON bodies',
+    'required, unknown_field, not_a_string, invalid_encoding, not_an_object and malformed_json for JSON bodies',
     async (users) => {
       const login = (body: string) =>
         users.anonymous.send(400, 'POST /auth/login', { body, headers: contentType('application/json') });
@@ -62,6 +62,7 @@ const GROUPS: [id: string, description: string, send: (users: TestUsers) => Prom
           'body.extra unknown_field',
           'body.password required',
         ],
+        [login('{"email":"a@b.c","password":"\\ud800"}'), 'body.password invalid_encoding'],
         [login('[]'), 'body. not_an_object'],
         [login('{'), 'body. malformed_json'],
       ];
@@ -102,6 +103,38 @@ const GROUPS: [id: string, description: string, send: (users: TestUsers) => Prom
         [
           send(400, edit, { body: 'x', headers: contentType('multipart/form-data; boundary=form') }),
           'body. malformed_form',
+        ],
+      ];
+    },
+  ],
+  [
+    'together',
+    'of the image, of other fields and of undocumented fields together',
+    async (users) => {
+      const { send } = await users.sharedUser('ada');
+      const [title, unknown] = [
+        { name: 'title', content: ' ' },
+        { name: 'größe', content: '1' },
+      ];
+      const [pdf, text] = [
+        { name: 'image', content: '%PDF-1.7', fileName: 'a.png' },
+        { name: 'image', content: 'x' },
+      ];
+      const problems = ['body.title blank', 'body.größe unknown_field'];
+      const edit = (image: RawPart) => send(400, `PUT /posts/edit?id=${UNUSED_ID}`, rawForm(title, unknown, image));
+      return [
+        [edit(pdf), ...problems, 'body.image unsupported_image'],
+        [edit(text), ...problems, 'body.image not_a_file'],
+        [
+          send(400, 'POST /posts/create', rawForm(title, pdf)),
+          'body.title blank',
+          'body.text required',
+          'body.image unsupported_image',
+        ],
+        [
+          send(400, 'PUT /profiles/me', rawForm({ name: 'name', content: '' }, pdf)),
+          'body.name blank',
+          'body.image unsupported_image',
         ],
       ];
     },

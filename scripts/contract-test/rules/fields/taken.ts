@@ -21,6 +21,7 @@ const EQUAL_UNDER_FOLDING = [
   ['\u03c2', '\u03a3'],
   ['\ufb01', 'FI'],
   ['e\u0301', '\u00c9'],
+  ['\u0390', '\u03aa\u0301'],
 ] as const;
 
 /** Endings that differ under case folding, although their upper case is the same. */

@@ -129,6 +129,7 @@ export const FIELDS = {
         'TestHarbour!77',
         'Liberty-Lamp_58',
         `Teal Lantern ${FISH} 58`,
+        'TealHarbour58e\u0301',
       ];
     },
     invalid: [

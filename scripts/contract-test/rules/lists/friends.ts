@@ -1,5 +1,5 @@
 import { expectEqual } from '../../expect.js';
-import { idsOf, visibilityFixture } from '../../fixtures.js';
+import { crowd, idsOf, visibilityFixture } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 
 /** Returns a copy of the ids in ascending order. */
@@ -43,6 +43,21 @@ export const friendListRules: Rule[] = [
       }
       const open = response.body.find(({ id }: { id: number }) => id === owned.public.owner.id);
       expectEqual(response, 'the picture of a public account', open?.profile_link, owned.public.picture);
+    },
+  ),
+
+  rule(
+    'friends.lists.complete',
+    'GET /friends and GET /friends/requests are not divided into pages: they return all friends and all incoming requests.',
+    async (users) => {
+      const [host, guests] = [await users.register(), await crowd(users)];
+      const ids = ascending(idsOf(guests));
+      await Promise.all(guests.map(({ send }) => send(200, `POST /friends/request?to=${host.id}`)));
+      const requests = await host.send(200, 'GET /friends/requests');
+      expectEqual(requests, 'the senders of requests', idsOf(requests.body), ids);
+      await Promise.all(guests.map(({ id }) => host.send(200, `POST /friends/accept?from=${id}`)));
+      const friends = await host.send(200, 'GET /friends');
+      expectEqual(friends, 'the friends', idsOf(friends.body), ids);
     },
   ),
 

@@ -15,7 +15,7 @@ interface Timeline {
   author: User;
   /** All posts of the author as the author sees them, newest first. */
   ownPosts: Post[];
-  /** Likes some posts of the author. Has no friends. */
+  /** Likes some posts of the author. Has no friends, but has sent a friend request to `privateAuthor`. */
   reader: User;
   likedByReader: Set<number>;
   /** A private account with posts newer than those of `author`. */
@@ -41,11 +41,16 @@ async function publishMany(author: User, count: number, special: Record<string, 
 
 export const timeline = (users: TestUsers): Promise<Timeline> =>
   users.shared('timeline', async () => {
-    const [author, reader, privateAuthor, friend] = (await Promise.all(
-      Array.from({ length: 4 }, () => users.register()),
-    )) as [User, User, User, User];
+    // Registered first: a service may store a pair of users in the order of their ids.
+    const privateAuthor = await users.register();
+    const [author, reader, friend] = (await Promise.all([users.register(), users.register(), users.register()])) as [
+      User,
+      User,
+      User,
+    ];
     await privateAuthor.send(200, 'PUT /profiles/me', { form: { private: 'true' } });
     await makeFriends(friend, privateAuthor);
+    await reader.send(200, `POST /friends/request?to=${privateAuthor.id}`);
     const ownPosts = await publishMany(author, POST_COUNT - 4);
     // Published last, so that they are on the first page.
     const special = [

@@ -4,6 +4,12 @@ import { type Rule, rule } from '../../rule.js';
 /** Another problem in a form, so that a service that accepts the password still changes nothing. */
 const BLANK_NAME = { name: ' ' };
 
+/** Returns all sequences of four of these characters, ascending and, in upper case, descending. */
+const sequencesOf = (characters: string): string[] =>
+  Array.from({ length: characters.length - 3 }, (_, index) => characters.slice(index, index + 4)).flatMap(
+    (sequence) => [sequence, [...sequence.toUpperCase()].reverse().join('')],
+  );
+
 /** Passwords that each break exactly one requirement of the policy. */
 const REJECTED: [id: string, sentence: string, code: string, passwords: string[]][] = [
   [
@@ -64,13 +70,13 @@ const REJECTED: [id: string, sentence: string, code: string, passwords: string[]
     'passwords.policy.letter-sequence',
     'A password must not contain four consecutive letters of the alphabet, ascending or descending, ignoring case.',
     'obvious_sequence',
-    ['wxyz', 'zyxw', 'aBcD', 'mnop', 'ONML'].map((sequence) => `Teal-Lantern_58-${sequence}`),
+    sequencesOf('abcdefghijklmnopqrstuvwxyz').map((sequence) => `Teal-Lantern_58-${sequence}`),
   ],
   [
     'passwords.policy.digit-sequence',
     'A password must not contain four consecutive digits, ascending or descending.',
     'obvious_sequence',
-    ['4321', '1234', '0123', '6789', '9876'].map((sequence) => `Teal-Lantern_${sequence}`),
+    sequencesOf('0123456789').map((sequence) => `Teal-Lantern_${sequence}`),
   ],
   [
     'passwords.policy.keyboard-row-end',
@@ -144,9 +150,10 @@ const CONTAINED_NAMES: [
   ],
   [
     'passwords.policy.email-local-part',
-    'A password must not contain the local part of the email, however short, ignoring case.',
+    'A password must not contain the local part of the email, however short, ignoring case and Unicode form.',
     'contains_email',
     [
+      [{ email: 'seal@example.org' }, 'Teal_58-ＳＥＡＬ-Lantern'],
       [{ email: 'harbour.seal@example.org' }, 'Teal_58-Harbour.Seal'],
       [{ email: 'qz@example.org' }, 'Teal-Lantern_58QZ'],
     ],

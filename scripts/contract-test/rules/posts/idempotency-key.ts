@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expectCode, expectEqual, expectProblems, expectThat } from '../../expect.js';
 import { idsOf, type Post, png } from '../../fixtures.js';
-import { samples } from '../../images.js';
+import { blackPng } from '../../image-builders.js';
 import { type Rule, rule } from '../../rule.js';
 
 /** Returns the options of a request to create a post with an Idempotency-Key. */
@@ -13,13 +13,15 @@ const withKey = (key: string, form: Record<string, string | File> = { title: 'A 
 export const idempotencyKeyRules: Rule[] = [
   rule(
     'posts.idempotency-key.same-form',
-    'The same Idempotency-Key with the same form returns the first response again, with its Location, even after the post was edited or deleted.',
+    'The same Idempotency-Key with the same form returns the first response again, with its Location, even after the post was liked, edited or deleted, or its author renamed.',
     async (users) => {
-      const ada = await users.sharedUser('ada');
+      const ada = await users.register();
       const sent = withKey(randomUUID(), { title: 'A title', text: 'A text', image: png() });
       const first = await ada.send(201, 'POST /posts/create', sent);
       const retry = await ada.send(201, 'POST /posts/create', sent);
       expectEqual(retry, 'the response', retry.body, first.body);
+      await ada.send(200, 'PUT /profiles/me', { form: { username: users.newUser().username } });
+      await ada.send(200, `POST /posts/like?id=${first.body.id}`);
       const edit = { form: { title: 'Edited', remove_image: 'true' } };
       await ada.send(200, `PUT /posts/edit?id=${first.body.id}`, edit);
       expectEqual(retry, 'the response', (await ada.send(201, 'POST /posts/create', sent)).body, first.body);
@@ -40,15 +42,23 @@ export const idempotencyKeyRules: Rule[] = [
       const key = randomUUID();
       // Unique, because other rules create posts of the same user.
       const title = `A title ${key}`;
-      const form = { title, text: 'A text', image: png() };
+      const picture = blackPng(200, 200, { level: 0 });
+      const withImage = (bytes: Buffer) => new File([bytes], 'a picture.png', { type: 'image/png' });
+      const form = { title, text: 'A text', image: withImage(picture) };
       const { body } = await ada.send(201, 'POST /posts/create', withKey(key, form));
       await ada.send(201, 'POST /posts/create', withKey(key, form));
       for (const other of [
         { ...form, title: `${title}, another` },
         { ...form, text: 'Another text' },
         { ...form, title: `${title}A`, text: ' text' },
+        { ...form, title: `${title} ` },
+        { ...form, text: '\nA text' },
         { title, text: 'A text' },
-        { ...form, image: new File([samples.png.subarray(0, -1)], form.image.name, { type: form.image.type }) },
+        { ...form, image: withImage(picture.subarray(0, -1)) },
+        {
+          ...form,
+          image: withImage(Buffer.concat([picture.subarray(0, -13), Buffer.from([0]), picture.subarray(-12)])),
+        },
       ]) {
         expectCode(await ada.send(422, 'POST /posts/create', withKey(key, other)), 'idempotency_key_reused');
       }
@@ -82,13 +92,18 @@ export const idempotencyKeyRules: Rule[] = [
 
   rule(
     'posts.idempotency-key.per-account',
-    'An Idempotency-Key belongs to the account that sent it: the same key of another account creates another post.',
+    'An Idempotency-Key belongs to the account that sent it, and is case-sensitive: the same key of another account, or in other letter case, creates another post.',
     async (users) => {
       const [ada, ben] = [await users.sharedUser('ada'), await users.sharedUser('ben')];
-      const key = randomUUID();
+      const key = `a${randomUUID()}`;
       const first = await ada.send(201, 'POST /posts/create', withKey(key));
-      const other = await ben.send(201, 'POST /posts/create', withKey(key));
-      expectThat(other.body.id !== first.body.id, 'another post', other);
+      for (const [{ send }, otherKey] of [
+        [ben, key],
+        [ada, key.toUpperCase()],
+      ] as const) {
+        const other = await send(201, 'POST /posts/create', withKey(otherKey));
+        expectThat(other.body.id !== first.body.id, 'another post', other);
+      }
     },
   ),
 

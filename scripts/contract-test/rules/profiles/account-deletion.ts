@@ -10,17 +10,19 @@ interface DeletedAccount {
   requested: User;
   image: string;
   picture: string;
-  postId: number;
+  postIds: number[];
   likedPostId: number;
 }
 
-/** Registers and deletes an account with a picture, a post, a like, a friend and friend requests in both directions. */
+/** Registers and deletes an account with a picture, several posts, a like, a friend and friend requests in both directions. */
 async function createDeletedAccount(users: TestUsers): Promise<DeletedAccount> {
   const deleted = await users.register();
   const friend = await users.sharedUser('ben');
   const [requester, requested] = [await users.sharedUser('ada'), await users.sharedUser('cleo')];
   const picture = (await deleted.send(200, 'PUT /profiles/me', { form: { image: png() } })).body.profile_link;
   const post = await publish(deleted, { image: png() });
+  const postIds = [post.id];
+  while (postIds.length < 8) postIds.push((await publish(deleted)).id);
   const liked = await publish(friend);
   await deleted.send(200, `POST /posts/like?id=${liked.id}`);
   await makeFriends(deleted, friend);
@@ -34,7 +36,7 @@ async function createDeletedAccount(users: TestUsers): Promise<DeletedAccount> {
     requested,
     image: post.image ?? '',
     picture,
-    postId: post.id,
+    postIds,
     likedPostId: liked.id,
   };
 }
@@ -90,9 +92,11 @@ export const accountDeletionRules: Rule[] = [
   ),
 
   rule('accounts.delete.posts', 'Account deletion removes the posts of the account.', async (users) => {
-    const { deleted, friend, postId } = await deletedAccount(users);
-    await friend.send(404, `GET /posts/${postId}`);
-    await friend.send(404, `POST /posts/like?id=${postId}`);
+    const { deleted, friend, postIds } = await deletedAccount(users);
+    for (const id of postIds) {
+      await friend.send(404, `GET /posts/${id}`);
+      await friend.send(404, `POST /posts/like?id=${id}`);
+    }
     const response = await friend.send(200, 'GET /posts?limit=100');
     const authors = response.body.map(({ author_id }: { author_id: number }) => author_id);
     expectThat(!authors.includes(deleted.id), 'no post of a deleted account in the feed', response);

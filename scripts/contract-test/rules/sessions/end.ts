@@ -2,6 +2,9 @@ import { expectClearedCookie, expectEqual, expectThat } from '../../expect.js';
 import { claimsOf, idsOf, withCookie } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 
+/** More sessions than a small page of a list would hold. */
+const OTHER_SESSIONS = 11;
+
 export const endRules: Rule[] = [
   rule(
     'auth.logout.ends-session',
@@ -74,11 +77,20 @@ export const endRules: Rule[] = [
 
   rule(
     'sessions.delete-others.keeps-current',
-    'DELETE /auth/sessions returns 200 and deletes all sessions of the user except the current one.',
+    'GET /auth/sessions lists all sessions of the user. DELETE /auth/sessions returns 200 and deletes all of them except the current one.',
     async (users) => {
       const user = await users.register();
       const stranger = await users.sharedUser('sam');
-      const others = [(await users.login(user)).body.token, (await users.login(user)).body.token];
+      const others: string[] = [];
+      while (others.length < OTHER_SESSIONS) others.push((await users.login(user)).body.token);
+      const list = await user.send(200, 'GET /auth/sessions');
+      const tokens = [user.token, ...others];
+      expectEqual(
+        list,
+        'the sessions',
+        idsOf<string>(list.body).sort(),
+        tokens.map((token) => claimsOf(token).jti).sort(),
+      );
       await user.send(200, 'DELETE /auth/sessions');
       for (const token of others) await users.anonymous.send(401, 'GET /auth/me', { token });
       const response = await user.send(200, 'GET /auth/sessions');

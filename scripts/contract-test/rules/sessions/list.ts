@@ -31,6 +31,7 @@ export const listRules: Rule[] = [
         [{ 'User-Agent': ' \u00a0 Trimmed \t' }, 'Trimmed'],
         [{ 'User-Agent': 'No\tControl\u0085Char\u009facters' }, 'NoControlCharacters'],
         [{ 'User-Agent': '<script>"&' }, '<script>"&'],
+        [{ 'User-Agent': 'Two  spaces' }, 'Two  spaces'],
         [{}, 'Unknown device'],
         [{ 'User-Agent': '' }, 'Unknown device'],
         [{ 'User-Agent': ' \u0085 ' }, 'Unknown device'],

@@ -1,7 +1,5 @@
-import { deflateSync } from 'node:zlib';
-import { PNG_SIGNATURE, pngChunk } from '../../../png.js';
 import { expectProblemCodes } from '../../expect.js';
-import { riff, u16, u32, vp8x, webpImage } from '../../image-builders.js';
+import { blackPng, riff, u16, u32, vp8x, webpImage } from '../../image-builders.js';
 import { samples } from '../../images.js';
 import { rule } from '../../rule.js';
 import { expectStored, FORMS, type Form, imagePart } from './forms.js';
@@ -9,17 +7,6 @@ import { expectStored, FORMS, type Form, imagePart } from './forms.js';
 const MAX_SIDE_PIXELS = 16_384;
 /** The side of a square image with the maximum of 100,000,000 pixels. */
 const MAX_SQUARE_SIDE_PIXELS = 10_000;
-
-/** Returns a black image with one bit per pixel. */
-function createPng(width: number, height: number): Buffer {
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header[8] = 1;
-  const bytesPerRow = 1 + Math.ceil(width / 8);
-  const chunks = [pngChunk('IHDR', header), pngChunk('IDAT', deflateSync(Buffer.alloc(bytesPerRow * height)))];
-  return Buffer.concat([PNG_SIGNATURE, ...chunks, pngChunk('IEND', '')]);
-}
 
 /** Returns a copy of an image with other bytes at an offset. */
 const overwrite = (image: Buffer, offset: number, bytes: Buffer) =>
@@ -29,7 +16,7 @@ const u16le = (value: number) => u16(value).reverse();
 
 /** Functions that return an image whose header declares these dimensions. Its data may have others. */
 const DECLARED: [type: string, create: (width: number, height: number) => Buffer][] = [
-  ['png', createPng],
+  ['png', blackPng],
   [
     'jpeg',
     (width, height) =>
@@ -76,8 +63,8 @@ export const dimensionRules = [
           [1, MAX_SIDE_PIXELS],
           [MAX_SQUARE_SIDE_PIXELS, MAX_SQUARE_SIDE_PIXELS],
         ] as const)
-          await expectStored(users, form, createPng(width, height), 'image/png', 'image/png');
-        const larger = createPng(MAX_SQUARE_SIDE_PIXELS + 1, MAX_SQUARE_SIDE_PIXELS);
+          await expectStored(users, form, blackPng(width, height), 'image/png', 'image/png');
+        const larger = blackPng(MAX_SQUARE_SIDE_PIXELS + 1, MAX_SQUARE_SIDE_PIXELS);
         expectProblemCodes(await form.send(users, 400, imagePart(larger, 'image/png')), 'body.image too_many_pixels');
       },
     ),

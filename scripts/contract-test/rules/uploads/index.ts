@@ -1,9 +1,9 @@
 import type { Subject } from '../../rule.js';
 import { dimensionRules } from './dimensions.js';
 import { metadataRules } from './metadata.js';
-import { partRules } from './parts.js';
+import { formSyntaxRule, partRules } from './parts.js';
 import { imageDeletionRules, removalRules } from './removal.js';
-import { sizeRules } from './size.js';
+import { formSizeRule, sizeRules } from './size.js';
 import { acceptedTypeRules, rejectedTypeRules, signatureRules } from './types.js';
 
 /** Every kind of file on every form that accepts one. */
@@ -15,8 +15,10 @@ export const uploads: Subject = {
     ...rejectedTypeRules,
     ...metadataRules,
     ...sizeRules,
+    formSizeRule,
     ...dimensionRules,
     ...partRules,
+    formSyntaxRule,
     ...removalRules,
     ...imageDeletionRules,
   ],

@@ -1,8 +1,11 @@
 import { pngChunk } from '../../../png.js';
-import { expectEqual, expectThat } from '../../expect.js';
+import { expectEqual, expectProblemCodes, expectThat } from '../../expect.js';
 import {
+  avif,
+  blackPng,
   gif,
   gifExtension,
+  insertBeforeEnd,
   jpeg,
   png,
   riff,
@@ -29,6 +32,21 @@ const withTrailer = (sample: Buffer): [Buffer, Buffer] => [
   sample,
 ];
 
+/** The length of the last chunk of a PNG. */
+const IEND_BYTES = 12;
+
+/** A PNG of several kilobytes. */
+const largePng = blackPng(512, 512, { level: 0 });
+
+/** The sample JPEG with a thumbnail of one pixel in its JFIF segment. */
+const jpegWithThumbnail = Buffer.concat([
+  samples.jpeg.subarray(0, 4),
+  ascii('\0\x13'),
+  samples.jpeg.subarray(6, 18),
+  ascii('\x01\x01RGB'),
+  samples.jpeg.subarray(20),
+]);
+
 /** Images with metadata that identifies people or places, each with the bytes that are served, by media type. */
 const WITH_METADATA: Record<string, [uploaded: Buffer, served: Buffer][]> = {
   'image/jpeg': [
@@ -37,23 +55,33 @@ const WITH_METADATA: Record<string, [uploaded: Buffer, served: Buffer][]> = {
       segment(0xed, `Photoshop 3.0\x008BIM${SECRET}`),
       segment(0xfe, SECRET),
       exif(tiff(1)),
-    ].map((metadata): [Buffer, Buffer] => [jpeg([profile, metadata]), jpeg([profile])]),
+    ].flatMap((metadata): [Buffer, Buffer][] => [
+      [jpeg([profile, metadata]), jpeg([profile])],
+      [jpeg([profile], [metadata]), jpeg([profile])],
+    ]),
+    [jpegWithThumbnail, samples.jpeg],
     withTrailer(samples.jpeg),
   ],
   'image/png': [
-    ...['tEXt', 'zTXt', 'iTXt', 'tIME'].map((type): [Buffer, Buffer] => [
-      png(pngChunk(type, `Author\0${SECRET}`)),
-      samples.png,
-    ]),
+    ...['tEXt', 'zTXt', 'iTXt', 'tIME'].flatMap((type): [Buffer, Buffer][] => {
+      const chunk = pngChunk(type, `Author\0${SECRET}`);
+      return [
+        [png(chunk), samples.png],
+        [insertBeforeEnd(largePng, IEND_BYTES, chunk), largePng],
+      ];
+    }),
     withTrailer(samples.png),
   ],
   'image/gif': [
     [gif(gifExtension(0xfe, SECRET)), samples.gif],
     [gif(gifExtension(0xff, 'XMP DataXMP', SECRET)), samples.gif],
+    [insertBeforeEnd(samples.gif, 1, gifExtension(0xfe, SECRET)), samples.gif],
+    [insertBeforeEnd(samples.gif, 1, gifExtension(0xff, 'XMP DataXMP', SECRET)), samples.gif],
     withTrailer(samples.gif),
   ],
   'image/webp': [
     [riff(vp8x(0x04), webpImage, webpChunk('XMP ', SECRET)), riff(vp8x(0), webpImage)],
+    [riff(vp8x(0x08), webpImage, webpChunk('EXIF', tiff(1))), riff(vp8x(0), webpImage)],
     withTrailer(samples.webp),
   ],
   'image/avif': [withTrailer(samples.avif)],
@@ -64,7 +92,28 @@ const WITHOUT_METADATA: [bytes: Buffer, type: string][] = [
   [jpeg([profile]), 'image/jpeg'],
   [Buffer.concat([samples.jpeg, Buffer.alloc(10)]), 'image/jpeg'],
   [png(pngChunk('pHYs', '\0\0\x0b\x13\0\0\x0b\x13\x01')), 'image/png'],
+  [png(pngChunk('iCCP', 'profile\0\0data')), 'image/png'],
+  [riff(vp8x(0x20), webpChunk('ICCP', 'profile'), webpImage), 'image/webp'],
   [gif(gifExtension(0xff, 'NETSCAPE2.0', '\x01\0\0')), 'image/gif'],
+];
+
+/** AVIF files with Exif and XMP. Their size may stay, because other parts of the file refer to offsets. */
+const AVIF_WITH_METADATA = [
+  avif([
+    { type: 'av01', data: 'picture' },
+    { type: 'Exif', data: Buffer.concat([Buffer.alloc(4), tiff(1)]) },
+  ]),
+  avif([
+    { type: 'av01', data: 'picture' },
+    { type: 'mime', data: SECRET },
+  ]),
+];
+
+/** Images with metadata that are cut off, so that the end of the metadata or of the image is unknown. */
+const DAMAGED: [bytes: Buffer, type: string][] = [
+  [jpeg([exif(tiff(6))]).subarray(0, 60), 'image/jpeg'],
+  [jpeg([segment(0xfe, SECRET)]).subarray(0, 32), 'image/jpeg'],
+  [png(pngChunk('tEXt', `Author\0${SECRET}`)).subarray(0, 50), 'image/png'],
 ];
 
 const ORIENTATION_TAG = 0x0112;
@@ -100,6 +149,28 @@ export const metadataRules = FORMS.flatMap((form) => [
     async (users) => {
       for (const [type, cases] of Object.entries(WITH_METADATA)) {
         for (const [uploaded, served] of cases) await expectStored(users, form, uploaded, type, type, served);
+      }
+    },
+  ),
+
+  rule(`uploads.metadata.avif.${form.id}`, `${form.title} removes Exif and XMP from AVIF.`, async (users) => {
+    for (const bytes of AVIF_WITH_METADATA) {
+      const { body } = await form.send(users, form.successStatus, imagePart(bytes, 'image/avif'));
+      const download = await (await getUploader(users)).send(200, `GET ${body[form.field]}`);
+      expectThat(!download.bytes.includes(SECRET), 'the image without its metadata', download);
+      expectThat(download.bytes.includes('picture'), 'the picture, as it was uploaded', download);
+    }
+  }),
+
+  rule(
+    `uploads.metadata.damaged.${form.id}`,
+    `${form.title} returns 400 damaged_image for an image with metadata that is cut off, and stores nothing.`,
+    async (users) => {
+      const before = await form.readImage(users);
+      for (const [bytes, type] of DAMAGED) {
+        const response = await form.send(users, 400, imagePart(bytes, type));
+        expectProblemCodes(response, 'body.image damaged_image');
+        expectEqual(response, 'the image, as before', await form.readImage(users), before);
       }
     },
   ),

@@ -1,8 +1,9 @@
 import type { CheckedResponse } from '../../exchange.js';
 import { expectEqual, expectProblems, expectThat } from '../../expect.js';
+import { contentType, rawForm } from '../../fixtures.js';
 import { samples } from '../../images.js';
 import { rule } from '../../rule.js';
-import { EMPTY_FILE_INPUT, FORMS, imagePart, otherField, textPart } from './forms.js';
+import { EMPTY_FILE_INPUT, FORMS, getUploader, imagePart, otherField, textPart } from './forms.js';
 
 export const partRules = FORMS.flatMap((form) => [
   rule(
@@ -62,3 +63,26 @@ export const partRules = FORMS.flatMap((form) => [
     },
   ),
 ]);
+
+export const formSyntaxRule = rule(
+  'uploads.forms.syntax',
+  'A form may have a boundary of up to 70 characters, quoted or not, and text fields that declare text/plain.',
+  async (users) => {
+    const { send } = await getUploader(users);
+    const form = rawForm(
+      { name: 'title', content: 'A title', type: 'text/plain' },
+      { name: 'text', content: 'Grüße', type: 'text/plain; charset=utf-8' },
+      imagePart(samples.png, 'image/png'),
+    );
+    for (const [parameter, boundary] of [
+      ['x', 'x'],
+      ['-'.repeat(70), '-'.repeat(70)],
+      [`"a (b)+,./:=?_'"`, `a (b)+,./:=?_'`],
+    ] as const) {
+      const body = Buffer.from(form.body.toString('latin1').replaceAll('--form', `--${boundary}`), 'latin1');
+      const headers = contentType(`multipart/form-data; boundary=${parameter}`);
+      const response = await send(201, 'POST /posts/create', { body, headers });
+      expectEqual(response, 'title and text', [response.body.title, response.body.text], ['A title', 'Grüße']);
+    }
+  },
+);

@@ -1,7 +1,9 @@
 import { expectCode, expectEqual, expectThat, SkippedError } from '../../expect.js';
+import { rawForm } from '../../fixtures.js';
 import { samples } from '../../images.js';
 import { rule } from '../../rule.js';
-import { ascii, expectStored, FORMS, imagePart } from './forms.js';
+import type { TestUsers } from '../../users.js';
+import { ascii, expectStored, FORMS, type Form, getUploader, imagePart, textPart } from './forms.js';
 
 const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
 
@@ -18,6 +20,29 @@ function createGif(sizeBytes: number): Buffer {
   const repeat = (part: Buffer, count: number) => Buffer.alloc(part.length * count, part);
   return Buffer.concat([header, repeat(frame, frames), repeat(table, tables), ascii(';')]);
 }
+
+/** Throws a SkippedError unless the service rejects images larger than 5 MiB. */
+async function expectDefaultLimit(users: TestUsers): Promise<void> {
+  const form = FORMS[0] as Form;
+  const response = await form.send(users, [201, 413], imagePart(createGif(MAX_IMAGE_BYTES + 1), 'image/gif'));
+  if (response.status !== 413) throw new SkippedError('the service is configured to accept larger images');
+}
+
+export const formSizeRule = rule(
+  'uploads.size.form',
+  'A form may contain an image of exactly 5 MiB and the longest title and text. A form that is 512 KiB larger than an image may be returns 413 body_too_large.',
+  async (users) => {
+    const { send } = await getUploader(users);
+    const [title, text] = ['🐟'.repeat(200), '🐟'.repeat(10_000)];
+    const image = imagePart(createGif(MAX_IMAGE_BYTES), 'image/gif');
+    const parts = [textPart('title', title), textPart('text', text), image];
+    const response = await send(201, 'POST /posts/create', rawForm(...parts));
+    expectEqual(response, 'title and text', [response.body.title, response.body.text], [title, text]);
+    await expectDefaultLimit(users);
+    const longText = textPart('text', 'x'.repeat(MAX_IMAGE_BYTES + 512 * 1024));
+    expectCode(await send(413, 'POST /posts/create', rawForm(textPart('title', title), longText)), 'body_too_large');
+  },
+);
 
 export const sizeRules = FORMS.flatMap((form) => [
   rule(

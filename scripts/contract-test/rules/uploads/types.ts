@@ -13,7 +13,12 @@ const IMAGE_TYPES = [
 ];
 /** Types of a part that do not declare an image type. */
 const UNDECLARED_TYPES = ['application/octet-stream', undefined];
-const DECLARED_TYPES = [...new Set(IMAGE_TYPES.map(({ served }) => served)), 'text/plain'];
+const DECLARED_TYPES = [
+  ...new Set(IMAGE_TYPES.map(({ served }) => served)),
+  'text/plain',
+  'application/pdf',
+  'video/mp4',
+];
 
 const ftyp = (...brands: string[]) => {
   const box = Buffer.concat([Buffer.alloc(4), ascii(`ftyp${brands[0]}\0\0\0\0${brands.slice(1).join('')}`)]);
