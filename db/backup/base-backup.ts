@@ -8,13 +8,16 @@ import { copyFile } from './files.js';
 /**
  * A base backup: a copy of the files of a running PostgreSQL, as pg_basebackup makes it. Files change while they are
  * copied, so the copy alone is inconsistent. When PostgreSQL starts on the copy, it replays the WAL (write-ahead log) that
- * was written during the backup, as in crash recovery, and reaches the state at the time of `stop`. No checkpoint may run
- * during the backup, because a checkpoint removes WAL files.
+ * was written during the backup, as in crash recovery, and reaches the state at the time of `stop`. The caller must hold off
+ * checkpoints until it has read these WAL files, because a checkpoint removes WAL files.
  */
 interface BaseBackup {
   /** Yields all files and directories except WAL files. */
   files(): AsyncGenerator<ArchiveEntry>;
-  /** Ends the backup. Returns a function that yields its WAL files and its label, which makes PostgreSQL replay the WAL. */
+  /**
+   * Ends the backup. Returns a function that yields its WAL files and its label, which makes PostgreSQL replay the WAL. The
+   * files are read only while it yields, so that `stop` is fast: the caller holds off writes of images until `stop` returns.
+   */
   stop(): Promise<() => AsyncGenerator<ArchiveEntry>>;
   /** Ends the backup without a result. Does nothing if it has already ended. */
   abandon(): Promise<void>;
@@ -31,11 +34,11 @@ const EXCLUDED = new Set(['postmaster.pid', 'postmaster.opts', 'pgsql_tmp']);
  */
 export async function startBaseBackup(db: Database, directory: string, prefix: string): Promise<BaseBackup> {
   // The start fails if an earlier backup is still in progress in this session, because it was not ended properly.
-  const firstSegment = await start(db).catch(async (error) => {
-    await abandon(db).catch(() => {
+  const firstSegment = await startInPostgres(db).catch(async (error) => {
+    await stopInPostgres(db).catch(() => {
       throw error;
     });
-    return start(db);
+    return startInPostgres(db);
   });
   const walDirectory = join(directory, 'pg_wal');
   let isInProgress = true;
@@ -58,20 +61,21 @@ export async function startBaseBackup(db: Database, directory: string, prefix: s
 
     async abandon() {
       // A failure must not hide the error because of which the backup is abandoned. The next backup ends this one.
-      if (isInProgress) await abandon(db).catch(() => undefined);
+      if (isInProgress) await stopInPostgres(db).catch(() => undefined);
       isInProgress = false;
     },
   };
 }
 
 /** Starts a backup. Returns the name of its first WAL segment. */
-async function start(db: Database): Promise<string> {
+async function startInPostgres(db: Database): Promise<string> {
   const { rows } = await sql<{ segment: string }>`
     select pg_walfile_name(pg_backup_start('npm run backup', true)) as segment`.execute(db);
   return rows[0]?.segment ?? '';
 }
 
-const abandon = (db: Database) => sql`select pg_backup_stop(false)`.execute(db);
+/** Stops the backup that is in progress in this session. */
+const stopInPostgres = (db: Database) => sql`select pg_backup_stop(false)`.execute(db);
 
 /** Yields a directory tree. Includes empty directories, which PostgreSQL needs. Skips the files in `walDirectory`. */
 async function* copyDirectory(

@@ -2,7 +2,10 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../postgres/index.js';
 import type { BulkAccess, FriendRequest, Friendship } from './index.js';
 
-/** Returns bulk access to the graph tables. A pair of people has one row, so no friendship is duplicate or one-sided. */
+/**
+ * Returns bulk access to the graph tables. A pair of people has one row, with `lo` < `hi`, so a friendship cannot be duplicated
+ * or one-sided. `requester` is null if the two are friends.
+ */
 export function tableBulkAccess(db: Database): BulkAccess {
   const ids = async (query: RawBuilder<{ id: number }>) => (await query.execute(db)).rows.map(({ id }) => id);
 
@@ -40,6 +43,7 @@ export function tableBulkAccess(db: Database): BulkAccess {
       return { friendships, requests, likes };
     },
 
+    // Only edges have rows.
     ensureNodes: async () => undefined,
 
     async addEdges({ friendships, requests, likes }) {

@@ -50,7 +50,7 @@ interface ImageResult extends PartResult {
 /** The maximum size of a text. The longest field of the contract has 10,000 code points, which are at most 40,000 bytes. */
 const MAX_FIELD_BYTES = 64 * 1024;
 
-/** The maximum length of a media type that a message repeats. Registered names are not longer (RFC 6838 section 4.2). */
+/** The maximum length of a media type that an error message quotes. Registered names are not longer (RFC 6838 section 4.2). */
 const MAX_MEDIA_TYPE_LENGTH = 255;
 
 const charsets = ['utf-8', 'utf8', 'us-ascii'];
@@ -145,7 +145,7 @@ async function readText(part: Part): Promise<PartResult> {
   }
 }
 
-/** Writes an image to a temporary file, validates it and removes its metadata. */
+/** Writes an image to a temporary file, validates it and, if `stripMetadata` is true, removes its metadata. */
 async function readImage(part: Part, options: FormOptions): Promise<PartResult> {
   const path = join(options.spoolDir, `${randomUUID()}.upload`);
   let accepted = false;

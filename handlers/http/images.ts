@@ -12,8 +12,8 @@ type ImageResponse =
 export const IMAGE_NOT_FOUND = errorResponse('not_found', 'There is no such image.');
 
 /**
- * Returns the response for an image: 200, 304 or 404. Call it only if the user may see the image, because even a 304
- * reveals that the image exists. The name serves as the entity tag, because names are unique and images never change.
+ * Returns the response for an image: 200, 304 or 404. Does not check whether the user may see the image: the caller must do so
+ * first. The name serves as the entity tag, because names are unique and images never change.
  */
 export async function serveImage(
   { images, config }: Pick<AppContext, 'config' | 'images'>,
@@ -29,7 +29,7 @@ export async function serveImage(
     'Cache-Control': 'private, no-cache',
     'Cross-Origin-Resource-Policy': trusted ? 'cross-origin' : 'same-site',
   };
-  // Needs no call to the image store.
+  // A 304 needs no call to the image store.
   if (matchesEtag(ifNoneMatch, etag)) return { status: 304, headers: commonHeaders };
   const image = await images.get(name);
   if (!image) return IMAGE_NOT_FOUND;

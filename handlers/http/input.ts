@@ -63,6 +63,7 @@ const NUL_OR_LONE_SURROGATE = /\0|\p{Surrogate}/u;
  * Reads and validates a request.
  *
  * @throws HttpError 400 with all problems, 401, 404 if the path is invalid, 413, 415
+ * @throws StoreUnavailableError if the session or an uploaded file cannot be read or stored
  */
 export async function readInput(request: FastifyRequest, operation: Operation, context: AppContext): Promise<Input> {
   const form = await readFormOf(request, operation, context);
@@ -138,7 +139,8 @@ function readHeaderParameters({ raw }: FastifyRequest, operation: Operation, pro
   if (!operation.headers || !validate) return NO_PARAMETERS;
   const sent: Fields = {};
   for (const name of Object.keys(operation.headers)) {
-    // Node joins the values of a repeated header with a comma, which is correct for headers with lists, such as If-None-Match.
+    // Node joins the values of a repeated header with a comma. This is correct for headers with lists, such as If-None-Match.
+    // For other headers, the joined value is invalid, and is reported as `repeated` below.
     const value = raw.headers[name.toLowerCase()];
     if (value !== undefined) sent[name] = value;
   }
@@ -187,6 +189,8 @@ function validateBody(
     return undefined;
   }
   const value = received.kind === 'json' ? received.value : undefined;
+  // For an operation without a body, the schema reports the fields of an object as unknown. `{}` is valid, unless the operation
+  // refuses every body.
   if (!operation.body && (operation.noBody || !isObject(value))) return refuseBody(reason('unexpected_body'));
   if (!isObject(value)) return refuseBody(reason('not_an_object'));
   const body = normalizeEmails(value, operation);
@@ -197,7 +201,10 @@ function validateBody(
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Converts strings to integers and booleans, where the field has this type and the string is a literal of it. */
+/**
+ * Converts the values of integer and boolean fields from strings to these types. A string that is not an integer or boolean is
+ * kept, so that the schema reports it.
+ */
 function coerceAll(fields: Fields, types: Readonly<Record<string, FieldType>>): Fields {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, coerce(value, types[name])]));
 }

@@ -51,7 +51,7 @@ export function buildOpsServer(
   server.setNotFoundHandler(async () => {
     throw notFound();
   });
-  const addMissingMethods = trackMethods(server);
+  const addMethodNotAllowedRoutes = trackMethods(server);
   let draining = false;
 
   server.get('/livez', async () => ({ status: 'ok' }));
@@ -65,7 +65,7 @@ export function buildOpsServer(
   });
 
   server.get('/metrics', async (_, reply) => reply.type(metrics.contentType).send(await metrics.text()));
-  addMissingMethods();
+  addMethodNotAllowedRoutes();
 
   return {
     server,

@@ -58,7 +58,7 @@ export async function createRateLimiter(
   const countRefused = delayThrottledAddresses(server.server);
   const shared = redis && createWindowCounters(redis);
   const createBucket = async (bucket: Bucket, max: number) => ({
-    count: await createCounter(server, bucket, { max, windowSeconds }, shared),
+    counter: await createCounter(server, bucket, { max, windowSeconds }, shared),
     policy: `"${bucket}";q=${max};w=${windowSeconds}`,
   });
   const buckets = {
@@ -68,8 +68,8 @@ export async function createRateLimiter(
   };
 
   async function count(request: FastifyRequest, reply: FastifyReply, bucket: Bucket): Promise<void> {
-    const { count, policy } = buckets[bucket];
-    const status = await count(request);
+    const { counter, policy } = buckets[bucket];
+    const status = await counter(request);
     // Never true, because the plugin's allow list is empty. The check narrows the type.
     if (status.isAllowed) return;
     reply.headers({
@@ -88,9 +88,9 @@ export async function createRateLimiter(
       logSecurityEvent(request.log, 'throttled', { address: request.ip, reason: 'rate_limit' });
     }
     const { socket } = request.raw;
-    // Only for direct connections: behind a proxy, other clients have the same `remoteAddress`. Several users of one address may
-    // exceed the strict limit, and a page can exceed that of `cross-site` for its visitor. Those refusals count only if requests
-    // were pipelined, which no browser does.
+    // Only direct connections may be delayed: behind a proxy, other clients have the same `remoteAddress`. A refusal by another
+    // bucket than `general` may be innocent: several users of one address can exceed the strict limit, and an untrusted page can
+    // send requests from a visitor's browser. Such a refusal counts only if requests were pipelined, which no browser does.
     const isFlood = bucket === 'general' || hasPipelined(socket);
     if (isFlood && request.ip === socket.remoteAddress) countRefused(request.ip, status.ttl);
     throw rateLimitExceeded(status.ttlInSeconds);
@@ -129,7 +129,7 @@ async function createCounter(
         (error) => done(error),
       );
     }
-    // Required by the plugin. Only called for routes with options of their own, which do not exist.
+    // Required by the plugin, but never called, because no route has rate limit options of its own.
     child() {
       return this;
     }

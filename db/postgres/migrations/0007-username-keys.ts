@@ -4,7 +4,8 @@ const BATCH_SIZE = 1000;
 
 /**
  * Recomputes the keys of usernames with NFKC case folding, which ignores invisible code points and distinguishes ı from i. An
- * account keeps its old key if another account already has the new one.
+ * account keeps its old key if the new one would be empty, or if another account already has it. ASCII usernames are skipped,
+ * because their keys do not change.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (let after = '0'; ; ) {
