@@ -8,8 +8,9 @@
 
 /**
  * Returns the friendships between two lists of people, and the likes of posts. The search for friendships starts from the
- * shorter list. COUNT is cheap, because Neo4j stores the number of relationships of each node. The result is a single
- * record of lists, because the driver decodes it faster than one record per post.
+ * shorter list. COUNT is cheap, because Neo4j stores the number of relationships of each node. For a post with more than
+ * `$maxScanned` likes, the list of likers is empty: see `LIKERS_AMONG`. The result is a single record of lists, because the
+ * driver decodes it faster than one record per post.
  */
 export const RELATIONS_BETWEEN = `
   RETURN
@@ -33,7 +34,10 @@ export const RELATIONS_BETWEEN = `
       }]
     } AS likes`;
 
-/** For posts with many likes: if both nodes are known, Neo4j scans the relationships of the node that has fewer. */
+/**
+ * Returns which of the people like each of the posts. Used for posts with many likes: Neo4j knows both nodes, and scans the
+ * relationships of the one that has fewer.
+ */
 export const LIKERS_AMONG = `
   MATCH (post:Post)
   WHERE post.id IN $posts
@@ -78,7 +82,10 @@ export const DELETE_ATTEMPTS = `
   WHERE attempt.id = $attempt OR attempt.at < timestamp() - $maxAgeMs
   DELETE attempt`;
 
-/** Returns how two people are related: `friends`, or the direction of a pending request. */
+/**
+ * Returns how two people are related: `friends`, or the direction of a pending request. If several edges exist, the last
+ * outcome in alphabetical order is returned, so a friendship takes precedence over a request.
+ */
 export const EXISTING_RELATION = `
   MATCH (from:Person {id: $from})-[edge:FRIENDS_WITH|REQUESTED]-(:Person {id: $to})
   WITH CASE
@@ -158,7 +165,7 @@ export const CLAIM = `
 export const HIGHEST_PERSON = 'MATCH (p:Person) WHERE p.id > 0 RETURN p.id AS id ORDER BY id DESC LIMIT 1';
 export const HIGHEST_POST = 'MATCH (p:Post) WHERE p.id > 0 RETURN p.id AS id ORDER BY id DESC LIMIT 1';
 
-/** A constraint and its index have the same name. */
+/** Neo4j gives the index of a constraint the same name. `dropIndex` removes an index that exists without its constraint. */
 const uniqueConstraint = (name: string, requirement: string) => ({
   name,
   create: `CREATE CONSTRAINT ${name} IF NOT EXISTS FOR ${requirement}`,

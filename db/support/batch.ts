@@ -2,15 +2,14 @@
  * DataLoader-style batching of lookups and writes across concurrent requests, without a cache.
  *
  * Calls are collected during one iteration of the event loop, and for as long as the maximum number of batches is in progress.
- * They are then passed to `load` together. When there are many requests, batches grow, and fewer queries
- * per request are needed. A batch starts after all of its calls were made, so each result is as fresh as that of a separate
- * query.
+ * They are then passed to `load` together. When there are many requests, batches grow, and fewer queries per request are
+ * needed. A batch starts after all of its calls were made, so each result is as fresh as that of a separate query.
  */
 
-/** A second batch uses the time of the first batch's round trip. More batches would only be smaller. */
+/** With two, the store can work on one batch while the other is in transit. With more, each batch would only be smaller. */
 const DEFAULT_MAX_IN_FLIGHT = 2;
 
-/** Bounds the parameters of a statement, and the time for which a large batch delays the next calls. */
+/** Limits the number of parameters of a statement, and the time for which a large batch delays the next calls. */
 const DEFAULT_MAX_BATCH_SIZE = 500;
 
 interface Options {

@@ -5,7 +5,7 @@ import { type FieldProblem, type Reason, reason } from './errors.js';
 
 /*
  * Validates fields with the generated validators, and converts the errors of Ajv to field problems. NUL characters and unpaired
- * surrogates are checked here, because the patterns of the contract do not report them separately.
+ * surrogates are checked here, because an error of a pattern does not tell which characters are invalid.
  *
  * A new keyword in openapi.yaml needs a case in `reasonsFor`, which otherwise throws. A new field with a `pattern` needs an
  * entry in `PATTERN_REASONS`, or its only problem is `invalid_characters`.
@@ -19,7 +19,7 @@ export interface Validate {
 
 interface Validation {
   problems: FieldProblem[];
-  /** The names of fields whose text is empty, too long or ill-formed. Rules must not normalize, match or hash such text. */
+  /** The names of fields whose text is blank, too long or not well-formed Unicode. `rules.ts` must not process such text. */
   invalidTexts: readonly string[];
 }
 

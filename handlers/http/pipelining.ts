@@ -4,9 +4,9 @@ import type { Socket } from 'node:net';
 /*
  * Limits HTTP pipelining: the requests of one connection are processed one at a time.
  *
- * Node starts all requests that one read from the socket returns, which can be about a thousand in 64 KiB. A client that
- * exceeds its rate limit would cost as many responses before the first 429 could close the connection. If requests are
- * processed one at a time, a response that closes the connection discards the requests that follow.
+ * Node starts all requests that one read from the socket returns, which can be about a thousand in 64 KiB. For a client that
+ * exceeds its rate limit, the service would compute a response to each of them before the first 429 could close the connection.
+ * If requests are processed one at a time, a response that closes the connection discards the requests that follow.
  *
  * Node sends responses in order: it assigns the socket to a response when the previous response has been sent. A waiting
  * request starts at that time.
@@ -44,8 +44,8 @@ function waitForSocket(request: IncomingMessage, response: ServerResponse, liste
   const pipeline = pipelines.get(socket) ?? { waiting: 0, last: response };
   pipelines.set(socket, pipeline);
   if (pipeline.waiting >= MAX_WAITING) {
-    // The connection closes after the last waiting request. The client can repeat the others on a new one (RFC 9112 section
-    // 9.3.2).
+    // The connection closes after the last waiting request. The client can repeat the dropped requests on a new connection (RFC
+    // 9112 section 9.3.2).
     pipeline.last.shouldKeepAlive = false;
     if (pipeline.waiting === MAX_WAITING) stopReading(socket);
     // Later requests are dropped too, even after waiting requests have started.
