@@ -4,11 +4,11 @@ import type { Socket } from 'node:net';
  * The slow-reader sweep: closes connections whose clients read their responses too slowly or not at all. Such a client occupies
  * the memory of its response, and the file or stream from which the response is read.
  *
- * The sweep runs periodically. If a connection has had unsent data at several consecutive sweeps, the kernel must have
+ * The sweep runs periodically. A connection that has unsent data at several consecutive sweeps is closed, unless the kernel has
  * accepted its bytes at a minimum rate since the first of these sweeps.
  *
  * The kernel accepts bytes in steps, whenever a third of its send buffer is free. A step is up to a megabyte on a fast
- * network, and some ten kilobytes on a slow one. The grace period is long enough for such a step.
+ * network, and about ten kilobytes on a slow one. The grace period is long enough for such a step.
  */
 
 /** The minimum rate at which a client must read, after a grace period. */
@@ -23,10 +23,10 @@ interface Baseline {
 }
 
 /** Creates a function that runs one sweep. `now` is the current time in milliseconds. */
-export function createSlowReaderSweep(open: Iterable<Socket>, limits = LIMITS): (now: number) => void {
+export function createSlowReaderSweep(openSockets: Iterable<Socket>, limits = LIMITS): (now: number) => void {
   const baselines = new WeakMap<Socket, Baseline>();
   return (now) => {
-    for (const socket of open) {
+    for (const socket of openSockets) {
       if (socket.writableLength === 0) {
         baselines.delete(socket);
         continue;
@@ -44,8 +44,8 @@ export function createSlowReaderSweep(open: Iterable<Socket>, limits = LIMITS): 
 }
 
 /** Starts to run the sweep periodically. Returns a function that stops it. */
-export function startSlowReaderSweep(open: Iterable<Socket>): () => void {
-  const sweep = createSlowReaderSweep(open);
+export function startSlowReaderSweep(openSockets: Iterable<Socket>): () => void {
+  const sweep = createSlowReaderSweep(openSockets);
   const timer = setInterval(() => sweep(performance.now()), SWEEP_INTERVAL_MS).unref();
   return () => clearInterval(timer);
 }

@@ -8,7 +8,7 @@ import { CHUNK_BYTES, type ImageFile } from './image-file.js';
 const MAX_METADATA_ITEMS = 64;
 
 /** The types of metadata items: Exif, items with a media type (such as XMP), and items that are identified by a URI. */
-const metadataTypes = new Set(['Exif', 'mime', 'uri ']);
+const metadataItemTypes = new Set(['Exif', 'mime', 'uri ']);
 
 const THUMBNAIL = 'thmb';
 
@@ -56,6 +56,7 @@ export async function blankItems(
       findings.overwrite(extent.at, extent.length, NO_BYTES);
     }
   }
+  // A second pass, because the extents of the image may be listed before those of its metadata. It selects none.
   await readExtents(reader, boxes.iloc, boxes.idat, (item, extent) => {
     if (!itemTypes.has(item) && blanked.some((range) => overlaps(extent, range))) {
       throw new UnreadableImageError('The image and its metadata overlap');
@@ -72,7 +73,7 @@ const isWithin = (inner: Range, outer: Range) =>
 const overlaps = (one: Range, other: Range) =>
   one.at < other.at + other.length && other.at < one.at + Math.max(one.length, 1);
 
-/** Converts references from thumbnails to their images to free space. Returns the item ids of the thumbnails. */
+/** Turns each reference from a thumbnail to its image into a `free` box. Returns the item ids of the thumbnails. */
 async function removeThumbnailReferences(reader: BoxReader, { dataAt, end }: Box): Promise<Set<number>> {
   const thumbnails = new Set<number>();
   const idBytes = (await reader.file.read(dataAt, 4))[0] === 0 ? 2 : 4;
@@ -103,7 +104,7 @@ async function readMetadataItems(
     // Before version 2, an entry has a media type instead of an item type.
     const type = version < 2 ? 'mime' : entry.toString('latin1', idBytes + 2, idBytes + 6);
     const id = entry.readUIntBE(0, idBytes);
-    if (metadataTypes.has(type)) items.set(id, type);
+    if (metadataItemTypes.has(type)) items.set(id, type);
     else if (thumbnails.has(id)) {
       items.set(id, THUMBNAIL);
       reader.findings.overwrite(box.dataAt + 4 + idBytes + 2, FREE.length, FREE);

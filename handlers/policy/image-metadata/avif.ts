@@ -13,9 +13,9 @@ const containerTypes = new Set(['moov', 'trak', 'edts', 'mdia', 'minf', 'dinf', 
 const paddingTypes = new Set(['free', 'skip']);
 
 /** The types of boxes that may contain metadata, at any level. */
-const metadataTypes = new Set(['udta', 'uuid', 'xml ', 'bxml', ...paddingTypes]);
+const metadataBoxTypes = new Set(['udta', 'uuid', 'xml ', 'bxml', ...paddingTypes]);
 /** The types of item properties that contain descriptions or times (ISO/IEC 23008-12 section 6.5). */
-const metadataProperties = new Set(['udes', 'altt', 'crtt', 'mdft', ...metadataTypes]);
+const metadataProperties = new Set(['udes', 'altt', 'crtt', 'mdft', ...metadataBoxTypes]);
 
 /** The handlers of image, video, auxiliary (alpha) and sound tracks. Other tracks may contain text or locations. */
 const keptHandlers = new Set(['pict', 'vide', 'auxv', 'soun']);
@@ -31,13 +31,14 @@ export async function walkAvif(file: ImageFile, findings: Findings): Promise<voi
   const reader = new BoxReader(file, findings);
   const topLevel = await readTopLevel(reader);
   const walk = new AvifWalk(reader, topLevel.filter(({ type }) => type === 'mdat').map(dataRangeOf));
-  const last = topLevel.findLast(({ type }) => keptTypes.has(type) || paddingTypes.has(type)) as Box;
-  for (const box of topLevel.filter(({ at }) => at <= last.at)) {
+  // The bytes after this box are a trailer. They can be removed, because the image does not refer to them.
+  const lastKept = topLevel.findLast(({ type }) => keptTypes.has(type) || paddingTypes.has(type)) as Box;
+  for (const box of topLevel.filter(({ at }) => at <= lastKept.at)) {
     if (box.type === 'meta') await walk.walkMeta(box, 0);
     else if (containerTypes.has(box.type)) await walk.walkContainer(box, 0);
     else if (!keptTypes.has(box.type)) walk.blankBox(box);
   }
-  await removeTrailer(file, last.end, findings);
+  await removeTrailer(file, lastKept.end, findings);
 }
 
 /**
@@ -88,7 +89,7 @@ class AvifWalk {
   async walkContainer(box: Box, depth: number): Promise<void> {
     await this.reader.forEachBox(box.dataAt, box.end, depth, async (child) => {
       if (containerTypes.has(child.type)) await this.walkContainer(child, depth + 1);
-      else if (metadataTypes.has(child.type)) this.blankBox(child);
+      else if (metadataBoxTypes.has(child.type)) this.blankBox(child);
       else if (child.type === 'meta') await this.walkInnerMeta(child, depth + 1);
       else if (child.type === 'mvhd' || child.type === 'mdhd') await this.blankTimes(child);
       else if (child.type === 'tkhd') await this.cleanTrackHeader(child);
@@ -106,7 +107,7 @@ class AvifWalk {
     await this.reader.forEachBox(box.dataAt + 4, box.end, depth, async (child) => {
       if (Object.hasOwn(itemBoxes, child.type)) itemBoxes[child.type as keyof typeof itemBoxes] = child;
       else if (child.type === 'iprp') await this.walkProperties(child, depth + 1);
-      else if (metadataTypes.has(child.type)) this.blankBox(child);
+      else if (metadataBoxTypes.has(child.type)) this.blankBox(child);
     });
     await blankItems(this.reader, itemBoxes, this.mediaData);
   }

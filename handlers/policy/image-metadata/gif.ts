@@ -24,7 +24,7 @@ export async function walkGif(file: ImageFile, findings: Findings): Promise<void
   for (let hasImage = false; ; ) {
     const pause = findings.countElement();
     if (pause) await pause;
-    // Accepted, because many files have no trailer or end within a frame.
+    // Many files have no trailer or end within a frame, so the end of the file is accepted after the first frame.
     if (at >= file.size && hasImage) return;
     const introducer = (file.peek(at, 1) ?? (await file.read(at, 1)))[0];
     if (introducer === TRAILER && hasImage) return removeTrailer(file, at + 1, findings);
