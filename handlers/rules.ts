@@ -17,7 +17,7 @@ export interface ValidatedRequest<Id extends OperationId> {
   body: Partial<NonNullable<Request<Id>['body']>>;
   /**
    * The string fields of the body, valid or not, so that rules can report further problems of a value that is not valid.
-   * Strings that are empty, too long or ill-formed are omitted.
+   * Strings that are blank, too long or not well-formed Unicode are omitted.
    */
   texts: Readonly<Record<string, string>>;
 }

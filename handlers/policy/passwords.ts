@@ -16,8 +16,7 @@ export function passwordProblems(password: string, account: AccountNames): Field
 
 /**
  * A function that returns whether a password breaks a rule, and the code of the rule. `key` is the `usernameKey` of the
- * password, for comparison regardless of case and Unicode form. It is computed once for all rules, because that is
- * expensive.
+ * password, for comparison regardless of case and Unicode form. Computing it is expensive, so all rules share it.
  */
 type PasswordRule = [isBroken: (password: string, account: AccountNames, key: string) => boolean, code: FieldCode];
 

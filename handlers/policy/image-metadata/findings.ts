@@ -54,7 +54,10 @@ export class Findings {
     throw new ImageRefusedError('too_many_pixels');
   }
 
-  /** Adds an edit that removes a range, or replaces it with at most as many bytes. */
+  /**
+   * Adds an edit that removes a range, or replaces it with at most as many bytes. The removal of a range directly after the
+   * previous one is merged into the previous edit, so that adjacent elements count as one edit.
+   */
   replace(at: number, length: number, bytes = NO_BYTES): void {
     const last = this.edits.at(-1);
     if (last && last.fill === undefined && last.at + last.length === at && bytes.length === 0) last.length += length;

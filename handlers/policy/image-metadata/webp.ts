@@ -33,7 +33,7 @@ export async function walkWebp(file: ImageFile, findings: Findings): Promise<voi
   let flags: number | undefined;
   let hasExif = false;
   let hasChanges = false;
-  let keptEnd = riffEnd;
+  let newRiffEnd = riffEnd;
   for (let at = HEADER_BYTES; at < riffEnd; ) {
     const pause = findings.countElement();
     if (pause) await pause;
@@ -43,20 +43,21 @@ export async function walkWebp(file: ImageFile, findings: Findings): Promise<voi
     if (chunk.type === 'ANMF') await blankUnknownChunks(file, chunk, findings);
     if (!keptTypes.has(chunk.type)) {
       // Without a VP8X chunk, an Exif chunk is removed completely, because readers would not use its orientation.
-      const kept = chunk.type === 'EXIF' && flags !== undefined ? await reduceExifChunk(file, chunk) : NO_BYTES;
-      hasExif ||= kept?.length !== 0;
-      if (kept) {
+      const replacement = chunk.type === 'EXIF' && flags !== undefined ? await reduceExifChunk(file, chunk) : NO_BYTES;
+      // An Exif chunk remains if it is reduced, or needs no change.
+      hasExif ||= replacement === undefined || replacement.length > 0;
+      if (replacement) {
         findings.hasMetadata = true;
         hasChanges = true;
-        findings.replace(at, chunk.end - at, kept);
-        keptEnd -= chunk.end - at - kept.length;
+        findings.replace(at, chunk.end - at, replacement);
+        newRiffEnd -= chunk.end - at - replacement.length;
       }
     }
     at = chunk.end;
   }
   await removeTrailer(file, riffEnd, findings);
   if (!hasChanges) return;
-  findings.overwrite(4, 4, u32(keptEnd - 8));
+  findings.overwrite(4, 4, u32(newRiffEnd - 8));
   if (flags === undefined) return;
   const newFlags = (flags & ~(HAS_EXIF | HAS_XMP)) | (hasExif ? HAS_EXIF : 0);
   findings.overwrite(HEADER_BYTES + CHUNK_HEADER_BYTES, 1, Buffer.from([newFlags]));
@@ -87,7 +88,7 @@ async function checkDimensions(file: ImageFile, { type, dataAt, dataLength }: Ch
   }
 }
 
-/** Returns the replacement for an `EXIF` chunk: no bytes to remove it, or undefined if it needs no change. */
+/** Returns the replacement for an `EXIF` chunk: empty if the chunk must be removed, undefined if it needs no change. */
 async function reduceExifChunk(file: ImageFile, { dataAt, dataLength }: Chunk): Promise<Buffer | undefined> {
   const data = await file.read(dataAt, Math.min(dataLength, CHUNK_BYTES));
   // Some programs add the prefix that only JPEG requires.
