@@ -108,8 +108,10 @@ const NO_VIEWER = 0;
 
 /**
  * Returns one post or undefined for each query, in the order of the queries. The content of a post is read only if the post
- * is public or the viewer's own, so that the response time for a hidden post does not depend on its content. If several
- * viewers query the same private post in one batch, its content is read for none of them, not even for its author.
+ * is public or the viewer's own, so that the response time for a hidden post does not depend on its content.
+ *
+ * The statement has one viewer for each post. If several viewers query the same private post in one batch, its content is
+ * therefore read for none of them, not even for its author: `findVisiblePost` reads it afterwards.
  */
 export async function findPostsPublicOrOwn(
   db: Database,
@@ -120,11 +122,12 @@ export async function findPostsPublicOrOwn(
     viewerOfPost.set(id, (viewerOfPost.get(id) ?? viewer) === viewer ? viewer : NO_VIEWER);
   }
   const isPublicOrOwn = publicOr(sql`posts.author_id = query.viewer`);
-  const ifVisible = (column: string) => sql`case when ${isPublicOrOwn} then ${sql.ref(column)} end`;
+  const ifPublicOrOwn = (column: string) => sql`case when ${isPublicOrOwn} then ${sql.ref(column)} end`;
   const { rows } = await sql<PostRow & { is_public_or_own: boolean }>`
     select posts.id, posts.author_id, accounts.private as author_private, ${isPublicOrOwn} as is_public_or_own,
-      ${ifVisible('posts.title')} as title, ${ifVisible('posts.text')} as text, ${ifVisible('posts.image')} as image,
-      ${ifVisible('posts.created_at')} as created_at, ${ifVisible('accounts.username')} as author_username
+      ${ifPublicOrOwn('posts.title')} as title, ${ifPublicOrOwn('posts.text')} as text,
+      ${ifPublicOrOwn('posts.image')} as image, ${ifPublicOrOwn('posts.created_at')} as created_at,
+      ${ifPublicOrOwn('accounts.username')} as author_username
     from unnest(${[...viewerOfPost.keys()]}::int8[], ${[...viewerOfPost.values()]}::int8[]) as query (id, viewer)
     join posts on posts.id = query.id
     left join accounts on accounts.id = posts.author_id`.execute(db);
@@ -245,7 +248,7 @@ export async function updatePost(
 ): Promise<{ entries: OutboxEntry[] } | undefined> {
   return db.transaction().execute(async (trx) => {
     await lockShared(trx, { accounts: [author], posts: [id] });
-    // The lock makes the second of two concurrent edits see the image of the first one.
+    // The row lock makes the second of two concurrent edits see the image of the first one.
     const query = trx.selectFrom('posts').select(['image', 'image_bytes']).where(isOwn(author, id));
     const old = await query.forUpdate().executeTakeFirst();
     if (!old) return undefined;

@@ -11,8 +11,8 @@ import { tooManyFailedPasswords } from '../http/errors.js';
  * Failures are counted in Redis, where all processes share the counts, and also in memory. Without Redis, or while it is
  * unavailable, each process uses its own counts.
  *
- * A correct password does not reset the count. Otherwise someone who knows the password, or has a session of the account, could
- * reset the count at will.
+ * A correct password does not reset the count. Otherwise every login of the account's owner would give an attacker further
+ * attempts.
  */
 
 export interface FailedPasswords {
@@ -39,8 +39,9 @@ interface Count {
 const keyOf = (subject: string) => `failed-passwords:${subject}`;
 
 export function createFailedPasswords(maxFailures: number, redis: RedisConnection | undefined): FailedPasswords {
+  /** The counts in memory, by subject. */
   const counts = new LRUCache<string, Count>({ max: MAX_SUBJECTS });
-  const counters = redis && createWindowCounters(redis);
+  const sharedCounters = redis && createWindowCounters(redis);
 
   /** Returns the count in memory, if its window has not ended. */
   function currentCount(subject: string): Count | undefined {
@@ -85,7 +86,7 @@ export function createFailedPasswords(maxFailures: number, redis: RedisConnectio
       const known = currentCount(subject);
       const failures = (known?.failures ?? 0) + 1;
       counts.set(subject, { failures, endsAt: known?.endsAt ?? Date.now() + WINDOW_MS });
-      const shared = await counters?.increment(keyOf(subject), WINDOW_MS).catch(() => undefined);
+      const shared = await sharedCounters?.increment(keyOf(subject), WINDOW_MS).catch(() => undefined);
       if (shared) mergeShared(subject, shared.count, shared.ttlMs);
       return (shared?.count ?? failures) === maxFailures;
     },

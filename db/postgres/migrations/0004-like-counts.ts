@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * Adds a table with the number of likes of each post, which triggers maintain. Counting the likes in each query would take time
- * proportional to their number.
+ * Adds a table with the number of likes of each post. Triggers keep it up to date. Counting the likes in each query would take
+ * time proportional to their number.
  *
  * A trigger also takes an advisory lock before likes are written, so that only one transaction at a time writes likes.
  * Without the lock, two transactions could deadlock by updating the counts of the same posts in different orders. It is the

@@ -3,7 +3,7 @@ import { CHUNK_BYTES, type ImageFile } from './image-file.js';
 
 const ZEROS = Buffer.alloc(CHUNK_BYTES);
 
-/** Removes the bytes from `start`, where the image ends, to the end of the file, unless all of them are zero. */
+/** Removes the bytes from `start`, where the image ends, to the end of the file. Keeps a trailer of zeros: it is padding. */
 export async function removeTrailer(file: ImageFile, start: number, findings: Findings): Promise<void> {
   for (let at = start; at < file.size; ) {
     const bytes = await file.readAvailable(at);
