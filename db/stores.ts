@@ -82,7 +82,8 @@ const LARGE_PAGES = { concurrency: 4, maxWaitMs: 3000 };
 /**
  * Opens the stores. Does not migrate them or start background jobs. If one cannot be opened, closes the others.
  *
- * @throws DataDirectoryInUseError
+ * @throws DataDirectoryInUseError, UnfinishedRestoreError
+ * @throws DiskFullError, DatabaseNotOpenedError for the embedded PostgreSQL
  */
 export async function openBareStores(
   config: StoresConfig,
@@ -141,7 +142,8 @@ export async function openImages(
  * Opens and migrates the stores, and starts the background jobs. PostgreSQL must be available. The graph and the image
  * store need not be: see `verified`.
  *
- * @throws DataDirectoryInUseError
+ * @throws DataDirectoryInUseError, UnfinishedRestoreError
+ * @throws DiskFullError, DatabaseNotOpenedError for the embedded PostgreSQL
  * @throws StoresDisagreeError
  * @throws StoreUnavailableError
  */

@@ -38,7 +38,8 @@ const SHUTDOWN_GRACE_PERIOD_MS = 7000;
  * Opens the stores, and starts the API server, the operations server and, with an embedded database, the control server.
  *
  * @throws ConfigError if the file with the token keys is invalid
- * @throws DataDirectoryInUseError
+ * @throws DataDirectoryInUseError, UnfinishedRestoreError
+ * @throws DiskFullError, DatabaseNotOpenedError for the embedded PostgreSQL
  * @throws StoresDisagreeError
  * @throws StoreUnavailableError
  */
@@ -48,8 +49,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
   try {
     const metrics = createMetrics();
     closers.add(metrics.close);
-    // Opened before the stores and so closed after them, to export the spans of their last calls. The SDK is large, so it
-    // is loaded only if it is used.
+    // Closers run in reverse order: tracing is opened before the stores, so that it is closed after them and can export the
+    // spans of their last calls. The SDK is large, so it is loaded only if it is used.
     const tracing = config.traces ? (await import('./tracing/index.js')).startTracing(config, log, metrics) : undefined;
     if (tracing) closers.add(tracing.close);
     const observer = tracing?.observer ?? metrics;

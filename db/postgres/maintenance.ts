@@ -56,9 +56,9 @@ const FIRST_VACUUM_DELAY_MS = 10 * 60 * 1000;
 interface DueTable {
   name: string;
   /**
-   * The number of changed rows divided by autovacuum's threshold, so a table is due at 1. The ratios for inserted rows and
-   * for the age of transaction ids are computed too, and the highest ratio is the urgency. A table of the service that was
-   * not vacuumed since the start has at least an urgency of 1, or of `BUSY_URGENCY` after `firstVacuumDelayMs`.
+   * The highest of these ratios: the numbers of changed and of inserted rows, and the age of transaction ids, each divided by
+   * the threshold of PostgreSQL's settings. A table is due at 1. A table of the service that was not vacuumed since the start
+   * has at least an urgency of 1, or of `BUSY_URGENCY` after `firstVacuumDelayMs`.
    */
   urgency: number;
   /** Whether the table needs VACUUM, not only ANALYZE. */

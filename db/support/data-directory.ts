@@ -108,6 +108,7 @@ async function recordPid(lock: FileHandle, shared: boolean): Promise<void> {
 /** Creates a directory for the uploads of this process. Removes the directories of processes that have ended. */
 async function claimUploads(root: string): Promise<{ path: string; release(): Promise<void> }> {
   await makePrivateDirectory(root);
+  // Prevents other processes from removing the new directory before it is locked.
   const rootLock = await open(join(root, 'lock'), 'a+');
   await waitForLock(rootLock.fd);
   try {

@@ -34,7 +34,7 @@ const MAX_BOUNDARY_LENGTH = 70; // RFC 2046 section 5.1.1
  * @throws HttpError 400, 413
  */
 export function readParts(request: IncomingMessage, maxBytes: number): AsyncIterable<Part> {
-  // Node drains the body after the response, because none of it has been read.
+  // Refused without reading the body. Node drains an unread body after the response.
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw bodyTooLarge();
   const boundary = boundaryOf(request);
   // A missing boundary is reported at the first byte, because an empty body needs no boundary.
@@ -72,7 +72,8 @@ export function readParts(request: IncomingMessage, maxBytes: number): AsyncIter
     current = bytes;
     // Without a listener, an error that occurs before the part is read would be an unhandled 'error' event.
     bytes.on('error', () => {});
-    // A part that has ended reads no more. But Dicer may wait for its next read, depending on how the body is split.
+    // Node no longer calls `_read` on a part that has ended. But Dicer may wait for one more call before it continues: this
+    // depends on how the body is split into chunks.
     bytes.once('end', () => bytes._read(0));
     if (++startedParts > MAX_PARTS) return fail(badForm(`must have at most ${MAX_PARTS} parts`));
     bytes.once('header', (headers) => {
