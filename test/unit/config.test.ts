@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { access } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ const DEFAULTS = {
   port: 3000,
   opsHost: '127.0.0.1',
   opsPort: 3001,
-  publicUrl: new URL('http://127.0.0.1:3000'),
+  publicUrl: 'http://127.0.0.1:3000/',
   corsOrigins: [],
   trustProxy: [],
   stores: { dataDir: '.data', postgres: undefined, neo4j: undefined, s3: undefined },
@@ -34,6 +34,14 @@ const SECRET = '6b1f0e9ad27c4835be04c7f9125d8a63';
 const OTHER_SECRET = 'another:secret with all kinds of signs = / +';
 const SECRET_OF_32_BYTES = 'éèêëàâäôöùûüîïçñ';
 
+/** Reads a configuration whose URL can be compared: tap considers all URL objects equal. */
+function read(environment: NodeJS.ProcessEnv) {
+  const config = readConfig(environment);
+  return { ...config, publicUrl: config.publicUrl.href };
+}
+
+const key = (id: string, secret: string) => ({ id, secret });
+
 /** Returns the error message for this environment, or 'not refused'. */
 function messageFor(environment: NodeJS.ProcessEnv): string {
   try {
@@ -46,105 +54,74 @@ function messageFor(environment: NodeJS.ProcessEnv): string {
 }
 
 t.test('every variable has its default', async (t) => {
-  t.same(readConfig({}), DEFAULTS);
-  t.same(
-    readConfig({ PATH: '/bin', NODE_ENV: 'production', PORTS: 'x', AWS_REGION: 'x' }),
-    DEFAULTS,
-    'other variables are ignored',
-  );
+  t.same(read({}), DEFAULTS);
+  const others = { PATH: '/bin', NODE_ENV: 'production', PORTS: 'x', AWS_REGION: 'x' };
+  t.same(read(others), DEFAULTS, 'other variables are ignored');
 });
 
 t.test('an empty variable counts as unset', async (t) => {
-  for (const name of VARIABLE_NAMES) t.same(readConfig({ [name]: '' }), DEFAULTS, name);
+  for (const name of VARIABLE_NAMES) t.same(read({ [name]: '' }), DEFAULTS, name);
 });
 
 t.test('each variable sets its option', async (t) => {
-  for (const [environment, expected] of [
+  const { stores, rateLimit, account } = DEFAULTS;
+  for (const [name, value, expected] of [
+    ['HOST', 'social.example', { host: 'social.example', publicUrl: 'http://social.example:3000/' }],
+    ['HOST', '::1', { host: '::1', publicUrl: 'http://[::1]:3000/' }],
+    ['PORT', '80', { port: 80, publicUrl: 'http://127.0.0.1/' }],
+    ['PORT', '0', { port: 0, publicUrl: 'http://127.0.0.1:0/' }],
+    ['OPS_HOST', '::1', { opsHost: '::1' }],
+    ['OPS_PORT', '65535', { opsPort: 65_535 }],
+    ['PUBLIC_URL', 'https://social.example', { publicUrl: 'https://social.example/' }],
+    ['PUBLIC_URL', 'http://[::1]:3000/', { publicUrl: 'http://[::1]:3000/' }],
     [
-      { HOST: '0.0.0.0', OPS_HOST: '::1' },
-      { host: '0.0.0.0', opsHost: '::1' },
+      'CORS_ORIGINS',
+      'https://a.example, http://b.example:81',
+      { corsOrigins: ['https://a.example', 'http://b.example:81'] },
     ],
     [
-      { PORT: '0', OPS_PORT: '65535' },
-      { port: 0, opsPort: 65_535 },
-    ],
-    [
-      { CORS_ORIGINS: 'https://app.example, http://localhost:5173' },
-      { corsOrigins: ['https://app.example', 'http://localhost:5173'] },
-    ],
-    [
-      { TRUST_PROXY: '10.0.0.1,10.0.0.0/8, ::1 ,fd00::/8' },
+      'TRUST_PROXY',
+      '10.0.0.1,10.0.0.0/8, ::1 ,fd00::/8',
       { trustProxy: ['10.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8'] },
     ],
-    [{ DATA_DIR: '/var/lib/social posting' }, { stores: { ...DEFAULTS.stores, dataDir: '/var/lib/social posting' } }],
-    [{ TOKEN_KEYS: `one:${SECRET}` }, { tokenKeys: [{ id: 'one', secret: SECRET }] }],
+    ['DATA_DIR', '/var/lib/social posting', { stores: { ...stores, dataDir: '/var/lib/social posting' } }],
     [
-      { TOKEN_KEYS: `2026-01:${SECRET},k_2:${OTHER_SECRET}` },
-      {
-        tokenKeys: [
-          { id: '2026-01', secret: SECRET },
-          { id: 'k_2', secret: OTHER_SECRET },
-        ],
-      },
+      'TOKEN_KEYS',
+      `2026-01:${SECRET},k_2:${OTHER_SECRET}`,
+      { tokenKeys: [key('2026-01', SECRET), key('k_2', OTHER_SECRET)] },
     ],
-    [{ TOKEN_KEYS: `one:${SECRET_OF_32_BYTES}` }, { tokenKeys: [{ id: 'one', secret: SECRET_OF_32_BYTES }] }],
-    [{ TOKEN_TTL: '60' }, { tokenTtlSeconds: 60 }],
-    [
-      { RATE_LIMIT_MAX: '1', RATE_LIMIT_STRICT_MAX: '2', RATE_LIMIT_WINDOW: '3' },
-      { rateLimit: { general: 1, strict: 2, windowSeconds: 3 } },
-    ],
-    [{ UPLOAD_MAX_BYTES: '1024' }, { uploadMaxBytes: 1024 }],
-    [{ UPLOAD_STRIP_METADATA: 'false' }, { uploadStripMetadata: false }],
-    [
-      { ACCOUNT_STORAGE_MAX_BYTES: '1', ACCOUNT_SESSIONS_MAX: '2', ACCOUNT_FAILED_PASSWORDS_MAX: '3' },
-      { account: { storageMaxBytes: 1, sessionsMax: 2, failedPasswordsMax: 3 } },
-    ],
-    [{ SHUTDOWN_DELAY: '15' }, { shutdownDelaySeconds: 15 }],
-    [{ LOG_LEVEL: 'debug' }, { logLevel: 'debug' }],
-    [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
-    [{ LOG_FORMAT: 'json' }, { logFormat: 'json' }],
-    [{ WORKERS: '1' }, { workers: 1 }],
-    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }, { traces: true }],
-    [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://collector.example/v1/traces' }, { traces: true }],
-    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_SDK_DISABLED: 'true' }, { traces: false }],
+    ['TOKEN_KEYS', `one:${SECRET_OF_32_BYTES}`, { tokenKeys: [key('one', SECRET_OF_32_BYTES)] }],
+    ['TOKEN_TTL', '60', { tokenTtlSeconds: 60 }],
+    ['RATE_LIMIT_MAX', '1', { rateLimit: { ...rateLimit, general: 1 } }],
+    ['RATE_LIMIT_STRICT_MAX', '2', { rateLimit: { ...rateLimit, strict: 2 } }],
+    ['RATE_LIMIT_WINDOW', '3', { rateLimit: { ...rateLimit, windowSeconds: 3 } }],
+    ['UPLOAD_MAX_BYTES', '1024', { uploadMaxBytes: 1024 }],
+    ['UPLOAD_STRIP_METADATA', 'false', { uploadStripMetadata: false }],
+    ['ACCOUNT_STORAGE_MAX_BYTES', '1', { account: { ...account, storageMaxBytes: 1 } }],
+    ['ACCOUNT_SESSIONS_MAX', '2', { account: { ...account, sessionsMax: 2 } }],
+    ['ACCOUNT_FAILED_PASSWORDS_MAX', '3', { account: { ...account, failedPasswordsMax: 3 } }],
+    ['SHUTDOWN_DELAY', '15', { shutdownDelaySeconds: 15 }],
+    ['LOG_LEVEL', 'silent', { logLevel: 'silent' }],
+    ['LOG_FORMAT', 'json', { logFormat: 'json' }],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://127.0.0.1:4318', { traces: true }],
+    ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'https://collector.example/v1/traces', { traces: true }],
   ] as const) {
-    t.same(readConfig(environment), { ...DEFAULTS, ...expected }, JSON.stringify(environment));
+    t.same(read({ [name]: value }), { ...DEFAULTS, ...expected }, `${name}=${value}`);
   }
-  for (const url of [
-    'https://social.example',
-    'https://social.example/',
-    'http://127.0.0.1:3000',
-    'http://[::1]:3000',
-  ]) {
-    t.equal(readConfig({ PUBLIC_URL: url }).publicUrl.origin, url.replace(/\/$/, ''));
-  }
-});
-
-t.test('PUBLIC_URL is derived from HOST and PORT if it is not set', async (t) => {
-  for (const [environment, url] of [
-    [{}, 'http://127.0.0.1:3000/'],
-    [{ HOST: 'social.example', PORT: '8080' }, 'http://social.example:8080/'],
-    [{ HOST: '::1', PORT: '80' }, 'http://[::1]/'],
-    [{ HOST: '0.0.0.0', PUBLIC_URL: 'https://social.example' }, 'https://social.example/'],
-  ] as const) {
-    t.equal(readConfig(environment).publicUrl.href, url);
-  }
-  t.equal(messageFor({ HOST: 'two words' }), 'HOST: must be a host name or an IP address');
+  const disabled = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_SDK_DISABLED: 'true' };
+  t.equal(read(disabled).traces, false);
 });
 
 const BAD_NUMBERS = ['x', '-1', '1.5', '1e3', '0x10', ' 1', '1 ', '+1', '1_000', '99999999999999999999', 'NaN', '1\n2'];
+const POSITIVE_INTEGERS = VARIABLE_NAMES.filter((name) => /_(MAX|MAX_BYTES|WINDOW|POOL|TIMEOUT)$/.test(name));
 const INVALID_VALUES: Record<string, string[]> = {
+  ...Object.fromEntries(POSITIVE_INTEGERS.map((name) => [name, [...BAD_NUMBERS, '0']])),
   PORT: [...BAD_NUMBERS, '65536'],
   OPS_PORT: [...BAD_NUMBERS, '65536'],
   TOKEN_TTL: [...BAD_NUMBERS, '0', '9007199254740991'],
-  RATE_LIMIT_MAX: [...BAD_NUMBERS, '0'],
-  RATE_LIMIT_STRICT_MAX: [...BAD_NUMBERS, '0'],
-  RATE_LIMIT_WINDOW: [...BAD_NUMBERS, '0'],
-  UPLOAD_MAX_BYTES: [...BAD_NUMBERS, '0'],
+  WORKERS: [...BAD_NUMBERS, '0', '1025', 'AUTO'],
+  SHUTDOWN_DELAY: [...BAD_NUMBERS, '3601'],
   UPLOAD_STRIP_METADATA: ['yes', '1'],
-  ACCOUNT_STORAGE_MAX_BYTES: [...BAD_NUMBERS, '0'],
-  ACCOUNT_SESSIONS_MAX: [...BAD_NUMBERS, '0'],
-  ACCOUNT_FAILED_PASSWORDS_MAX: [...BAD_NUMBERS, '0'],
   PUBLIC_URL: [
     'x',
     'social.example',
@@ -196,21 +173,11 @@ const INVALID_VALUES: Record<string, string[]> = {
   ],
   LOG_LEVEL: ['loud', 'INFO', 'info\nx'],
   LOG_FORMAT: ['pretty', 'JSON'],
-  WORKERS: [...BAD_NUMBERS, '0', '1025', 'AUTO'],
   DATABASE_URL: ['x', 'localhost:5432', 'mysql://db.example', 'jo:hunter2@db.example'],
-  DATABASE_POOL: [...BAD_NUMBERS, '0'],
-  DATABASE_GRAPH_POOL: [...BAD_NUMBERS, '0'],
-  DATABASE_TIMEOUT: [...BAD_NUMBERS, '0'],
   NEO4J_URI: ['x', 'graph.example:7687', 'http://graph.example'],
-  NEO4J_POOL: [...BAD_NUMBERS, '0'],
-  NEO4J_TIMEOUT: [...BAD_NUMBERS, '0'],
   S3_ENDPOINT: ['x', 's3.example', 's3://images'],
   S3_PATH_STYLE: ['yes', 'True', '1'],
-  S3_POOL: [...BAD_NUMBERS, '0'],
-  S3_TIMEOUT: [...BAD_NUMBERS, '0'],
   REDIS_URL: ['x', 'redis.example:6379', 'http://redis.example'],
-  REDIS_TIMEOUT: [...BAD_NUMBERS, '0'],
-  SHUTDOWN_DELAY: [...BAD_NUMBERS, '3601'],
   OTEL_EXPORTER_OTLP_ENDPOINT: ['x', 'localhost:4317', 'grpc://collector.example'],
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ['x', '/v1/traces'],
   OTEL_SDK_DISABLED: ['yes', '1'],
@@ -219,10 +186,10 @@ const INVALID_VALUES: Record<string, string[]> = {
 t.test('rejects an invalid value in one line that names its variable', async (t) => {
   for (const [name, values] of Object.entries(INVALID_VALUES)) {
     for (const value of values) {
-      const message = messageFor({ [name]: value });
-      t.match(message, new RegExp(`^${name}: .{10,}$`), `${name}=${JSON.stringify(value)}`);
+      t.match(messageFor({ [name]: value }), new RegExp(`^${name}: .{10,}$`), `${name}=${JSON.stringify(value)}`);
     }
   }
+  t.equal(messageFor({ HOST: 'two words' }), 'HOST: must be a host name or an IP address');
 });
 
 t.test('reports all invalid values in one line', async (t) => {
@@ -232,7 +199,56 @@ t.test('reports all invalid values in one line', async (t) => {
   t.notMatch(message, '\n');
 });
 
-t.test('does not repeat the value of an invalid list of token keys', async (t) => {
+const KEYS = { TOKEN_KEYS: `one:${SECRET}` };
+const DATABASE_URL = 'postgres://jo:hunter2@db.example/social?sslmode=verify-full';
+
+t.test('each store is selected separately, with its own options', async (t) => {
+  const stores = (environment: NodeJS.ProcessEnv) => readConfig({ ...KEYS, ...environment }).stores;
+  const postgres = { url: DATABASE_URL, poolSize: 10, graphPoolSize: 4, timeoutMs: 2000 };
+  t.same(stores({ DATABASE_URL }), { ...DEFAULTS.stores, postgres });
+  const pools = { DATABASE_POOL: '1', DATABASE_GRAPH_POOL: '2', DATABASE_TIMEOUT: '3' };
+  t.same(stores({ DATABASE_URL, ...pools }).postgres, {
+    url: DATABASE_URL,
+    poolSize: 1,
+    graphPoolSize: 2,
+    timeoutMs: 3,
+  });
+
+  const graph = { DATABASE_URL, NEO4J_URI: 'neo4j+s://graph.example' };
+  const neo4j = { uri: graph.NEO4J_URI, username: undefined, password: undefined, poolSize: 20, timeoutMs: 2000 };
+  t.same(stores(graph), { ...DEFAULTS.stores, postgres, neo4j });
+  const login = { NEO4J_USERNAME: 'jo', NEO4J_PASSWORD: 'hunter2', NEO4J_POOL: '1', NEO4J_TIMEOUT: '2' };
+  const expected = { uri: graph.NEO4J_URI, username: 'jo', password: 'hunter2', poolSize: 1, timeoutMs: 2 };
+  t.same(stores({ ...graph, ...login }).neo4j, expected);
+
+  const [S3_BUCKET, S3_ENDPOINT] = ['images', 'https://s3.example'];
+  const s3 = { endpoint: undefined, bucket: S3_BUCKET, pathStyle: false, poolSize: 50, timeoutMs: 2000 };
+  t.same(stores({ S3_BUCKET }), { ...DEFAULTS.stores, s3 }, 'without an endpoint, Amazon S3 is used');
+  t.same(stores({ S3_BUCKET, S3_ENDPOINT }).s3, { ...s3, endpoint: S3_ENDPOINT, pathStyle: true });
+  const options = { S3_ENDPOINT, S3_PATH_STYLE: 'false', S3_POOL: '1', S3_TIMEOUT: '2' };
+  t.same(stores({ S3_BUCKET, ...options }).s3, { ...s3, endpoint: S3_ENDPOINT, poolSize: 1, timeoutMs: 2 });
+
+  const REDIS_URL = 'rediss://:hunter2@redis.example/3';
+  t.same(read({ ...KEYS, REDIS_URL }).redis, { url: REDIS_URL, timeoutMs: 250 });
+  t.same(read({ ...KEYS, REDIS_URL, REDIS_TIMEOUT: '9' }).redis, { url: REDIS_URL, timeoutMs: 9 });
+});
+
+t.test('rejects combinations that are not possible', async (t) => {
+  for (const [environment, message] of [
+    [{ ...KEYS, NEO4J_URI: 'neo4j://graph.example' }, 'NEO4J_URI: requires DATABASE_URL'],
+    [{ ...KEYS, S3_ENDPOINT: 'https://s3.example' }, 'S3_ENDPOINT: requires S3_BUCKET'],
+    [{ DATABASE_URL }, 'TOKEN_KEYS: required with DATABASE_URL'],
+    [{ S3_BUCKET: 'images' }, 'TOKEN_KEYS: required with S3_BUCKET'],
+    [{ REDIS_URL: 'redis://redis.example' }, 'TOKEN_KEYS: required with REDIS_URL'],
+  ] as const) {
+    t.equal(messageFor(environment), message);
+  }
+});
+
+t.test('does not repeat the value of an invalid URL or list of token keys', async (t) => {
+  for (const name of ['DATABASE_URL', 'NEO4J_URI', 'S3_ENDPOINT', 'REDIS_URL']) {
+    t.notMatch(messageFor({ [name]: 'ftp://jo:hunter2@db.example' }), 'hunter2', name);
+  }
   for (const value of [
     'hunter2hunter2',
     SECRET,
@@ -243,70 +259,8 @@ t.test('does not repeat the value of an invalid list of token keys', async (t) =
     `${SECRET}:one`,
     `one:${SECRET},hunter2hunter2:two`,
   ]) {
-    const message = messageFor({ TOKEN_KEYS: value });
-    t.match(message, /^TOKEN_KEYS: /);
-    t.notMatch(message, 'hunter2');
-    t.notMatch(message, SECRET);
-  }
-});
-
-const KEYS = { TOKEN_KEYS: `one:${SECRET}` };
-const DATABASE_URL = 'postgres://jo:hunter2@db.example/social?sslmode=verify-full';
-
-t.test('each store is selected separately, with its own options', async (t) => {
-  const postgres = { url: DATABASE_URL, poolSize: 10, graphPoolSize: 4, timeoutMs: 2000 };
-  const stores = (environment: NodeJS.ProcessEnv) => readConfig({ ...KEYS, ...environment }).stores;
-  t.same(stores({ DATABASE_URL }), { ...DEFAULTS.stores, postgres });
-  t.same(stores({ DATABASE_URL, DATABASE_POOL: '1', DATABASE_GRAPH_POOL: '2', DATABASE_TIMEOUT: '3' }).postgres, {
-    ...postgres,
-    poolSize: 1,
-    graphPoolSize: 2,
-    timeoutMs: 3,
-  });
-  const neo4j = {
-    uri: 'neo4j+s://graph.example',
-    username: undefined,
-    password: undefined,
-    poolSize: 20,
-    timeoutMs: 2000,
-  };
-  t.same(stores({ DATABASE_URL, NEO4J_URI: neo4j.uri }), { ...DEFAULTS.stores, postgres, neo4j });
-  const more = { NEO4J_USERNAME: 'jo', NEO4J_PASSWORD: 'hunter2', NEO4J_POOL: '1', NEO4J_TIMEOUT: '2' };
-  t.same(stores({ DATABASE_URL, NEO4J_URI: neo4j.uri, ...more }).neo4j, {
-    uri: neo4j.uri,
-    username: 'jo',
-    password: 'hunter2',
-    poolSize: 1,
-    timeoutMs: 2,
-  });
-  const s3 = { endpoint: undefined, bucket: 'images', pathStyle: false, poolSize: 50, timeoutMs: 2000 };
-  t.same(stores({ S3_BUCKET: 'images' }), { ...DEFAULTS.stores, s3 }, 'without an endpoint, Amazon S3 is used');
-  const endpoint = 'https://s3.example';
-  t.same(stores({ S3_BUCKET: 'images', S3_ENDPOINT: endpoint }).s3, { ...s3, endpoint, pathStyle: true });
-  t.same(
-    stores({ S3_BUCKET: 'images', S3_ENDPOINT: endpoint, S3_PATH_STYLE: 'false', S3_POOL: '1', S3_TIMEOUT: '2' }).s3,
-    { ...s3, endpoint, poolSize: 1, timeoutMs: 2 },
-  );
-  const url = 'rediss://:hunter2@redis.example/3';
-  t.same(readConfig({ ...KEYS, REDIS_URL: url }).redis, { url, timeoutMs: 250 });
-  t.same(readConfig({ ...KEYS, REDIS_URL: url, REDIS_TIMEOUT: '9' }).redis, { url, timeoutMs: 9 });
-});
-
-t.test('rejects combinations that are not possible', async (t) => {
-  for (const [environment, expected] of [
-    [{ ...KEYS, NEO4J_URI: 'neo4j://graph.example' }, /^NEO4J_URI: requires DATABASE_URL$/],
-    [{ ...KEYS, S3_ENDPOINT: 'https://s3.example' }, /^S3_ENDPOINT: requires S3_BUCKET$/],
-    [{ DATABASE_URL }, /^TOKEN_KEYS: required with DATABASE_URL$/],
-    [{ S3_BUCKET: 'images' }, /^TOKEN_KEYS: required with S3_BUCKET$/],
-    [{ REDIS_URL: 'redis://redis.example' }, /^TOKEN_KEYS: required with REDIS_URL$/],
-  ] as const) {
-    t.match(messageFor(environment), expected);
-  }
-});
-
-t.test('does not repeat URLs in errors, since they may contain passwords', async (t) => {
-  for (const name of ['DATABASE_URL', 'NEO4J_URI', 'S3_ENDPOINT', 'REDIS_URL']) {
-    t.notMatch(messageFor({ [name]: 'ftp://jo:hunter2@db.example' }), 'hunter2', name);
+    t.match(messageFor({ TOKEN_KEYS: value }), /^TOKEN_KEYS: /);
+    t.notMatch(messageFor({ TOKEN_KEYS: value }), new RegExp(`hunter2|${SECRET}`));
   }
 });
 
@@ -344,15 +298,13 @@ t.test('warns once about each questionable setting, and not about its safe alter
 });
 
 t.test('an invalid variable stops the start with one line, before any store is opened', async (t) => {
-  const directory = await temporaryDirectory(t);
-  const DATA_DIR = join(directory, 'data');
+  const DATA_DIR = join(await temporaryDirectory(t), 'data');
   const env = { PATH: process.env.PATH, DATA_DIR, PORT: 'http', TOKEN_KEYS: 'hunter2hunter2' };
-  const { code, stdout, stderr } = await new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
-    execFile(process.execPath, ['.build/scripts/start.js'], { env }, (error, stdout, stderr) =>
-      resolve({ code: error?.code, stdout, stderr }),
-    );
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['.build/scripts/start.js'], {
+    env,
+    encoding: 'utf8',
   });
-  t.equal(code, 1);
+  t.equal(status, 1);
   t.equal(stdout, '');
   t.match(stderr, /^PORT: .+; TOKEN_KEYS: .+\n$/);
   t.notMatch(stderr, 'hunter2');
@@ -363,7 +315,7 @@ t.test('more than one worker requires the stores that processes share', async (t
   const shared = { ...KEYS, DATABASE_URL, REDIS_URL: 'redis://redis.example' };
   t.equal(readConfig({ ...shared, WORKERS: '3' }).workers, 3);
   t.equal(readConfig({ ...shared, WORKERS: 'auto' }).workers, availableParallelism());
-  for (const name of ['DATABASE_URL', 'REDIS_URL'] as const) {
+  for (const name of ['DATABASE_URL', 'REDIS_URL']) {
     const message = messageFor({ ...shared, [name]: '', WORKERS: '2' });
     t.equal(message, `WORKERS: more than one process requires ${name}`);
   }
