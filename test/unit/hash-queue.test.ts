@@ -101,39 +101,22 @@ t.test('a flood in one lane leaves half of the queue to the other', async (t) =>
   t.same(started, ['l1', 'a1', 'l2', 'a2', 'l3']);
 });
 
-t.test('the queue is shorter when jobs take longer', async (t) => {
-  let now = 0;
-  const { run, add, end, queue } = createControlledQueue({
-    concurrency: 1,
-    maxWaitMs: 100,
-    initialEstimateMs: 25,
-    now: () => now,
-  });
-  for (let job = 0; job < 50; job++) {
-    add([`${job}`], { lane: 'login' });
-    now += 100;
-    await end(`${job}`);
+t.test('the queue is shorter when jobs take longer, and limited when they take no time', async (t) => {
+  for (const [durationMs, maxWaitMs, maxWaiting] of [
+    [100, 100, 1],
+    [0, 20, 3],
+  ] as const) {
+    let now = 0;
+    const { run, add, end, queue } = createControlledQueue({ concurrency: 1, maxWaitMs, now: () => now });
+    for (let job = 0; job < 200; job++) {
+      add([`${job}`], { lane: 'login' });
+      now += durationMs;
+      await end(`${job}`);
+    }
+    add(['running', '1', '2', '3'].slice(0, 1 + maxWaiting), { lane: 'login' });
+    t.same(await refusal(run('refused', { lane: 'login' })), FULL);
+    t.match(counts(queue), { running: 1, waiting: maxWaiting });
   }
-  add(['running'], { lane: 'login' });
-  add(['waiting'], { lane: 'login' });
-  t.same(await refusal(run('refused', { lane: 'login' })), FULL);
-  t.match(counts(queue), { running: 1, waiting: 1 });
-});
-
-t.test('jobs that take no time do not make the queue unlimited', async (t) => {
-  const { run, add, end, queue } = createControlledQueue({
-    concurrency: 1,
-    maxWaitMs: 20,
-    initialEstimateMs: 25,
-    now: () => 0,
-  });
-  for (let job = 0; job < 200; job++) {
-    add([`${job}`], { lane: 'login' });
-    await end(`${job}`);
-  }
-  add(['running', '1', '2', '3'], { lane: 'login' });
-  t.same(await refusal(run('4', { lane: 'login' })), FULL);
-  t.match(counts(queue), { running: 1, waiting: 3 });
 });
 
 t.test('a failed job makes room for the next one', async (t) => {

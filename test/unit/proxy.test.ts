@@ -5,10 +5,12 @@ import { listen } from '../support/listen.js';
 import { startProxy } from '../support/proxy.js';
 import { until } from '../support/until.js';
 
+/* Faults that the tests of the service do not notice if they are not injected as described. */
+
 /** Starts an echo server, and returns a proxy to it. */
 async function startEcho(t: Test) {
   const server = createServer((socket) => socket.on('error', () => undefined).pipe(socket));
-  return startProxy(t, `echo://name:secret@127.0.0.1:${await listen(t, server)}/7?x=y`);
+  return startProxy(t, `echo://127.0.0.1:${await listen(t, server)}`);
 }
 
 /** Opens a connection, which is closed when the test ends. */
@@ -30,28 +32,6 @@ function dial(t: Test, url: string) {
     }),
   };
 }
-
-t.test('forwards bytes in both directions, and keeps the rest of the URL', async (t) => {
-  const proxy = await startEcho(t);
-  t.match(proxy.url, /^echo:\/\/name:secret@127\.0\.0\.1:\d+\/7\?x=y$/);
-  t.equal(await dial(t, proxy.url).exchange('hello'), 'hello');
-});
-
-t.test('refuses, resets and forwards again at the same address', async (t) => {
-  const proxy = await startEcho(t);
-  for (const [fault, before, now] of [
-    ['refuse', undefined, 'ECONNREFUSED'],
-    ['reset', 'ECONNRESET', 'ECONNRESET'],
-  ] as const) {
-    const early = dial(t, proxy.url);
-    await early.exchange('hello');
-    await proxy.setFault(fault);
-    t.equal(await early.ended, before, `${fault}: an existing connection`);
-    t.equal(await dial(t, proxy.url).ended, now, `${fault}: a new connection`);
-    await proxy.setFault('none');
-    t.equal(await dial(t, proxy.url).exchange('again'), 'again');
-  }
-});
 
 t.test('a silenced connection stays silent, and new ones are forwarded', async (t) => {
   const proxy = await startEcho(t);
@@ -111,16 +91,4 @@ t.test('resets a connection, or makes it silent, after a number of bytes', async
     if (how === 'reset') await ended;
     else t.ok(socket.writable, 'still open');
   }
-});
-
-t.test('cuts the response to a text on the connection that also sent another', async (t) => {
-  const proxy = await startEcho(t);
-  const [other, one] = [dial(t, proxy.url), dial(t, proxy.url)];
-  await one.exchange('before');
-  const cut = proxy.cutResponseTo('commit', 'like');
-  await one.exchange('like');
-  t.equal(await other.exchange('commit'), 'commit');
-  one.socket.write('commit');
-  await cut;
-  t.equal(await one.ended, 'ECONNRESET');
 });
