@@ -47,12 +47,8 @@ t.test('keeps images without metadata byte for byte', async (t) => {
 t.test('removes what follows the end of an image', async (t) => {
   for (const [kind, bytes] of Object.entries(samples)) {
     await expectCleaned(t, `${kind} before a video`, Buffer.concat([bytes, video, Buffer.alloc(70_000)]), bytes);
-    await expectCleaned(
-      t,
-      `${kind} before another image`,
-      Buffer.concat([bytes, Buffer.alloc(9), samples.jpeg]),
-      bytes,
-    );
+    const followed = Buffer.concat([bytes, Buffer.alloc(9), samples.jpeg]);
+    await expectCleaned(t, `${kind} before another image`, followed, bytes);
   }
 });
 
@@ -78,12 +74,8 @@ t.test('removes metadata from a JPEG', async (t) => {
   const jfif = Buffer.concat([samples.jpeg.subarray(0, 18), Buffer.from([1, 1, 9, 9, 9]), samples.jpeg.subarray(20)]);
   jfif.writeUInt16BE(19, 4);
   await expectCleaned(t, 'a thumbnail in JFIF', jfif, samples.jpeg);
-  await expectCleaned(
-    t,
-    'bytes after the Adobe flags',
-    jpeg([segment(0xee, `${adobe.toString('latin1', 4)}${SECRET}`)]),
-    jpeg([adobe]),
-  );
+  const longAdobe = segment(0xee, `${adobe.toString('latin1', 4)}${SECRET}`);
+  await expectCleaned(t, 'bytes after the Adobe flags', jpeg([longAdobe]), jpeg([adobe]));
 });
 
 t.test('finds the end of a JPEG by its scans', async (t) => {
@@ -132,12 +124,8 @@ t.test('keeps only the orientation of Exif', async (t) => {
       const what = `${kind}, ${little ? 'II' : 'MM'}`;
       for (const orientation of [2, 6, 8]) {
         const minimal = tiff(orientation, { little, minimal: true });
-        await expectCleaned(
-          t,
-          `${what}, turned`,
-          build(tiff(orientation, { little })),
-          build(Buffer.concat([minimal, rest])),
-        );
+        const kept = build(Buffer.concat([minimal, rest]));
+        await expectCleaned(t, `${what}, turned`, build(tiff(orientation, { little })), kept);
         await expectUnchanged(t, `${what}, orientation alone`, build(minimal));
       }
       for (const orientation of [0, 1, 9]) {
@@ -147,18 +135,10 @@ t.test('keeps only the orientation of Exif', async (t) => {
     const broken = tiff(6).fill(0xff, 8, 10);
     await expectCleaned(t, `${kind}, a broken directory`, build(broken), build(...nothing));
   }
-  await expectCleaned(
-    t,
-    'a second segment',
-    jpeg([app1(tiff(6)), app1(tiff(3))]),
-    jpeg([app1(tiff(6, { minimal: true }))]),
-  );
-  await expectCleaned(
-    t,
-    'WebP with the JPEG prefix',
-    webp(webpChunk('EXIF', Buffer.concat([Buffer.from('Exif\0\0'), tiff(6)]))),
-    webp(webpChunk('EXIF', tiff(6, { minimal: true }))),
-  );
+  const turned = tiff(6, { minimal: true });
+  await expectCleaned(t, 'a second segment', jpeg([app1(tiff(6)), app1(tiff(3))]), jpeg([app1(turned)]));
+  const prefixed = webpChunk('EXIF', Buffer.concat([Buffer.from('Exif\0\0'), tiff(6)]));
+  await expectCleaned(t, 'WebP with the JPEG prefix', webp(prefixed), webp(webpChunk('EXIF', turned)));
 });
 
 t.test('removes metadata from a PNG', async (t) => {
@@ -196,8 +176,7 @@ t.test('removes metadata from a GIF', async (t) => {
   })) {
     await expectCleaned(t, what, gif(...shown.flatMap((one) => [extension, one])), kept);
   }
-  const withoutEnd = samples.gif.subarray(0, -1);
-  await expectUnchanged(t, 'without an end', withoutEnd);
+  await expectUnchanged(t, 'without an end', samples.gif.subarray(0, -1));
   await expectUnchanged(t, 'cut short within a frame', samples.gif.subarray(0, -3));
 });
 
@@ -219,50 +198,34 @@ t.test('removes metadata from an AVIF without moving other bytes', async (t) => 
   const blank = Buffer.alloc(SECRET.length);
   const xmp = (data: string | Buffer) => avif([picture, { type: 'mime', data }, { type: 'av01', data: 'more pixels' }]);
   await expectCleaned(t, 'XMP', xmp(SECRET), xmp(blank));
-  for (const place of ['properties', 'inMeta', 'top'] as const) {
-    for (const type of ['udes', 'uuid', 'udta', 'free', 'mpvd'].slice(
-      place === 'inMeta' ? 1 : 0,
-      place === 'top' ? 5 : 4,
-    )) {
-      await expectCleaned(
-        t,
-        `${type}, ${place}`,
-        avif([picture], { [place]: [box(type, SECRET)] }),
-        avif([picture], { [place]: [box('free', blank)] }),
-      );
+  for (const [place, types] of Object.entries({
+    properties: ['udes', 'uuid', 'udta', 'free'],
+    inMeta: ['uuid', 'udta', 'free'],
+    top: ['udes', 'uuid', 'udta', 'free', 'mpvd'],
+  })) {
+    for (const type of types) {
+      const withBox = (inserted: Buffer) => avif([picture], { [place]: [inserted] });
+      await expectCleaned(t, `${type}, ${place}`, withBox(box(type, SECRET)), withBox(box('free', blank)));
     }
   }
   const thumbnail = (type: string, reference: string, data: string | Buffer) =>
     avif([picture, { type, data }], { inMeta: [fullBox('iref', 0, box(reference, u16(2), u16(1), u16(1)))] });
   await expectCleaned(t, 'a thumbnail', thumbnail('av01', 'thmb', SECRET), thumbnail('free', 'free', blank));
   await expectUnchanged(t, 'another reference', thumbnail('av01', 'auxl', 'alpha'));
-  const track = (times: string, inside: Buffer) =>
-    avif([picture], {
-      moov: [
-        box(
-          'moov',
-          fullBox('mvhd', 0, times, 'rest'),
-          box('trak', box('mdia', fullBox('mdhd', 1, times, times, 'rest')), inside),
-        ),
-      ],
-    });
-  await expectCleaned(
-    t,
-    'a sequence',
-    track('sometime', box('udta', SECRET)),
-    track('\0'.repeat(8), box('free', blank)),
-  );
+  const movie = (...boxes: Buffer[]) => avif([picture], { moov: [box('moov', ...boxes)] });
+  const track = (times: string, inside: Buffer) => {
+    const media = box('mdia', fullBox('mdhd', 1, times, times, 'rest'));
+    return movie(fullBox('mvhd', 0, times, 'rest'), box('trak', media, inside));
+  };
+  const noTimes = '\0'.repeat(8);
+  const [tags, noTags] = [box('udta', SECRET), box('free', blank)];
+  await expectCleaned(t, 'a sequence', track('sometime', tags), track(noTimes, noTags));
   const texts = fullBox('meta', 0, fullBox('hdlr', 0, '\0\0\0\0mdta'), SECRET);
   const noTexts = box('free', Buffer.alloc(texts.length - 8));
-  await expectCleaned(t, 'a track’s texts', track('sometime', texts), track('\0'.repeat(8), noTexts));
+  await expectCleaned(t, 'a track’s texts', track('sometime', texts), track(noTimes, noTexts));
 
-  const places = fullBox('hdlr', 0, '\0\0\0\0meta');
-  await expectRefused(
-    t,
-    'a location track',
-    avif([picture], { moov: [box('moov', box('trak', box('mdia', places)))] }),
-    DAMAGED,
-  );
+  const places = box('trak', box('mdia', fullBox('hdlr', 0, '\0\0\0\0meta')));
+  await expectRefused(t, 'a location track', movie(places), DAMAGED);
   await expectRefused(t, 'outside of the media data', avif([picture, { type: 'mime', data: SECRET, at: 40 }]), DAMAGED);
   const within = (at: number) => avif([picture, { type: 'mime', data: 'pix', at }]);
   await expectRefused(t, 'in the picture', within(within(0).indexOf('pixels')), DAMAGED);
@@ -290,21 +253,13 @@ t.test('keeps a file with an unknown structure, unless it has signs of metadata'
       }
     }
   }
-  await expectRefused(
-    t,
-    'a text chunk',
-    Buffer.concat([samples.png.subarray(0, 40), pngChunk('tEXt', SECRET)]),
-    DAMAGED,
-  );
+  const textInside = Buffer.concat([samples.png.subarray(0, 40), pngChunk('tEXt', SECRET)]);
+  await expectRefused(t, 'a text chunk', textInside, DAMAGED);
   for (const type of ['tEXt', 'prVt']) {
     await expectRefused(t, `a PNG with ${type}, cut short`, png(pngChunk(type, SECRET)).subarray(0, -10), DAMAGED);
   }
-  await expectRefused(
-    t,
-    'a comment',
-    Buffer.concat([jpeg([segment(0xfe, SECRET)]).subarray(0, 60), Buffer.alloc(9)]),
-    DAMAGED,
-  );
+  const commentInside = Buffer.concat([jpeg([segment(0xfe, SECRET)]).subarray(0, 60), Buffer.alloc(9)]);
+  await expectRefused(t, 'a comment', commentInside, DAMAGED);
   await expectRefused(t, 'a cut WebP', riff(vp8x(0), webpImage, webpChunk('XMP ', SECRET)).subarray(0, -1), DAMAGED);
 });
 
@@ -315,39 +270,25 @@ t.test('removes nothing if stripping is disabled', async (t) => {
 });
 
 t.test('rejects dimensions over 16,384 pixels a side or 100 million in total', async (t) => {
-  const jpegOf = (width: number, height: number) => {
-    const bytes = Buffer.from(samples.jpeg);
-    const frame = bytes.indexOf('\xff\xc0', 0, 'latin1');
-    bytes.writeUInt16BE(height, frame + 5);
-    bytes.writeUInt16BE(width, frame + 7);
-    return bytes;
+  const overwrite = (bytes: Buffer, at: number, ...parts: Buffer[]) => {
+    const written = Buffer.concat(parts);
+    return Buffer.concat([bytes.subarray(0, at), written, bytes.subarray(at + written.length)]);
   };
-  const gifOf = (width: number, height: number) => {
-    const bytes = Buffer.from(samples.gif);
-    bytes.writeUInt16LE(width, 6);
-    bytes.writeUInt16LE(height, 8);
-    return bytes;
-  };
-  const avifOf = (width: number, height: number) => {
-    const bytes = Buffer.from(samples.avif);
-    bytes.writeUInt32BE(width, bytes.indexOf('ispe') + 8);
-    bytes.writeUInt32BE(height, bytes.indexOf('ispe') + 12);
-    return bytes;
-  };
-  const lossless = (width: number, height: number) => {
-    const bits = (width - 1) | ((height - 1) << 14);
-    return riff(
-      webpChunk('VP8L', Buffer.from([0x2f, bits & 255, (bits >> 8) & 255, (bits >> 16) & 255, (bits >> 24) & 255, 0])),
-    );
-  };
+  const u16le = (value: number) => u16(value).reverse();
+  const frame = samples.jpeg.indexOf('\xff\xc0', 0, 'latin1');
+  const size = samples.avif.indexOf('ispe') + 8;
   const makers: Record<string, (width: number, height: number) => Buffer> = {
-    jpeg: jpegOf,
-    png: (width, height) =>
-      Buffer.concat([samples.png.subarray(0, 8), pngHeader(width, height), samples.png.subarray(33)]),
-    gif: gifOf,
+    jpeg: (width, height) => overwrite(samples.jpeg, frame + 5, u16(height), u16(width)),
+    png: (width, height) => overwrite(samples.png, 8, pngHeader(width, height)),
+    gif: (width, height) => overwrite(samples.gif, 6, u16le(width), u16le(height)),
     webp: (width, height) => riff(vp8x(0, width, height), webpImage),
-    'lossless webp': lossless,
-    avif: avifOf,
+    'lossless webp': (width, height) => {
+      const bits = (width - 1) | ((height - 1) << 14);
+      return riff(
+        webpChunk('VP8L', Buffer.concat([Buffer.from([0x2f]), u16le(bits & 0xffff), u16le(bits >>> 16), u16(0)])),
+      );
+    },
+    avif: (width, height) => overwrite(samples.avif, size, u16(0), u16(width), u16(0), u16(height)),
   };
   for (const [kind, make] of Object.entries(makers)) {
     await expectUnchanged(t, `${kind}, the longest side`, make(16_384, 6_103));
