@@ -9,13 +9,6 @@ import { versionProblem } from '../../scripts/versions/version-problem.js';
 import { temporaryDirectory } from '../support/stores.js';
 
 const RELEASED = 'scripts/versions/released.yaml';
-const released: string = parse(await readFile(RELEASED, 'utf8')).info.version;
-const [major = 0, minor = 0, patch = 0] = released.split('.').map(Number);
-const NEXT = {
-  patch: `${major}.${minor}.${patch + 1}`,
-  minor: `${major}.${minor + 1}.0`,
-  major: `${major + 1}.0.0`,
-};
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is changed freely.
 type Document = any;
@@ -27,12 +20,6 @@ async function writeChanged(t: Test, change: (document: Document) => void): Prom
   const file = join(await temporaryDirectory(t), 'openapi.json');
   await writeFile(file, JSON.stringify(document));
   return file;
-}
-
-/** Returns a function that returns the problem of a version for the changed document, or 'nothing'. */
-async function checkVersionsOf(t: Test, change: (document: Document) => void) {
-  const { changes } = await compare(RELEASED, await writeChanged(t, change));
-  return (version: string) => versionProblem(released, version, changes) ?? 'nothing';
 }
 
 /** Runs the check as a command. */
@@ -48,64 +35,57 @@ const deprecate = (sunset?: string) => (document: Document) => {
   if (sunset) operation['x-sunset'] = sunset;
 };
 
-/** Breaking changes. oasdiff detects the first one by default, and the others because of the project's configuration. */
-const BREAKING: Record<string, (document: Document) => void> = {
-  'a response field is removed': ({ components: { schemas } }) => {
-    delete schemas.Post.properties.like_count;
-    schemas.Post.required = schemas.Post.required.filter((name: string) => name !== 'like_count');
+/** Changes of each kind. oasdiff detects the first one by default, and the others because of the project's configuration. */
+const CHANGES: Record<'breaking' | 'adding' | 'none', Record<string, (document: Document) => void>> = {
+  breaking: {
+    'a response field is removed': ({ components: { schemas } }) => {
+      delete schemas.Post.properties.like_count;
+      schemas.Post.required = schemas.Post.required.filter((name: string) => name !== 'like_count');
+    },
+    'a public operation requires credentials': ({ paths }) => {
+      paths['/auth/login'].post.security = [{ bearerAuth: [] }];
+    },
+    'a public operation requires the default credentials': ({ paths }) => {
+      delete paths['/auth/login'].post.security;
+    },
+    'an operation is deprecated without a date': deprecate(),
+    'the announced end of an operation is too soon': deprecate(inDays(100)),
   },
-  'a public operation requires credentials': ({ paths }) => {
-    paths['/auth/login'].post.security = [{ bearerAuth: [] }];
+  adding: {
+    'an optional field of a body': ({ components: { schemas } }) => {
+      schemas.Registration.properties.birthday = { type: 'string' };
+    },
+    'an operation': ({ paths }) => {
+      const { get } = paths['/auth/verify'];
+      paths['/auth/whoami'] = { get: { ...get, operationId: 'whoAmI' } };
+    },
+    'the announced end of an operation': deprecate(inDays(200)),
   },
-  'a public operation requires the default credentials': ({ paths }) => {
-    delete paths['/auth/login'].post.security;
+  none: {
+    'other descriptions': ({ info, paths }) => {
+      info.description = 'The same in other words.';
+      paths['/posts'].get.summary = 'Read posts';
+    },
   },
-  'an operation is deprecated without a date': deprecate(),
-  'the announced end of an operation is too soon': deprecate(inDays(100)),
-};
-
-const ADDING: Record<string, (document: Document) => void> = {
-  'an optional field of a body': ({ components: { schemas } }) => {
-    schemas.Registration.properties.birthday = { type: 'string' };
-  },
-  'an operation': ({ paths }) => {
-    const { get } = paths['/auth/verify'];
-    paths['/auth/whoami'] = { get: { ...get, operationId: 'whoAmI' } };
-  },
-  'the announced end of an operation': deprecate(inDays(200)),
 };
 
 if (isOasdiffBuilt()) testChanges();
 else t.pass('documents are compared by oasdiff', { skip: 'needs oasdiff, which npm run check:breaking fetches' });
 
 function testChanges() {
-  t.test('a breaking change requires a new major version', async (t) => {
-    for (const [what, change] of Object.entries(BREAKING)) {
-      const problemOf = await checkVersionsOf(t, change);
-      for (const version of [released, NEXT.patch, NEXT.minor]) {
-        t.match(problemOf(version), 'need a new major version', `${what}, as ${version}`);
+  for (const [kind, cases] of Object.entries(CHANGES)) {
+    t.test(`recognizes changes: ${kind}`, async (t) => {
+      for (const [what, change] of Object.entries(cases)) {
+        const { changes } = await compare(RELEASED, await writeChanged(t, change));
+        t.equal(changes.length > 0, kind !== 'none', what);
+        t.equal(
+          changes.some(({ breaking }) => breaking),
+          kind === 'breaking',
+          what,
+        );
       }
-      t.equal(problemOf(NEXT.major), 'nothing', `${what}, as ${NEXT.major}`);
-    }
-  });
-
-  t.test('an addition requires a new minor version', async (t) => {
-    for (const [what, change] of Object.entries(ADDING)) {
-      const problemOf = await checkVersionsOf(t, change);
-      for (const version of [released, NEXT.patch]) {
-        t.match(problemOf(version), 'need a new minor version', `${what}, as ${version}`);
-      }
-      for (const version of [NEXT.minor, NEXT.major]) t.equal(problemOf(version), 'nothing', `${what}, as ${version}`);
-    }
-  });
-
-  t.test('a change of descriptions requires no new version', async (t) => {
-    const problemOf = await checkVersionsOf(t, (document) => {
-      document.info.description = 'The same in other words.';
-      document.paths['/posts'].get.summary = 'Read posts';
     });
-    for (const version of [released, NEXT.patch]) t.equal(problemOf(version), 'nothing');
-  });
+  }
 
   t.test('the command prints breaking changes and fails', async (t) => {
     const { status, output } = check(await writeChanged(t, ({ paths }) => delete paths['/auth/verify']));
