@@ -18,7 +18,7 @@ import { toTestResponse } from '../support/requests.js';
 import { until } from '../support/until.js';
 import { nextAcceptedSocket, openConnection } from '../support/wire.js';
 
-/* What the contract tests (`uploads.*`, `bodies.type.*`) and test/bodies.test.ts lack: temporary files, chunks, rare forms. */
+/* What test/bodies.test.ts and the contract tests (`uploads`, `bodies`) lack: temporary files, chunks, rare forms. */
 
 const kinds: Record<string, FieldType> = {
   title: 'string',

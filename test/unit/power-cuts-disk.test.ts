@@ -28,7 +28,7 @@ const FATES: Fate[] = (['lost', 'kept', { share: 0.5 }] as const).flatMap((entri
   ),
 );
 
-/** Returns the distinct states after 400 power cuts. A state is a text: each name with the first byte of each sector. */
+/** Returns the distinct states after 400 power cuts. A state is each name with the first byte of each sector. */
 function statesOf(operations: Operation[], overrides: Partial<Cut> = {}): Set<string> {
   const history = replay(operations, ROOT);
   const states = new Set<string>();

@@ -35,7 +35,7 @@ const deprecate = (sunset?: string) => (document: Document) => {
   if (sunset) operation['x-sunset'] = sunset;
 };
 
-/** Changes of each kind. oasdiff detects the first one by default, and the others because of the project's configuration. */
+/** Changes of each kind. oasdiff detects the first one by default, and the others because of its options. */
 const CHANGES: Record<'breaking' | 'adding' | 'none', Record<string, (document: Document) => void>> = {
   breaking: {
     'a response field is removed': ({ components: { schemas } }) => {
