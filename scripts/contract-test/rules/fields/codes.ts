@@ -73,7 +73,9 @@ const GROUPS: [id: string, description: string, send: (users: TestUsers) => Prom
     'not_an_integer, out_of_range, repeated, unknown_field and own_id for query parameters, and unexpected_body',
     async (users) => {
       const { send, id } = await users.sharedUser('ada');
+      const manyNames = Array.from({ length: 40 }, (_, index) => `unknown${index}`);
       return [
+        [send(400, `GET /posts?${manyNames.join('=&')}=`), ...manyNames.map((name) => `query.${name} unknown_field`)],
         [send(400, 'GET /posts?limit=five&offset=-1'), 'query.limit not_an_integer', 'query.offset out_of_range'],
         [send(400, 'GET /posts?limit=0&page=1'), 'query.limit out_of_range', 'query.page unknown_field'],
         [send(400, 'GET /posts?limit=5&limit=5&limit=5'), 'query.limit repeated'],
