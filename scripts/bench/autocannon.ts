@@ -2,7 +2,8 @@
 import { json } from 'node:stream/consumers';
 import autocannon from 'autocannon';
 import { uploadForm } from './image.js';
-import { type Load, loadResult, type Request } from './load.js';
+import type { Load, LoadResult, Request } from './load.js';
+import { median, percentile } from './statistics.js';
 
 const { url, connections, seconds, maxRequests } = (await json(process.stdin)) as Load;
 // The body and its type, with the boundary of its parts, as `fetch` would send them.
@@ -48,5 +49,14 @@ await new Promise<void>((resolve, reject) => {
   run.on('reqError', (error) => countFailure(error.message));
 });
 const { userCPUTime, systemCPUTime } = process.resourceUsage();
-const cpuSeconds = (userCPUTime + systemCPUTime - cpu.userCPUTime - cpu.systemCPUTime) / 1e6;
-console.log(JSON.stringify(loadResult(latencies, (endedAt - startedAt) / 1000, failures, cpuSeconds)));
+const cpuMs = (userCPUTime + systemCPUTime - cpu.userCPUTime - cpu.systemCPUTime) / 1000;
+const elapsedMs = endedAt - startedAt;
+const result: LoadResult = {
+  succeeded: latencies.length,
+  rate: (1000 * latencies.length) / elapsedMs,
+  p50: median(latencies),
+  p99: percentile(latencies, 0.99),
+  failures,
+  generatorCpu: cpuMs / elapsedMs,
+};
+console.log(JSON.stringify(result));

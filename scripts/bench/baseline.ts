@@ -4,6 +4,7 @@
  * - `posts` sends each user's first page from memory, with the contract's serializer
  * - `account` verifies the token, caching verified ones as the service does, and queries its session and account
  * - `files` writes a file, synced, and sends it
+ * - `argon2` verifies a password, with the parameters and the concurrency of the service
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
@@ -11,13 +12,16 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { PGlite } from '@electric-sql/pglite';
 import { createPgConfig } from '@electric-sql/pglite/node-postgres';
+import { verify } from '@node-rs/argon2';
 import Fastify, { type FastifyReply } from 'fastify';
+import pLimit from 'p-limit';
 import pg from 'pg';
 import { serializers } from '../../generated/serializers.js';
 import { parseTokenKeys } from '../../handlers/config/variables.js';
+import { HASH_CONCURRENCY, hashPassword } from '../../handlers/security/password-hashing.js';
 import { createTokens } from '../../handlers/security/tokens.js';
 
-const { PAGES = '', TOKEN_KEYS = '', DATABASE_URL, DATABASE_DIRECTORY = '', FILES = '' } = process.env;
+const { PAGES = '', TOKEN_KEYS, DATABASE_URL, DATA_DIR = '', FILES = '', PASSWORD = '' } = process.env;
 const server = Fastify();
 
 const send = (reply: FastifyReply, operation: 'listPosts' | 'getCurrentAccount', body: unknown) => {
@@ -41,12 +45,13 @@ const SESSION_QUERY = {
 
 async function openPool(): Promise<pg.Pool> {
   if (DATABASE_URL !== undefined) return new pg.Pool({ connectionString: DATABASE_URL, max: 10 });
-  const config = createPgConfig(await PGlite.create(DATABASE_DIRECTORY));
+  const config = createPgConfig(await PGlite.create(join(DATA_DIR, 'postgres')));
   return new pg.Pool({ ...config, max: config.poolSize });
 }
 
 async function addAccount(): Promise<void> {
-  const tokens = createTokens(parseTokenKeys(TOKEN_KEYS));
+  const keys = TOKEN_KEYS ?? (await readFile(join(DATA_DIR, 'token-keys'), 'utf8')).trim();
+  const tokens = createTokens(parseTokenKeys(keys));
   const pool = await openPool();
   server.get('/auth/me', async ({ headers }, reply) => {
     const claims = await tokens.verify(headers.authorization?.replace(/^Bearer /, '') ?? '');
@@ -71,7 +76,16 @@ function addFiles(): void {
   });
 }
 
-const add = { posts: addPosts, account: addAccount, files: addFiles }[process.argv[2] ?? ''];
+async function addLogin(): Promise<void> {
+  const hash = await hashPassword(PASSWORD);
+  const limit = pLimit(HASH_CONCURRENCY);
+  server.post<{ Body: { password: string } }>('/auth/login', async ({ body }, reply) => {
+    const isCorrect = await limit(() => verify(hash, body.password));
+    return reply.code(isCorrect ? 200 : 401).send({});
+  });
+}
+
+const add = { posts: addPosts, account: addAccount, files: addFiles, argon2: addLogin }[process.argv[2] ?? ''];
 if (!add) throw new Error('Expected the name of a baseline');
 await add();
 process.once('SIGTERM', () => process.exit());

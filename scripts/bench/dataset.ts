@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import { send } from '../request.js';
 import { runScript, startService } from './processes.js';
 import { createEmptyStores } from './stores.js';
-import { type BenchUser, readContent } from './users.js';
+import { type BenchUser, logIn, readContent } from './users.js';
 
 /** `tenfold` has ten times the posts and likes, `private` mostly private accounts, `popular` a popular user and post. */
 export type DatasetName = 'base' | 'tenfold' | 'private' | 'popular';
@@ -51,16 +50,12 @@ export async function createDataset(
   await seed({ ...rest, posts: posts * factor, likes: likes * factor, private: name === 'private' ? 99 : 25 });
   if (name === 'popular') await seed({ ...POPULAR_SIZES[size], private: 25, seed: 2 });
   const offsets = OFFSETS[size];
-  const content = await readContent(environment, offsets);
+  const { userEmails, ...content } = await readContent(environment);
   const service = await startService(checkout, environment, join(folder, 'login.log'));
   try {
-    for (const user of content.users) {
-      const { email } = user.account;
-      const { json } = await send(service.url, 'POST /auth/login', { json: { email, password } });
-      user.token = json.token;
-    }
+    const users = await logIn(service.url, userEmails, password, offsets);
+    return { environment, offsets, password, users, ...content };
   } finally {
     await service.stop();
   }
-  return { environment, offsets, password, ...content };
 }

@@ -10,7 +10,7 @@ import { table } from '../table.js';
 import { renderChart } from './chart.js';
 import { checkServers } from './check.js';
 import { createDataset } from './dataset.js';
-import { CHECKOUT, interrupt } from './processes.js';
+import { CHECKOUT, interruption } from './processes.js';
 import { describeCommit, describeMachine, failuresOf, renderResults, replaceResults, tableRow } from './report.js';
 import { GENERATOR, type Outcome, runRounds } from './rounds.js';
 import { type ServerName, withServers } from './servers.js';
@@ -20,7 +20,7 @@ import { selectWorkloads, WORKLOADS } from './workloads.js';
 const USAGE = `npm run bench -- [--only NAME] [--quick] [--against CHECKOUT] [--rounds N] [--seconds N] [--publish]
 
 Measures the service's requests per second relative to baselines, on embedded stores, or on real servers if started by
-npm run services -- run -- npm run bench. --quick uses little data and few requests: it checks responses, but its figures mean
+npm run services -- run -- npm run bench. --quick uses little data and few requests: it compares responses, but its figures mean
 nothing. --against also measures the service of another checkout, in alternation. --publish writes the results into
 scripts/bench. NAME is one of ${WORKLOADS.map(({ name }) => name).join(', ')}.`;
 
@@ -92,7 +92,7 @@ async function publish({ against, rounds, seconds }: Options, outcomes: readonly
 
 await runCommand(async () => {
   const options = readOptions();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interruption.abort());
   if (options.against) execFileSync('npm', ['run', '--silent', 'build'], { cwd: options.against, stdio: 'inherit' });
   const folder = await mkdtemp(join(tmpdir(), 'bench-'));
   const outcomes: Outcome[] = [];

@@ -1,5 +1,3 @@
-import { percentile } from './statistics.js';
-
 export interface Request {
   method: 'GET' | 'POST' | 'DELETE';
   path: string;
@@ -18,23 +16,15 @@ export interface Load {
   maxRequests?: number | undefined;
 }
 
-/** @param latencies those of the responses with a 2xx status, in milliseconds */
-export const loadResult = (
-  latencies: readonly number[],
-  seconds: number,
-  failures: Record<string, number> = {},
-  cpuSeconds = 0,
-) => ({
-  succeeded: latencies.length,
-  /** Responses with a 2xx status per second. */
-  rate: latencies.length / seconds,
-  /** Latency percentiles in milliseconds. */
-  p50: percentile(latencies, 0.5),
-  p99: percentile(latencies, 0.99),
+export interface LoadResult {
+  /** The number of responses with a 2xx status, and how many there were per second. */
+  succeeded: number;
+  rate: number;
+  /** Percentiles of their latencies, in milliseconds. */
+  p50: number;
+  p99: number;
   /** The number of other outcomes, by status or error message. */
-  failures,
+  failures: Record<string, number>;
   /** The CPU time of the load generator as a share of one core. */
-  generatorCpu: cpuSeconds / seconds,
-});
-
-export type LoadResult = ReturnType<typeof loadResult>;
+  generatorCpu: number;
+}

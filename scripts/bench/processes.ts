@@ -1,5 +1,4 @@
-import { type ChildProcess, execFile, type StdioOptions, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile, type StdioOptions, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,36 +21,32 @@ export const CHECKOUT = join(import.meta.dirname, '../../..');
 const START_TIMEOUT_MS = 120_000;
 const POLL_INTERVAL_MS = 50;
 
-const running = new Set<ChildProcess>();
-let interrupted = false;
-
-/** Kills all child processes and prevents new ones, so that the run fails and its `finally` blocks remove temporary data. */
-export function interrupt(): void {
-  interrupted = true;
-  for (const child of running) child.kill('SIGKILL');
-}
+/** When aborted, kills all child processes, so that the run fails and its `finally` blocks remove temporary data. */
+export const interruption = new AbortController();
 
 /** Starts Node with the flags of this process, which are those of `npm start`, so that all servers run with the same flags. */
-function spawnNode(args: readonly string[], variables: NodeJS.ProcessEnv, stdio: StdioOptions): ChildProcess {
-  if (interrupted) throw new CommandError('Interrupted');
+function spawnNode(args: readonly string[], variables: NodeJS.ProcessEnv, stdio: StdioOptions) {
   const env = { PATH: process.env.PATH, NODE_ENV: 'production', ...variables };
-  const child = spawn(process.execPath, [...process.execArgv, ...args], { env, stdio });
-  running.add(child);
-  child.once('close', () => running.delete(child));
-  return child;
+  const { signal } = interruption;
+  const child = spawn(process.execPath, [...process.execArgv, ...args], { env, stdio, signal, killSignal: 'SIGKILL' });
+  // The interruption is also reported as an error.
+  child.on('error', () => undefined);
+  const ended = new Promise<number | string | null>((resolve) =>
+    child.once('close', (code, signal) => resolve(code ?? signal)),
+  );
+  return { child, ended };
 }
 
 /** Starts a server that logs to a file, and waits until the log contains the URL of its API. */
 export async function startServer(args: string[], variables: NodeJS.ProcessEnv, logPath: string): Promise<Server> {
   const log = openSync(logPath, 'w');
-  const child = spawnNode(args, variables, ['ignore', log, log]);
+  const { child, ended } = spawnNode(args, variables, ['ignore', log, log]);
   closeSync(log);
-  const closed = once(child, 'close');
   for (const deadline = Date.now() + START_TIMEOUT_MS; ; await sleep(POLL_INTERVAL_MS)) {
     const output = await readFile(logPath, 'utf8');
     const [, url] = /^ +API +(\S+)$/m.exec(output) ?? [];
     if (url !== undefined) {
-      const stop = async () => void (child.kill('SIGTERM') && (await closed));
+      const stop = async () => void (child.kill('SIGTERM') && (await ended));
       return { url, pid: child.pid ?? 0, stop };
     }
     if (child.exitCode !== null || child.signalCode !== null || Date.now() > deadline) {
@@ -70,17 +65,19 @@ export function startService(checkout: string, environment: NodeJS.ProcessEnv, l
 
 /** Runs a script and returns what it prints. */
 export async function runScript(args: readonly string[], variables: NodeJS.ProcessEnv, input = ''): Promise<string> {
-  const child = spawnNode(args, variables, ['pipe', 'pipe', 'inherit']);
-  const closed = once(child, 'close');
+  const { child, ended } = spawnNode(args, variables, ['pipe', 'pipe', 'inherit']);
   child.stdin?.end(input);
   const output = child.stdout ? await text(child.stdout) : '';
-  const [code, signal] = await closed;
-  if (code !== 0) throw new CommandError(`${args[0]} ended with ${code ?? signal}`);
+  const code = await ended;
+  if (code !== 0) throw new CommandError(`${args[0]} ended with ${code}`);
   return output;
 }
 
-/** Returns the CPU time of a process and its descendants since their start, in milliseconds. */
-export async function cpuMsOf(pid: number): Promise<number> {
+/** CPU times since the start of a process, in milliseconds by process id. */
+export type CpuTimes = ReadonlyMap<number, number>;
+
+/** Returns the CPU times of a process and its descendants. */
+export async function cpuTimesOf(pid: number): Promise<CpuTimes> {
   // Without `ps`, as in some containers, only the process itself counts.
   const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=']).catch(() => ({ stdout: '' }));
   const pairs = stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
@@ -89,7 +86,16 @@ export async function cpuMsOf(pid: number): Promise<number> {
     size = tree.size;
     for (const [child = 0, parent = 0] of pairs) if (tree.has(parent)) tree.add(child);
   }
-  // A process may exit before its usage is read.
-  const usages: (pidusage.Status | null | undefined)[] = Object.values(await pidusage([...tree]));
-  return usages.reduce((sum, usage) => sum + (usage?.ctime ?? 0), 0);
+  // A process may exit before its usage is read. Without any process left, this throws.
+  const usages: Record<string, pidusage.Status | null | undefined> = await pidusage([...tree]).catch(() => ({}));
+  return new Map(Object.values(usages).flatMap((usage) => (usage ? [[usage.pid, usage.ctime]] : [])));
+}
+
+/**
+ * Returns the CPU time between two samples. Returns undefined if a process of the first sample is not in the second, as when
+ * PostgreSQL closes a connection: its CPU time is then unknown, and subtracting the sums could even give a negative number.
+ */
+export function cpuMsBetween(before: CpuTimes, after: CpuTimes): number | undefined {
+  if (before.size === 0 || [...before.keys()].some((pid) => !after.has(pid))) return undefined;
+  return [...after].reduce((sum, [pid, ms]) => sum + ms - (before.get(pid) ?? 0), 0);
 }

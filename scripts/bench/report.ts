@@ -30,11 +30,15 @@ export function ratiosOf({ workload, inFlight, subject, baseline }: Outcome, all
 const formatRatios = (ratios: readonly number[]) =>
   `${formatFigure(median(ratios))} (${formatFigure(percentile(ratios, 0))}–${formatFigure(percentile(ratios, 1))})`;
 
-/** Formats the CPU time of the server, followed by that of the stores. */
+/** Formats the CPU time of the server, followed by that of the stores, as far as it could be measured. */
 const formatCpu = (measurements: readonly Measurement[]) =>
   Object.keys(measurements[0]?.cpuMs ?? {})
-    .map((name) => [name, formatFigure(figureOf(measurements, ({ cpuMs }) => cpuMs[name] ?? 0))] as const)
-    .map(([name, ms]) => (name === 'server' ? ms : `${name} ${ms}`))
+    .flatMap((name) => {
+      const rounds = measurements.flatMap(({ cpuMs }) => cpuMs[name] ?? []);
+      if (rounds.length === 0) return [];
+      const figure = formatFigure(median(rounds));
+      return name === 'server' ? figure : `${name} ${figure}`;
+    })
     .join(', ');
 
 /** @param all the outcomes so far, for workloads with `relativeTo` */

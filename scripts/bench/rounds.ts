@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { Dataset } from './dataset.js';
 import type { Load, LoadResult } from './load.js';
-import { cpuMsOf, runScript } from './processes.js';
-import type { ServerName, Servers } from './servers.js';
+import { cpuMsBetween, cpuTimesOf, runScript } from './processes.js';
+import type { Servers } from './servers.js';
 import { rotate } from './statistics.js';
 import { storeServers } from './stores.js';
 import type { LoadSpec, Workload } from './workloads.js';
@@ -11,8 +11,11 @@ import { runWrk } from './wrk.js';
 
 /** The result of one load on one server. */
 export interface Measurement extends LoadResult {
-  /** The CPU time per successful request, in milliseconds: of the server, and of each store that has its own process. */
-  cpuMs: Record<string, number>;
+  /**
+   * The CPU time per successful request, in milliseconds: of the server, and of each store that has its own process; undefined
+   * if it could not be measured.
+   */
+  cpuMs: Record<string, number | undefined>;
 }
 
 /** `against` is the service of the other checkout, with the load of the subject. */
@@ -71,25 +74,25 @@ async function prepareLoad(
 ): Promise<(seconds: number) => Promise<Measurement>> {
   const server = servers[name];
   if (!server) throw new Error(`The server ${name} is not running`);
-  const load = { url: server.url, maxRequests, connections: await connections(inFlight, dataset, server.url) };
-  const pids = [['server', server.pid] as const, ...storeServers().map(([store, { pid }]) => [store, pid] as const)];
-  const readCpu = () => Promise.all(pids.map(([, pid]) => cpuMsOf(pid)));
+  const { url } = server;
+  const load = { url, maxRequests, connections: await connections(inFlight, dataset, url) };
+  const processes = [['server', server] as const, ...storeServers()];
+  const readCpu = () => Promise.all(processes.map(([, { pid }]) => cpuTimesOf(pid)));
   return async (seconds) => {
     const before = await readCpu();
-    const result = await runLoad(name, { ...load, seconds });
+    const result = await runLoad({ ...load, seconds });
     const after = await readCpu();
-    const perRequest = pids.map(([process], index) => {
-      const ms = (after[index] ?? 0) - (before[index] ?? 0);
-      return [process, ms / Math.max(1, result.succeeded)];
+    const cpuMs = processes.map(([process], index) => {
+      const ms = cpuMsBetween(before[index] ?? new Map(), after[index] ?? new Map());
+      return [process, ms === undefined ? undefined : ms / Math.max(1, result.succeeded)];
     });
-    return { ...result, cpuMs: Object.fromEntries(perRequest) };
+    return { ...result, cpuMs: Object.fromEntries(cpuMs) };
   };
 }
 
 /** Sends the load from a process of its own, so that it does not share an event loop with this one. */
-async function runLoad(server: ServerName, load: Load): Promise<LoadResult> {
+async function runLoad(load: Load): Promise<LoadResult> {
   // wrk cannot stop after a number of requests.
-  if (GENERATOR === 'wrk' && load.maxRequests === undefined && server !== 'argon2') return runWrk(load);
-  const script = server === 'argon2' ? 'argon2.js' : 'autocannon.js';
-  return JSON.parse(await runScript([join(import.meta.dirname, script)], {}, JSON.stringify(load)));
+  if (GENERATOR === 'wrk' && load.maxRequests === undefined) return runWrk(load);
+  return JSON.parse(await runScript([join(import.meta.dirname, 'autocannon.js')], {}, JSON.stringify(load)));
 }

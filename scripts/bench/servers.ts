@@ -1,23 +1,45 @@
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Dataset } from './dataset.js';
 import { CHECKOUT, type Server, startServer, startService } from './processes.js';
-import { copyStores } from './stores.js';
-
-/** The servers: the service, the service of the other checkout, the service in other configurations, and the baselines. */
-export type ServerName =
-  | 'service'
-  | 'against'
-  | 'withoutRedis'
-  | 'twoWorkers'
-  | 'posts'
-  | 'account'
-  | 'files'
-  | 'argon2';
+import { copyStores, STACK } from './stores.js';
 
 const BASELINE = join(import.meta.dirname, 'baseline.js');
 
+/** The service, the service of the other checkout, the service in other configurations, and the baselines. */
+export type ServerName = keyof ReturnType<typeof startFunctions>;
+
 export type Servers = Readonly<Partial<Record<ServerName, Server>>>;
+
+/** Returns a function for each server that starts it. */
+function startFunctions({ environment, users, password }: Dataset, folder: string, otherCheckout: string) {
+  const log = (name: string) => join(folder, `${name}.log`);
+  const startBaseline = (name: string, variables: NodeJS.ProcessEnv) =>
+    startServer([BASELINE, name], variables, log(name));
+  const startVariant = (name: string, variables: NodeJS.ProcessEnv = {}) =>
+    startService(CHECKOUT, { ...environment, ...variables }, log(name));
+  return {
+    // The first two copy embedded databases, so they run before a process uses the databases.
+    against: async () => startService(otherCheckout, await copyStores(environment, folder, 'against'), log('against')),
+    account: async () =>
+      startBaseline('account', STACK === 'embedded' ? await copyStores(environment, folder, 'account') : environment),
+    async posts() {
+      const PAGES = join(folder, 'pages.json');
+      const pages = users.map(({ token, pages }) => [`Bearer ${token}`, pages[0]]);
+      await writeFile(PAGES, JSON.stringify(Object.fromEntries(pages)));
+      return startBaseline('posts', { PAGES });
+    },
+    async files() {
+      const FILES = join(folder, 'files');
+      await mkdir(FILES, { recursive: true });
+      return startBaseline('files', { FILES });
+    },
+    argon2: () => startBaseline('argon2', { PASSWORD: password }),
+    service: () => startVariant('service'),
+    withoutRedis: () => startVariant('withoutRedis', { REDIS_URL: '' }),
+    twoWorkers: () => startVariant('twoWorkers', { WORKERS: '2' }),
+  };
+}
 
 /**
  * Starts the servers that are needed, runs `use`, and stops them.
@@ -26,48 +48,17 @@ export type Servers = Readonly<Partial<Record<ServerName, Server>>>;
  */
 export async function withServers(
   needed: ReadonlySet<ServerName>,
-  { environment, users }: Dataset,
+  dataset: Dataset,
   folder: string,
   otherCheckout: string,
   use: (servers: Servers) => Promise<void>,
 ): Promise<void> {
-  const [PAGES, FILES] = [join(folder, 'pages.json'), join(folder, 'files')];
-  const pages = users.map(({ token, pages }) => [`Bearer ${token}`, pages[0]]);
-  await writeFile(PAGES, JSON.stringify(Object.fromEntries(pages)));
-  await mkdir(FILES, { recursive: true });
-
-  const log = (name: ServerName) => join(folder, `${name}.log`);
-  const startBaseline = (name: ServerName, variables: NodeJS.ProcessEnv) =>
-    startServer([BASELINE, name], variables, log(name));
-  const startVariant = (name: ServerName, variables: NodeJS.ProcessEnv = {}) =>
-    startService(CHECKOUT, { ...environment, ...variables }, log(name));
-  const starts: Record<ServerName, () => Promise<Server>> = {
-    // The first two copy embedded databases, so they run before a process uses the databases.
-    against: async () => startService(otherCheckout, await copyStores(environment, folder), log('against')),
-    account: async () => startBaseline('account', await accountVariables(environment, folder)),
-    posts: () => startBaseline('posts', { PAGES }),
-    files: () => startBaseline('files', { FILES }),
-    argon2: async () => ({ url: '', pid: process.pid, stop: async () => undefined }),
-    service: () => startVariant('service'),
-    withoutRedis: () => startVariant('withoutRedis', { REDIS_URL: '' }),
-    twoWorkers: () => startVariant('twoWorkers', { WORKERS: '2' }),
-  };
+  const start = startFunctions(dataset, folder, otherCheckout);
   const servers: Partial<Record<ServerName, Server>> = {};
   try {
-    for (const name of Object.keys(starts) as ServerName[]) if (needed.has(name)) servers[name] = await starts[name]();
+    for (const name of Object.keys(start) as ServerName[]) if (needed.has(name)) servers[name] = await start[name]();
     await use(servers);
   } finally {
     for (const server of Object.values(servers)) await server.stop();
   }
-}
-
-/** The `account` baseline queries the database of the service, or a copy of it if it is embedded. */
-async function accountVariables(
-  { DATABASE_URL, TOKEN_KEYS, DATA_DIR = '' }: NodeJS.ProcessEnv,
-  folder: string,
-): Promise<NodeJS.ProcessEnv> {
-  if (DATABASE_URL !== undefined) return { DATABASE_URL, TOKEN_KEYS };
-  const DATABASE_DIRECTORY = join(folder, 'account');
-  await cp(join(DATA_DIR, 'postgres'), DATABASE_DIRECTORY, { recursive: true });
-  return { DATABASE_DIRECTORY, TOKEN_KEYS: (await readFile(join(DATA_DIR, 'token-keys'), 'utf8')).trim() };
 }

@@ -36,9 +36,13 @@ export async function createEmptyStores(folder: string): Promise<NodeJS.ProcessE
   return { ...shared, ...TIMEOUTS, DATABASE_URL: databaseUrl(DATABASE), S3_BUCKET: BUCKET, DATA_DIR };
 }
 
-/** Copies stores that no process uses, for another release of the service. On real servers, both share graph and images. */
-export async function copyStores(environment: NodeJS.ProcessEnv, folder: string): Promise<NodeJS.ProcessEnv> {
-  const DATA_DIR = await emptyFolder(folder, 'copy');
+/** Copies stores that no process uses, for a server of its own. On real servers, both share graph and images. */
+export async function copyStores(
+  environment: NodeJS.ProcessEnv,
+  folder: string,
+  name: string,
+): Promise<NodeJS.ProcessEnv> {
+  const DATA_DIR = await emptyFolder(folder, name);
   await cp(environment.DATA_DIR ?? '', DATA_DIR, { recursive: true });
   if (STACK === 'embedded') return { DATA_DIR };
   await runStatement(`create database ${DATABASE_COPY} template ${DATABASE}`);

@@ -82,7 +82,7 @@ const LOGINS = perConnection('service', ({ loginEmails, password }, connection) 
     body: JSON.stringify({ email, password }),
   })),
 );
-const ARGON2 = perConnection('argon2', () => []);
+const ARGON2: LoadSpec = { ...LOGINS, server: 'argon2' };
 
 /** Two for each of 128 connections. */
 const maxRequests = 256;
@@ -100,7 +100,7 @@ const FILE_UPLOADS: LoadSpec = {
 const DOWNLOADS: LoadSpec = {
   server: 'service',
   async connections(inFlight, dataset, url) {
-    const { image } = await createPost(url, at(dataset.users, 0));
+    const { image } = await createPost(url, at(dataset.users, 0).token);
     return perUser('service', (user) => get(user, image)).connections(inFlight, dataset, url);
   },
 };

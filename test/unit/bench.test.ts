@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { renderChart } from '../../scripts/bench/chart.js';
+import { cpuMsBetween } from '../../scripts/bench/processes.js';
 import { failuresOf, formatFigure, ratiosOf, replaceResults, tableRow } from '../../scripts/bench/report.js';
 import type { Measurement, Outcome } from '../../scripts/bench/rounds.js';
 import { median, percentile } from '../../scripts/bench/statistics.js';
@@ -63,6 +64,21 @@ t.test('reports whether goals are met, failed requests, and a load generator at 
   t.same([0.0123, 99.6, 12_345, Number.NaN].map(formatFigure), ['0.0123', '99.6', '12,345', '–']);
   const failing = { ...outcome, against: [{ ...measurement, failures: { 503: 2 } }] };
   t.same(failuresOf(failing), ['feed, 128 in flight: 2 × 503']);
+});
+
+t.test('does not print the CPU time of processes of which one has ended', async (t) => {
+  const before = new Map([
+    [1, 100],
+    [2, 50],
+  ]);
+  t.equal(cpuMsBetween(before, new Map([...before, [1, 130], [3, 7]])), 37, 'a new process counts');
+  t.equal(cpuMsBetween(before, new Map([[1, 130]])), undefined);
+  t.equal(cpuMsBetween(new Map(), new Map()), undefined);
+  const partly = { ...measurement, cpuMs: { server: 0.3, postgres: undefined } };
+  const cpuOf = (subject: Measurement[]) => tableRow({ ...outcome, subject }, [])['CPU ms/request'];
+  t.equal(cpuOf([measurement, partly]), '0.255, postgres 0.1');
+  t.equal(cpuOf([partly]), '0.3');
+  t.equal(cpuOf([{ ...measurement, cpuMs: { server: undefined } }]), '');
 });
 
 t.test('draws one level or several', async (t) => {
