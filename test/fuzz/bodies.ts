@@ -2,7 +2,7 @@ import type { ContractOperation } from '../../scripts/contract-test/document.js'
 import { samples } from '../../scripts/contract-test/images.js';
 import type { Random } from '../support/random.js';
 import type { Fixture } from './fixture.js';
-import { json, pickAttacker, text } from './values.js';
+import { json, pickAttacker, text, words } from './values.js';
 
 interface Body {
   type: string;
@@ -11,28 +11,12 @@ interface Body {
 
 /** Unusual types of a JSON body. */
 const JSON_TYPES = [
-  'application/json; charset=utf-16',
-  'text/plain',
-  'application/JSON',
-  'application/json;',
-  'application/ld+json',
-  'x',
+  ...['application/json; charset=utf-16', 'text/plain', 'application/JSON', 'application/json;'],
+  ...['application/ld+json', 'x'],
 ];
 const BROKEN_JSON = [
-  '',
-  '{',
-  '[',
-  '{}{}',
-  '{"a":1,}',
-  "{'a':1}",
-  '\ufeff{}',
-  'null',
-  '"x"',
-  '1e999',
-  '{"a":01}',
-  '{"__proto__":{"x":1}}',
-  '{"a":"\\ud800"}',
-  '{"a":"\u0000"}',
+  ...words(`{ [ {}{} {"a":1,} {'a':1} \ufeff{} null "x" 1e999 {"a":01} {"__proto__":{"x":1}} {"a":"\\ud800"}`),
+  ...['', '{"a":"\u0000"}'],
 ];
 
 /** Returns a JSON body: the operation's example with changed fields, or malformed or arbitrary JSON. */
@@ -65,24 +49,14 @@ function fieldsOf(random: Random, fixture: Fixture, operation: ContractOperation
       if (kind < 3) return [name, json(random)];
       return [name, kind < 6 ? (known[name] ?? value) : value];
     });
-  if (random.chance(0.08)) {
-    fields.push([
-      random.pick(['author_id', 'id', '__proto__', 'private', 'constructor', '', text(random)]),
-      json(random),
-    ]);
-  }
+  const otherNames = ['author_id', 'id', '__proto__', 'private', 'constructor', '', text(random)];
+  if (random.chance(0.08)) fields.push([random.pick(otherNames), json(random)]);
   return fields;
 }
 
-const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/apng', 'image/jpg'];
 const PART_TYPES = [
-  ...IMAGE_TYPES,
-  'application/octet-stream',
-  'text/html',
-  'image/svg+xml',
-  '',
-  'x',
-  'multipart/mixed; boundary=b',
+  ...words('image/png image/jpeg image/gif image/webp image/avif image/apng image/jpg image/svg+xml'),
+  ...['application/octet-stream', 'text/html', '', 'x', 'multipart/mixed; boundary=b'],
 ];
 
 /** Returns a form: the operation's example with changed fields, often with an image, sometimes with malformed parts. */

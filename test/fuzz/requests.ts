@@ -3,7 +3,7 @@ import type { Random } from '../support/random.js';
 import { formBody, jsonBody } from './bodies.js';
 import { credentialHeaders } from './credentials.js';
 import type { Fixture } from './fixture.js';
-import { accountId, filename, postId, sessionId, text, unusualId } from './values.js';
+import { accountId, filename, postId, sessionId, text, unusualId, words } from './values.js';
 
 /** A request as bytes. */
 export interface FuzzRequest {
@@ -33,20 +33,8 @@ const PAUSED_SHARE = 0.2;
 /** Half of the pauses are within this many last bytes, because the service often detects errors of a body at its end. */
 const BYTES_AT_END = 100;
 
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND'];
-const PATHS = [
-  '/',
-  '/docs',
-  '/docs/',
-  '/openapi.yaml',
-  '/openapi.json',
-  '/livez',
-  '/metrics',
-  '/%ff',
-  '//',
-  '/posts//',
-  '/favicon.ico',
-];
+const METHODS = words('GET HEAD POST PUT DELETE PATCH OPTIONS TRACE PROPFIND');
+const PATHS = words('/ /docs /docs/ /openapi.yaml /openapi.json /livez /metrics /%ff // /posts// /favicon.ico');
 
 const OTHER_OPERATIONS = contract.filter(({ id }) => !(id in SHARES));
 
@@ -103,8 +91,8 @@ function queryString(random: Random, fixture: Fixture, operation: ContractOperat
   const pairs = operation.query
     .filter(({ required }) => random.chance(required ? 0.97 : 0.5))
     .map(({ name }) => `${name}=${queryValue(random, fixture, operation, name)}`);
-  if (random.chance(0.05))
-    pairs.push(`${encodeURIComponent(wellFormed(text(random)))}=${encodeURIComponent(wellFormed(text(random)))}`);
+  const encodedText = () => encodeURIComponent(wellFormed(text(random)));
+  if (random.chance(0.05)) pairs.push(`${encodedText()}=${encodedText()}`);
   if (random.chance(0.03) && pairs[0] !== undefined) pairs.push(pairs[0]);
   if (random.chance(0.02))
     pairs.push(random.pick(['&&&', '=', 'a', '__proto__[x]=1', 'id[]=1', 'id[$ne]=1', '%', '%ff=%ff', '#']));
@@ -193,34 +181,26 @@ const encodeTarget = (target: string) =>
 /** Removes characters that a header cannot contain. */
 const encodeHeader = (header: string) => header.replace(/[\x00-\x08\x0a-\x1f\x7f]|[^\x00-\xff]/gu, '');
 
+/** Inserted as a line, or in the middle of one. */
+const LINES = [
+  '',
+  'Content-Length: 5',
+  'Content-Length: 99999999999999999999',
+  'Content-Length: -1',
+  'Transfer-Encoding: chunked',
+  'Transfer-Encoding: gzip, chunked',
+  'Host: y',
+  'Connection: upgrade\r\nUpgrade: h2c',
+  'Expect: 100-continue',
+  'Authorization: Bearer x',
+  'ffffffffffffffff',
+  '0\r\n',
+  'GET / HTTP/1.1\r\nHost: x\r\n',
+  'CONNECT x:1 HTTP/1.1\r\n',
+];
 const FRAGMENTS = [
-  '\r\n',
-  '\n',
-  '\r',
-  '\0',
-  ' ',
-  '\t',
-  ':',
-  ';',
-  '"',
-  '\r\n\r\n',
-  'Content-Length: 5\r\n',
-  'Transfer-Encoding: chunked\r\n',
-  'Transfer-Encoding: gzip, chunked\r\n',
-  'Content-Length: 99999999999999999999\r\n',
-  'Content-Length: -1\r\n',
-  'Host: y\r\n',
-  'Connection: upgrade\r\nUpgrade: h2c\r\n',
-  'GET / HTTP/1.1\r\nHost: x\r\n\r\n',
-  'HTTP/2.0',
-  'HTTP/1.0',
-  'HTTP/0.9',
-  '\xff\xfe',
-  'Expect: 100-continue\r\n',
-  '0\r\n\r\n',
-  'ffffffffffffffff\r\n',
-  'Authorization: Bearer x\r\n',
-  'CONNECT x:1 HTTP/1.1\r\n\r\n',
+  ...LINES.map((line) => `${line}\r\n`),
+  ...['\n', '\r', '\0', ' ', '\t', ':', ';', '"', '\r\n\r\n', 'HTTP/2.0', 'HTTP/1.0', 'HTTP/0.9', '\xff\xfe'],
 ];
 
 /** Returns a copy in which bytes are changed, removed, repeated or inserted at random positions. */
@@ -231,22 +211,16 @@ function mutate(random: Random, original: Buffer): Buffer {
     const at = random.below(random.chance(0.5) ? Math.min(bytes.length, 200) + 1 : bytes.length + 1);
     const length = 1 + random.below(20);
     const [before, after] = [bytes.subarray(0, at), bytes.subarray(at)];
-    switch (random.below(6)) {
-      case 0:
-        bytes = before;
-        break;
-      case 1:
-        bytes = Buffer.concat([before, after.subarray(length)]);
-        break;
-      case 2:
-        bytes = Buffer.concat([before, after.subarray(0, length), after]);
-        break;
-      case 3:
-        bytes = Buffer.concat([before, Buffer.from(random.pick(FRAGMENTS), 'latin1'), after]);
-        break;
-      default:
-        if (at < bytes.length) bytes.writeUInt8(random.below(256), at);
-    }
+    // Changing a byte keeps most of the structure, so it is the most frequent change.
+    const changes = [
+      () => before,
+      () => Buffer.concat([before, after.subarray(length)]),
+      () => Buffer.concat([before, after.subarray(0, length), after]),
+      () => Buffer.concat([before, Buffer.from(random.pick(FRAGMENTS), 'latin1'), after]),
+    ];
+    const change = changes[random.below(6)];
+    if (change) bytes = change();
+    else if (at < bytes.length) bytes.writeUInt8(random.below(256), at);
   }
   return bytes;
 }

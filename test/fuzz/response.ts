@@ -7,7 +7,7 @@ export interface RawResponse {
   end: number;
 }
 
-class MalformedResponseError extends Error {
+export class MalformedResponseError extends Error {
   readonly code = 'malformed_response';
 }
 
