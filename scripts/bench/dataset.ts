@@ -1,7 +1,11 @@
 import { join } from 'node:path';
+import { sql } from 'kysely';
+import { type BareStores, openBareStores } from '../../db/stores.js';
+import type { components } from '../../generated/types.js';
+import { readConfig } from '../../handlers/config/index.js';
+import { send } from '../request.js';
 import { runScript, startService } from './processes.js';
 import { createEmptyStores } from './stores.js';
-import { type BenchUser, logIn, readContent } from './users.js';
 
 /** `tenfold` has ten times the posts and likes, `private` mostly private accounts, `popular` a popular user and post. */
 export type DatasetName = 'base' | 'tenfold' | 'private' | 'popular';
@@ -15,6 +19,18 @@ const POPULAR_SIZES = {
   small: { accounts: 1000, posts: 50, 'popular-post': 1000, 'popular-person': 500 },
 };
 const OFFSETS = { full: [10_000, 100_000], small: [1000, 10_000] } as const;
+
+type Account = components['schemas']['Account'];
+type Post = components['schemas']['Post'];
+
+/** A user who sends requests, with the expected responses. */
+export interface BenchUser {
+  token: string;
+  /** The body of `GET /auth/me`. */
+  account: Account;
+  /** The pages of 20 posts from offset 0 and from the offsets of the dataset. */
+  pages: readonly (readonly Post[])[];
+}
 
 export interface Dataset {
   /** The environment variables of the stores. */
@@ -58,4 +74,77 @@ export async function createDataset(
   } finally {
     await service.stop();
   }
+}
+
+interface NewestPost {
+  id: number;
+  author: number;
+  isPrivate: boolean;
+}
+
+const USER_COUNT = 10;
+const MAX_LOGIN_ACCOUNTS = 500;
+
+/**
+ * Returns emails of accounts whose first pages differ, public ones first, so that others see their images. The first is the
+ * author of the newest post, if public. Also returns emails for logins, and post ids.
+ */
+async function readContent(environment: NodeJS.ProcessEnv) {
+  const stores = await openBareStores(readConfig(environment).stores, { info: () => undefined, warn: console.warn });
+  try {
+    const { rows: accounts } = await sql<{ id: number; email: string }>`
+      select id, email from accounts order by private, id`.execute(stores.maintenanceDb);
+    const { rows: posts } = await sql<NewestPost>`
+      select posts.id, author_id as author, private as "isPrivate"
+      from posts join accounts on accounts.id = author_id
+      order by posts.created_at desc, posts.id desc limit 2000`.execute(stores.maintenanceDb);
+    const [newest] = posts;
+    const friends = await befriend(stores, accounts.slice(0, 2000), posts);
+    const userIds = new Set([...(newest && !newest.isPrivate ? [newest.author] : []), ...friends]);
+    const emails = new Map(accounts.map(({ id, email }) => [id, email]));
+    return {
+      userEmails: [...userIds].map((id) => emails.get(id) ?? ''),
+      loginEmails: accounts.flatMap(({ id, email }) => (userIds.has(id) ? [] : [email])).slice(0, MAX_LOGIN_ACCOUNTS),
+      publicPostIds: posts.filter(({ isPrivate }) => !isPrivate).map(({ id }) => id),
+      newestPostId: newest?.id ?? 0,
+    };
+  } finally {
+    await stores.close();
+  }
+}
+
+/** Makes accounts friends of different authors of the newest private posts, so that their first pages differ. */
+async function befriend({ graph }: BareStores, accounts: { id: number }[], posts: NewestPost[]): Promise<number[]> {
+  const privateAuthors = posts.filter(({ isPrivate }) => isPrivate).map(({ author }) => author);
+  const authors = [...new Set(privateAuthors)].slice(0, 4);
+  const ids = accounts.map(({ id }) => id);
+  const friends = await graph.friendsOfEach(ids);
+  const strangers = ids.filter(
+    (id, index) => !authors.some((author) => author === id || friends[index]?.includes(author)),
+  );
+  const chosen = strangers.slice(0, 2 ** authors.length);
+  const friendships = chosen.flatMap((person, index) =>
+    // The bits of the index select the friends.
+    authors.filter((_, bit) => index & (1 << bit)).map((friend) => ({ person, friend })),
+  );
+  const reverse = friendships.map(({ person, friend }) => ({ person: friend, friend: person }));
+  await graph.bulk.addEdges({ friendships: [...friendships, ...reverse], requests: [], likes: [] });
+  return chosen;
+}
+
+/** Logs in users with different first pages, and reads the responses that are expected from all servers. */
+async function logIn(url: string, emails: string[], password: string, offsets: readonly number[]) {
+  const users = new Map<string, BenchUser>();
+  for (const email of emails) {
+    if (users.size === USER_COUNT) break;
+    const { token } = (await send(url, 'POST /auth/login', { json: { email, password } })).json;
+    const get = async (path: string) => (await send(url, `GET ${path}`, { token })).json;
+    const pages: Post[][] = [];
+    for (const offset of [0, ...offsets]) pages.push(await get(`/posts?offset=${offset}`));
+    const firstPage = pages[0]?.map(({ id }) => id).join() ?? '';
+    const account = await get('/auth/me');
+    if (!users.has(firstPage)) users.set(firstPage, { token, account, pages });
+  }
+  if (users.size < USER_COUNT) throw new Error(`Expected ${USER_COUNT} users with different first pages`);
+  return [...users.values()];
 }

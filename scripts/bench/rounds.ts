@@ -29,38 +29,36 @@ export interface Outcome extends Record<Target, Measurement[]> {
   goal: number | undefined;
 }
 
-interface RunOptions {
-  rounds: number;
-  /** The duration of one measurement. A round measures each target once. */
-  seconds: number;
-  /** The duration of the load before the first round. */
-  warmUpSeconds: number;
-}
-
 /** wrk needs much less CPU than autocannon. */
 export const GENERATOR = spawnSync('wrk', ['--version']).error ? 'autocannon' : 'wrk';
 
-/** Alternates between the targets, so that changes in the machine's state affect all of them equally. */
+/**
+ * Alternates between the targets, so that changes in the machine's state affect all of them equally.
+ *
+ * @param seconds the duration of one measurement. A round measures each target once.
+ * @param warmUpSeconds the duration of the load before the first round
+ */
 export async function runRounds(
   { subject, baseline }: Workload,
   inFlight: number,
   dataset: Dataset,
   servers: Servers,
-  { rounds, seconds, warmUpSeconds }: RunOptions,
+  { rounds, seconds, warmUpSeconds }: { rounds: number; seconds: number; warmUpSeconds: number },
   onRound: (round: number) => void,
 ): Promise<Record<Target, Measurement[]>> {
-  const specs: [Target, LoadSpec][] = [
-    ['subject', subject],
-    ['baseline', baseline],
-  ];
-  if (servers.against && subject.server === 'service') specs.push(['against', { ...subject, server: 'against' }]);
-  const targets: [Target, (seconds: number) => Promise<Measurement>][] = [];
-  for (const [name, spec] of specs) targets.push([name, await prepareLoad(spec, inFlight, dataset, servers)]);
   const results: Record<Target, Measurement[]> = { subject: [], baseline: [], against: [] };
-  if (warmUpSeconds > 0) for (const [, run] of targets) await run(warmUpSeconds);
+  const prepare = async (target: Target, spec: LoadSpec) => {
+    const run = await prepareLoad(spec, inFlight, dataset, servers);
+    return { run, results: results[target] };
+  };
+  const targets = [await prepare('subject', subject), await prepare('baseline', baseline)];
+  if (servers.against && subject.server === 'service') {
+    targets.push(await prepare('against', { ...subject, server: 'against' }));
+  }
+  if (warmUpSeconds > 0) for (const { run } of targets) await run(warmUpSeconds);
   for (let round = 0; round < rounds; round += 1) {
     onRound(round);
-    for (const [name, run] of rotate(targets, round)) results[name].push(await run(seconds));
+    for (const { run, results } of rotate(targets, round)) results.push(await run(seconds));
   }
   return results;
 }

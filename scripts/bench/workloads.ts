@@ -1,10 +1,9 @@
 import { createPost } from './check.js';
-import type { Dataset, DatasetName } from './dataset.js';
+import type { BenchUser, Dataset, DatasetName } from './dataset.js';
 import type { Load, Request } from './load.js';
 import type { ServerName } from './servers.js';
 import { rotate } from './statistics.js';
 import type { StackName } from './stores.js';
-import type { BenchUser } from './users.js';
 
 /** The load that one server receives. */
 export interface LoadSpec {
