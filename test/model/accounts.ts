@@ -25,7 +25,7 @@ async function register(step: Step): Promise<void> {
   const created = await step.write(
     [change<Profile | null>(me.profile, () => profile)],
     () => send({ name, username, email, password }),
-    { done: 201, refused: [] },
+    { done: 201 },
   );
   if (created) me.id = created.body.id;
 }
@@ -94,7 +94,7 @@ async function logout(step: Step): Promise<void> {
   const token = step.token();
   const session = step.me.sessions.find((session) => session.token === token);
   if (!token || !session) return;
-  const outcomes = { done: 200, refused: [] };
+  const outcomes = { done: 200 };
   await step.write([change(session.alive, () => false)], () => step.send('POST', '/auth/logout', { token }), outcomes);
 }
 
@@ -106,7 +106,7 @@ async function listSessions(step: Step): Promise<void> {
   if (!response) return;
   const devices = new Set<string>(response.body.map((session: { device_name: string }) => session.device_name));
   for (const session of me.sessions) {
-    const alive = session.alive.since(since).map(({ value }) => value);
+    const alive = session.alive.valuesSince(since);
     const wrong = alive.every((value) => value !== devices.has(session.device));
     if (wrong) step.fail(response, `${session.device} should ${alive[0] ? '' : 'not '}be listed`);
     devices.delete(session.device);
@@ -121,7 +121,7 @@ async function deleteOtherSessions(step: Step): Promise<void> {
   if (!token) return;
   const others = step.me.sessions.filter((session) => session.token !== token);
   const changes = others.map(({ alive }) => change(alive, () => false));
-  await step.write(changes, () => step.send('DELETE', '/auth/sessions', { token }), { done: 200, refused: [] });
+  await step.write(changes, () => step.send('DELETE', '/auth/sessions', { token }), { done: 200 });
 }
 
 async function deleteSession(step: Step): Promise<void> {
@@ -130,7 +130,7 @@ async function deleteSession(step: Step): Promise<void> {
   const id = sessionIdOf(session.token);
   const alive = session.alive.known;
   if (alive === undefined) return;
-  const outcomes = { done: alive ? 200 : 404, refused: [] };
+  const outcomes = { done: alive ? 200 : 404 };
   await step.write([change(session.alive, () => false)], () => step.send('DELETE', `/auth/sessions/${id}`), outcomes);
 }
 
@@ -172,7 +172,7 @@ async function updateProfile(step: Step): Promise<void> {
   const next: Profile = { ...known, ...changed };
   const changes: Change[] = [change<Profile | null>(me.profile, () => next)];
   if (changed.password) changes.push(...me.sessions.map(({ alive }) => change(alive, () => false)));
-  const outcomes = isValid ? { done: 200, refused: [] } : { done: NO_STATUS, refused: [401] };
+  const outcomes = isValid ? { done: 200 } : { done: NO_STATUS, refused: [401] };
   const needs = 'image' in form ? (['images'] as const) : [];
   const response = await step.write(changes, () => step.send('PUT', '/profiles/me', { form, needs }), outcomes);
   if (response) model.learnLink(response.body.profile_link, next.picture);
@@ -197,7 +197,7 @@ async function deleteAccount(step: Step): Promise<void> {
     ...me.sessions.map(({ alive }) => change(alive, () => false)),
     ...posts.map(({ content }) => change<(typeof content)['current'][number]>(content, () => null)),
   ];
-  const response = await step.write(changes, send, { done: 200, refused: [] });
+  const response = await step.write(changes, send, { done: 200 });
   // The graph is updated after the response, so both values are possible for a while.
   if (response) for (const like of likes) like.add([false]);
   if (response) client.user = model.addUser();
@@ -211,7 +211,7 @@ async function getProfile(step: Step): Promise<void> {
   const owner = pickUser(step);
   const reply = await step.send('GET', `/profiles/${owner?.id ?? Number.MAX_SAFE_INTEGER}`, { needs: ['graph'] });
   if (!owner) return step.expect(reply, 404);
-  const profiles = owner.profile.since(reply.since).map(({ value }) => value);
+  const profiles = owner.profile.valuesSince(reply.since);
   const possible = [...(profiles.includes(null) ? [404] : []), ...(profiles.some((profile) => profile) ? [200] : [])];
   step.expect(reply, ...possible);
   if (reply.status === 200) new ViewChecker(step.model, step.me, reply.since).checkProfile(reply.response?.body, owner);

@@ -103,7 +103,7 @@ export class Model {
 
   /** Returns whether the viewer possibly or certainly could see the owner's content at `time` or later. */
   visibility(viewer: User, owner: User, time: number): { possible: boolean; certain: boolean } {
-    const profiles = owner.profile.since(time).map(({ value }) => value);
+    const profiles = owner.profile.valuesSince(time);
     const { possible, certain } = this.friendship(viewer, owner, time);
     const canSee = (profile: Profile | null, friends: boolean) =>
       profile !== null && (viewer === owner || !profile.private || friends);
@@ -137,7 +137,7 @@ export class Model {
   likeCount(post: Post, time: number): { min: number; max: number } {
     let [min, max] = [0, 0];
     for (const [user, like] of post.likes) {
-      const likes = like.since(time).map(({ value }) => value);
+      const likes = like.valuesSince(time);
       const alive = user.profile.since(time).every(({ value }) => value !== null);
       if (likes.includes(true)) max += 1;
       if (alive && !likes.includes(false)) min += 1;

@@ -61,7 +61,7 @@ async function createPost(step: Step): Promise<void> {
   const response = await step.write(
     [change<Content | null>(post.content, () => content)],
     () => step.send('POST', '/posts/create', { form, needs: content.image ? ['images'] : [] }),
-    { done: 201, refused: [] },
+    { done: 201 },
   );
   if (!response) return;
   post.id = response.body.id;
@@ -103,10 +103,7 @@ async function editPost(step: Step): Promise<void> {
   }
   if (!known || !post.content.isWritable) return;
   const next: Content = { ...known, ...changed };
-  const response = await step.write([change<Content | null>(post.content, () => next)], send, {
-    done: 200,
-    refused: [],
-  });
+  const response = await step.write([change<Content | null>(post.content, () => next)], send, { done: 200 });
   if (response) model.learnLink(response.body.image, next.image);
 }
 
@@ -120,7 +117,7 @@ async function deletePost(step: Step): Promise<void> {
     return;
   }
   if (!post.content.isWritable) return;
-  await step.write([change<Content | null>(post.content, () => null)], send, { done: 200, refused: [] });
+  await step.write([change<Content | null>(post.content, () => null)], send, { done: 200 });
 }
 
 /** Returns an operation that likes or unlikes a post. */

@@ -54,6 +54,11 @@ export class State<Value> {
     return this.#spans.filter(({ to }) => to >= time);
   }
 
+  /** Returns every value that was possible at `time` or later. */
+  valuesSince(time: number): Value[] {
+    return this.since(time).map(({ value }) => value);
+  }
+
   /** Makes more values possible. */
   add(values: readonly Value[]): void {
     const { current } = this;

@@ -85,13 +85,13 @@ export class Step {
   }
 
   /**
-   * Sends a write and applies its outcome to the model: `done`, `refused`, or unknown. Throws on any other status.
+   * Sends a write and applies its outcome to the model: `done`, one of `refused`, or unknown. Throws on any other status.
    * Returns the response if the write is done.
    */
   async write(
     changes: readonly Change[],
     send: () => Promise<Reply>,
-    { done, refused }: { done: number; refused: readonly number[] },
+    { done, refused = [] }: { done: number; refused?: readonly number[] },
     maxCommitDelayMs = 0,
   ): Promise<TestResponse | undefined> {
     for (const { begin } of changes) begin();

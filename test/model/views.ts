@@ -35,10 +35,7 @@ export class ViewChecker {
     if (!names.includes(body.author_username)) fail('the author has an impossible name', body);
     const { min, max } = model.likeCount(post, since);
     if (body.like_count < min || body.like_count > max) fail(`like_count should be from ${min} to ${max}`, body);
-    const mine = model
-      .like(viewer, post)
-      .since(since)
-      .map(({ value }) => value);
+    const mine = model.like(viewer, post).valuesSince(since);
     if (!mine.includes(body.liked_by_me)) fail(`liked_by_me is wrong for ${viewer.label}`, body);
     return post;
   }
