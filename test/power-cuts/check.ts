@@ -12,6 +12,7 @@ import type { Expected, Fact } from './facts.js';
 import { createThrowingSender, digest, noiseImage } from './load.js';
 
 type Send = ReturnType<typeof createThrowingSender>;
+type FactOf<Kind extends Fact['kind']> = Extract<Fact, { kind: Kind }>;
 
 /**
  * Starts the service on the files that a power cut left behind. Returns a description of each fault.
@@ -24,17 +25,14 @@ export async function findFaults(
   begin: (step: string) => void,
 ): Promise<string[]> {
   let log = '';
-  const sink = {
-    write(line: string) {
-      log += line;
-    },
+  const write = (line: string) => {
+    log += line;
   };
-  const environment = { ...HIGH_RATE_LIMITS, PORT: '0', OPS_PORT: '0', DATA_DIR: dataDirectory };
-  const config = readConfig(environment);
+  const config = readConfig({ ...HIGH_RATE_LIMITS, PORT: '0', OPS_PORT: '0', DATA_DIR: dataDirectory });
   begin('start');
   let service: Awaited<ReturnType<typeof startService>>;
   try {
-    service = await startService(config, createLogger({ ...config, logLevel: 'warn' }, sink));
+    service = await startService(config, createLogger({ ...config, logLevel: 'warn' }, { write }));
   } catch (error) {
     return [`does not start: ${messageOf(error)}`];
   }
@@ -66,9 +64,12 @@ const messageOf = (error: unknown) => `${error instanceof Error ? `${error.name}
 async function checkFacts(send: Send, expected: readonly Expected[]): Promise<string[]> {
   const faults: string[] = [];
   const tokens = new Map<string, string>();
-  const check = async (kind: Fact['kind'], find: (fact: never) => Promise<Fact['value'] | undefined>) => {
+  const check = async <Kind extends Fact['kind']>(
+    kind: Kind,
+    find: (fact: FactOf<Kind>) => Promise<Fact['value'] | undefined>,
+  ) => {
     for (const { fact, allowed } of expected.filter(({ fact }) => fact.kind === kind)) {
-      const found = await find(fact as never);
+      const found = await find(fact as FactOf<Kind>);
       // Undefined if no account can see it.
       if (found === undefined || allowed.some((value) => same(value, found))) continue;
       faults.push(
@@ -88,7 +89,7 @@ async function checkFacts(send: Send, expected: readonly Expected[]): Promise<st
     if (fact.kind !== 'account') continue;
     const { email } = fact;
     let found: Fact['value'] = null;
-    for (const value of allowed as Extract<Fact, { kind: 'account' }>['value'][]) {
+    for (const value of allowed as FactOf<'account'>['value'][]) {
       if (!value || found) continue;
       const { status, body } = await send('POST', '/auth/login', { json: { email, password: value.password } });
       if (status !== 200) continue;
@@ -97,42 +98,40 @@ async function checkFacts(send: Send, expected: readonly Expected[]): Promise<st
     }
     if (!allowed.some((value) => same(value, found))) faults.push(`${describe(fact)}: no login`);
   }
-  await check('session', async ({ token }: Extract<Fact, { kind: 'session' }>) => {
+  await check('session', async ({ token }) => {
     const { status } = await send('GET', '/auth/me', { token });
     return status === 200 ? true : status === 401 ? false : undefined;
   });
-  await check('profile', async ({ email }: Extract<Fact, { kind: 'profile' }>) => {
+  await check('profile', async ({ email }) => {
     if (!tokens.has(email)) return undefined;
     const { id } = (await get(email, '/auth/me')).body;
     const { body } = await get(email, `/profiles/${id}`);
     return { name: body.name, private: body.private, picture: await imageAt(email, body.profile_link) };
   });
   const [anyAccount = ''] = tokens.keys();
-  await check('post', async ({ id, author }: Extract<Fact, { kind: 'post' }>) => {
+  await check('post', async ({ id, author }) => {
     const reader = tokens.has(author) ? author : anyAccount;
     if (!reader) return undefined;
     const { status, body } = await get(reader, `/posts/${id}`);
     if (status === 404) return null;
     return { title: body.title, text: digest(body.text), image: await imageAt(reader, body.image) };
   });
-  await check('like', async ({ id, email }: Extract<Fact, { kind: 'like' }>) => {
+  await check('like', async ({ id, email }) => {
     if (!tokens.has(email)) return undefined;
     const { status, body } = await get(email, `/posts/${id}`);
     return status === 404 ? undefined : body.liked_by_me;
   });
-  await check('friendship', async ({ from, to }: Extract<Fact, { kind: 'friendship' }>) => {
+  await check('friendship', async ({ from, to }) => {
     if (!tokens.has(from) || !tokens.has(to)) return undefined;
     const { id } = (await get(from, '/auth/me')).body;
     const isListed = async (path: string) => (await get(to, path)).body.some((user: { id: number }) => user.id === id);
     if (await isListed('/friends')) return 'friends';
     return (await isListed('/friends/requests')) ? 'requested' : 'none';
   });
-  await check('idempotency key', async (fact: Extract<Fact, { kind: 'idempotency key' }>) => {
-    const { email, key, title, text } = fact;
+  await check('idempotency key', async ({ email, key, title, text }) => {
     if (!tokens.has(email)) return undefined;
-    const form = { title, text };
-    const headers = { 'Idempotency-Key': key };
-    return (await send('POST', '/posts/create', { token: tokens.get(email) ?? '', form, headers })).body.id;
+    const options = { form: { title, text }, headers: { 'Idempotency-Key': key } };
+    return (await send('POST', '/posts/create', { token: tokens.get(email) ?? '', ...options })).body.id;
   });
   return faults;
 }

@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -37,52 +37,41 @@ export async function readRecording(directory: string): Promise<Recording> {
 /** Returns the data directory of a service below a root. */
 export const dataDirectoryIn = (root: string) => join(root, 'data');
 
-class RecordedService {
-  #child: ChildProcess;
-
-  private constructor(
-    child: ChildProcess,
-    readonly url: string,
-  ) {
-    this.#child = child;
-  }
-
-  static async start(t: Lifetime, directory: string, root: string): Promise<RecordedService> {
-    const here = (name: string) => resolve('.build/test/power-cuts', name);
-    const child = fork(here('service.js'), {
-      env: {
-        ...HIGH_RATE_LIMITS,
-        PATH: process.env.PATH,
-        LOG_LEVEL: 'warn',
-        PORT: '0',
-        OPS_PORT: '0',
-        DATA_DIR: dataDirectoryIn(root),
-        NODE_OPTIONS: `--import ${pathToFileURL(here('recorder.js'))}`,
-        RECORD_BELOW: root,
-        RECORD_TO: directory,
-      },
-    });
-    t.teardown(() => child.kill('SIGKILL'));
-    const exited = once(child, 'exit').then(([code]) => {
-      throw new Error(`The recorded service exited with ${code}`);
-    });
-    const [{ url }] = await Promise.race([once(child, 'message'), exited]);
-    exited.catch(() => undefined);
-    return new RecordedService(child, url);
-  }
-
-  /** Executes an SQL statement in the service and returns its rows. */
-  async query(statement: string): Promise<Record<string, unknown>[]> {
-    this.#child.send(statement);
-    const [{ rows }] = await once(this.#child, 'message');
-    return rows;
-  }
-
-  async end(signal: NodeJS.Signals): Promise<void> {
-    const exited = once(this.#child, 'exit');
-    this.#child.kill(signal);
-    await exited;
-  }
+/** Starts a service whose stores are recorded. */
+async function startRecordedService(t: Lifetime, directory: string, root: string) {
+  const here = (name: string) => resolve('.build/test/power-cuts', name);
+  const child = fork(here('service.js'), {
+    env: {
+      ...HIGH_RATE_LIMITS,
+      PATH: process.env.PATH,
+      LOG_LEVEL: 'warn',
+      PORT: '0',
+      OPS_PORT: '0',
+      DATA_DIR: dataDirectoryIn(root),
+      NODE_OPTIONS: `--import ${pathToFileURL(here('recorder.js'))}`,
+      RECORD_BELOW: root,
+      RECORD_TO: directory,
+    },
+  });
+  t.teardown(() => child.kill('SIGKILL'));
+  const exited = once(child, 'exit');
+  const [{ url }] = await Promise.race([
+    once(child, 'message'),
+    exited.then(([code]) => Promise.reject(new Error(`The recorded service exited with ${code}`))),
+  ]);
+  return {
+    url: url as string,
+    /** Executes an SQL statement in the service and returns its rows. */
+    async query(statement: string): Promise<Record<string, unknown>[]> {
+      child.send(statement);
+      const [{ rows }] = await once(child, 'message');
+      return rows;
+    },
+    async end(signal: NodeJS.Signals): Promise<void> {
+      child.kill(signal);
+      await exited;
+    },
+  };
 }
 
 const CLIENTS = 4;
@@ -100,7 +89,7 @@ export async function record(t: Lifetime, directory: string, root: string, seed:
   const begin = (name: string) => phases.push({ name, at: now() });
 
   begin('first start');
-  let service = await RecordedService.start(t, directory, root);
+  let service = await startRecordedService(t, directory, root);
   const clients = Array.from(
     { length: CLIENTS },
     (_, index) => new Client(`client${index}`, randomFor(seed, index), requests, service.url),
@@ -118,7 +107,7 @@ export async function record(t: Lifetime, directory: string, root: string, seed:
       }),
     );
   const restart = async () => {
-    service = await RecordedService.start(t, directory, root);
+    service = await startRecordedService(t, directory, root);
     for (const client of allClients) client.moveTo(service.url);
   };
 
