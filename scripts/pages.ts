@@ -1,14 +1,17 @@
 import type { Database } from '../db/postgres/index.js';
 import type { TableWithIds } from '../db/postgres/sequences.js';
+import type { Progress } from './progress.js';
 
 /** Lower than every id, including invalid ones. */
 const BELOW_ALL_IDS = Number.MIN_SAFE_INTEGER;
 
-/** Yields all items in pages, each starting after the last id of the previous one. */
-export async function* paginate<Item>(
-  read: (after: number, limit: number) => Promise<Item[]>,
+/** Returns the first `limit` items after an id, in the order of their ids. */
+export type ReadPage<Item> = (after: number, limit: number) => Promise<Item[]>;
+
+/** Yields all items, which are ids or have one, in pages. Each page starts after the last id of the previous one. */
+export async function* paginate<Item extends number | { id: number }>(
+  read: ReadPage<Item>,
   size: number,
-  idOf: (item: Item) => number,
 ): AsyncGenerator<Item[]> {
   let after = BELOW_ALL_IDS;
   for (;;) {
@@ -17,15 +20,17 @@ export async function* paginate<Item>(
     if (last === undefined) return;
     yield page;
     if (page.length < size) return;
-    after = idOf(last);
+    after = typeof last === 'number' ? last : last.id;
   }
 }
 
-/** Returns a page of the ids of a table. */
-export async function readIds(db: Database, table: TableWithIds, after: number, limit: number): Promise<number[]> {
-  const rows = await db.selectFrom(table).select('id').where('id', '>', after).orderBy('id').limit(limit).execute();
-  return rows.map(({ id }) => id);
-}
+/** Returns a function that reads a page of the ids of a table. */
+export const readIds =
+  (db: Database, table: TableWithIds): ReadPage<number> =>
+  async (after, limit) => {
+    const rows = await db.selectFrom(table).select('id').where('id', '>', after).orderBy('id').limit(limit).execute();
+    return rows.map(({ id }) => id);
+  };
 
 /** Groups items into arrays of `size`, of which the last may be shorter. */
 export async function* chunks<Item>(items: Iterable<Item> | AsyncIterable<Item>, size: number): AsyncGenerator<Item[]> {
@@ -37,4 +42,20 @@ export async function* chunks<Item>(items: Iterable<Item> | AsyncIterable<Item>,
     chunk = [];
   }
   if (chunk.length > 0) yield chunk;
+}
+
+/** Yields the pages of a step. Reports the number of items in the completed pages, before the first page and after each. */
+export async function* withProgress<Item>(
+  pages: AsyncIterable<Item[]>,
+  step: string,
+  total: number,
+  progress: Progress,
+): AsyncGenerator<Item[]> {
+  let done = 0;
+  progress(step, done, total);
+  for await (const page of pages) {
+    yield page;
+    done += page.length;
+    progress(step, done, total);
+  }
 }

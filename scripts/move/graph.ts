@@ -1,7 +1,7 @@
 import type { BulkAccess, Edges, SocialGraph } from '../../db/graph/index.js';
 import type { Database } from '../../db/postgres/index.js';
 import type { TableWithIds } from '../../db/postgres/sequences.js';
-import { chunks, paginate, readIds } from '../pages.js';
+import { chunks, paginate, readIds, withProgress } from '../pages.js';
 import type { Progress } from '../progress.js';
 import { countRows, type OnDifference } from './rows.js';
 
@@ -35,10 +35,7 @@ export async function copyGraph(
     await createNodes(db, 'accounts', (people) => target.bulk.ensureNodes({ people, posts: [] }), progress);
     await createNodes(db, 'posts', (posts) => target.bulk.ensureNodes({ people: [], posts }), progress);
   }
-  const total = await countRows(db, 'accounts');
-  for await (const { sourceEdges, targetEdges, done } of readBothGraphs(source.bulk, target.bulk)) {
-    progress('copying relations', done, total);
-    const [unexpected, missing] = [subtract(targetEdges, sourceEdges), subtract(sourceEdges, targetEdges)];
+  for await (const { missing, unexpected } of findDifferences(db, source, target, 'copying relations', progress)) {
     for await (const batch of chunks(unexpected, ITEMS_PER_WRITE)) await target.bulk.removeEdges(groupByKind(batch));
     for await (const batch of chunks(missing, ITEMS_PER_WRITE)) await target.bulk.addEdges(groupByKind(batch));
   }
@@ -51,11 +48,9 @@ export async function compareGraph(
   progress: Progress,
   onDifference: OnDifference,
 ): Promise<void> {
-  const total = await countRows(db, 'accounts');
-  for await (const { sourceEdges, targetEdges, done } of readBothGraphs(source.bulk, target.bulk)) {
-    progress('comparing relations', done, total);
-    for (const edge of subtract(sourceEdges, targetEdges)) onDifference(`${edge.join(' ')} is missing`);
-    for (const edge of subtract(targetEdges, sourceEdges)) onDifference(`${edge.join(' ')} is unexpected`);
+  for await (const { missing, unexpected } of findDifferences(db, source, target, 'comparing relations', progress)) {
+    for (const edge of missing) onDifference(`${edge.join(' ')} is missing`);
+    for (const edge of unexpected) onDifference(`${edge.join(' ')} is unexpected`);
   }
 }
 
@@ -65,36 +60,38 @@ async function createNodes(
   create: (ids: number[]) => Promise<void>,
   progress: Progress,
 ): Promise<void> {
+  const pages = paginate(readIds(db, table), ITEMS_PER_WRITE);
   const total = await countRows(db, table);
-  const step = `creating nodes for ${table}`;
-  const readPage = (after: number, limit: number) => readIds(db, table, after, limit);
-  let done = 0;
-  progress(step, done, total);
-  for await (const ids of paginate(readPage, ITEMS_PER_WRITE, (id) => id)) {
-    await create(ids);
-    done += ids.length;
-    progress(step, done, total);
+  for await (const ids of withProgress(pages, `creating nodes for ${table}`, total, progress)) await create(ids);
+}
+
+/** Yields the edges that only one of the graphs contains, for one page of people after the other. */
+async function* findDifferences(
+  db: Database,
+  { bulk: source }: SocialGraph,
+  { bulk: target }: SocialGraph,
+  step: string,
+  progress: Progress,
+) {
+  const total = await countRows(db, 'accounts');
+  for await (const people of withProgress(peopleOfBoth(source, target), step, total, progress)) {
+    const [sourceEdges, targetEdges] = [await outgoingEdges(source, people), await outgoingEdges(target, people)];
+    yield { missing: subtract(sourceEdges, targetEdges), unexpected: subtract(targetEdges, sourceEdges) };
   }
 }
 
-/** Yields the outgoing edges of the same people in both graphs, page by page. */
-async function* readBothGraphs(source: BulkAccess, target: BulkAccess) {
+/** Yields pages of the people who are in at least one of the graphs. */
+async function* peopleOfBoth(source: BulkAccess, target: BulkAccess): AsyncGenerator<number[]> {
   let after = 0;
-  let done = 0;
   for (;;) {
     const pages = [await source.personIds(after, PEOPLE_PER_PAGE), await target.personIds(after, PEOPLE_PER_PAGE)];
-    // Only compare up to the last id that both pages cover.
+    // Stop at the last id that both pages cover.
     const end = Math.min(
       ...pages.map((ids) => (ids.length < PEOPLE_PER_PAGE ? Number.POSITIVE_INFINITY : (ids.at(-1) ?? 0))),
     );
     const people = [...new Set(pages.flat())].filter((id) => id <= end);
     if (people.length === 0) return;
-    done += people.length;
-    yield {
-      sourceEdges: await outgoingEdges(source, people),
-      targetEdges: await outgoingEdges(target, people),
-      done,
-    };
+    yield people;
     after = Math.max(...people);
   }
 }

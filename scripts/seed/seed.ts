@@ -1,5 +1,5 @@
 import type { BareStores } from '../../db/stores.js';
-import { chunks } from '../pages.js';
+import { chunks, withProgress } from '../pages.js';
 import type { Progress } from '../progress.js';
 import { friendPairs, likePairs } from './edges.js';
 import type { Population } from './population.js';
@@ -30,36 +30,27 @@ export async function seed(
   const accountIds = await addAccounts(maintenanceDb, population, passwordHash, progress);
   const postIds = await addPosts(maintenanceDb, population, accountIds, progress);
   const { bulk } = graph;
-  for await (const batch of inBatches(accountIds, accountIds.length, 'people', progress)) {
-    await bulk.ensureNodes({ people: batch, posts: [] });
+  const inBatches = <Item>(items: Iterable<Item>, step: string, total: number) =>
+    withProgress(chunks(items, ITEMS_PER_TRANSACTION), step, total, progress);
+  for await (const people of inBatches(accountIds, 'people', accountIds.length)) {
+    await bulk.ensureNodes({ people, posts: [] });
   }
-  for await (const batch of inBatches(postIds, postIds.length, 'nodes of posts', progress)) {
-    await bulk.ensureNodes({ people: [], posts: batch });
+  for await (const posts of inBatches(postIds, 'nodes of posts', postIds.length)) {
+    await bulk.ensureNodes({ people: [], posts });
   }
   const idAt = (ids: readonly number[], index: number) => ids[index] ?? 0;
   const { accounts, friends, popularPersonFriends } = population;
   const friendshipCount = (accounts * friends) / 2 + popularPersonFriends;
-  for await (const batch of inBatches(friendPairs(population), friendshipCount, 'friendships', progress)) {
+  for await (const batch of inBatches(friendPairs(population), 'friendships', friendshipCount)) {
     const oneWay = batch.map(([a, b]) => ({ person: idAt(accountIds, a), friend: idAt(accountIds, b) }));
     const otherWay = oneWay.map(({ person, friend }) => ({ person: friend, friend: person }));
     await bulk.addEdges({ friendships: [...oneWay, ...otherWay], requests: [], likes: [] });
   }
   const likeCount = population.likes + population.popularPostLikes;
-  for await (const batch of inBatches(likePairs(population), likeCount, 'likes', progress)) {
+  for await (const batch of inBatches(likePairs(population), 'likes', likeCount)) {
     const likes = batch.map(([person, post]) => ({ person: idAt(accountIds, person), post: idAt(postIds, post) }));
     await bulk.addEdges({ friendships: [], requests: [], likes });
   }
   await vacuumAnalyze(maintenanceDb);
   return { accounts: accountIds, posts: postIds };
-}
-
-/** Groups items into batches, and reports progress before each of them and at the end. */
-async function* inBatches<Item>(items: Iterable<Item>, total: number, step: string, progress: Progress) {
-  let done = 0;
-  for await (const batch of chunks(items, ITEMS_PER_TRANSACTION)) {
-    progress(step, done, total);
-    yield batch;
-    done += batch.length;
-  }
-  progress(step, done, total);
 }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import pLimit from 'p-limit';
 import type { ImageStore } from '../../db/images/index.js';
 import type { Database } from '../../db/postgres/index.js';
@@ -15,9 +15,9 @@ const CONCURRENT_READS = 16;
  * moves between the two in one transaction. So an image that is listed, then referenced by neither, and then still stored is
  * an orphan. Names are never reused.
  */
-export async function checkStoredImages({ stores, findings, repair, advance, pageSize }: CheckContext): Promise<void> {
+export async function checkStoredImages({ stores, findings, repair, track, pageSize }: CheckContext): Promise<void> {
   const { maintenanceDb, images } = stores;
-  for await (const names of chunks(images.list(), pageSize)) {
+  for await (const names of track(chunks(images.list(), pageSize))) {
     const otherFiles = names.filter((name) => !IMAGE_NAME.test(name));
     findings.add('onlyImages', otherFiles);
     const imageNames = names.filter((name) => IMAGE_NAME.test(name));
@@ -28,7 +28,6 @@ export async function checkStoredImages({ stores, findings, repair, advance, pag
       const repaired = await repair?.reconcile(orphans.map((key) => ({ kind: 'image', key })));
       findings.add('imageHasRow', orphans, repaired);
     }
-    advance(names.length);
   }
 }
 
@@ -73,41 +72,26 @@ export const POST_IMAGES: ImageColumn = { kind: 'post', table: 'posts', column: 
  * Finds rows whose image is missing. An image is stored before a row references it, and removed after the row no longer does.
  * So if a row references the same image before and after a failed read, the image is lost. Names are never reused.
  */
-export async function checkReferencedImages(context: CheckContext, column: ImageColumn): Promise<void> {
-  const { stores, findings, advance, pageSize } = context;
+export async function checkReferencedImages(
+  { stores, findings, track, pageSize }: CheckContext,
+  { kind, table, column }: ImageColumn,
+): Promise<void> {
   const { maintenanceDb, images } = stores;
-  const readPage = (after: number, limit: number) => readRows(maintenanceDb, column, after, limit);
-  for await (const rows of paginate(readPage, pageSize, ({ id }) => id)) {
-    const names = rows.map(({ image }) => image);
-    const missing = new Set(await filterMissing(images, names));
-    const suspects = rows.filter(({ image }) => missing.has(image));
-    const lost = await filterUnchanged(maintenanceDb, column, suspects);
-    const violations = lost.map(({ id, image }) => `${column.kind} ${id}: ${image}`);
-    findings.add('rowHasImage', violations);
-    advance(rows.length);
-  }
-}
-
-async function readRows(db: Database, { table, column }: ImageColumn, after: number, limit: number) {
   const image = sql.ref(column);
-  const { rows } = await sql<ImageRow>`
-    select id, ${image} as image from ${sql.table(table)}
-    where ${image} is not null and id > ${after}
-    order by id limit ${limit}`.execute(db);
-  return rows;
-}
-
-/** Returns the rows that still reference the same image. */
-async function filterUnchanged(
-  db: Database,
-  { table, column }: ImageColumn,
-  suspects: readonly ImageRow[],
-): Promise<ImageRow[]> {
-  if (suspects.length === 0) return [];
-  const { rows } = await sql<ImageRow>`
-    select before.id, before.image
-    from unnest(${suspects.map(({ id }) => id)}::int8[], ${suspects.map(({ image }) => image)}::text[]) as before (id, image)
-    join ${sql.table(table)} as own on own.id = before.id and own.${sql.ref(column)} = before.image
-    order by before.id`.execute(db);
-  return rows;
+  const readRows = async (condition: RawBuilder<unknown>, limit: number) => {
+    const { rows } = await sql<ImageRow>`
+      select id, ${image} as image from ${sql.table(table)}
+      where ${image} is not null and ${condition}
+      order by id limit ${limit}`.execute(maintenanceDb);
+    return rows;
+  };
+  const readPage = (after: number, limit: number) => readRows(sql`id > ${after}`, limit);
+  for await (const rows of track(paginate(readPage, pageSize))) {
+    const [ids, names] = [rows.map((row) => row.id), rows.map((row) => row.image)];
+    const missing = await filterMissing(images, names);
+    if (missing.length === 0) continue;
+    const lost = await readRows(sql`id = any(${ids}) and ${image} = any(${missing})`, rows.length);
+    const violations = lost.map((row) => `${kind} ${row.id}: ${row.image}`);
+    findings.add('rowHasImage', violations);
+  }
 }

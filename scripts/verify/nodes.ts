@@ -1,12 +1,11 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/postgres/index.js';
-import { paginate, readIds } from '../pages.js';
+import { paginate, type ReadPage, readIds } from '../pages.js';
 import type { CheckContext, RuleName } from './rules.js';
 
 /** Describes how a kind of entity is represented in the graph and in PostgreSQL. */
 interface EntityMapping {
   kind: 'person' | 'post';
-  idsMethod: 'personIds' | 'postIds';
   table: 'accounts' | 'posts';
   nodeHasRow: RuleName;
   rowHasNode: RuleName;
@@ -14,7 +13,6 @@ interface EntityMapping {
 
 export const PEOPLE: EntityMapping = {
   kind: 'person',
-  idsMethod: 'personIds',
   table: 'accounts',
   nodeHasRow: 'personHasAccount',
   rowHasNode: 'accountHasPerson',
@@ -22,14 +20,12 @@ export const PEOPLE: EntityMapping = {
 
 export const POSTS: EntityMapping = {
   kind: 'post',
-  idsMethod: 'postIds',
   table: 'posts',
   nodeHasRow: 'postNodeHasPost',
   rowHasNode: 'postHasNode',
 };
 
 type Ids = readonly number[];
-type ReadIds = (after: number, limit: number) => Promise<number[]>;
 
 /**
  * Finds nodes without a row. A row is deleted in the transaction that adds an outbox entry for its node, and the entry is
@@ -37,14 +33,13 @@ type ReadIds = (after: number, limit: number) => Promise<number[]>;
  * are never reused.
  */
 export async function checkNodes(context: CheckContext, mapping: EntityMapping): Promise<void> {
-  const { stores, pageSize, advance } = context;
-  const read = stores.graph.bulk[mapping.idsMethod];
-  for await (const nodes of paginate(read, pageSize, (id) => id)) {
+  const { stores, pageSize, track } = context;
+  const read = stores.graph.bulk[`${mapping.kind}Ids`];
+  for await (const nodes of track(paginate(read, pageSize))) {
     const suspects = await filterWithoutRowOrEntry(stores.maintenanceDb, mapping, nodes);
     const existing = await filterExisting(read, suspects, pageSize);
     const orphans = suspects.filter((id) => existing.has(id));
     await report(context, mapping, mapping.nodeHasRow, orphans);
-    advance(nodes.length);
   }
 }
 
@@ -54,19 +49,15 @@ export async function checkNodes(context: CheckContext, mapping: EntityMapping):
  * before and after a read that does not find the node.
  */
 export async function checkRows(context: CheckContext, mapping: EntityMapping): Promise<void> {
-  const { stores, pageSize, advance } = context;
-  const read = stores.graph.bulk[mapping.idsMethod];
-  const db = stores.maintenanceDb;
-  const filterMissing = async (ids: Ids) => {
+  const { stores, pageSize, track } = context;
+  const read = stores.graph.bulk[`${mapping.kind}Ids`];
+  const findMissing = async (ids: Ids) => {
     const existing = await filterExisting(read, ids, pageSize);
-    return ids.filter((id) => !existing.has(id));
+    const withoutNode = ids.filter((id) => !existing.has(id));
+    return filterWithRowButNoEntry(stores.maintenanceDb, mapping, withoutNode);
   };
-  const readRows: ReadIds = (after, limit) => readIds(db, mapping.table, after, limit);
-  for await (const rows of paginate(readRows, pageSize, (id) => id)) {
-    const suspects = await filterWithRowButNoEntry(db, mapping, await filterMissing(rows));
-    const missing = await filterWithRowButNoEntry(db, mapping, await filterMissing(suspects));
-    await report(context, mapping, mapping.rowHasNode, missing);
-    advance(rows.length);
+  for await (const rows of track(paginate(readIds(stores.maintenanceDb, mapping.table), pageSize))) {
+    await report(context, mapping, mapping.rowHasNode, await findMissing(await findMissing(rows)));
   }
 }
 
@@ -83,7 +74,7 @@ async function report(
 }
 
 /** Returns the ids that have a node. `ids` must be in ascending order. */
-async function filterExisting(read: ReadIds, ids: Ids, pageSize: number): Promise<ReadonlySet<number>> {
+async function filterExisting(read: ReadPage<number>, ids: Ids, pageSize: number): Promise<ReadonlySet<number>> {
   const wanted = new Set(ids);
   const existing = new Set<number>();
   const last = ids.at(-1);

@@ -25,7 +25,7 @@ const OVERDUE = sql<boolean>`due_at < ${NOW} - interval '5 minutes'`;
 const FAILING = sql<boolean>`attempts >= 10`;
 
 /** Finds overdue entries, which a repair delivers, and entries that have failed repeatedly. */
-export async function checkOutbox({ stores, findings, repair, pageSize }: CheckContext): Promise<void> {
+export async function checkOutbox({ stores, findings, repair, track, pageSize }: CheckContext): Promise<void> {
   const readEntries = (condition: typeof OVERDUE) => (after: number, limit: number) =>
     stores.maintenanceDb
       .selectFrom('outbox')
@@ -35,12 +35,12 @@ export async function checkOutbox({ stores, findings, repair, pageSize }: CheckC
       .orderBy('id')
       .limit(limit)
       .execute();
-  for await (const overdue of paginate(readEntries(OVERDUE), pageSize, ({ id }) => id)) {
+  for await (const overdue of track(paginate(readEntries(OVERDUE), pageSize))) {
     const delivered = await repair?.deliver(overdue);
     const violations = overdue.map(({ kind, key, created_at }) => `${kind} ${key} since ${created_at}`);
     findings.add('onTime', violations, delivered);
   }
-  for await (const failing of paginate(readEntries(FAILING), pageSize, ({ id }) => id)) {
+  for await (const failing of track(paginate(readEntries(FAILING), pageSize))) {
     const violations = failing.map(({ kind, key, attempts }) => `${kind} ${key}, ${attempts} times`);
     findings.add('deliverable', violations);
   }

@@ -7,8 +7,8 @@ export interface CheckContext {
   findings: Findings;
   /** Undefined in a read-only run. */
   repair: Repair | undefined;
-  /** Reports that `by` more items have been checked. */
-  advance(by: number): void;
+  /** Yields the pages, and reports the progress of their check. */
+  track<Item>(pages: AsyncIterable<Item[]>): AsyncIterable<Item[]>;
   /** The number of items that are checked together and held in memory. */
   pageSize: number;
 }

@@ -10,7 +10,7 @@ const ACTUAL_BYTES = sql`picture_bytes + coalesce((select sum(image_bytes) from 
  * Finds accounts whose `stored_bytes` is wrong. No second check is needed: one statement reads the sum and the sizes, which
  * change in one transaction.
  */
-export async function checkStoredBytes({ stores, findings, repair, advance, pageSize }: CheckContext): Promise<void> {
+export async function checkStoredBytes({ stores, findings, repair, track, pageSize }: CheckContext): Promise<void> {
   const { maintenanceDb } = stores;
   const readIncorrect = async (after: number, limit: number) => {
     const { rows } = await sql<{ id: number; stored: number; actual: number }>`
@@ -20,11 +20,10 @@ export async function checkStoredBytes({ stores, findings, repair, advance, page
       order by id limit ${limit}`.execute(maintenanceDb);
     return rows;
   };
-  for await (const accounts of paginate(readIncorrect, pageSize, ({ id }) => id)) {
+  for await (const accounts of track(paginate(readIncorrect, pageSize))) {
     if (repair) for (const { id } of accounts) await recalculate(maintenanceDb, id);
     const violations = accounts.map(({ id, stored, actual }) => `account ${id}: ${stored} instead of ${actual}`);
     findings.add('storedBytes', violations, repair ? accounts.length : 0);
-    advance(accounts.length);
   }
 }
 

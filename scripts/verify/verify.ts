@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
+import { readInstallation, requireClaimedBy, requireKinds, StoresDisagreeError } from '../../db/installation.js';
 import type { Database } from '../../db/postgres/index.js';
 import type { Log } from '../../db/support/log.js';
+import { withProgress } from '../pages.js';
 import type { Progress } from '../progress.js';
 import { checkIds } from './ids.js';
 import { checkReferencedImages, checkStoredImages, PICTURES, POST_IMAGES } from './images.js';
-import { requireSameInstallation } from './installation.js';
 import { checkNodes, checkRows, PEOPLE, POSTS } from './nodes.js';
 import { checkOutbox, countPendingEntries, type PendingEntries } from './outbox.js';
 import { createRepair } from './repair.js';
@@ -43,18 +44,28 @@ export async function verify(
   const repair = shouldRepair ? createRepair(stores, log) : undefined;
   try {
     for (const { subject, expected, check } of listSteps(stores, await countRows(stores.maintenanceDb))) {
-      let done = 0;
-      const advance = (by: number) => {
-        done += by;
-        progress(subject, done, expected);
-      };
-      advance(0);
-      await check({ stores, findings, repair, advance, pageSize });
+      const track: CheckContext['track'] = (pages) => withProgress(pages, subject, expected, progress);
+      await check({ stores, findings, repair, track, pageSize });
     }
     return { findings: findings.all(), pending: await countPendingEntries(stores.maintenanceDb) };
   } finally {
     await repair?.stop();
   }
+}
+
+/**
+ * Checks that the stores belong to the same installation, without changing anything. A repair with the graph of another
+ * installation would delete the whole graph.
+ */
+async function requireSameInstallation({ db, graph, images }: CheckContext['stores']): Promise<void> {
+  const installation = await readInstallation(db);
+  if (installation?.moving) throw new StoresDisagreeError('A move into these stores is incomplete');
+  if (!installation?.graph || !installation.images) {
+    throw new StoresDisagreeError('These stores are not set up: start the service first');
+  }
+  requireKinds(installation, { graph, images });
+  requireClaimedBy(installation, 'graph', graph.kind, await graph.claimedBy());
+  requireClaimedBy(installation, 'images', images.kind, await images.claimedBy());
 }
 
 interface Step {

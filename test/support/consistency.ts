@@ -37,7 +37,7 @@ async function findRowProblems({ db }: Stores): Promise<unknown[]> {
 
 async function findGraphProblems({ graph }: Stores): Promise<string[]> {
   const problems = new Set<string>();
-  for await (const people of paginate(graph.bulk.personIds, PEOPLE_PER_PAGE, (id) => id)) {
+  for await (const people of paginate(graph.bulk.personIds, PEOPLE_PER_PAGE)) {
     for (const problem of findEdgeProblems(await graph.bulk.edgesOf(people))) problems.add(problem);
   }
   return [...problems];
