@@ -29,7 +29,7 @@ export function* friendPairs({ accounts, friends, popularPersonFriends, seed }: 
 export function* likePairs({ accounts, posts, likes, popularPostLikes, seed }: Population): Generator<Pair> {
   const random = createRandom(seed + 1);
   let remaining = likes;
-  let likers: Iterable<number> = [];
+  let likers: ReadonlySet<number> = new Set();
   for (let post = 0; post < posts; post += 1) {
     const postsAfter = posts - post - 1;
     const min = remaining - postsAfter * accounts;
@@ -39,8 +39,7 @@ export function* likePairs({ accounts, posts, likes, popularPostLikes, seed }: P
     for (const person of likers) yield [person, post];
     remaining -= count;
   }
-  const likersOfLast = new Set(likers);
-  for (const person of firstOthers(popularPostLikes, 0, accounts, likersOfLast)) yield [person, posts - 1];
+  for (const person of firstOthers(popularPostLikes, 0, accounts, likers)) yield [person, posts - 1];
 }
 
 /** Yields the first `count` integers from `start` to `end - 1` that are not excluded, or all of them if there are fewer. */
@@ -53,14 +52,12 @@ function* firstOthers(count: number, start: number, end: number, excluded: Reado
   }
 }
 
-/** Returns `count` different random integers from 0 to `end - 1`. */
-function pick(random: Random, count: number, end: number): Iterable<number> {
-  // For more than half of the range, it is faster to pick the numbers to leave out.
-  if (count > end / 2) {
-    const excluded = new Set(pick(random, end - count, end));
-    return Array.from({ length: end }, (_, number) => number).filter((number) => !excluded.has(number));
-  }
+/** Returns `count` different random integers from 0 to `end - 1` (Floyd's algorithm). */
+function pick(random: Random, count: number, end: number): ReadonlySet<number> {
   const picked = new Set<number>();
-  while (picked.size < count) picked.add(random(end));
+  for (let last = end - count; last < end; last += 1) {
+    const number = random(last + 1);
+    picked.add(picked.has(number) ? last : number);
+  }
   return picked;
 }

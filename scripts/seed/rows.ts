@@ -26,14 +26,7 @@ export async function addAccounts(
     await sql`
       insert into accounts (id, name, username, username_key, email, password_hash, private)
       select id, name, username, username_key, email, ${passwordHash}, private
-      from unnest(
-        ${ids}::int8[],
-        ${newAccounts.map(({ name }) => name)}::text[],
-        ${newAccounts.map(({ username }) => username)}::text[],
-        ${newAccounts.map(({ username }) => usernameKey(username))}::text[],
-        ${newAccounts.map(({ email }) => email)}::text[],
-        ${newAccounts.map((account) => account.private)}::bool[]
-      ) as account (id, name, username, username_key, email, private)`.execute(db);
+      from jsonb_populate_recordset(null::accounts, ${JSON.stringify(newAccounts)}::jsonb)`.execute(db);
     return ids;
   });
 }
@@ -42,7 +35,14 @@ export async function addAccounts(
 function newAccount(random: Random, id: number, privatePercent: number) {
   const name = fullName(random);
   const username = `${name.toLowerCase().replace(' ', '-')}-${id}`;
-  return { name, username, email: `${username}@people.example`, private: random(100) < privatePercent };
+  return {
+    id,
+    name,
+    username,
+    username_key: usernameKey(username),
+    email: `${username}@people.example`,
+    private: random(100) < privatePercent,
+  };
 }
 
 /** Inserts the posts, and returns their ids, oldest post first. */
@@ -61,20 +61,16 @@ export async function addPosts(
       const authorIndex = random(authors.length);
       return {
         id,
-        author: authors[newerPosts === 0 && popularPostLikes > 0 ? 0 : authorIndex],
+        author_id: authors[newerPosts === 0 && popularPostLikes > 0 ? 0 : authorIndex],
         title: title(random),
         text: text(random),
-        created: new Date(now - Math.floor((POST_AGE_RANGE_MS / posts) * newerPosts)).toISOString(),
+        created_at: new Date(now - Math.floor((POST_AGE_RANGE_MS / posts) * newerPosts)).toISOString(),
       };
     });
     await sql`
       insert into posts (id, author_id, title, text, created_at)
-      select * from unnest(
-        ${ids}::int8[],
-        ${newPosts.map(({ author }) => author)}::int8[],
-        ${newPosts.map(({ title }) => title)}::text[],
-        ${newPosts.map(({ text }) => text)}::text[],
-        ${newPosts.map(({ created }) => created)}::timestamptz[])`.execute(db);
+      select id, author_id, title, text, created_at
+      from jsonb_populate_recordset(null::posts, ${JSON.stringify(newPosts)}::jsonb)`.execute(db);
     return ids;
   });
 }
