@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
-import { newlySecured } from './new-authentication.js';
+import { operationsOf, resolveReferences } from '../generate/document.js';
 import { type Change, findChanges } from './oasdiff.js';
 import { versionProblem } from './version-problem.js';
 
@@ -20,4 +20,19 @@ export async function compare(releasedFile: string, currentFile: string): Promis
   const changes = [...(await findChanges(releasedFile, currentFile)), ...newlySecured(before, after)];
   const [released, current] = [before.info.version, after.info.version];
   return { released, current, changes, problem: versionProblem(released, current, changes) };
+}
+
+/**
+ * Returns a breaking change for each operation that now requires authentication. oasdiff reports these changes as
+ * non-breaking, and misses inherited `security`.
+ */
+function newlySecured(released: unknown, current: unknown): Change[] {
+  const locationsOf = (document: unknown, isSecured: boolean) =>
+    operationsOf(resolveReferences(document))
+      .filter(({ secured }) => secured === isSecured)
+      .map(({ method, path }) => `${method} ${path}`);
+  const openBefore = new Set(locationsOf(released, false));
+  return locationsOf(current, true)
+    .filter((location) => openBefore.has(location))
+    .map((location) => ({ description: 'requires authentication', location, breaking: true }));
 }

@@ -35,13 +35,8 @@ const run = promisify(execFile);
 
 /** Compares two documents with oasdiff, which is fetched and built first if necessary. */
 export async function findChanges(released: string, current: string): Promise<Change[]> {
-  const options = [
-    '--format',
-    'json',
-    '--allow-external-refs=false',
-    '--deprecation-days-stable',
-    String(DEPRECATION_NOTICE_DAYS),
-  ];
+  const notice = `--deprecation-days-stable=${DEPRECATION_NOTICE_DAYS}`;
+  const options = ['--format=json', '--allow-external-refs=false', notice];
   const oasdiff = await ensureGoProgram(directory, GO_PACKAGE, VERSION);
   const { stdout } = await run(oasdiff, ['changelog', ...options, released, current], { maxBuffer: MAX_OUTPUT_BYTES });
   const findings: Finding[] = stdout.trim() === '' ? [] : JSON.parse(stdout);
