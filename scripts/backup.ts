@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { createBackup } from '../db/backup/create.js';
-import { type BareStores, openBareStores } from '../db/stores.js';
+import { openBareStores } from '../db/stores.js';
 import { DataDirectoryInUseError } from '../db/support/data-directory.js';
 import { moveFileDurably } from '../db/support/durable-files.js';
 import { readConfig } from '../handlers/config/index.js';
@@ -60,7 +60,7 @@ await runCommand(async () => {
   const opened = await openBareStores(stores, log).catch((error): undefined => {
     if (!(error instanceof DataDirectoryInUseError)) throw error;
   });
-  const archive = opened ? Readable.from(createBackup(opened as BareStores)) : await requestArchive(stores.dataDir);
+  const archive = opened ? Readable.from(createBackup(opened)) : await requestArchive(stores.dataDir);
   await writeArchive(archive, resolve(to)).finally(() => opened?.close());
   if (stores.s3) console.log('Images are stored in S3 and are not part of this backup.');
   console.log(`${to} is complete. It contains secrets: protect it like ${stores.dataDir}.`);

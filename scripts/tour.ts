@@ -40,9 +40,6 @@ interface RequestOptions {
   form?: Fields;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: each step knows the shape of its response.
-type ResponseBody = any;
-
 class TourFailedError extends Error {
   readonly code: string = 'tour_failed';
 }
@@ -77,12 +74,7 @@ let deleting = false;
  * @throws RateLimitedError
  * @throws TourFailedError on any other unexpected status, or after Ctrl-C
  */
-async function step(
-  title: string,
-  expectedStatus: number,
-  request: string,
-  options: RequestOptions = {},
-): Promise<{ body: ResponseBody; headers: Headers }> {
+async function step(title: string, expectedStatus: number, request: string, options: RequestOptions = {}) {
   if (interrupted && !deleting) throw new TourFailedError('Interrupted.');
   stepCount += 1;
   console.log(`${String(stepCount).padStart(2)}. ${paint('bold', title)}`);

@@ -1,7 +1,6 @@
 /** The part of a CycloneDX document that the checks read. */
 export interface Bom {
   bomFormat: string;
-  specVersion: string;
   components: {
     name: string;
     version: string;

@@ -1,7 +1,6 @@
-import { type ExecFileSyncOptions, execFileSync, spawn } from 'node:child_process';
+import { type ExecFileSyncOptions, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, closeSync, constants, mkdirSync, openSync, readFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { CommandError } from '../command-error.js';
 import { folder } from './folder.js';
 import { formatElapsed, printProgress, tail } from './progress.js';
@@ -16,17 +15,8 @@ export interface Tool {
 
 /** Returns the path of a command in PATH, if it exists. */
 export function findCommand(command: string): string | undefined {
-  const directories = (process.env.PATH ?? '').split(delimiter).filter((directory) => directory !== '');
-  return directories.map((directory) => join(directory, command)).find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  const { stdout } = spawnSync('/bin/sh', ['-c', 'command -v "$1"', 'sh', command], { encoding: 'utf8' });
+  return stdout.trim() || undefined;
 }
 
 export function findTool(name: string, installHint: string): Tool {

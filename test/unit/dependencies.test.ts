@@ -5,7 +5,6 @@ import { installScriptProblems, isPermissive, licenseProblems } from '../../scri
 
 const bomOf = (licenses: object[]) => ({
   bomFormat: 'CycloneDX',
-  specVersion: '1.5',
   components: [{ name: 'a', version: '1.0.0', licenses }],
 });
 
