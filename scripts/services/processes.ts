@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -85,13 +85,9 @@ function readStat(pid: number): string | undefined {
   }
 }
 
+/** Returns the state and the start time, or undefined if there is no such process. */
 function runPs(pid: number): string | undefined {
-  try {
-    const env = { LC_ALL: 'C', PATH: process.env.PATH };
-    return execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { env })
-      .toString()
-      .trim();
-  } catch {
-    return undefined;
-  }
+  const env = { LC_ALL: 'C', PATH: process.env.PATH };
+  const { stdout } = spawnSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { env, encoding: 'utf8' });
+  return stdout?.trim() || undefined;
 }
