@@ -117,7 +117,7 @@ export const FIELDS = {
   },
   password: {
     valid: (unique) => {
-      const core = `Test.7${insertDashes(unique())}`;
+      const core = `Quiet.7${insertDashes(unique())}`;
       return [
         padded(`Qu.7${insertDashes(unique())}`, 12, ' z'),
         padded(core, 128, ' z'),
