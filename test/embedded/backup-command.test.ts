@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { open, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { create, list } from 'tar';
 import { samples } from '../../scripts/contract-test/images.js';
+import { listImageNames } from '../support/image-store.js';
 import { repeat } from '../support/inconsistencies.js';
 import { startLoad } from '../support/load.js';
 import { picture } from '../support/picture.js';
@@ -20,9 +20,16 @@ import {
 import { createSender } from '../support/requests.js';
 import { createPost, startTestService } from '../support/service.js';
 import { freshDataDirectory, onServices, temporaryDirectory } from '../support/stores.js';
+import { until } from '../support/until.js';
 import { registerUser } from '../support/users.js';
 
 const skip = onServices && 'applies only to embedded stores';
+
+const backUp = (t: Test, dataDir: string, file: string) =>
+  runCommand(t, ['backup', '--to', file], { DATA_DIR: dataDir });
+
+const restore = (t: Test, file: string, dataDir: string) =>
+  runCommand(t, ['restore', '--from', file], { DATA_DIR: dataDir });
 
 /** Fills the image directory, so that a backup takes a while. */
 const addBulk = (dataDir: string) =>
@@ -30,14 +37,7 @@ const addBulk = (dataDir: string) =>
 
 /** Kills a process once a file has at least this size. */
 async function killAtSize(child: ServiceProcess['child'], path: string, bytes: number): Promise<void> {
-  for (;;) {
-    const size = await stat(path).then(
-      (found) => found.size,
-      () => 0,
-    );
-    if (size >= bytes) break;
-    await sleep(1);
-  }
+  await until(() => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) >= bytes);
   child.kill('SIGKILL');
 }
 
@@ -49,7 +49,7 @@ t.test('a restored backup that was taken under load has every acknowledged write
   await untilMoreCreated(20);
   const file = join(await temporaryDirectory(t), 'backup.tar');
   const acknowledged = [...posts];
-  const { code, output } = await runCommand(t, ['backup', '--to', file], { DATA_DIR: dataDir });
+  const { code, output } = await backUp(t, dataDir, file);
   const remaining = acknowledged.filter((post) => posts.has(post));
   t.equal(code, 0, output);
   await untilMoreCreated(8);
@@ -58,8 +58,8 @@ t.test('a restored backup that was taken under load has every acknowledged write
   t.equal((await stat(file)).mode & 0o777, 0o600, 'only the owner may read the backup');
 
   const restored = join(await temporaryDirectory(t), 'restored');
-  const restore = await runCommand(t, ['restore', '--from', file], { DATA_DIR: restored });
-  t.equal(restore.code, 0, restore.output);
+  const restoring = await restore(t, file, restored);
+  t.equal(restoring.code, 0, restoring.output);
   const restoredService = await startProcess(t, { DATA_DIR: restored });
   const send = createSender(t, restoredService.url);
   const token = users[0]?.token ?? '';
@@ -68,10 +68,8 @@ t.test('a restored backup that was taken under load has every acknowledged write
     t.ok((await send('GET', image, { token })).bytes.equals(samples.png), 'the image is complete');
   }
   t.ok(remaining.length > 0);
-  t.equal(
-    (await send('POST', '/posts/create', { token, form: { title: 'T', text: 'T', image: picture() } })).status,
-    201,
-  );
+  const form = { title: 'T', text: 'T', image: picture() };
+  t.equal((await send('POST', '/posts/create', { token, form })).status, 201);
   t.equal(await restoredService.end('SIGTERM'), 0);
   const verify = await runCommand(t, ['verify/index'], { DATA_DIR: restored });
   t.equal(verify.code, 0, verify.output);
@@ -99,25 +97,7 @@ t.test('an image that is deleted during a backup is in the backup, and removed a
   const archived: string[] = [];
   await list({ file, onReadEntry: (entry) => void archived.push(entry.path) });
   t.ok(archived.includes(`images/${name}`));
-  for (;;) {
-    const remaining = await images.get(name);
-    remaining?.stream.destroy();
-    if (!remaining) break;
-    await sleep(50);
-  }
-});
-
-t.test('the command works without a running service', { skip }, async (t) => {
-  const dataDir = await freshDataDirectory(t);
-  const file = join(await temporaryDirectory(t), 'backup.tar');
-  t.equal((await runCommand(t, ['backup', '--to', file], { DATA_DIR: dataDir })).code, 0);
-  const restored = await temporaryDirectory(t);
-  t.equal(
-    (await runCommand(t, ['restore', '--from', file], { DATA_DIR: restored })).code,
-    0,
-    'an empty directory is accepted',
-  );
-  t.equal((await runCommand(t, ['verify/index'], { DATA_DIR: restored })).code, 0);
+  await until(async () => !(await listImageNames(images)).includes(name));
 });
 
 t.test('an interrupted backup leaves no backup file, and the next one succeeds', { skip }, async (t) => {
@@ -132,19 +112,19 @@ t.test('an interrupted backup leaves no backup file, and the next one succeeds',
     await killAtSize(child, `${file}.part`, 2 ** 20);
     t.same(await ended, [null, 'SIGKILL']);
     t.notOk(existsSync(file));
-    const { code, output } = await runCommand(t, ['backup', '--to', file], { DATA_DIR: dataDir });
+    const { code, output } = await backUp(t, dataDir, file);
     t.equal(code, 0, output);
     await rm(file);
   });
 
   await t.test('kill -9 of the service', async (t) => {
-    const command = runCommand(t, ['backup', '--to', file], { DATA_DIR: dataDir });
+    const command = backUp(t, dataDir, file);
     await killAtSize(service.child, `${file}.part`, 2 ** 20);
     t.match(await command, { code: 1, output: 'The service stopped before the backup was complete: see its log\n' });
     t.notOk(existsSync(file));
     t.notOk(existsSync(`${file}.part`));
     const again = await startProcess(t, { DATA_DIR: dataDir });
-    t.equal((await runCommand(t, ['backup', '--to', file], { DATA_DIR: dataDir })).code, 0);
+    t.equal((await backUp(t, dataDir, file)).code, 0);
     t.equal(await again.end('SIGTERM'), 0);
   });
 });
@@ -153,11 +133,12 @@ t.test('restoring', { skip }, async (t) => {
   const source = await freshDataDirectory(t);
   const file = join(await temporaryDirectory(t), 'backup.tar');
   await addBulk(source);
-  t.equal((await runCommand(t, ['backup', '--to', file], { DATA_DIR: source })).code, 0);
+  t.equal((await backUp(t, source, file)).code, 0, 'a backup needs no running service');
 
   await t.test(
     'after kill -9 during a restore the service does not start, and the restore can be repeated',
     async (t) => {
+      // A directory that exists is accepted if it is empty.
       const restored = await temporaryDirectory(t);
       const { child } = spawnNode(t, [script('restore'), '--from', file], { DATA_DIR: restored });
       const ended = once(child, 'close');
@@ -165,7 +146,7 @@ t.test('restoring', { skip }, async (t) => {
       t.same(await ended, [null, 'SIGKILL']);
       const unfinished = `${restored} has an unfinished restore: run npm run restore again\n`;
       t.same(await startAndFail(t, { DATA_DIR: restored }), { code: 1, output: unfinished });
-      t.equal((await runCommand(t, ['restore', '--from', file], { DATA_DIR: restored })).code, 0);
+      t.equal((await restore(t, file, restored)).code, 0);
       t.notOk(existsSync(join(restored, 'restoring')));
       t.equal(await (await startProcess(t, { DATA_DIR: restored })).end('SIGTERM'), 0);
     },
@@ -174,7 +155,7 @@ t.test('restoring', { skip }, async (t) => {
   await t.test('refuses a directory that is not empty', async (t) => {
     const before = await readdir(source);
     const refused = { code: 1, output: `${source} is not empty: restore the backup into a new DATA_DIR\n` };
-    t.same(await runCommand(t, ['restore', '--from', file], { DATA_DIR: source }), refused);
+    t.same(await restore(t, file, source), refused);
     t.same(await readdir(source), before);
   });
 
@@ -182,7 +163,7 @@ t.test('restoring', { skip }, async (t) => {
     const { size } = await stat(file);
     const restored = join(await temporaryDirectory(t), 'restored');
     const expectRefused = async (what: string) => {
-      const { code, output } = await runCommand(t, ['restore', '--from', file], { DATA_DIR: restored });
+      const { code, output } = await restore(t, file, restored);
       t.equal(code, 1, what);
       t.match(output, /^\S+ is not a complete backup: .+\n$/, what);
       t.notOk(existsSync(restored), what);
@@ -203,7 +184,7 @@ t.test('restoring', { skip }, async (t) => {
     await create({ file, cwd: links }, ['link']);
     await expectRefused('a symbolic link');
     await rm(file);
-    t.match(await runCommand(t, ['restore', '--from', file], { DATA_DIR: restored }), {
+    t.match(await restore(t, file, restored), {
       code: 1,
       output: /ENOENT.*\n$/,
     });

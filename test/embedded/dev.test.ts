@@ -1,22 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { collectOutput } from '../support/output.js';
-import { freshDataDirectory, temporaryDirectory } from '../support/stores.js';
+import { freshDataDirectory } from '../support/stores.js';
 import { until } from '../support/until.js';
+import { copyProject } from './project-copy.js';
 
-const copy = await temporaryDirectory(t);
-for (const name of ['db', 'generated', 'handlers', 'scripts', 'openapi.yaml', 'package.json'])
-  await cp(name, join(copy, name), { recursive: true });
-await symlink(join(process.cwd(), 'node_modules'), join(copy, 'node_modules'));
+const NAMES = ['db', 'generated', 'handlers', 'scripts', 'openapi.yaml', 'package.json'];
+const { directory, replaceIn } = await copyProject(t, NAMES);
 
 /** Runs `npm run dev` in the copy, without npm. */
 async function startDev(t: Test) {
   const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, ['--import', 'tsx', 'scripts/dev.ts'], {
-    cwd: copy,
+    cwd: directory,
     env: { PATH, HOME, LOG_LEVEL: 'warn', PORT: '0', OPS_PORT: '0', DATA_DIR: await freshDataDirectory(t) },
   });
   t.teardown(() => child.kill('SIGKILL'));
@@ -25,40 +22,27 @@ async function startDev(t: Test) {
     child,
     output,
     /** Sends a GET to the service that was started last. Returns undefined if it does not respond. */
-    async get(server: 'API' | 'Operations', path: string): Promise<unknown> {
+    async get(server: 'API' | 'Operations', path: string) {
       const [, base] = [...output().matchAll(new RegExp(`${server} +(http://[\\d.:]+)`, 'g'))].at(-1) ?? [];
       return fetch(`${base}${path}`).then(
-        (response) => response.json(),
+        async (response) => (await response.json()) as { status?: string; info: { title: string } },
         () => undefined,
       );
     },
   };
 }
 
-/** Replaces text in a file of the copy. */
-async function replaceIn(file: string, from: string, to: string): Promise<void> {
-  const path = join(copy, file);
-  const before = await readFile(path, 'utf8');
-  if (!before.includes(from)) throw new Error(`${file} does not contain ${from}`);
-  await writeFile(path, before.replace(from, to));
-}
-
-interface Document {
-  info: { title: string };
-}
-
 t.test('dev restarts the service after changes, and ends it when its terminal closes', async (t) => {
   const { child, output, get } = await startDev(t);
-  await until(async () => (await get('API', '/openapi.json')) !== undefined);
+  const untilTitled = (title: string) => until(async () => (await get('API', '/openapi.json'))?.info.title === title);
+  await untilTitled('Social posting service');
 
   await replaceIn('openapi.yaml', 'title: Social posting service', 'title: Another title');
-  await until(
-    async () => ((await get('API', '/openapi.json')) as Document | undefined)?.info.title === 'Another title',
-  );
+  await untilTitled('Another title');
   t.match(output(), /^Wrote generated\/openapi\.json\b.*\.$/m);
 
   await replaceIn('handlers/http/ops.ts', "{ status: 'ok' }", "{ status: 'changed' }");
-  const isChanged = async () => JSON.stringify(await get('Operations', '/livez')) === '{"status":"changed"}';
+  const isChanged = async () => (await get('Operations', '/livez'))?.status === 'changed';
   await until(isChanged);
 
   await replaceIn('handlers/http/ops.ts', 'export function', 'export export function');
