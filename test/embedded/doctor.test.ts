@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -21,12 +21,15 @@ const SECRET = '6b1f0e9ad27c4835be04c7f9125d8a63';
 
 /** Starts an operations server that sends this response to every request, and returns its port. */
 async function startOpsServer(t: Test, status: number, body: string): Promise<string> {
-  return String(
-    await listen(
-      t,
-      createServer((_, response) => void response.writeHead(status).end(body)),
-    ),
-  );
+  const server = createServer((_, response) => void response.writeHead(status).end(body));
+  return String(await listen(t, server));
+}
+
+/** Runs the command, expects its exit code and some of its rows, and returns its output. */
+async function expectRows(t: Test, environment: NodeJS.ProcessEnv, code: number, rows: Record<string, object>) {
+  const found = await runDoctor(t, environment);
+  t.match(found, { code, rows }, found.output);
+  return found.output;
 }
 
 t.test('finds nothing wrong beside a running service', async (t) => {
@@ -36,9 +39,11 @@ t.test('finds nothing wrong beside a running service', async (t) => {
   t.equal(code, 0, output);
   t.match(output, /^check +result +detail\n/);
   t.match(output, /^0 failed, 0 warnings\. To check the contents of the stores: npm run verify\n$/m);
-  t.match(rows['/livez'], row('ok', /: ok, \d+ ms$/));
-  t.match(rows['/readyz'], row('ok', /: ok, \d+ ms$/));
-  t.match(rows.DATA_DIR, row('ok', /mode \d+, owner \d+$/));
+  t.match(rows, {
+    '/livez': row('ok', /: ok, \d+ ms$/),
+    '/readyz': row('ok', /: ok, \d+ ms$/),
+    DATA_DIR: row('ok', /mode \d+, owner \d+$/),
+  });
   if (!onServices)
     t.match(rows['embedded database'], row('skipped', new RegExp(`^not opened: process ${process.pid} uses it`)));
 });
@@ -47,21 +52,21 @@ t.test('changes nothing in a data directory that no service uses', async (t) => 
   const DATA_DIR = await freshDataDirectory(t);
   const list = () => readdir(DATA_DIR, { recursive: true }).then((names) => names.sort());
   const before = await list();
-  const { code, rows } = await runDoctor(t, { DATA_DIR });
-  t.equal(code, 0);
-  t.match(rows['embedded database'], row('skipped', /^not opened; no service uses it/));
-  t.match(rows['images in DATA_DIR'], row('ok', /readable and writable/));
-  t.match(rows['images installation'], row('skipped', /installation in PostgreSQL is not known/));
+  await expectRows(t, { DATA_DIR }, 0, {
+    'embedded database': row('skipped', /^not opened; no service uses it/),
+    'images in DATA_DIR': row('ok', /readable and writable/),
+    'images installation': row('skipped', /installation in PostgreSQL is not known/),
+  });
   t.same(await list(), before);
 });
 
 t.test('accepts a data directory that the first start will create', async (t) => {
   const DATA_DIR = join(await temporaryDirectory(t), 'new', 'data');
-  const { code, rows } = await runDoctor(t, { DATA_DIR });
-  t.equal(code, 0);
-  t.match(rows.DATA_DIR, row('ok', /the first start creates it$/));
-  t.match(rows['embedded database'], row('ok', /the first start creates it$/));
-  t.match(rows.TOKEN_KEYS, row('ok', /the first start generates a key/));
+  await expectRows(t, { DATA_DIR }, 0, {
+    DATA_DIR: row('ok', /the first start creates it$/),
+    'embedded database': row('ok', /the first start creates it$/),
+    TOKEN_KEYS: row('ok', /the first start generates a key/),
+  });
 });
 
 t.test('reports every invalid variable as the service does, and misspelled ones', async (t) => {
@@ -91,23 +96,19 @@ t.test('exits with 2 for wrong usage', async (t) => {
 t.test('warns of settings that are valid but probably wrong', async (t) => {
   const DATA_DIR = await freshDataDirectory(t);
   const keys = `new:${SECRET},old:${SECRET.replace('6', '7')}`;
-  const { code, output, rows } = await runDoctor(t, {
-    DATA_DIR,
-    TOKEN_KEYS: keys,
-    PUBLIC_URL: 'https://social.example',
-    TOKEN_TTL: '99999999',
+  const environment = { DATA_DIR, TOKEN_KEYS: keys, PUBLIC_URL: 'https://social.example', TOKEN_TTL: '99999999' };
+  const output = await expectRows(t, environment, 0, {
+    configuration: row('warning', /^TOKEN_TTL is longer than a year/),
+    TOKEN_KEYS: row('ok', /^2 key\(s\), new signs$/),
+    PUBLIC_URL: row('warning', /TRUST_PROXY is not set/),
   });
-  t.equal(code, 0);
-  t.match(rows.configuration, row('warning', /^TOKEN_TTL is longer than a year/));
-  t.match(rows.TOKEN_KEYS, row('ok', /^2 key\(s\), new signs$/));
-  t.match(rows.PUBLIC_URL, row('warning', /TRUST_PROXY is not set/));
   t.notMatch(output, SECRET);
 
   await writeFile(join(DATA_DIR, 'token-keys'), 'one:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n');
-  const other = await runDoctor(t, { DATA_DIR, TRUST_PROXY: '10.0.0.1' });
-  t.equal(other.code, 1);
-  t.match(other.rows.PUBLIC_URL, row('warning', /is not https, but TRUST_PROXY is set/));
-  t.match(other.rows.TOKEN_KEYS, row('failed', /\/token-keys: the secret of key 1 /));
+  await expectRows(t, { DATA_DIR, TRUST_PROXY: '10.0.0.1' }, 1, {
+    PUBLIC_URL: row('warning', /is not https, but TRUST_PROXY is set/),
+    TOKEN_KEYS: row('failed', /\/token-keys: the secret of key 1 /),
+  });
 });
 
 t.test('warns of more processes than cores', async (t) => {
@@ -124,36 +125,31 @@ t.test('warns of more processes than cores', async (t) => {
 t.test('reports problems of the data directory', async (t) => {
   const DATA_DIR = await freshDataDirectory(t);
   await chmod(DATA_DIR, 0o777);
-  t.match((await runDoctor(t, { DATA_DIR })).rows.DATA_DIR, row('warning', /mode 777.*other users can change it/));
+  await expectRows(t, { DATA_DIR }, 0, { DATA_DIR: row('warning', /mode 777.*other users can change it/) });
   await mkdir(join(DATA_DIR, 'restoring'));
-  t.match((await runDoctor(t, { DATA_DIR })).rows.DATA_DIR, row('failed', /unfinished restore/));
-  const file = join(DATA_DIR, 'lock');
-  const { code, rows } = await runDoctor(t, { DATA_DIR: join(file, 'data') });
-  t.equal(code, 1);
-  t.match(rows.DATA_DIR, row('failed', /ENOTDIR|EACCES/));
+  await expectRows(t, { DATA_DIR }, 1, { DATA_DIR: row('failed', /unfinished restore/) });
+  const insideFile = join(DATA_DIR, 'lock', 'data');
+  await expectRows(t, { DATA_DIR: insideFile }, 1, { DATA_DIR: row('failed', /ENOTDIR|EACCES/) });
 });
 
 t.test('reports images that cannot be used', async (t) => {
   const DATA_DIR = await temporaryDirectory(t);
   await writeFile(join(DATA_DIR, 'images'), 'not a directory');
-  t.match(
-    (await runDoctor(t, { DATA_DIR })).rows['images in DATA_DIR'],
-    row('failed', /images store is not available/),
-  );
+  await expectRows(t, { DATA_DIR }, 1, { 'images in DATA_DIR': row('failed', /images store is not available/) });
 });
 
 t.test('reports a full disk', { skip: whyNotMountable() }, async (t) => {
-  const low = await runDoctor(t, { DATA_DIR: await mountSmallDisk(t, 500) });
-  t.match(low.rows['free disk space'], row('warning', /^\d+ MiB: nearly full$/));
-  const full = await runDoctor(t, { DATA_DIR: await mountSmallDisk(t, 50) });
-  t.match(full.rows['free disk space'], row('failed', /^\d+ MiB: the service refuses writes below 64 MiB$/));
-  t.equal(full.code, 1);
+  for (const [mebibytes, code, expected] of [
+    [500, 0, row('warning', /^\d+ MiB: nearly full$/)],
+    [50, 1, row('failed', /^\d+ MiB: the service refuses writes below 64 MiB$/)],
+  ] as const)
+    await expectRows(t, { DATA_DIR: await mountSmallDisk(t, mebibytes) }, code, { 'free disk space': expected });
 });
 
 t.test('warns of a data directory of another user', { skip: process.getuid?.() !== 0 && 'needs root' }, async (t) => {
   const DATA_DIR = await temporaryDirectory(t);
-  await promisify(execFile)('chown', ['65534', DATA_DIR]);
-  t.match((await runDoctor(t, { DATA_DIR })).rows.DATA_DIR, row('warning', /owner 65534, but this is user 0/));
+  await chown(DATA_DIR, 65_534, -1);
+  await expectRows(t, { DATA_DIR }, 0, { DATA_DIR: row('warning', /owner 65534, but this is user 0/) });
 });
 
 t.test('warns of a file limit that is too low for the connections and the pools', async (t) => {
@@ -169,11 +165,9 @@ t.test('warns of a file limit that is too low for the connections and the pools'
 t.test('reports a service that is not ready, and a port that serves something else', async (t) => {
   const DATA_DIR = await temporaryDirectory(t);
   const body = JSON.stringify({ status: 'unavailable', stores: { postgres: { ok: true }, graph: { ok: false } } });
-  const unready = await runDoctor(t, { DATA_DIR, OPS_HOST: '0.0.0.0', OPS_PORT: await startOpsServer(t, 503, body) });
-  t.equal(unready.code, 1);
-  t.match(unready.rows['/readyz'], row('failed', /: unavailable, \d+ ms; unavailable: graph$/));
-  const other = await runDoctor(t, { DATA_DIR, OPS_PORT: await startOpsServer(t, 200, '<html>') });
-  t.match(other.rows['/livez'], row('failed', /JSON/));
-  const none = await runDoctor(t, { DATA_DIR, OPS_PORT: '1023' });
-  t.match(none.rows['/livez'], row('skipped', /no service is running$/));
+  const unready = { DATA_DIR, OPS_HOST: '0.0.0.0', OPS_PORT: await startOpsServer(t, 503, body) };
+  await expectRows(t, unready, 1, { '/readyz': row('failed', /: unavailable, \d+ ms; unavailable: graph$/) });
+  const other = { DATA_DIR, OPS_PORT: await startOpsServer(t, 200, '<html>') };
+  await expectRows(t, other, 1, { '/livez': row('failed', /JSON/) });
+  await expectRows(t, { DATA_DIR, OPS_PORT: '1023' }, 0, { '/livez': row('skipped', /no service is running$/) });
 });

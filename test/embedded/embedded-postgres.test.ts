@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { subscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -234,67 +234,52 @@ t.test('/readyz reports an unavailable database, and no new one is created', nee
   t.same((await user.send('GET', '/posts')).body, [post]);
 });
 
-/** Returns the hash of each file below a directory, or 'directory' for a directory, by path. */
-async function snapshot(root: string): Promise<Record<string, string>> {
+/** Returns the hash of each file, or 'directory', by path. Covers the database of a data directory only. */
+async function snapshot(dataDir: string): Promise<Record<string, string>> {
   const files: Record<string, string> = {};
-  for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
+  for (const entry of await readdir(dataDir, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
-    files[path] = entry.isFile()
-      ? createHash('sha256')
-          .update(await readFile(path))
-          .digest('hex')
-      : 'directory';
+    if (!path.startsWith(join(dataDir, 'postgres'))) continue;
+    files[path] = entry.isFile() ? hash('sha256', await readFile(path)) : 'directory';
   }
   return files;
 }
-
-/** Functions that damage a database directory, each with the resulting error message. */
-const DAMAGES: Record<string, { damage(postgres: string): Promise<unknown>; message: RegExp }> = {
-  'an empty directory': {
-    damage: (postgres) => rm(postgres, { recursive: true }).then(() => mkdir(postgres)),
-    message: /PG_VERSION is missing/,
-  },
-  'a file in its place': {
-    damage: (postgres) => rm(postgres, { recursive: true }).then(() => writeFile(postgres, 'a file')),
-    message: /no such directory/,
-  },
-  'no PG_VERSION': { damage: (postgres) => rm(join(postgres, 'PG_VERSION')), message: /PG_VERSION is missing/ },
-  'another version': {
-    damage: (postgres) => writeFile(join(postgres, 'PG_VERSION'), '16\n'),
-    message: /PG_VERSION is "16", but this is PostgreSQL 18/,
-  },
-  'a truncated pg_control': {
-    damage: (postgres) => truncate(join(postgres, 'global/pg_control'), 100),
-    message: /pg_control/,
-  },
-  'a pg_control with other bytes': {
-    damage: (postgres) => writeFile(join(postgres, 'global/pg_control'), randomBytes(8192)),
-    message: /pg_control|control file|database files are incompatible/,
-  },
-  'no pg_control': { damage: (postgres) => rm(join(postgres, 'global/pg_control')), message: /pg_control/ },
-  'no write-ahead log': { damage: removeWal, message: /checkpoint record/ },
-};
 
 async function removeWal(postgres: string): Promise<void> {
   const log = join(postgres, 'pg_wal');
   for (const name of await readdir(log)) if (/^[0-9A-F]{24}$/.test(name)) await rm(join(log, name));
 }
 
-for (const [name, { damage, message }] of Object.entries(DAMAGES)) {
-  t.test(
-    `a start on a damaged directory fails with one line and changes nothing: ${name}`,
-    needsEmbedded,
-    async (t) => {
-      const DATA_DIR = await freshDataDirectory(t);
-      const postgres = join(DATA_DIR, 'postgres');
-      await damage(postgres);
-      const before = name === 'a file in its place' ? {} : await snapshot(postgres);
-      const { code, output } = await startAndFail(t, { DATA_DIR });
-      t.equal(code, 1);
-      t.match(output, /^The database in [^\n]+ cannot be opened: [^\n]+ restore a backup [^\n]+\n$/);
-      t.match(output, message);
-      if (name === 'a file in its place') t.equal(await readFile(postgres, 'utf8'), 'a file');
-      else t.same(await snapshot(postgres), before);
-    },
-  );
+const replaceBy = async (postgres: string, create: (path: string) => Promise<unknown>) => {
+  await rm(postgres, { recursive: true });
+  await create(postgres);
+};
+
+/** Ways in which a database directory can be damaged, each with the resulting error message. */
+const DAMAGES: [name: string, damage: (postgres: string) => Promise<unknown>, message: RegExp][] = [
+  ['an empty directory', (postgres) => replaceBy(postgres, mkdir), /PG_VERSION is missing/],
+  ['a file in its place', (postgres) => replaceBy(postgres, (path) => writeFile(path, '')), /no such directory/],
+  ['no PG_VERSION', (postgres) => rm(join(postgres, 'PG_VERSION')), /PG_VERSION is missing/],
+  ['another version', (postgres) => writeFile(join(postgres, 'PG_VERSION'), '16\n'), /PG_VERSION is "16", but this is/],
+  ['a truncated pg_control', (postgres) => truncate(join(postgres, 'global/pg_control'), 100), /pg_control/],
+  [
+    'a pg_control with other bytes',
+    (postgres) => writeFile(join(postgres, 'global/pg_control'), randomBytes(8192)),
+    /pg_control|control file|database files are incompatible/,
+  ],
+  ['no pg_control', (postgres) => rm(join(postgres, 'global/pg_control')), /pg_control/],
+  ['no write-ahead log', removeWal, /checkpoint record/],
+];
+
+for (const [name, damage, message] of DAMAGES) {
+  t.test(`a start on a damaged directory fails in one line and changes nothing: ${name}`, needsEmbedded, async (t) => {
+    const DATA_DIR = await freshDataDirectory(t);
+    await damage(join(DATA_DIR, 'postgres'));
+    const before = await snapshot(DATA_DIR);
+    const { code, output } = await startAndFail(t, { DATA_DIR });
+    t.equal(code, 1);
+    t.match(output, /^The database in [^\n]+ cannot be opened: [^\n]+ restore a backup [^\n]+\n$/);
+    t.match(output, message);
+    t.same(await snapshot(DATA_DIR), before);
+  });
 }
