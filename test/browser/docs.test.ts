@@ -1,9 +1,15 @@
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { contract } from '../../scripts/contract-test/document.js';
+import { document } from '../../scripts/contract-test/document.js';
 import { samples } from '../../scripts/contract-test/images.js';
 import { findAccessibilityProblems, launchBrowser, needsBrowser } from '../support/browser.js';
 import { PASSWORD, startTestService } from '../support/service.js';
+
+const operations: { operationId: string; tags: [string] }[] = Object.values(document.paths).flatMap((item) =>
+  Object.values(item as object).filter((operation) => operation.operationId),
+);
+/** The tag of each operation, which is part of its anchor in the page. */
+const tagOf = Object.fromEntries(operations.map(({ operationId, tags: [tag] }) => [operationId, tag]));
 
 if (needsBrowser.skip) t.pass('the explorer in a browser', needsBrowser);
 else await testExplorer();
@@ -11,8 +17,6 @@ else await testExplorer();
 async function testExplorer() {
   const service = await startTestService(t);
   const browser = await launchBrowser(t);
-  const tagOf = await readTags(service.url);
-  const tags = [...new Set(Object.values(tagOf))];
   /** Errors and forbidden requests of all pages, which the last test checks. */
   const violations: string[] = [];
 
@@ -99,9 +103,9 @@ async function testExplorer() {
 
   t.test('shows every operation of the contract, and links to each tag', async (t) => {
     const page = await openExplorer(t);
-    for (const { id } of contract) t.equal(await block(page, id).count(), 1, id);
-    t.equal(await page.locator('.opblock').count(), contract.length);
-    for (const tag of tags) {
+    for (const { operationId } of operations) t.equal(await block(page, operationId).count(), 1, operationId);
+    t.equal(await page.locator('.opblock').count(), operations.length);
+    for (const tag of new Set(Object.values(tagOf))) {
       await page.getByRole('navigation').getByRole('link', { name: tag, exact: true }).click();
       const top = `document.querySelector('#operations-tag-${tag}').getBoundingClientRect().top`;
       await until(page, `${top} >= 0 && ${top} < innerHeight`);
@@ -265,14 +269,11 @@ async function testExplorer() {
     await block(page, 'createPost').locator('.headers-fold summary').first().click();
     await page.locator('.introduction summary').click();
     await page.locator('#schemas').getByRole('button', { name: 'Registration' }).click();
-    for (const viewport of [
-      { width: 1280, height: 900 },
-      { width: 390, height: 844 },
-    ]) {
-      await page.setViewportSize(viewport);
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 900 });
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
-        t.same(await findAccessibilityProblems(page), [], `${viewport.width} pixels, ${colorScheme}`);
+        t.same(await findAccessibilityProblems(page), [], `${width} pixels, ${colorScheme}`);
       }
     }
     await openDialog(page);
@@ -284,14 +285,8 @@ async function testExplorer() {
     for (const id of ['register', 'createPost', 'updateProfile', 'listPosts']) await unfold(page, id);
     t.equal(await page.evaluate('document.documentElement.scrollWidth'), 390);
     t.equal(await page.locator('.response-col_links').locator('visible=true').count(), 0, 'links are for programs');
-    const listing = block(page, 'listPosts');
-    await listing.locator('.headers-fold summary').first().click();
-    await listing.locator('.headers-fold td').first().waitFor();
-    const color = `getComputedStyle(document.querySelector('.headers-fold[open] td')).color`;
-    t.equal(await page.evaluate(color), 'rgb(228, 230, 230)', 'light on dark');
     const background = 'getComputedStyle(document.documentElement).backgroundColor';
     const dark = await page.evaluate(background);
-    t.equal(dark, 'rgb(28, 32, 34)');
     await page.emulateMedia({ colorScheme: 'light' });
     await until(page, `${background} !== '${dark}'`);
   });
@@ -304,16 +299,4 @@ async function testExplorer() {
 /** Polls an expression every frame until it holds. The page's policy forbids Playwright's `waitForFunction`, which uses eval. */
 async function until(page: Page, expression: string): Promise<void> {
   while (!(await page.evaluate(expression))) await page.evaluate('new Promise(requestAnimationFrame)');
-}
-
-/** Returns the tag of each operation, which is part of its anchor in the page. */
-async function readTags(url: string): Promise<Record<string, string>> {
-  const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
-    paths: Record<string, Record<string, { operationId?: string; tags?: [string] }>>;
-  };
-  return Object.fromEntries(
-    Object.values(paths)
-      .flatMap((item) => Object.values(item))
-      .flatMap(({ operationId, tags: [tag] = [''] }) => (operationId ? [[operationId, tag]] : [])),
-  );
 }
