@@ -27,18 +27,13 @@ const rules: Rule[] = parse(read('alerts.yaml')).groups.flatMap((group: { rules:
 /** Metrics of Prometheus and of blackbox_exporter. */
 const FOREIGN = /^(up$|probe_)/;
 
+const needsPromtool = needsProgram('promtool', 'prometheus');
+
 const promtool = (...args: string[]) => promisify(execFile)('promtool', args, { cwd: DIRECTORY });
 
-t.test(
-  'Prometheus accepts its configuration and the alert rules',
-  needsProgram('promtool', 'prometheus'),
-  async (t) => {
-    t.match((await promtool('check', 'config', 'prometheus.yaml')).stdout, 'SUCCESS: 1 rule files found');
-    t.match((await promtool('check', 'rules', 'alerts.yaml')).stdout, `SUCCESS: ${rules.length} rules found`);
-  },
-);
-
-t.test('the unit tests of the alert rules pass', needsProgram('promtool', 'prometheus'), async (t) => {
+t.test('promtool accepts the configuration and the alerts, whose tests pass', needsPromtool, async (t) => {
+  t.match((await promtool('check', 'config', 'prometheus.yaml')).stdout, 'SUCCESS: 1 rule files found');
+  t.match((await promtool('check', 'rules', 'alerts.yaml')).stdout, `SUCCESS: ${rules.length} rules found`);
   t.match((await promtool('test', 'rules', 'alerts.test.yaml')).stdout, 'SUCCESS');
 });
 
@@ -47,26 +42,18 @@ t.test('every alert is tested, with each severity', async (t) => {
     parse(read('alerts.test.yaml')).tests;
   const cases = tests.flatMap((test) => test.alert_rule_test);
   for (const { alert, labels } of rules) {
-    const own = cases.filter(({ alertname }) => alertname === alert);
-    const fires = own.some(({ exp_alerts }) =>
-      exp_alerts?.some((each) => each.exp_labels.severity === labels.severity),
-    );
-    t.ok(fires, `${alert} fires as ${labels.severity}`);
-    t.ok(
-      own.some(({ exp_alerts }) => exp_alerts === undefined),
-      `${alert} does not always fire`,
-    );
+    const expected = cases.filter(({ alertname }) => alertname === alert).map(({ exp_alerts }) => exp_alerts);
+    const severities = expected.flatMap((alerts = []) => alerts.map(({ exp_labels }) => exp_labels.severity));
+    t.ok(severities.includes(labels.severity), `${alert} fires as ${labels.severity}`);
+    t.ok(expected.includes(undefined), `${alert} does not always fire`);
   }
 });
 
-t.test('every alert has a severity, texts, and a paragraph of the runbook', async (t) => {
-  const anchors = [...readFileSync('.github/RUNBOOK.md', 'utf8').matchAll(/^##+ (.+)$/gm)].map(
-    ([, title = '']) => `.github/RUNBOOK.md#${title.toLowerCase().replaceAll(' ', '-')}`,
-  );
+t.test('every alert has a severity and texts', async (t) => {
   for (const { alert, labels, annotations } of rules) {
     t.ok(['critical', 'warning'].includes(labels.severity ?? ''), alert);
     t.same(Object.keys(annotations), ['summary', 'description', 'runbook_url'], alert);
-    t.ok(anchors.includes(annotations.runbook_url ?? ''), `${alert}: ${annotations.runbook_url}`);
+    t.match(annotations.runbook_url, '#', alert);
   }
 });
 

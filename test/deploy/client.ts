@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { connect } from 'node:http2';
+import { connect, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from 'node:http2';
 import { Agent } from 'node:https';
+import { buffer } from 'node:stream/consumers';
 import type { Test } from 'tap';
 import { encodeBody } from '../../scripts/contract-test/exchange.js';
 import { type HttpOptions, sendByHttp } from '../support/http.js';
@@ -30,29 +32,24 @@ export async function sendByHttp2(
   options: ProxiedRequest = {},
 ): Promise<TestResponse> {
   const session = connect(topology.url, { ca: await readFile(topology.certificate) });
-  const { type, body } = await encodeBody(options);
+  // A request that fails with its connection throws the error.
+  session.on('error', () => undefined);
   try {
-    return await new Promise((resolve, reject) => {
-      session.on('error', reject);
-      const stream = session.request({
-        ':method': method,
-        ':path': path,
-        ...(options.token !== undefined && { authorization: `Bearer ${options.token}` }),
-        ...(type !== undefined && { 'content-type': type }),
-      });
-      const headers = new Headers();
-      const chunks: Buffer[] = [];
-      let status = 0;
-      stream.on('error', reject);
-      stream.on('response', ({ ':status': received, ...fields }) => {
-        status = received ?? 0;
-        for (const [name, value] of Object.entries(fields))
-          for (const item of [value ?? []].flat()) headers.append(name, String(item));
-      });
-      stream.on('data', (chunk) => chunks.push(chunk));
-      stream.on('end', () => resolve(toTestResponse(status, headers, Buffer.concat(chunks))));
-      stream.end(body);
+    const { type, body } = await encodeBody(options);
+    const stream = session.request({
+      ':method': method,
+      ':path': path,
+      ...(options.token !== undefined && { authorization: `Bearer ${options.token}` }),
+      ...(type !== undefined && { 'content-type': type }),
     });
+    stream.end(body);
+    const [{ ':status': status, ...fields }] = (await once(stream, 'response')) as [
+      IncomingHttpHeaders & IncomingHttpStatusHeader,
+    ];
+    const headers = new Headers();
+    for (const [name, value] of Object.entries(fields))
+      for (const item of [value ?? []].flat()) headers.append(name, String(item));
+    return toTestResponse(Number(status), headers, await buffer(stream));
   } finally {
     session.close();
   }

@@ -66,10 +66,7 @@ export async function buildImage(t: Test): Promise<Containers> {
     await writeFile(join(directory, name), text);
     return join(directory, name);
   };
-  const environment = {
-    ...process.env,
-    CONTAINERS_CONF: await file('containers.conf', CONFIGURATION),
-  };
+  const environment = { ...process.env, CONTAINERS_CONF: await file('containers.conf', CONFIGURATION) };
   let image = process.env.TEST_IMAGE;
   if (!image) {
     const storage = `[storage]\ndriver = "overlay"\ngraphroot = "${directory}/storage"\nrunroot = "${directory}/run"\n`;
