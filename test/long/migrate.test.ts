@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import { migrations } from '../../db/postgres/migrations/index.js';
-import { runCommand, spawnService } from '../support/processes.js';
+import { runCommand, spawnService, untilListening } from '../support/processes.js';
 import { startTestService } from '../support/service.js';
 import {
   emptyGraph,
@@ -25,19 +24,28 @@ t.test('prints each migration that it applies, and applies it once', async (t) =
   t.equal((await service.createUser()).id, 1);
 });
 
-t.test('reports a data directory in use or a bad variable in one line', async (t) => {
+t.test('reports in one line a data directory in use, a bad variable or an unavailable server', async (t) => {
   const DATA_DIR = await freshDataDirectory(t);
   const running = await startTestService(t, { DATA_DIR });
-  for (const [environment, line] of [
+  const unavailable = {
+    DATA_DIR: await temporaryDirectory(t),
+    DATABASE_URL: 'postgres://somebody:Secret-Word@127.0.0.1:9/none',
+    TOKEN_KEYS: 'one:4c1d9e7b03f86a52e0b7d4916fc3a825',
+    LOG_LEVEL: 'silent',
+  };
+  const refused: [environment: NodeJS.ProcessEnv, line: RegExp][] = [
     [
       { DATA_DIR },
       /^\S+ is in use by process \d+ of this service: stop it first, or set DATA_DIR to another directory\n$/,
     ],
     [{ DATA_DIR, TOKEN_TTL: 'soon' }, /^TOKEN_TTL: [^\n]+\n$/],
-  ] as const) {
+    [unavailable, /^The postgres store is not available[^\n]*\n$/],
+  ];
+  for (const [environment, line] of refused) {
     const { code, output } = await migrate(t, environment);
     t.equal(code, 1);
     t.match(output, line);
+    t.notMatch(output, 'Secret-Word');
   }
   await running.stop();
 });
@@ -82,26 +90,7 @@ t.test('ten concurrent migrations of empty servers succeed, and apply each migra
 
 t.test('ten concurrent starts on empty servers succeed', needsServers, async (t) => {
   const stores = await storesWithoutSchema(t);
-  const services = Array.from({ length: 10 }, () => spawnService(t, stores));
-  for (const { child, output } of services) {
-    while (child.exitCode === null && !/Data +\S+\n/.test(output()))
-      await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
-    t.match(output(), /API +http/);
-  }
+  const services = await Promise.all(Array.from({ length: 10 }, () => untilListening(spawnService(t, stores))));
   await expectMigrated(t, stores);
-  const ends = services.map(async ({ child }) => {
-    child.kill('SIGTERM');
-    const [code] = await once(child, 'exit');
-    return code;
-  });
-  t.same(await Promise.all(ends), Array(10).fill(0));
-});
-
-t.test('reports an unavailable server in one line, without its password', needsServers, async (t) => {
-  const stores = await freshStores(t);
-  const unavailable = { ...stores, DATABASE_URL: 'postgres://somebody:Secret-Word@127.0.0.1:9/none' };
-  const { code, output } = await migrate(t, { ...unavailable, LOG_LEVEL: 'silent' });
-  t.equal(code, 1);
-  t.match(output, /^The postgres store is not available[^\n]*\n$/);
-  t.notMatch(output, 'Secret-Word');
+  t.same(await Promise.all(services.map(({ end }) => end('SIGTERM'))), Array(10).fill(0));
 });

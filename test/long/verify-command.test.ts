@@ -96,23 +96,21 @@ t.test('changes nothing in stores of different installations', async (t) => {
 });
 
 t.test('prints one line if it cannot run', async (t) => {
-  const nothing = await runVerify([], { DATA_DIR: await temporaryDirectory(t) });
-  t.same(nothing, {
-    code: 2,
-    stdout: '',
-    stderr: 'These stores are not set up: start the service first\n',
-  });
-  const wrong = await runVerify(['--mend']);
-  t.same([wrong.code, wrong.stdout], [2, '']);
-  t.match(wrong.stderr, /^Unknown option '--mend'.*\n$/);
-  const unavailable = await runVerify([], {
-    DATA_DIR: await temporaryDirectory(t),
+  const unavailable = {
     DATABASE_URL: 'postgres://somebody:hush@127.0.0.1:1/nowhere',
     TOKEN_KEYS: 'one:4c1d9e7b03f86a52e0b7d4916fc3a825',
-  });
-  t.same([unavailable.code, unavailable.stdout], [2, '']);
-  t.match(unavailable.stderr, /The postgres store is not available.*\n$/);
-  t.notMatch(unavailable.stderr, /hush/);
+  };
+  const refused: [options: string[], variables: NodeJS.ProcessEnv, line: RegExp][] = [
+    [[], {}, /^These stores are not set up: start the service first\n$/],
+    [['--mend'], {}, /^Unknown option '--mend'.*\n$/],
+    [[], unavailable, /The postgres store is not available.*\n$/],
+  ];
+  for (const [options, variables, line] of refused) {
+    const { code, stdout, stderr } = await runVerify(options, { DATA_DIR: await temporaryDirectory(t), ...variables });
+    t.same([code, stdout], [2, '']);
+    t.match(stderr, line);
+    t.notMatch(stderr, /hush/);
+  }
 });
 
 const needsEmbedded = { skip: onServices && 'real servers allow several processes' };

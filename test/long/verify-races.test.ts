@@ -1,4 +1,4 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { deletePost } from '../../db/posts.js';
 import type { Stores } from '../../db/stores.js';
 import { verify } from '../../scripts/verify/verify.js';
@@ -12,6 +12,7 @@ import {
   verifyStores,
 } from '../support/inconsistencies.js';
 import { picture } from '../support/picture.js';
+import { repeatUntilSettled } from '../support/races.js';
 import { befriend, createPost, PASSWORD, startTestService, type TestUser } from '../support/service.js';
 import { silentLog } from '../support/stores.js';
 
@@ -42,30 +43,31 @@ t.test('accepts changes between two reads', async (t) => {
       return result;
     };
   };
-  const withBulkAccess = (changes: Partial<typeof graph.bulk>): Stores => ({
-    ...stores,
-    graph: { ...graph, bulk: { ...graph.bulk, ...changes } },
-  });
+  const removePost = async (id: number) => outbox.deliver((await deletePost(db, ada, id)) ?? []);
+  /** Verifies the stores with some of their functions replaced, and expects no finding. */
+  async function expectNoFinding(t: Test, bulk: Partial<typeof graph.bulk>, ofImages: Partial<typeof images> = {}) {
+    const changed: Stores = {
+      ...stores,
+      graph: { ...graph, bulk: { ...graph.bulk, ...bulk } },
+      images: { ...images, ...ofImages },
+    };
+    t.same(findingsByRule(await verify(changed, { repair: true, log: silentLog })), {});
+  }
 
   t.test('an account is deleted after its node was read', async (t) => {
     const deleted = await account();
     await graph.like([{ person: deleted, post: kept.id }]);
     const personIds = followedBy(graph.bulk.personIds, () => deleteAccount(deleted));
-    t.same(findingsByRule(await verify(withBulkAccess({ personIds }), { repair: true, log: silentLog })), {});
-    t.same(
-      await db.selectFrom('accounts').select('id').where('id', '=', deleted).execute(),
-      [],
-      'the account was deleted',
-    );
+    await expectNoFinding(t, { personIds });
+    const accounts = await db.selectFrom('accounts').select('id').where('id', '=', deleted).execute();
+    t.same(accounts, [], 'the account was deleted');
   });
 
   t.test('a post is deleted after its node was read', async (t) => {
     const deleted = await post(ada);
     await graph.like([{ person: ben, post: deleted }]);
-    const postIds = followedBy(graph.bulk.postIds, async () =>
-      outbox.deliver((await deletePost(db, ada, deleted)) ?? []),
-    );
-    t.same(findingsByRule(await verify(withBulkAccess({ postIds }), { repair: true, log: silentLog })), {});
+    const postIds = followedBy(graph.bulk.postIds, () => removePost(deleted));
+    await expectNoFinding(t, { postIds });
   });
 
   t.test('a missing node is created, or its account deleted, before the second read', needsNodes, async (t) => {
@@ -83,37 +85,31 @@ t.test('accepts changes between two reads', async (t) => {
         }
         return ids;
       };
-      t.same(findingsByRule(await verify(withBulkAccess({ personIds }), { repair: true, log: silentLog })), {});
+      await expectNoFinding(t, { personIds });
       if (!isDeleted) await deleteAccount(id);
     }
   });
 
   t.test('an image is removed after it was listed', async (t) => {
     const { id } = await postWithImage(ada);
+    const remove = once(() => removePost(id));
     const list = async function* () {
       for await (const name of images.list()) {
         yield name;
         await remove();
       }
     };
-    const remove = once(async () => outbox.deliver((await deletePost(db, ada, id)) ?? []));
-    t.same(
-      findingsByRule(await verify({ ...stores, images: { ...images, list } }, { repair: true, log: silentLog })),
-      {},
-    );
+    await expectNoFinding(t, {}, { list });
   });
 
   t.test('an image is removed after its row was read', async (t) => {
     const { id } = await postWithImage(ada);
-    const remove = once(async () => outbox.deliver((await deletePost(db, ada, id)) ?? []));
+    const remove = once(() => removePost(id));
     const get = async (name: string) => {
       await remove();
       return images.get(name);
     };
-    t.same(
-      findingsByRule(await verify({ ...stores, images: { ...images, get } }, { repair: true, log: silentLog })),
-      {},
-    );
+    await expectNoFinding(t, {}, { get });
   });
 });
 
@@ -142,19 +138,15 @@ t.test('finds no violation under load, and a repair changes nothing', async (t) 
   }
 
   const LIFECYCLES = { concurrent: 4, sequential: 2 };
-  let isRunning = true;
   const lifecycles = Promise.all(
     Array.from({ length: LIFECYCLES.concurrent }, () => repeat(LIFECYCLES.sequential, runLifecycle)),
-  ).finally(() => {
-    isRunning = false;
-  });
+  );
   let rounds = 0;
-  while (isRunning) {
+  await repeatUntilSettled(lifecycles, async () => {
     rounds += 1;
     const verdict = await verifyStores(service.stores, rounds % 2 === 0);
     t.same(findingsByRule(verdict), {}, `round ${rounds}`);
-  }
-  await lifecycles;
+  });
   t.ok(rounds > 2, `${rounds} rounds`);
   t.same(findingsByRule(await verifyStores(service.stores)), {});
 });
