@@ -17,7 +17,6 @@ import {
 } from '../support/moves.js';
 import { picture } from '../support/picture.js';
 import { ONE_LINE, startAndFail } from '../support/processes.js';
-import { createSender } from '../support/requests.js';
 import { startTestService, type TestUser } from '../support/service.js';
 import {
   emptyGraph,
@@ -28,39 +27,46 @@ import {
   temporaryDirectory,
 } from '../support/stores.js';
 
+/** Starts a service that is expected to exit with one line, and returns the line. */
+async function expectRefusedStart(t: Test, environment: NodeJS.ProcessEnv): Promise<string> {
+  const { code, output } = await startAndFail(t, environment);
+  t.equal(code, 1);
+  t.match(output, ONE_LINE);
+  return output;
+}
+
+/** Runs `npm run move`, expects success, and returns the output. */
+async function expectMoved(t: Test, source: NodeJS.ProcessEnv, target: NodeJS.ProcessEnv): Promise<string> {
+  const { code, output } = await runMove(t, source, target);
+  t.equal(code, 0, output);
+  return output;
+}
+
 /**
  * Moves stores, and expects users to see the same on the target, new rows to get new ids, and the source not to start.
  * Returns the output of that start.
  */
 async function expectMove(t: Test, source: NodeJS.ProcessEnv, target: NodeJS.ProcessEnv) {
   const { users, responses } = await fillStores(t, source);
-  const moved = await runMove(t, source, target);
-  t.equal(moved.code, 0, moved.output);
-  t.match(moved.output, /Moved and compared/);
-  const again = await runMove(t, source, target);
-  t.equal(again.code, 0);
-  t.match(again.output, /^Nothing to move/);
-  const refused = await startAndFail(t, source);
-  t.equal(refused.code, 1);
-  t.match(refused.output, ONE_LINE);
+  t.match(await expectMoved(t, source, target), /Moved and compared/);
+  t.match(await expectMoved(t, source, target), /^Nothing to move/);
+  const refusal = await expectRefusedStart(t, source);
 
   const there = await startTestService(t, target);
-  const [ada] = users as [TestUser];
-  const retry = await createSender(t, there.url)('POST', '/posts/create', { token: ada.token, ...KEYED_POST });
+  const [{ token }] = users as [TestUser];
+  const retry = await there.send('POST', '/posts/create', { token, ...KEYED_POST });
   t.equal(retry.status, 201);
   t.strictSame(
     await readAsUsers(t, there.url, users),
     responses,
     'a retry of a request from before the move creates nothing',
   );
-  const post = await createSender(t, there.url)('POST', '/posts/create', {
-    token: ada.token,
-    form: { title: 'New', text: 'here', image: picture() },
-  });
+  const form = { title: 'New', text: 'here', image: picture() };
+  const post = await there.send('POST', '/posts/create', { token, form });
   t.equal(post.status, 201);
   t.equal(post.body.like_count, 0, 'a new post has no likes');
   await there.stop();
-  return refused.output;
+  return refusal;
 }
 
 t.test('moves from one data directory to another', async (t) => {
@@ -108,12 +114,10 @@ t.test('moves only the images or only the graph', needsServers, async (t) => {
   for (const [source, target] of moves) {
     // An earlier move has left its contents in Neo4j.
     if (target === backInNeo4j) await emptyGraph();
-    const moved = await runMove(t, source, target);
-    t.equal(moved.code, 0, moved.output);
-    t.match((await runMove(t, target, target)).output, /^Nothing to move/);
-    const refused = await startAndFail(t, source);
-    t.equal(refused.code, 1, 'the source stores no longer belong together');
-    t.match(refused.output, ONE_LINE);
+    await expectMoved(t, source, target);
+    t.match(await expectMoved(t, target, target), /^Nothing to move/);
+    // The stores of the source no longer belong together.
+    await expectRefusedStart(t, source);
     const there = await startTestService(t, target);
     t.strictSame(await readAsUsers(t, there.url, users), responses);
     await there.stop();
@@ -122,9 +126,10 @@ t.test('moves only the images or only the graph', needsServers, async (t) => {
 
   const abandoned = { ...elsewhere, DATA_DIR: await temporaryDirectory(t) };
   t.equal((await runMove(t, elsewhere, abandoned, (output) => /comparing/.test(output))).code, 'SIGKILL');
-  for (const stores of [elsewhere, abandoned]) t.match((await startAndFail(t, stores)).output, /has not been finished/);
-  t.equal((await runMove(t, elsewhere, elsewhere)).code, 0, 'a move back to the source cancels the unfinished one');
-  t.match((await startAndFail(t, abandoned)).output, /belongs to another PostgreSQL/);
+  for (const stores of [elsewhere, abandoned]) t.match(await expectRefusedStart(t, stores), /has not been finished/);
+  // A move back to the source cancels the unfinished one.
+  await expectMoved(t, elsewhere, elsewhere);
+  t.match(await expectRefusedStart(t, abandoned), /belongs to another PostgreSQL/);
   const there = await startTestService(t, elsewhere);
   t.strictSame(await readAsUsers(t, there.url, users), responses);
 });
@@ -139,8 +144,7 @@ t.test('claims stores of versions without installation markers first', async (t)
     await images.release();
   });
   const target = await embeddedVariables(t);
-  const moved = await runMove(t, source, target);
-  t.equal(moved.code, 0, moved.output);
+  await expectMoved(t, source, target);
   const there = await startTestService(t, target);
   t.equal((await there.send('GET', '/auth/me', { token: ada.token })).status, 200);
 });
@@ -179,12 +183,9 @@ t.test('resumes after being killed repeatedly', async (t) => {
     const ended = await runMove(t, source, target, (output) => output.split('\n').length > lines);
     t.equal(ended.code, 'SIGKILL', ended.output);
   }
-  const refused = await startAndFail(t, target);
-  t.equal(refused.code, 1, 'no service starts on an incomplete target');
-  t.match(refused.output, /has not been finished/);
+  t.match(await expectRefusedStart(t, target), /has not been finished/, 'no service starts on an incomplete target');
 
-  const moved = await runMove(t, source, target);
-  t.equal(moved.code, 0, moved.output);
+  await expectMoved(t, source, target);
   const there = await startTestService(t, target);
   t.strictSame(await readAsUsers(t, there.url, users), responses);
 });
@@ -214,7 +215,7 @@ t.test('reports differences between source and target, and no service starts on 
   const { code, output } = await runMove(t, source, target);
   t.equal(code, 1);
   for (const difference of Object.keys(corruptions)) t.match(output, new RegExp(`^  ${difference}$`, 'm'));
-  t.match((await startAndFail(t, target)).output, /has not been finished/);
+  t.match(await expectRefusedStart(t, target), /has not been finished/);
 });
 
 t.test('finds relations that differ, and only those', async (t) => {
