@@ -2,8 +2,7 @@ import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import type { Edges } from '../db/graph/index.js';
 import { withPendingImage } from '../db/outbox/pending-images.js';
-import type { Stores } from '../db/stores.js';
-import { type VerifyResult, verify } from '../scripts/verify/verify.js';
+import { verify } from '../scripts/verify/verify.js';
 import { findEdgeProblems } from './support/consistency.js';
 import { countLikes, idsOf } from './support/contents.js';
 import {
@@ -16,27 +15,6 @@ import {
 } from './support/inconsistencies.js';
 import { silentLog } from './support/stores.js';
 
-/** Expects exactly three violations, all of this rule, and that a repair fixes them. */
-async function expectRepaired(t: Test, stores: Stores, rule: string, examples: string[]): Promise<void> {
-  const sorted = (verdict: VerifyResult) => {
-    for (const finding of verdict.findings) finding.examples.sort();
-    return findingsByRule(verdict);
-  };
-  examples.sort();
-  t.same(sorted(await verifyStores(stores)), { [rule]: { found: 3, repaired: 0, examples } }, 'violations are found');
-  t.same(
-    sorted(await verifyStores(stores)),
-    { [rule]: { found: 3, repaired: 0, examples } },
-    'a check without repair changes nothing',
-  );
-  t.same(
-    sorted(await verifyStores(stores, true)),
-    { [rule]: { found: 3, repaired: 3, examples } },
-    'violations are repaired',
-  );
-  t.same(findingsByRule(await verifyStores(stores)), {}, 'nothing is found afterwards');
-}
-
 t.test('findings that a repair fixes', async (t) => {
   const stores = await openStoresWithoutRelay(t);
   const { db, graph, images } = stores;
@@ -48,19 +26,29 @@ t.test('findings that a repair fixes', async (t) => {
   await graph.like([{ person: reader, post: keptPost.id }]);
   await graph.request(user, reader);
   await graph.accept(reader, user);
-  t.same(await verifyStores(stores).then(findingsByRule), {}, 'the stores are consistent at first');
+  t.same(findingsByRule(await verifyStores(stores)), {}, 'the stores are consistent at first');
+
+  /** Expects exactly one violation for each item, all of one rule, and that a repair fixes them. */
+  async function expectRepaired<Item>(t: Test, rule: string, items: Item[], describe: (item: Item) => string = String) {
+    const found = items.length;
+    const examples = items.map(describe).sort();
+    const findings = async (repair: boolean) => {
+      const verdict = await verifyStores(stores, repair);
+      for (const finding of verdict.findings) finding.examples.sort();
+      return findingsByRule(verdict);
+    };
+    for (const when of ['violations are found', 'a check without repair changes nothing'])
+      t.same(await findings(false), { [rule]: { found, repaired: 0, examples } }, when);
+    t.same(await findings(true), { [rule]: { found, repaired: found, examples } }, 'violations are repaired');
+    t.same(await findings(false), {}, 'nothing is found afterwards');
+  }
 
   t.test('users in the graph without an account', async (t) => {
     const ids = await repeat(3, account);
     await graph.like(ids.map((person) => ({ person, post: keptPost.id })));
     for (const id of ids) await graph.request(user, id);
     await db.deleteFrom('accounts').where('id', 'in', ids).execute();
-    await expectRepaired(
-      t,
-      stores,
-      'personHasAccount',
-      ids.map((id) => `person ${id}`),
-    );
+    await expectRepaired(t, 'personHasAccount', ids, (id) => `person ${id}`);
     t.same(await countLikes(graph, [keptPost.id]), [1], 'their likes are also removed');
   });
 
@@ -68,18 +56,13 @@ t.test('findings that a repair fixes', async (t) => {
     const ids = await repeat(3, () => post(user));
     await graph.like(ids.map((post) => ({ person: reader, post })));
     await db.deleteFrom('posts').where('id', 'in', ids).execute();
-    await expectRepaired(
-      t,
-      stores,
-      'postNodeHasPost',
-      ids.map((id) => `post ${id}`),
-    );
+    await expectRepaired(t, 'postNodeHasPost', ids, (id) => `post ${id}`);
     t.same(await countLikes(graph, ids), [0, 0, 0]);
   });
 
   t.test('images that no row references', async (t) => {
     const names = await repeat(3, () => storeImage());
-    await expectRepaired(t, stores, 'imageHasRow', names);
+    await expectRepaired(t, 'imageHasRow', names);
     t.notOk(await images.get(names[0] ?? ''), 'their bytes are removed');
     const image = await images.get(keptPost.image);
     t.ok(image, 'other images are kept');
@@ -92,12 +75,7 @@ t.test('findings that a repair fixes', async (t) => {
     const since = new Date(Date.now() - 3_600_000).toISOString();
     await sql`update outbox set due_at = now() - interval '6 minutes', created_at = ${since}
       where id = any(${idsOf(entries)})`.execute(db);
-    await expectRepaired(
-      t,
-      stores,
-      'onTime',
-      ids.map((name) => `image ${name} since ${since}`),
-    );
+    await expectRepaired(t, 'onTime', ids, (name) => `image ${name} since ${since}`);
     t.notOk(await images.get(ids[0] ?? ''));
   });
 
@@ -106,12 +84,7 @@ t.test('findings that a repair fixes', async (t) => {
     for (const author of accounts) await postWithImage(author);
     await sql`update accounts set stored_bytes = 7, picture_bytes = 3 where id = any(${accounts})`.execute(db);
     // Each image of a post has 5 bytes, and the picture counts 3.
-    await expectRepaired(
-      t,
-      stores,
-      'storedBytes',
-      accounts.map((id) => `account ${id}: 7 instead of 8`),
-    );
+    await expectRepaired(t, 'storedBytes', accounts, (id) => `account ${id}: 7 instead of 8`);
   });
 
   t.test('sequences below the ids in use', async (t) => {
@@ -121,9 +94,7 @@ t.test('findings that a repair fixes', async (t) => {
       `accounts: the last issued id is 1, but ${lastAccount} is in use`,
       `posts: the last issued id is ${lastPost - 1}, but ${lastPost} is in use`,
     ];
-    t.same(findingsByRule(await verifyStores(stores)), { idsAreNew: { found: 2, repaired: 0, examples } });
-    t.same(findingsByRule(await verifyStores(stores, true)), { idsAreNew: { found: 2, repaired: 2, examples } });
-    t.same(findingsByRule(await verifyStores(stores)), {});
+    await expectRepaired(t, 'idsAreNew', examples);
     t.equal(await post(user), lastPost + 1);
   });
 
@@ -139,20 +110,10 @@ t.test('findings that a repair fixes', async (t) => {
   t.test('accounts and posts without nodes', needsNodes, async (t) => {
     const people = await repeat(3, account);
     for (const id of people) await graph.removePerson(id);
-    await expectRepaired(
-      t,
-      stores,
-      'accountHasPerson',
-      people.map((id) => `person ${id}`),
-    );
+    await expectRepaired(t, 'accountHasPerson', people, (id) => `person ${id}`);
     const posts = await repeat(3, () => post(user));
     for (const id of posts) await graph.removePost(id);
-    await expectRepaired(
-      t,
-      stores,
-      'postHasNode',
-      posts.map((id) => `post ${id}`),
-    );
+    await expectRepaired(t, 'postHasNode', posts, (id) => `post ${id}`);
   });
 });
 
@@ -261,22 +222,25 @@ t.test('reports progress', async (t) => {
 });
 
 t.test('the consistency checks of tests find contradicting edges', async (t) => {
-  const problems = (edges: Partial<Edges>) => findEdgeProblems({ friendships: [], requests: [], likes: [], ...edges });
-  const [to2, to1] = [
-    { person: 1, friend: 2 },
+  const [to1, to2] = [
     { person: 2, friend: 1 },
+    { person: 1, friend: 2 },
   ];
-  const [ask2, ask1] = [
-    { from: 1, to: 2 },
+  const [ask1, ask2] = [
     { from: 2, to: 1 },
+    { from: 1, to: 2 },
   ];
   const like = { person: 1, post: 9 };
-  t.same(problems({ friendships: [to2, to1], likes: [like], requests: [{ from: 3, to: 1 }] }), []);
-  t.same(problems({ friendships: [to1] }), ['one-sided friendship: 2 1']);
-  t.same(problems({ friendships: [to1, to2], requests: [ask1] }), ['request between friends: 2 1']);
-  t.same(problems({ requests: [ask1, ask2] }), ['mutual requests: 2 1', 'mutual requests: 1 2']);
-  t.same(problems({ friendships: [to1, to2, to1] }), ['duplicate: 2 1']);
-  t.same(problems({ requests: [ask1, ask1] }), ['duplicate: 2 1']);
-  t.same(problems({ likes: [like, { person: 2, post: 9 }, like] }), ['duplicate: 1 9']);
-  t.match(problems({ friendships: [{ person: 1, friend: 1 }] }), ['related to oneself: 1 1']);
+  const cases: [Partial<Edges>, ...expected: string[]][] = [
+    [{ friendships: [to2, to1], likes: [like], requests: [{ from: 3, to: 1 }] }],
+    [{ friendships: [to1] }, 'one-sided friendship: 2 1'],
+    [{ friendships: [to1, to2], requests: [ask1] }, 'request between friends: 2 1'],
+    [{ requests: [ask1, ask2] }, 'mutual requests: 2 1', 'mutual requests: 1 2'],
+    [{ friendships: [to1, to2, to1] }, 'duplicate: 2 1'],
+    [{ requests: [ask1, ask1] }, 'duplicate: 2 1'],
+    [{ likes: [like, { person: 2, post: 9 }, like] }, 'duplicate: 1 9'],
+    [{ friendships: [{ person: 1, friend: 1 }] }, 'related to oneself: 1 1'],
+  ];
+  for (const [edges, ...expected] of cases)
+    t.same(findEdgeProblems({ friendships: [], requests: [], likes: [], ...edges }), expected);
 });
