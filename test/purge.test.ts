@@ -59,17 +59,8 @@ t.test('a start purges expired sessions and idempotency keys, and no others', as
   t.same(await countRows(stores), [1, 1], 'unexpired ones are kept');
 });
 
-const stores = await openTestStores(t);
-
-t.test('expired sessions and idempotency keys are purged periodically', async (t) => {
-  const purging = startPurging(stores.db, silentLog, { intervalMs: 20 });
-  await untilPurged(stores, await addRows(stores));
-  await untilPurged(stores, await addRows(stores));
-  await purging.stop();
-  t.same(await countRows(stores), [2, 2], 'unexpired ones are kept');
-});
-
-t.test('a failed purge is logged, and the next one succeeds', async (t) => {
+t.test('purges periodically; a failed purge is logged, and the next one succeeds', async (t) => {
+  const stores = await openTestStores(t);
   const { schema } = stores.db;
   const warnings: string[] = [];
   const log = { ...silentLog, warn: (_: object, message: string) => void warnings.push(message) };
@@ -85,4 +76,5 @@ t.test('a failed purge is logged, and the next one succeeds', async (t) => {
   }
   await purging.stop();
   t.equal(new Set(warnings).size, 2, 'no other warning');
+  t.same(await countRows(stores), [2, 2], 'unexpired ones are kept');
 });
