@@ -14,6 +14,9 @@ const { db } = service.stores;
 const WRONG = 'Quiet-Harbour-28!';
 
 const login = (email: string, password: string) => service.send('POST', '/auth/login', { json: { email, password } });
+const update = (token: string, form: Record<string, string>) => service.send('PUT', '/profiles/me', { token, form });
+const deleteAccount = (token: string, password: string) =>
+  service.send('DELETE', '/profiles/me', { token, json: { password } });
 const isAlive = async (token: string) => (await service.send('GET', '/auth/me', { token })).status === 200;
 const currentSession = async (token: string): Promise<string> =>
   (await service.send('GET', '/auth/sessions', { token })).body.find(({ current }: { current: boolean }) => current).id;
@@ -24,8 +27,10 @@ const events = () =>
     .logged()
     .split('\n')
     .filter((line) => line.includes('"security event"'))
-    .map((line) => JSON.parse(line))
-    .map(({ level, time, reqId, msg, ...event }) => event);
+    .map((line) => {
+      const { level, time, reqId, msg, ...event } = JSON.parse(line);
+      return event;
+    });
 
 /** Returns the number of responses with each status. */
 function countByStatus(responses: readonly TestResponse[]): Record<number, number> {
@@ -46,31 +51,21 @@ t.test('failed passwords', async (t) => {
     t.ok(response.headers.has('x-ratelimit-limit'), 'the response also has the rate limit headers');
   };
 
-  t.test(
-    'login, profile update and account deletion share a count of failed passwords and are locked together',
-    async (t) => {
-      const { send, email } = await service.createUser();
-      t.equal((await login(email, WRONG)).status, 401);
-      t.equal((await send('PUT', '/profiles/me', { form: { current_password: WRONG, name: 'x' } })).status, 401);
-      t.equal((await login(email, PASSWORD)).status, 200, 'a success does not reset the count');
-      t.equal((await send('DELETE', '/profiles/me', { json: { password: WRONG } })).status, 401);
-      await expectLocked(await login(email, WRONG), 'login');
-      await expectLocked(await login(email, PASSWORD), 'login with the right password');
-      await expectLocked(
-        await send('PUT', '/profiles/me', { form: { current_password: PASSWORD, name: 'x' } }),
-        'update',
-      );
-      await expectLocked(await send('DELETE', '/profiles/me', { json: { password: PASSWORD } }), 'deletion');
-      t.equal((await send('GET', '/auth/me')).status, 200, 'sessions continue');
-      t.equal(
-        (await send('PUT', '/profiles/me', { form: { name: 'x' } })).status,
-        200,
-        'an update without a password succeeds',
-      );
-      const other = await service.createUser();
-      t.equal((await login(other.email, PASSWORD)).status, 200, 'other accounts are not affected');
-    },
-  );
+  t.test('login, profile update and account deletion share a count, and are locked together', async (t) => {
+    const { send, token, email } = await service.createUser();
+    t.equal((await login(email, WRONG)).status, 401);
+    t.equal((await update(token, { current_password: WRONG, name: 'x' })).status, 401);
+    t.equal((await login(email, PASSWORD)).status, 200, 'a success does not reset the count');
+    t.equal((await deleteAccount(token, WRONG)).status, 401);
+    await expectLocked(await login(email, WRONG), 'login');
+    await expectLocked(await login(email, PASSWORD), 'login with the right password');
+    await expectLocked(await update(token, { current_password: PASSWORD, name: 'x' }), 'update');
+    await expectLocked(await deleteAccount(token, PASSWORD), 'deletion');
+    t.equal((await send('GET', '/auth/me')).status, 200, 'sessions continue');
+    t.equal((await update(token, { name: 'x' })).status, 200, 'an update without a password succeeds');
+    const other = await service.createUser();
+    t.equal((await login(other.email, PASSWORD)).status, 200, 'other accounts are not affected');
+  });
 
   t.test('failed passwords for an unknown email address are limited in the same way', async (t) => {
     for (const email of ['nobody@people.example', 'ill formed', `${'x'.repeat(300)}@people.example`]) {
@@ -142,60 +137,39 @@ t.test('security events are logged with the account and the address, and without
     await work();
     t.same(events().slice(before), expected, what);
   };
-  const ended = (reason: string) => ({ event: 'session_ended', ...details, reason });
+  const event = (name: string, more = {}) => ({ event: name, ...details, ...more });
+  const ended = (reason: string) => event('session_ended', { reason });
   const NEW_PASSWORD = 'Amber-Lighthouse-58?';
-  const succeeded = { event: 'login_succeeded', ...details };
-  const rejected = { event: 'password_rejected', ...details };
 
   await expectLogged('registration', () => service.send('POST', '/auth/register', { json: {} }));
   let one = '';
   let two = '';
+  const succeeded = event('login_succeeded');
   await expectLogged('login', async () => (one = await service.login(email)), succeeded);
   await expectLogged('another login', async () => (two = await service.login(email)), succeeded);
   await expectLogged('a login beyond the limit', () => service.login(email), succeeded, ended('session_limit'));
   const id = await currentSession(one);
-  const deletion = () => service.send('DELETE', `/auth/sessions/${id}`, { token: two });
-  await expectLogged('session deletion', deletion, ended('deleted'));
-  await expectLogged('a session that is missing', deletion);
-  await expectLogged(
-    'deletion of the others',
-    () => service.send('DELETE', '/auth/sessions', { token: two }),
-    ended('others_deleted'),
-  );
+  const deleteSession = () => service.send('DELETE', `/auth/sessions/${id}`, { token: two });
+  await expectLogged('session deletion', deleteSession, ended('deleted'));
+  await expectLogged('a session that is missing', deleteSession);
+  const deleteOthers = () => service.send('DELETE', '/auth/sessions', { token: two });
+  await expectLogged('deletion of the others', deleteOthers, ended('others_deleted'));
   await expectLogged('logout', () => service.send('POST', '/auth/logout', { token: two }), ended('logout'));
   const token = await service.login(email);
-  const form = { current_password: PASSWORD, password: NEW_PASSWORD };
-  await expectLogged('password change', () => service.send('PUT', '/profiles/me', { token, form }), {
-    event: 'password_changed',
-    ...details,
-  });
-  await expectLogged('a failed login', () => login(email, PASSWORD), { event: 'login_failed', ...details });
-  await expectLogged('an unknown address', () => login('unknown@people.example', WRONG), {
-    event: 'login_failed',
-    address: details.address,
-  });
+  const changePassword = () => update(token, { current_password: PASSWORD, password: NEW_PASSWORD });
+  await expectLogged('password change', changePassword, event('password_changed'));
+  await expectLogged('a failed login', () => login(email, PASSWORD), event('login_failed'));
+  const unknown = { event: 'login_failed', address: details.address };
+  await expectLogged('an unknown address', () => login('unknown@people.example', WRONG), unknown);
   const current = (await login(email, NEW_PASSWORD)).body.token;
-  await expectLogged(
-    'a wrong current password',
-    () => service.send('PUT', '/profiles/me', { token: current, form: { current_password: WRONG, name: 'x' } }),
-    rejected,
-  );
+  const guess = () => update(current, { current_password: WRONG, name: 'x' });
+  await expectLogged('a wrong current password', guess, event('password_rejected'));
   const leaver = await service.createUser();
-  await expectLogged(
-    'account deletion',
-    () => leaver.send('DELETE', '/profiles/me', { json: { password: PASSWORD } }),
-    {
-      event: 'account_deleted',
-      ...details,
-      accountId: leaver.id,
-    },
-  );
-  await expectLogged(
-    'the last allowed failure',
-    () => service.send('DELETE', '/profiles/me', { token: current, json: { password: WRONG } }),
-    rejected,
-    { event: 'throttled', ...details, reason: 'failed_passwords' },
-  );
+  const deleted = event('account_deleted', { accountId: leaver.id });
+  await expectLogged('account deletion', () => deleteAccount(leaver.token, PASSWORD), deleted);
+  const throttled = event('throttled', { reason: 'failed_passwords' });
+  const lastGuess = () => deleteAccount(current, WRONG);
+  await expectLogged('the last allowed failure', lastGuess, event('password_rejected'), throttled);
   await expectLogged('further attempts', () => login(email, NEW_PASSWORD));
 
   t.notOk(
