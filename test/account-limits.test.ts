@@ -1,5 +1,6 @@
 import t from 'tap';
 import { hashQueueLoad } from '../handlers/security/password-hashing.js';
+import { parseLog } from './support/log.js';
 import { scrape } from './support/prometheus.js';
 import type { TestResponse } from './support/requests.js';
 import { PASSWORD, startTestService } from './support/service.js';
@@ -23,14 +24,9 @@ const currentSession = async (token: string): Promise<string> =>
 
 /** Returns the security events logged so far, without fields that differ between runs. */
 const events = () =>
-  service
-    .logged()
-    .split('\n')
-    .filter((line) => line.includes('"security event"'))
-    .map((line) => {
-      const { level, time, reqId, msg, ...event } = JSON.parse(line);
-      return event;
-    });
+  parseLog(service.logged())
+    .filter(({ msg }) => msg === 'security event')
+    .map(({ level, time, reqId, msg, ...event }) => event);
 
 /** Returns the number of responses with each status. */
 function countByStatus(responses: readonly TestResponse[]): Record<number, number> {

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import type { HttpOptions } from './support/http.js';
+import { parseLog } from './support/log.js';
 import { scrape } from './support/prometheus.js';
 import type { TestResponse } from './support/requests.js';
 import { startTestService } from './support/service.js';
@@ -113,8 +114,7 @@ t.test('behind a trusted proxy, security events name the client', async (t) => {
   const body = JSON.stringify({ email: 'nobody@people.example', password: 'Quiet-Harbour-28!' });
   const headers = { 'Content-Type': 'application/json' };
   t.equal((await forwarded('203.0.113.40', '/auth/login', { headers, body }, 'POST')).status, 401);
-  const lines = service.logged().slice(from).trim().split('\n');
-  const [event] = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'security event');
+  const [event] = parseLog(service.logged().slice(from)).filter(({ msg }) => msg === 'security event');
   t.match(event, { event: 'login_failed', address: '203.0.113.40' });
 });
 
@@ -135,14 +135,9 @@ t.test('after the first 429 of an address, nothing is read for it', async (t) =>
 t.test('requests over a limit are logged once per address and window', async (t) => {
   const from = service.logged().length;
   for (let count = 0; count < 8; count += 1) await forwarded('203.0.113.22');
-  const lines = service
-    .logged()
-    .slice(from)
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+  const entries = parseLog(service.logged().slice(from));
   t.same(
-    lines.map(({ msg, event, address }) => [msg, event, address]),
+    entries.map(({ msg, event, address }) => [msg, event, address]),
     [...[1, 2, 3].map(() => ['request', undefined, undefined]), ['security event', 'throttled', '203.0.113.22']],
   );
 });

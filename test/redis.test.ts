@@ -6,9 +6,10 @@ import { openRedis } from '../db/redis.js';
 import { StoreUnavailableError } from '../db/support/errors.js';
 import { noopObserver } from '../db/support/observer.js';
 import { listen } from './support/listen.js';
+import { parseLog } from './support/log.js';
 import { type Fault, startProxy } from './support/proxy.js';
 import { connectRedis, freshRedisUrl, skipWithoutRedis } from './support/redis.js';
-import { startTestService, type TestService } from './support/service.js';
+import { startTestService } from './support/service.js';
 import { until } from './support/until.js';
 import { createWireSender } from './support/wire.js';
 
@@ -42,16 +43,11 @@ async function startCountingService(t: Test, url: string, environment: Record<st
       if (status !== 401) throw new Error(`responded with ${status}`);
       return Number(headers.get('x-ratelimit-limit')) - Number(headers.get('x-ratelimit-remaining'));
     },
-    redisMessages: () => redisMessagesOf(service),
+    /** Returns the log messages about Redis. */
+    redisMessages: (): string[] =>
+      parseLog(service.logged()).flatMap(({ store, msg }) => (store === 'redis' ? [msg] : [])),
   };
 }
-
-/** Returns the log messages of a service about Redis. */
-const redisMessagesOf = (service: TestService): string[] =>
-  service
-    .logged()
-    .split('\n')
-    .flatMap((line) => (line.includes('"store":"redis"') ? [JSON.parse(line).msg] : []));
 
 /** Opens a connection without a service, and records its log messages with their details. */
 async function openConnection(t: Test, url: string) {

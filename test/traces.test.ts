@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { contract } from '../scripts/contract-test/document.js';
+import { parseLog } from './support/log.js';
 import { type ReceivedSpan, type Receiver, startReceiver } from './support/otlp.js';
 import { picture } from './support/picture.js';
 import { spawnService, startProcess } from './support/processes.js';
@@ -57,12 +58,7 @@ function requestSpan(receiver: Receiver, name: string): ReceivedSpan {
 }
 
 /** Returns the lines of a log with this message. */
-const linesOf = (log: string, message: string) =>
-  log
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line))
-    .filter(({ msg }) => msg === message);
+const linesOf = (log: string, message: string) => parseLog(log).filter(({ msg }) => msg === message);
 
 t.test('a request has one span, named by its operation, and its store calls are beneath it', async (t) => {
   const receiver = await startReceiver(t);
