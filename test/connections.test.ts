@@ -35,16 +35,9 @@ t.test('responds to bytes that are not HTTP with a standard error whose request 
     ['an unknown method', '400', 'FETCH /posts HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['a header without a colon', '400', 'GET /posts HTTP/1.1\r\nHost: x\r\nnonsense\r\n\r\n'],
     ['no host', '400', 'GET /posts HTTP/1.1\r\nConnection: close\r\n\r\n'],
-    [
-      'two framings',
-      '400',
-      'POST /posts HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
-    ],
-    ['a length that is not a number', '400', 'POST /posts HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n'],
     ['CONNECT, which is for proxies', '400', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['CONNECT with a path', '400', 'CONNECT /posts/create HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['a body that breaks off', '400', BROKEN_LOGIN],
-    ['a header that is too long', '431', `GET /posts HTTP/1.1\r\nHost: x\r\nX-Padding: ${padding}\r\n\r\n`],
     ['a URL that is too long', '431', `GET /${padding} HTTP/1.1\r\nHost: x\r\n\r\n`],
   ] as const) {
     const { body, id = 'none', ...response } = parseResponse(await write(t, bytes));
@@ -226,12 +219,12 @@ t.test('a stopping service serves the first request of each open connection, and
 
   const stopped = stop();
   t.equal((await fetch(`${opsUrl}/readyz`)).status, 503);
-  const isListening = () =>
+  const isRefused = () =>
     fetch(`${url}/openapi.yaml`).then(
-      () => true,
       () => false,
+      () => true,
     );
-  await until(async () => !(await isListening()));
+  await until(isRefused);
   used.socket.write(secondHalf);
   unused.socket.write(secondHalf);
   busy.socket.write(body);
