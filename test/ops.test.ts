@@ -33,14 +33,8 @@ t.test('is ready when every store responds, and lists each with its latency', as
   t.same(await (await fetch(`${opsUrl}/livez`)).json(), { status: 'ok' });
   const { code, body } = await ready(opsUrl);
   t.equal(code, 200);
-  t.match(body, {
-    status: 'ok',
-    stores: {
-      postgres: { ok: true, ms: Number },
-      graph: { ok: true, ms: Number },
-      images: { ok: true, ms: Number },
-    },
-  });
+  const available = { ok: true, ms: Number };
+  t.match(body, { status: 'ok', stores: { postgres: available, graph: available, images: available } });
 });
 
 t.test('is not ready if a store fails or hangs, and does not wait for it', async (t) => {
@@ -116,11 +110,7 @@ t.test('reports that it is stopping before it stops listening', async (t) => {
   const { code, body } = await ready(opsUrl);
   t.equal(code, 503);
   t.equal(body.status, 'stopping');
-  t.equal(
-    (await fetch(`${opsUrl}/readyz?exclude=postgres`)).status,
-    503,
-    'stopping is reported even if a store is excluded',
-  );
+  t.equal((await fetch(`${opsUrl}/readyz?exclude=postgres`)).status, 503, 'also if a store is excluded');
   t.equal((await fetch(`${opsUrl}/livez`)).status, 200, '/livez still returns 200');
   t.equal((await fetch(`${url}/openapi.yaml`)).status, 200, 'the API still serves');
   t.notOk(stopped);

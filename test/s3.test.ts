@@ -32,14 +32,11 @@ async function testS3(endpoint: string): Promise<void> {
   const LARGE_BYTES = 5 * 1024 * 1024;
   const uploads = t.testdir();
   const bucket = `test-${Date.now()}-${randomBytes(4).toString('hex')}`;
+  const settings = { endpoint, bucket, pathStyle: true, timeoutMs: 5000, poolSize: 4 };
   const admin = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true });
   await admin.send(new CreateBucketCommand({ Bucket: bucket }));
   t.teardown(async () => {
-    const images = await openS3(
-      { endpoint, bucket, pathStyle: true, timeoutMs: 5000, poolSize: 4 },
-      uploads,
-      silentLog,
-    );
+    const images = await openS3(settings, uploads, silentLog);
     for (const name of await listImageNames(images)) await images.remove(name);
     await images.close();
     await admin.send(new DeleteObjectCommand({ Bucket: bucket, Key: '.installation' }));
@@ -55,8 +52,7 @@ async function testS3(endpoint: string): Promise<void> {
     { directory = uploads, ...options }: Partial<S3Options> & { directory?: string } = {},
     log = silentLog,
   ): Promise<ImageStore> {
-    const settings = { endpoint, bucket, pathStyle: true, timeoutMs: 5000, poolSize: 4, ...options };
-    const images = await openS3(settings, directory, log);
+    const images = await openS3({ ...settings, ...options }, directory, log);
     t.teardown(() => images.close());
     return images;
   }
@@ -92,25 +88,13 @@ async function testS3(endpoint: string): Promise<void> {
     await testImageStore(t, await openImages(t), uploads);
   });
 
-  await t.test('reports its kind and passes its check', async (t) => {
-    const images = await openImages(t);
-    t.equal(images.kind, 's3');
-    await images.check();
-  });
-
   await t.test('a wrong bucket or wrong credentials make the store unavailable, and no secret is logged', async (t) => {
     const logged: unknown[] = [];
     const log = { ...silentLog, warn: (details: object) => void logged.push(details) };
     const file = await writeUpload(uploads, randomBytes(LARGE_BYTES));
     const expectUnavailable = async (images: ImageStore) => {
       const calls = [images.check(), images.get('a.png'), images.put('a.png', file), images.remove('a.png')];
-      const settled = await Promise.allSettled<unknown>([
-        ...calls,
-        images.claimedBy(),
-        images.claim('x'),
-        listImageNames(images),
-      ]);
-      t.ok(settled.every((call) => call.status === 'rejected' && call.reason instanceof StoreUnavailableError));
+      await expectAllUnavailable(t, [...calls, images.claimedBy(), images.claim('x'), listImageNames(images)]);
     };
     await expectUnavailable(await openImages(t, { bucket: `${bucket}-no` }, log));
     for (const variable of ['AWS_SECRET_ACCESS_KEY', 'AWS_ACCESS_KEY_ID']) {
@@ -131,31 +115,27 @@ async function testS3(endpoint: string): Promise<void> {
   });
 
   for (const fault of ['refuse', 'silence'] as const) {
-    await t.test(
-      `calls fail while the server is unavailable (${fault}), later ones immediately, and succeed again when the server is available`,
-      async (t) => {
-        const { proxy, images, until } = await openFaulty(t);
-        const name = await put(images, Buffer.from('there'));
-        await proxy.setFault(fault);
-        // As many calls of each kind as connections: if calls leaked them, none would be left.
-        const calls = Array.from({ length: 4 }, () => [
-          images.get(name),
-          images.check(),
-          put(images, randomBytes(LARGE_BYTES)),
-          images.remove('absent.png'),
-        ]);
-        const settled = await Promise.allSettled<unknown>(calls.flat());
-        t.ok(settled.every((call) => call.status === 'rejected' && call.reason instanceof StoreUnavailableError));
-        await until('unavailable');
-        proxy.sent = '';
-        for (let time = 0; time < 100; time += 1) await t.rejects(images.get(name), StoreUnavailableError);
-        t.notMatch(proxy.sent, 'GET ', 'no request is sent');
-        await proxy.setFault('none');
-        await until('available');
-        t.equal(String(await buffer(await openStream(images, name))), 'there');
-        await images.remove(await put(images, randomBytes(LARGE_BYTES)));
-      },
-    );
+    await t.test(`while the server is unavailable (${fault}), calls fail, later ones immediately`, async (t) => {
+      const { proxy, images, until } = await openFaulty(t);
+      const name = await put(images, Buffer.from('there'));
+      await proxy.setFault(fault);
+      // As many calls of each kind as connections: if calls leaked them, none would be left.
+      const calls = Array.from({ length: 4 }, () => [
+        images.get(name),
+        images.check(),
+        put(images, randomBytes(LARGE_BYTES)),
+        images.remove('absent.png'),
+      ]);
+      await expectAllUnavailable(t, calls.flat());
+      await until('unavailable');
+      proxy.sent = '';
+      for (let time = 0; time < 100; time += 1) await t.rejects(images.get(name), StoreUnavailableError);
+      t.notMatch(proxy.sent, 'GET ', 'no request is sent');
+      await proxy.setFault('none');
+      await until('available');
+      t.equal(String(await buffer(await openStream(images, name))), 'there');
+      await images.remove(await put(images, randomBytes(LARGE_BYTES)));
+    });
   }
 
   await t.test('silent connections fail one call rather than one call each', { skip: closesConnections }, async (t) => {
@@ -196,11 +176,7 @@ async function testS3(endpoint: string): Promise<void> {
       proxy.sent = '';
       await t.rejects(images.get(name), StoreUnavailableError);
       const attempts = proxy.sent.split(`GET /${bucket}/${name}`).length - 1;
-      t.equal(
-        attempts,
-        how === 'reset' ? 2 : 1,
-        'a request without a response is repeated once, unless the time is up',
-      );
+      t.equal(attempts, how === 'reset' ? 2 : 1, 'it is repeated once, unless the time is up');
       await until('unavailable');
       await proxy.setFault('none');
       await until('available');
@@ -312,6 +288,12 @@ async function testS3(endpoint: string): Promise<void> {
         t.pass('the uploaded image is stored', { skip: 'the server does not support virtual hosts under localhost' });
     });
   }
+}
+
+/** Expects that every call fails because the store is unavailable. */
+async function expectAllUnavailable(t: Test, calls: Promise<unknown>[]): Promise<void> {
+  const settled = await Promise.allSettled(calls);
+  t.ok(settled.every((call) => call.status === 'rejected' && call.reason instanceof StoreUnavailableError));
 }
 
 /** Resolves names below localhost to loopback (RFC 6761, section 6.3), which not every resolver does. */

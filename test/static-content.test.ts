@@ -66,17 +66,14 @@ t.test('compresses the document and the assets of the explorer, with an entity t
   t.equal(tags.size, 3 * (paths.length - 1));
 });
 
-t.test(
-  'browsers cache the assets of the explorer forever, and revalidate the page and the document each time',
-  async (t) => {
-    const cacheControl = async (path: string) => (await send('GET', path)).headers.get('cache-control');
-    for (const path of ['/docs', '/openapi.yaml', '/openapi.json']) t.equal(await cacheControl(path), 'no-cache', path);
-    for (const path of await readAssets()) {
-      t.equal(await cacheControl(path), 'public, max-age=31536000, immutable', path);
-      t.equal(await cacheControl(path.replace(/[0-9a-f]{16}/, '0123456789abcdef')), 'no-cache', 'another version');
-    }
-  },
-);
+t.test('browsers cache the assets of the explorer, and revalidate the page and the document each time', async (t) => {
+  const cacheControl = async (path: string) => (await send('GET', path)).headers.get('cache-control');
+  for (const path of ['/docs', '/openapi.yaml', '/openapi.json']) t.equal(await cacheControl(path), 'no-cache', path);
+  for (const path of await readAssets()) {
+    t.equal(await cacheControl(path), 'public, max-age=31536000, immutable', path);
+    t.equal(await cacheControl(path.replace(/[0-9a-f]{16}/, '0123456789abcdef')), 'no-cache', 'another version');
+  }
+});
 
 t.test('the explorer has a policy that allows only its own scripts, and its assets are served', async (t) => {
   const page = await send('GET', '/docs');
@@ -85,11 +82,7 @@ t.test('the explorer has a policy that allows only its own scripts, and its asse
   for (const directive of ["script-src 'self'", "default-src 'none'"]) t.ok(directives.includes(directive), directive);
   t.notMatch(policy, /unsafe-eval|https?:|\*/);
 
-  t.notMatch(
-    page.bytes.toString(),
-    /<script(?![^>]* src=)|\son\w+=|javascript:/i,
-    'the page contains no inline script',
-  );
+  t.notMatch(page.bytes.toString(), /<script(?![^>]* src=)|\son\w+=|javascript:/i, 'no inline script');
   for (const path of await readAssets()) {
     const { status, bytes, headers } = await send('GET', path);
     t.equal(status, 200, path);

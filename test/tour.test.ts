@@ -68,9 +68,8 @@ t.test('the tour shows each step, deletes its accounts, and names the explorer',
 });
 
 t.test('an unexpected status exits with 1 and names the step, after both accounts are deleted', async (t) => {
-  const url = await startProxy(t, service.url, (request) =>
-    request === 'GET /friends/requests' ? { status: 500 } : undefined,
-  );
+  const fails = (request: string) => (request === 'GET /friends/requests' ? { status: 500 } : undefined);
+  const url = await startProxy(t, service.url, fails);
   const { code, stderr } = await runTour(t, url);
   t.equal(code, 1);
   t.match(stderr, /^Step \d+: expected status 200\.\n$/);
@@ -93,10 +92,8 @@ t.test('registers no account if the strict limit would prevent the deletion of t
   const { code, stdout, stderr } = await runTour(t, limited.url);
   t.equal(code, 1);
   t.notMatch(stdout, 'Ada registers');
-  t.match(
-    stderr,
-    new RegExp(`^The tour needs 6 .*, and 5 are left\\. ${ADVICE} RATE_LIMIT_STRICT_MAX=1000 npm start\n$`),
-  );
+  const refusal = `The tour needs 6 .*, and 5 are left\\. ${ADVICE} RATE_LIMIT_STRICT_MAX=1000 npm start`;
+  t.match(stderr, new RegExp(`^${refusal}\n$`));
 });
 
 t.test('waits if the rate limit prevents the deletion of an account', async (t) => {

@@ -84,16 +84,7 @@ t.test('the migration updates old keys unless another account has the new key', 
   for (const run of ['once', 'twice']) {
     await up(db as never);
     const rows = await db.selectFrom('accounts').select(['username', 'username_key']).orderBy('id').execute();
-    t.same(
-      rows.map(({ username, username_key }) => [username, username_key]),
-      [
-        ['kır', 'KıR'],
-        ['ada', 'ADA'],
-        ['ada\ufe0f', 'ADA\ufe0f'],
-        ['bob\u3164', 'BOB'],
-        ['straße', 'STRASSE'],
-      ],
-      run,
-    );
+    const keys = rows.map(({ username_key }) => username_key);
+    t.same(keys, ['KıR', 'ADA', 'ADA\ufe0f', 'BOB', 'STRASSE'], run);
   }
 });

@@ -60,10 +60,8 @@ t.test('the rule in TypeScript and the rule in SQL agree for a generated populat
     const list = { publicOrBy: allowed };
     const hashed = await findDeepIds(db, list, PAGE);
     const lookedUp = await findDeepIds(db, list, PAGE, { maxHashedAccounts: 0 });
-    const single = await findPostsPublicOrOwn(
-      db,
-      ids.map((id) => ({ id, viewer })),
-    );
+    const queries = ids.map((id) => ({ id, viewer }));
+    const single = await findPostsPublicOrOwn(db, queries);
 
     t.same([...inWindow].sort(byId), visible.sort(byId), 'the window of ids');
     t.same([...page].sort(byId), visible, 'the query of a page');
@@ -81,13 +79,10 @@ t.test('the content of a private post is not read for users who query it togethe
   const [author, stranger] = [await account(), await account()];
   await makePrivate(author);
   const id = await post(author);
-  const contentFor = async (...viewers: number[]) =>
-    (
-      await findPostsPublicOrOwn(
-        db,
-        viewers.map((viewer) => ({ id, viewer })),
-      )
-    ).map((found) => found?.post?.title);
+  const contentFor = async (...viewers: number[]) => {
+    const queries = viewers.map((viewer) => ({ id, viewer }));
+    return (await findPostsPublicOrOwn(db, queries)).map((found) => found?.post?.title);
+  };
   t.same(await contentFor(author, author), ['A title', 'A title']);
   t.same(await contentFor(author, stranger), [undefined, undefined]);
   t.same(await contentFor(stranger, author), [undefined, undefined]);
