@@ -22,6 +22,14 @@ const isAlive = async (token: string) => (await service.send('GET', '/auth/me', 
 const currentSession = async (token: string): Promise<string> =>
   (await service.send('GET', '/auth/sessions', { token })).body.find(({ current }: { current: boolean }) => current).id;
 
+/** Changes the session of a token. */
+const changeSession = async (token: string, values: { last_used_at?: Date; expires_at?: Date }) =>
+  db
+    .updateTable('sessions')
+    .set(values)
+    .where('id', '=', await currentSession(token))
+    .execute();
+
 /** Returns the security events logged so far, without fields that differ between runs. */
 const events = () =>
   parseLog(service.logged())
@@ -94,11 +102,7 @@ t.test('failed passwords', async (t) => {
 t.test('beyond the maximum of sessions a login ends the least recently used one', async (t) => {
   const user = await service.createUser();
   const [second, third] = [await service.login(user.email), await service.login(user.email)];
-  await db
-    .updateTable('sessions')
-    .set({ last_used_at: new Date(Date.now() - 3_600_000) })
-    .where('id', '=', await currentSession(second))
-    .execute();
+  await changeSession(second, { last_used_at: new Date(Date.now() - 3_600_000) });
   const fourth = await service.login(user.email);
   t.same(await Promise.all([user.token, second, third, fourth].map(isAlive)), [true, false, true, true]);
 });
@@ -106,11 +110,7 @@ t.test('beyond the maximum of sessions a login ends the least recently used one'
 t.test('expired sessions do not count towards the maximum', async (t) => {
   const user = await service.createUser();
   const expired = await service.login(user.email);
-  await db
-    .updateTable('sessions')
-    .set({ expires_at: new Date(0) })
-    .where('id', '=', await currentSession(expired))
-    .execute();
+  await changeSession(expired, { expires_at: new Date(0) });
   const others = [user.token, await service.login(user.email), await service.login(user.email)];
   t.same(await Promise.all(others.map(isAlive)), [true, true, true]);
 });

@@ -1,7 +1,6 @@
 import t from 'tap';
 import { serializers } from '../generated/serializers.js';
 import { type ContractOperation, contract } from '../scripts/contract-test/document.js';
-import type { TestResponse } from './support/requests.js';
 import { createPost, PASSWORD, startTestService } from './support/service.js';
 
 const service = await startTestService(t);
@@ -14,10 +13,7 @@ t.test('only friend routes reject an empty JSON object', async (t) => {
 
 t.test('every documented example of a body is accepted', async (t) => {
   /** Sends an example with the credentials of a new user. */
-  async function sendExample(
-    { id, method, path, requestBody }: ContractOperation,
-    example: object,
-  ): Promise<TestResponse> {
+  async function sendExample({ id, method, path, requestBody }: ContractOperation, example: object) {
     const user = await service.createUser();
     const query = id === 'editPost' ? `?id=${(await createPost(user)).id}` : '';
     const known: Record<string, unknown> = { current_password: PASSWORD };
@@ -26,9 +22,8 @@ t.test('every documented example of a body is accepted', async (t) => {
     const fields = Object.entries(example).map(([name, value]) => [name, known[name] ?? value]);
     if (requestBody?.mediaType === 'application/json')
       return user.send(method, path, { json: Object.fromEntries(fields) });
-    return user.send(method, path + query, {
-      form: Object.fromEntries(fields.map(([name, value]) => [name, `${value}`])),
-    });
+    const form = Object.fromEntries(fields.map(([name, value]) => [name, `${value}`]));
+    return user.send(method, path + query, { form });
   }
   for (const operation of withBody) {
     const success = Math.min(...Object.keys(operation.responses).map(Number));

@@ -82,11 +82,8 @@ t.test('metadata that is removed from an image does not count', async (t) => {
 
 t.test('an image may be replaced by a smaller one although the account exceeds a lowered quota', async (t) => {
   const { user, posts } = await createFullAccount();
-  await stores.db
-    .updateTable('accounts')
-    .set({ stored_bytes: 10 * PNG_BYTES })
-    .where('id', '=', user.id)
-    .execute();
+  const stored_bytes = 10 * PNG_BYTES;
+  await stores.db.updateTable('accounts').set({ stored_bytes }).where('id', '=', user.id).execute();
   t.equal((await edit(user, posts[0].id, { image: small() })).status, 200);
   t.equal((await create(user, small())).status, 413);
 });
