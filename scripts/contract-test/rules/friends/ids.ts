@@ -1,4 +1,4 @@
-import { expectProblems } from '../../expect.js';
+import { expectProblemCodes, expectProblems } from '../../expect.js';
 import { UNUSED_ID } from '../../fixtures.js';
 import { rule } from '../../rule.js';
 
@@ -18,7 +18,7 @@ export const idRules = (
       const { id: own, send } = await users.sharedUser('flo');
       for (const id of ['0', 'x', '', '9007199254740992'])
         expectProblems(await send(400, `${method} ${path}?${name}=${id}`), `query.${name}`);
-      expectProblems(await send(400, `${method} ${path}`), `query.${name}`);
+      expectProblemCodes(await send(400, `${method} ${path}`), `query.${name} required`);
       await send(404, `${method} ${path}?${name}=${UNUSED_ID}`);
       await send(ownIdStatus, `${method} ${path}?${name}=${own}`);
     },

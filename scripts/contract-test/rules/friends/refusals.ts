@@ -1,4 +1,4 @@
-import { expectCode, expectProblems } from '../../expect.js';
+import { expectCode, expectProblemCodes } from '../../expect.js';
 import { makeFriends, UNUSED_ID } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import { expectRelation, pairRule } from './pairs.js';
@@ -41,7 +41,7 @@ export const refusalRules: Rule[] = [
 
   rule('friends.request.self', 'A friend request to oneself returns 400.', async (users) => {
     const { id, send } = await users.sharedUser('flo');
-    expectProblems(await send(400, `POST /friends/request?to=${id}`), 'query.to');
+    expectProblemCodes(await send(400, `POST /friends/request?to=${id}`), 'query.to own_id');
   }),
 
   pairRule(

@@ -1,4 +1,4 @@
-import { expectCode, expectEqual, expectProblems } from '../../expect.js';
+import { expectCode, expectEqual, expectProblemCodes, expectProblems } from '../../expect.js';
 import { UNUSED_ID } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import { expectRelation, pairRule } from './pairs.js';
@@ -58,10 +58,10 @@ export const relationshipRules: Rule[] = [
     async (users) => {
       const { id, send } = await users.sharedUser('flo');
       const path = 'POST /create_relationship';
-      expectProblems(await send(400, path), 'query.me', 'query.them');
-      expectProblems(await send(400, `${path}?me=${id}`), 'query.them');
-      expectProblems(await send(400, `${path}?them=${UNUSED_ID}`), 'query.me');
-      expectProblems(await send(400, `${path}?me=${id}&them=${id}`), 'query.them');
+      expectProblemCodes(await send(400, path), 'query.me required', 'query.them required');
+      expectProblemCodes(await send(400, `${path}?me=${id}`), 'query.them required');
+      expectProblemCodes(await send(400, `${path}?them=${UNUSED_ID}`), 'query.me required');
+      expectProblemCodes(await send(400, `${path}?me=${id}&them=${id}`), 'query.them own_id');
     },
   ),
 ];

@@ -1,4 +1,11 @@
-import { expectClearedCookie, expectCode, expectEqual, expectProblems, expectThat } from '../../expect.js';
+import {
+  expectClearedCookie,
+  expectCode,
+  expectEqual,
+  expectProblemCodes,
+  expectProblems,
+  expectThat,
+} from '../../expect.js';
 import { claimsOf, WRONG_PASSWORD, withCookie } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 
@@ -45,7 +52,7 @@ export const changeRules: Rule[] = [
     async (users) => {
       const { send } = await users.sharedUser('ada');
       const form = { password: users.newUser().password };
-      expectProblems(await send(400, 'PUT /profiles/me', { form }), 'body.current_password');
+      expectProblemCodes(await send(400, 'PUT /profiles/me', { form }), 'body.current_password required');
     },
   ),
 
@@ -77,7 +84,7 @@ export const changeRules: Rule[] = [
     'A profile update with current_password as its only field returns 400.',
     async (users) => {
       const { send, password: current_password } = await users.sharedUser('ada');
-      expectProblems(await send(400, 'PUT /profiles/me', { form: { current_password } }), 'body.');
+      expectProblemCodes(await send(400, 'PUT /profiles/me', { form: { current_password } }), 'body. no_changes');
     },
   ),
 

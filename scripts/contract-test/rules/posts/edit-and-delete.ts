@@ -1,4 +1,4 @@
-import { expectEqual, expectProblems, expectThat } from '../../expect.js';
+import { expectEqual, expectProblemCodes, expectThat } from '../../expect.js';
 import { idsOf, png, privateProfile, publicProfile, publish, UNUSED_ID } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 
@@ -22,7 +22,10 @@ export const editAndDeleteRules: Rule[] = [
     async (users) => {
       const ada = await users.sharedUser('ada');
       const { id } = await publish(ada);
-      expectProblems(await ada.send(400, `PUT /posts/edit?id=${id}`, { form: { remove_image: 'false' } }), 'body.');
+      expectProblemCodes(
+        await ada.send(400, `PUT /posts/edit?id=${id}`, { form: { remove_image: 'false' } }),
+        'body. no_changes',
+      );
       await ada.send(400, `PUT /posts/edit?id=${id}`);
       await ada.send(200, `PUT /posts/edit?id=${id}`, { form: { title: 'A title' } });
     },

@@ -1,4 +1,4 @@
-import { expectEqual, expectProblems } from '../../expect.js';
+import { expectEqual, expectProblemCodes, expectProblems } from '../../expect.js';
 import { png, WRONG_PASSWORD } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 
@@ -76,9 +76,9 @@ export const updateRules: Rule[] = [
         { current_password: WRONG_PASSWORD },
         { current_password, remove_image: 'FALSE' },
       ]) {
-        expectProblems(await send(400, 'PUT /profiles/me', { form }), 'body.');
+        expectProblemCodes(await send(400, 'PUT /profiles/me', { form }), 'body. no_changes');
       }
-      expectProblems(await send(400, 'PUT /profiles/me'), 'body.');
+      expectProblemCodes(await send(400, 'PUT /profiles/me'), 'body. no_changes');
     },
   ),
 
@@ -95,7 +95,10 @@ export const updateRules: Rule[] = [
         expectEqual(response, 'private', response.body.private, stored);
       }
       for (const value of ['1', '0', 'yes', 'on', 'null', '', ' true', 'true ', 'tru\u0435']) {
-        expectProblems(await send(400, 'PUT /profiles/me', { form: { private: value } }), 'body.private');
+        expectProblemCodes(
+          await send(400, 'PUT /profiles/me', { form: { private: value } }),
+          'body.private not_a_boolean',
+        );
       }
     },
   ),
@@ -130,7 +133,7 @@ export const updateRules: Rule[] = [
     async (users) => {
       const { send } = await users.sharedUser('pia');
       const form = { image: png(), remove_image: 'true' };
-      expectProblems(await send(400, 'PUT /profiles/me', { form }), 'body.remove_image');
+      expectProblemCodes(await send(400, 'PUT /profiles/me', { form }), 'body.remove_image conflicting_fields');
     },
   ),
 ];

@@ -1,5 +1,5 @@
 import type { CheckedResponse } from '../../exchange.js';
-import { expectEqual, expectProblems, expectThat } from '../../expect.js';
+import { expectEqual, expectProblemCodes, expectThat } from '../../expect.js';
 import { contentType, rawForm } from '../../fixtures.js';
 import { samples } from '../../images.js';
 import { rule } from '../../rule.js';
@@ -53,13 +53,13 @@ export const partRules = FORMS.flatMap((form) => [
     `${form.title} returns 400 for an image field that is repeated, misnamed or not a file, and for a text field that is a file.`,
     async (users) => {
       const image = imagePart(samples.png, 'image/png');
-      expectProblems(await form.send(users, 400, image, image), 'body.image');
-      expectProblems(await form.send(users, 400, { ...image, name: 'picture' }), 'body.picture');
-      expectProblems(await form.send(users, 400, { ...image, name: 'image[]' }), 'body.image[]');
-      expectProblems(await form.send(users, 400, textPart('image', 'x')), 'body.image');
+      expectProblemCodes(await form.send(users, 400, image, image), 'body.image repeated');
+      expectProblemCodes(await form.send(users, 400, { ...image, name: 'picture' }), 'body.picture unknown_field');
+      expectProblemCodes(await form.send(users, 400, { ...image, name: 'image[]' }), 'body.image[] unknown_field');
+      expectProblemCodes(await form.send(users, 400, textPart('image', 'x')), 'body.image not_a_file');
       const { name } = otherField(form);
       const response = await form.send(users, 400, image, { ...image, name });
-      expectProblems(response, `body.${name}`);
+      expectProblemCodes(response, `body.${name} not_text`);
     },
   ),
 ]);

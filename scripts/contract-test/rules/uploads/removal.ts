@@ -1,5 +1,5 @@
 import type { CheckedResponse } from '../../exchange.js';
-import { expectEqual, expectProblems, expectThat } from '../../expect.js';
+import { expectEqual, expectProblemCodes, expectProblems, expectThat } from '../../expect.js';
 import { type Post, png, publish } from '../../fixtures.js';
 import { samples } from '../../images.js';
 import { rule } from '../../rule.js';
@@ -21,8 +21,11 @@ export const removalRules = FORMS.filter(({ canRemove }) => canRemove).flatMap((
         expectEqual(response, 'the image, as it is read', await form.readImage(users), response.body[form.field]);
         await (await getUploader(users)).send(200, `GET ${response.body[form.field]}`);
       }
-      expectProblems(await form.send(users, 400, textPart('remove_image', 'false')), 'body.');
-      expectProblems(await form.send(users, 400, textPart('remove_image', 'FALSE'), EMPTY_FILE_INPUT), 'body.');
+      expectProblemCodes(await form.send(users, 400, textPart('remove_image', 'false')), 'body. no_changes');
+      expectProblemCodes(
+        await form.send(users, 400, textPart('remove_image', 'FALSE'), EMPTY_FILE_INPUT),
+        'body. no_changes',
+      );
       const before = await form.readImage(users);
       const response = await form.send(users, form.successStatus, otherField(form), textPart('remove_image', 'FALSE'));
       expectEqual(response, 'the image, as before', response.body[form.field], before);
@@ -46,7 +49,10 @@ export const removalRules = FORMS.filter(({ canRemove }) => canRemove).flatMap((
       const both = [imagePart(ascii('no image'), 'image/png'), textPart('remove_image', 'true')];
       expectProblems(await form.send(users, 400, ...both), 'body.image', 'body.remove_image');
       for (const value of ['', '1', '0', 'yes', ' true', 'true ', 'null', 'on']) {
-        expectProblems(await form.send(users, 400, textPart('remove_image', value)), 'body.remove_image');
+        expectProblemCodes(
+          await form.send(users, 400, textPart('remove_image', value)),
+          'body.remove_image not_a_boolean',
+        );
       }
       const user = await getUploader(users);
       await user.send(200, `GET ${image}`);
