@@ -2,7 +2,13 @@ import { type RawBuilder, sql } from 'kysely';
 import neo4j from 'neo4j-driver';
 import pg from 'pg';
 import t, { type Test } from 'tap';
-import { deleteAccount, findCredentials, replacePasswordHash, updateAccount } from '../../db/accounts.js';
+import {
+  type Credentials,
+  deleteAccount,
+  findCredentials,
+  replacePasswordHash,
+  updateAccount,
+} from '../../db/accounts.js';
 import { requestFriendship } from '../../db/friendships.js';
 import { setLikes } from '../../db/likes.js';
 import { claimImage, type PendingImage } from '../../db/outbox/pending-images.js';
@@ -16,14 +22,16 @@ import { StoreUnavailableError } from '../../db/support/errors.js';
 import { expectConsistentStores } from '../support/consistency.js';
 import { idsOf } from '../support/contents.js';
 import { listImageNames } from '../support/image-store.js';
-import { createFixtures, openStoresWithoutRelay } from '../support/inconsistencies.js';
-import { needsNeo4j } from '../support/neo4j-graph.js';
+import { createFixtures, openStoresWithoutRelay, repeat } from '../support/inconsistencies.js';
+import { beginTransaction, needsNeo4j } from '../support/neo4j-graph.js';
 import { LONG_TIMEOUTS } from '../support/service.js';
 import { freshStores, needsServers, openTestStores, queryGraph } from '../support/stores.js';
 import { until } from '../support/until.js';
 
 /** A statement that waits for a lock fails soon. On a busy machine, others must still succeed. */
 const SHORT_TIMEOUT = { DATABASE_TIMEOUT: '1500' };
+
+const POST = { title: 'A title', text: 'A text' };
 
 /*
  * Each test pauses one write while it holds a lock, starts a conflicting write, and resumes the first. Random races would
@@ -47,6 +55,16 @@ t.test('locks', needsServers, async (t) => {
   };
   const removePost = async (author: number, id: number) =>
     others.outbox.deliver((await deletePost(others.db, author, id)) ?? []);
+  /** Creates a post without delivering its outbox entries. */
+  const createUndelivered = async (author: number) => {
+    const created = await createPost(stores, author, POST);
+    if (!created) throw new Error(`Account ${author} does not exist`);
+    return { id: created.post.id, entries: created.entries };
+  };
+  const login = (checked: Credentials, target = stores) =>
+    createSession(target, checked, { deviceName: 'x', expiresAt: new Date(Date.now() + 3_600_000) });
+  const sessionsOf = (id: number) => db.selectFrom('sessions').select('id').where('account_id', '=', id);
+  const postsOf = (id: number) => db.selectFrom('posts').select('id').where('author_id', '=', id);
 
   /** Returns the number of statements that wait for a lock in this database. */
   const countWaitingInPostgres = async () => {
@@ -54,8 +72,12 @@ t.test('locks', needsServers, async (t) => {
       select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
     return rows.length;
   };
-  const countWaitingInGraph = async () =>
-    (await queryGraph("SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN status")).length;
+  const untilWaiting = (count: number) => until(async () => (await countWaitingInPostgres()) === count);
+  const untilWaitingInGraph = () =>
+    until(async () => {
+      const rows = await queryGraph("SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN status");
+      return rows.length > 0;
+    });
 
   /**
    * Waits, while the first write is paused, until the second has ended or `waitingCount` statements wait for locks. Then
@@ -79,12 +101,9 @@ t.test('locks', needsServers, async (t) => {
 
   /** Holds the locks of a statement in the graph until `release`. */
   async function holdInGraph(t: Test, cypher: string, id: number): Promise<void> {
-    const { NEO4J_URI = '', NEO4J_USERNAME = '', NEO4J_PASSWORD = '' } = process.env;
-    const driver = neo4j.driver(NEO4J_URI, neo4j.auth.basic(NEO4J_USERNAME, NEO4J_PASSWORD));
-    const transaction = await driver.session().beginTransaction();
+    const transaction = await beginTransaction(t);
     await transaction.run(cypher, { id: neo4j.int(id) });
     release = () => transaction.rollback();
-    t.teardown(() => driver.close());
   }
   const LOCK_PERSON = 'MATCH (person:Person {id: $id}) SET person.id = $id';
 
@@ -95,9 +114,14 @@ t.test('locks', needsServers, async (t) => {
     release = () => client.end();
   }
 
+  /** Holds the lock of a post until `release`. */
+  const holdPost = (id: number) => holdInPostgres(`select pg_advisory_lock(${2 * id + 1})`);
+  /** Holds the lock of an account until `release`. */
+  const holdAccount = (id: number) => holdInPostgres(`select pg_advisory_lock(${2 * id})`);
+
   /** Deletes an account or a post while a write in the graph is paused, and expects nothing of the write to remain. */
   async function expectNothingRemains(t: Test, write: Promise<unknown>, remove: () => Promise<unknown>): Promise<void> {
-    await until(async () => (await countWaitingInGraph()) > 0);
+    await untilWaitingInGraph();
     await releaseAndAwait(write, remove(), 1);
     await expectConsistentStores(t, stores);
   }
@@ -132,11 +156,11 @@ t.test('locks', needsServers, async (t) => {
   t.test('no node remains if a post is deleted during the delivery of its creation', needsNeo4j, async (t) => {
     const singleConnection = await openStoresWithoutRelay(t, { ...environment, NEO4J_POOL: '1' });
     const other = await account();
-    const created = await createPost(stores, other, { title: 'A title', text: 'A text' });
+    const { id, entries } = await createUndelivered(other);
     await holdInGraph(t, 'CREATE (:Post {id: $id})', -1);
     const busy = singleConnection.graph.ensureNodes({ people: [], posts: [-1] });
-    await until(async () => (await countWaitingInGraph()) > 0);
-    const delivery = singleConnection.outbox.deliver(created?.entries ?? []);
+    await untilWaitingInGraph();
+    const delivery = singleConnection.outbox.deliver(entries);
     await until(async () => {
       const { rows } = await sql`
         select from pg_stat_activity
@@ -145,7 +169,7 @@ t.test('locks', needsServers, async (t) => {
       );
       return rows.length > 0;
     });
-    await releaseAndAwait(Promise.all([busy, delivery]), removePost(other, created?.post.id ?? 0), 1);
+    await releaseAndAwait(Promise.all([busy, delivery]), removePost(other, id), 1);
     await graph.removePost(-1);
     await expectConsistentStores(t, stores);
   });
@@ -153,23 +177,20 @@ t.test('locks', needsServers, async (t) => {
   t.test('a blocked delivery does not block other deliveries', async (t) => {
     const shortTimeout = await openStoresWithoutRelay(t, { ...environment, DATABASE_TIMEOUT: '400' });
     const other = await account();
-    const blocked = await createPost(stores, other, { title: 'Blocked', text: 'A text' });
-    const unblocked = await createPost(stores, other, { title: 'Unblocked', text: 'A text' });
-    const entries = [...(blocked?.entries ?? []), ...(unblocked?.entries ?? [])];
-    const left = async () => {
-      const rows = await db.selectFrom('outbox').select('id').where('id', 'in', idsOf(entries)).execute();
-      return rows.map(({ id }) => id);
-    };
-    await holdInPostgres(`select pg_advisory_lock(${2 * (blocked?.post.id ?? 0) + 1})`);
+    const [blocked, unblocked] = [await createUndelivered(other), await createUndelivered(other)];
+    const entries = [...blocked.entries, ...unblocked.entries];
+    const left = async () =>
+      idsOf(await db.selectFrom('outbox').select('id').where('id', 'in', idsOf(entries)).execute());
+    await holdPost(blocked.id);
     // The batch of both times out, and then the blocked entry alone, before `deliver` returns after a second.
     await until(async () => {
       await Promise.all(entries.map((entry) => shortTimeout.outbox.deliver([entry])));
       return (await left()).length < 2;
     });
-    t.same(await left(), idsOf(blocked?.entries ?? []));
+    t.same(await left(), idsOf(blocked.entries));
     await release();
     await until(async () => {
-      await shortTimeout.outbox.deliver(blocked?.entries ?? []);
+      await shortTimeout.outbox.deliver(blocked.entries);
       return (await left()).length === 0;
     });
     await expectConsistentStores(t, stores);
@@ -187,9 +208,9 @@ t.test('locks', needsServers, async (t) => {
   t.test('locks are taken in one order, regardless of the order of the arguments', async (t) => {
     const [low, high] = [await account(), await account()];
     for (const targets of [{ accounts: [high, low] }, { accounts: [low], posts: [low - 1] }]) {
-      await holdInPostgres(`select pg_advisory_lock(${2 * low})`);
+      await holdAccount(low);
       const locking = others.db.transaction().execute((trx) => lockExclusive(trx, targets));
-      await until(async () => (await countWaitingInPostgres()) === 1);
+      await untilWaiting(1);
       const { rows } = await sql`
         select from pg_locks where locktype = 'advisory' and granted and pid in (
           select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock')`.execute(
@@ -227,7 +248,7 @@ t.test('locks', needsServers, async (t) => {
     await holdInPostgres('select pg_advisory_lock(-8)');
     const first = updateAccount(db, user, { username: nameOf(other) });
     const second = updateAccount(others.db, other, { username: nameOf(user) });
-    await until(async () => (await countWaitingInPostgres()) === 2);
+    await untilWaiting(2);
     await release();
     const taken = { outcome: 'taken', field: 'username' };
     t.same(await Promise.all([first, second]), [taken, taken]);
@@ -243,9 +264,9 @@ t.test('locks', needsServers, async (t) => {
     let post: ReturnType<typeof createPost> | undefined;
     await db.transaction().execute(async (trx) => {
       await lockExclusive(trx, { accounts: [author] });
-      post = createPost(others, author, { title: 'T', text: 'T', image });
+      post = createPost(others, author, { ...POST, image });
       post.catch(() => undefined);
-      await until(async () => (await countWaitingInPostgres()) === 1);
+      await untilWaiting(1);
       await change(trx);
     });
     return post;
@@ -262,7 +283,7 @@ t.test('locks', needsServers, async (t) => {
       trx.deleteFrom('accounts').where('id', '=', other).execute(),
     );
     t.equal(rejected, undefined, 'the account is deleted');
-    t.same(await db.selectFrom('posts').select('id').where('author_id', '=', other).execute(), []);
+    t.same(await postsOf(other).execute(), []);
   });
 
   t.test(
@@ -270,9 +291,10 @@ t.test('locks', needsServers, async (t) => {
     async (t) => {
       const user = await account();
       const images = async () => db.selectFrom('posts').select('image').where('author_id', '=', user).execute();
-      const storedBytes = async () =>
-        (await db.selectFrom('accounts').select('stored_bytes').where('id', '=', user).executeTakeFirst())
-          ?.stored_bytes;
+      const storedBytes = async () => {
+        const row = await db.selectFrom('accounts').select('stored_bytes').where('id', '=', user).executeTakeFirst();
+        return row?.stored_bytes;
+      };
       const createPending = async (name: string) => {
         const values = { kind: 'image' as const, key: name, due_at: secondsFromNow(900) };
         const { entry } = await db
@@ -300,44 +322,36 @@ t.test('locks', needsServers, async (t) => {
     },
   );
 
-  t.test('a statement that timed out is cancelled and has no effect', async (t) => {
-    const shortTimeout = await openStoresWithoutRelay(t, { ...environment, ...SHORT_TIMEOUT });
+  t.test('a statement that timed out is cancelled, has no effect, and its connection is not reused', async (t) => {
+    const shortTimeout = await openStoresWithoutRelay(t, { ...environment, ...SHORT_TIMEOUT, DATABASE_POOL: '1' });
     const user = await account();
     const checked = await credentialsOf(user);
-    await holdInPostgres(`select pg_advisory_lock(${2 * user})`);
-    const results = await Promise.allSettled([
-      createPost(shortTimeout, user, { title: 'T', text: 'T' }),
-      createSession(shortTimeout, checked, { deviceName: 'x', expiresAt: new Date(Date.now() + 3_600_000) }),
-    ]);
-    for (const result of results) t.ok(result.status === 'rejected' && result.reason instanceof StoreUnavailableError);
-    await until(async () => (await countWaitingInPostgres()) === 0);
+    await holdAccount(user);
+    const writes: (() => Promise<unknown>)[] = [
+      () => createPost(shortTimeout, user, POST),
+      () => login(checked, shortTimeout),
+    ];
+    for (const write of writes) {
+      await t.rejects(write(), StoreUnavailableError);
+      const next = await shortTimeout.db.selectFrom('accounts').select('id').where('id', '=', user).execute();
+      t.same(next, [{ id: user }], 'the next statement of the pool succeeds');
+    }
+    await untilWaiting(0);
     await release();
-    t.same(await db.selectFrom('posts').select('id').where('author_id', '=', user).execute(), []);
-    t.same(await db.selectFrom('sessions').select('id').where('account_id', '=', user).execute(), []);
-  });
-
-  t.test('a connection whose statement timed out is not reused', async (t) => {
-    const shortTimeout = await openStoresWithoutRelay(t, {
-      ...environment,
-      ...SHORT_TIMEOUT,
-      DATABASE_POOL: '1',
-    });
-    const user = await account();
-    await holdInPostgres(`select pg_advisory_lock(${2 * user})`);
-    await t.rejects(createPost(shortTimeout, user, { title: 'T', text: 'T' }), StoreUnavailableError);
-    const next = await shortTimeout.db.selectFrom('accounts').select('id').where('id', '=', user).execute();
-    t.same(next, [{ id: user }]);
-    await release();
+    t.same(await postsOf(user).execute(), []);
+    t.same(await sessionsOf(user).execute(), []);
   });
 
   t.test('a failed delivery does not reschedule an entry that was postponed during it', async (t) => {
     const shortTimeout = await openStoresWithoutRelay(t, { ...environment, ...SHORT_TIMEOUT });
-    const created = await createPost(stores, await account(), { title: 'A title', text: 'A text' });
-    const [entry] = created?.entries ?? [];
+    const {
+      id,
+      entries: [entry],
+    } = await createUndelivered(await account());
     if (!entry) throw new Error('The post has no entry.');
-    await holdInPostgres(`select pg_advisory_lock(${2 * (created?.post.id ?? 0) + 1})`);
+    await holdPost(id);
     const failing = shortTimeout.outbox.deliver([entry]);
-    await until(async () => (await countWaitingInPostgres()) === 1);
+    await untilWaiting(1);
     await db
       .updateTable('outbox')
       .set({ due_at: secondsFromNow(900) })
@@ -363,24 +377,18 @@ t.test('locks', needsServers, async (t) => {
     await sql`create trigger wait_for_test before insert on sessions
       for each row execute function wait_for_test()`.execute(db);
     await holdInPostgres('select pg_advisory_lock(-7)');
-    const login = createSession(stores, checked, { deviceName: 'x', expiresAt: new Date(Date.now() + 3_600_000) });
-    await until(async () => (await countWaitingInPostgres()) === 1);
-    await releaseAndAwait(login, updateAccount(others.db, user, { password: { hash: 'another', checked } }), 2);
-    t.same(await db.selectFrom('sessions').select('id').where('account_id', '=', user).execute(), []);
+    const session = login(checked);
+    await untilWaiting(1);
+    await releaseAndAwait(session, updateAccount(others.db, user, { password: { hash: 'another', checked } }), 2);
+    t.same(await sessionsOf(user).execute(), []);
   });
 
   /** Creates sessions of a new account. Returns the account's id, and the ids of the sessions in ascending order. */
   async function createSessions(count: number) {
     const user = await account();
     const checked = await credentialsOf(user);
-    const ids: string[] = [];
-    for (let index = 0; index < count; index += 1) {
-      const session = await createSession(stores, checked, {
-        deviceName: 'x',
-        expiresAt: new Date(Date.now() + 3_600_000),
-      });
-      if (session) ids.push(session.id);
-    }
+    const sessions = await repeat(count, () => login(checked));
+    const ids = sessions.map((session) => session?.id ?? '');
     return { user, ids: ids.sort() };
   }
   const setLastUse = (id: string, secondsAgo: number) =>
@@ -393,24 +401,21 @@ t.test('locks', needsServers, async (t) => {
   t.test('two logins that delete the oldest session do not deadlock, and delete one session', async (t) => {
     const { user, ids } = await createSessions(3);
     const [first = '', second = '', third = ''] = ids;
-    for (const [id, secondsAgo] of [
-      [third, 100],
-      [second, 200],
-      [first, 300],
-    ] as const)
-      await setLastUse(id, secondsAgo);
+    await setLastUse(third, 100);
+    await setLastUse(second, 200);
+    await setLastUse(first, 300);
     await holdInPostgres(`begin; select from sessions where id = '${second}' for update`);
-    const login = { id: first, liveSessions: 3 };
-    const deletions = [trimSessions(db, user, login, 2)];
-    await until(async () => (await countWaitingInPostgres()) === 1);
+    const newest = { id: first, liveSessions: 3 };
+    const deletions = [trimSessions(db, user, newest, 2)];
+    await untilWaiting(1);
     // Has no effect, because the first login has locked this session. With locks by last use, the second login would wait for it.
     await touchSessions(db, [first]);
-    deletions.push(trimSessions(others.db, user, login, 2));
-    await until(async () => (await countWaitingInPostgres()) === 2);
+    deletions.push(trimSessions(others.db, user, newest, 2));
+    await untilWaiting(2);
     await release();
     const counts = await Promise.all(deletions);
     t.same(counts.sort(), [0, 1]);
-    t.equal((await db.selectFrom('sessions').select('id').where('account_id', '=', user).execute()).length, 2);
+    t.equal((await sessionsOf(user).execute()).length, 2);
   });
 
   for (const [name, remove, leavesCurrent] of [
@@ -419,7 +424,7 @@ t.test('locks', needsServers, async (t) => {
   ] as const) {
     t.test(`a deletion of ${name} that deadlocks with a login is repeated`, async (t) => {
       const { user } = await createSessions(3);
-      const remaining = db.selectFrom('sessions').select('id').where('account_id', '=', user);
+      const remaining = sessionsOf(user);
       // The order in which the deletion locks them.
       const [first, second, current] = await remaining.orderBy(sql`ctid`).execute();
       const { removal } = await db.transaction().execute(async (trx) => {
@@ -427,7 +432,7 @@ t.test('locks', needsServers, async (t) => {
           trx.selectFrom('sessions').select('id').where('id', '=', `${session?.id}`).forUpdate().execute();
         await lock(second);
         const removal = remove(user, `${current?.id}`);
-        await until(async () => (await countWaitingInPostgres()) === 1);
+        await untilWaiting(1);
         // PostgreSQL aborts the statement that has waited longer: the deletion.
         await lock(first);
         return { removal };
@@ -445,8 +450,7 @@ t.test('locks', needsServers, async (t) => {
     await touchSessions(db, ids);
     await release();
     const recent = sql<boolean>`last_used_at > ${secondsFromNow(-90)}`;
-    const touched = db.selectFrom('sessions').select('id').where('account_id', '=', user).where(recent);
-    t.same(await touched.execute(), [{ id: free }]);
+    t.same(await sessionsOf(user).where(recent).execute(), [{ id: free }]);
   });
 
   t.test('an image that is claimed before it is due is kept', async (t) => {
@@ -454,7 +458,7 @@ t.test('locks', needsServers, async (t) => {
     await storeImage('claimed.png');
     const { entry, due } = await db
       .insertInto('outbox')
-      .values({ kind: 'image', key: 'claimed.png', due_at: sql`clock_timestamp() + interval '2 seconds'` })
+      .values({ kind: 'image', key: 'claimed.png', due_at: secondsFromNow(2) })
       .returning(['id as entry', 'due_at as due'])
       .executeTakeFirstOrThrow();
     await db.transaction().execute(async (trx) => {
@@ -471,13 +475,12 @@ t.test('locks', needsServers, async (t) => {
     await openTestStores(t, environment);
     const user = await account();
     const addEntries = async (key: string, seconds: number) => {
-      const due_at = sql<string>`clock_timestamp() + ${seconds}::float8 * interval '1 second'`;
+      const due_at = secondsFromNow(seconds);
       const values = [
         { kind: 'person' as const, key: String(user), due_at },
         { kind: 'image' as const, key, due_at },
       ];
-      const entries = await db.insertInto('outbox').values(values).returning('id').execute();
-      return entries.map(({ id }) => id);
+      return idsOf(await db.insertInto('outbox').values(values).returning('id').execute());
     };
     const [busy, rest] = [await addEntries('one.png', 1), await addEntries('two.png', 1.5)];
     const remaining = (ids: number[]) => db.selectFrom('outbox').select('id').where('id', 'in', ids);

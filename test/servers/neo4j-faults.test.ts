@@ -1,10 +1,9 @@
 import { EventEmitter, on, once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import neo4j from 'neo4j-driver';
 import t, { type Test } from 'tap';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import { countLikes } from '../support/contents.js';
-import { freshIds, needsNeo4j, neo4jUri, openTestGraph } from '../support/neo4j-graph.js';
+import { beginTransaction, freshIds, needsNeo4j, neo4jUri, openTestGraph } from '../support/neo4j-graph.js';
 import { type FaultyProxy, startProxy } from '../support/proxy.js';
 import { queryGraph } from '../support/stores.js';
 
@@ -114,12 +113,7 @@ t.test('Neo4j behind a faulty connection', needsNeo4j, async (t) => {
     logEvents.on('unavailable', () => t.fail('the server responds to other connections'));
     const [user, other] = [ids.next(), ids.next()];
     await graph.ensureNodes({ people: [user], posts: [] });
-    const driver = neo4j.driver(
-      neo4jUri,
-      neo4j.auth.basic(process.env.NEO4J_USERNAME ?? '', process.env.NEO4J_PASSWORD ?? ''),
-    );
-    t.teardown(() => driver.close());
-    const transaction = await driver.session().beginTransaction();
+    const transaction = await beginTransaction(t);
     await transaction.run('MATCH (p:Person {id: $user}) SET p.id = p.id', { user });
     await t.rejects(proxied.request(user, other), StoreUnavailableError);
     t.strictSame(await proxied.friendsOfEach([user]), [[]]);

@@ -1,9 +1,10 @@
+import type { Transaction } from 'neo4j-driver';
 import type { Test } from 'tap';
 import type { SocialGraph } from '../../db/graph/index.js';
 import { openNeo4j } from '../../db/graph/neo4j.js';
 import type { Neo4jOptions } from '../../db/graph/neo4j-session.js';
 import type { Log } from '../../db/support/log.js';
-import { queryGraph, silentLog } from './stores.js';
+import { openDriver, queryGraph, silentLog } from './stores.js';
 
 const { NEO4J_URI, NEO4J_USERNAME: username, NEO4J_PASSWORD: password } = process.env;
 
@@ -17,6 +18,13 @@ export function openTestGraph(t: Test, options: Partial<Neo4jOptions> = {}, log:
   const graph = openNeo4j({ uri: neo4jUri, username, password, poolSize: 10, timeoutMs: 5000, ...options }, log);
   t.teardown(() => graph.close());
   return graph;
+}
+
+/** Begins a transaction in Neo4j. It is rolled back when the test ends, unless it has ended before. */
+export async function beginTransaction(t: Test): Promise<Transaction> {
+  const driver = await openDriver();
+  t.teardown(() => driver.close());
+  return driver.session().beginTransaction();
 }
 
 /** Returns a source of ids that no other test uses. Their nodes are removed when the test ends. */

@@ -194,10 +194,15 @@ export const emptyGraph = (): Promise<void> =>
     await session.close();
   });
 
-async function withDriver<Result>(work: (driver: Driver) => Promise<Result>): Promise<Result> {
+/** Connects to the Neo4j server that all sets share. */
+export async function openDriver(): Promise<Driver> {
   const { NEO4J_URI = '', NEO4J_USERNAME = '', NEO4J_PASSWORD = '' } = process.env;
   const { default: neo4j } = await import('neo4j-driver');
-  const driver = neo4j.driver(NEO4J_URI, neo4j.auth.basic(NEO4J_USERNAME, NEO4J_PASSWORD));
+  return neo4j.driver(NEO4J_URI, neo4j.auth.basic(NEO4J_USERNAME, NEO4J_PASSWORD));
+}
+
+async function withDriver<Result>(work: (driver: Driver) => Promise<Result>): Promise<Result> {
+  const driver = await openDriver();
   try {
     return await work(driver);
   } finally {
