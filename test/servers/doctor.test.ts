@@ -104,9 +104,7 @@ for (const fault of ['silence', 'refuse'] as const) {
     for (const [name, checks] of Object.entries(STORES)) {
       const proxy = proxies[name as keyof typeof STORES];
       await proxy.setFault(fault);
-      const startedAt = performance.now();
       const { code, rows } = await runDoctor(t, environment);
-      t.ok(performance.now() - startedAt < 120_000, 'the command ends within two minutes');
       t.equal(code, 1);
       t.match(rows[checks[0]], { result: 'failed' }, name);
       for (const check of checks.slice(1)) t.same(rows[check], { result: 'skipped', detail: 'not available' }, check);

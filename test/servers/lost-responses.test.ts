@@ -24,11 +24,20 @@ interface Write {
   uploads?: true;
   /** Text of the committing message to the store. The default is `commit`, for an explicit transaction. */
   trigger?: string;
-  /** Prepares the write. Returns functions that send it and that return whether it has taken effect. */
-  arrange(service: TestService): Promise<{ send(): Promise<TestResponse>; happened(): Promise<boolean> }>;
+  /** Prepares the write of a new user. `other` is another new user. */
+  arrange(user: TestUser, other: TestUser, service: TestService): Promise<ArrangedWrite>;
+}
+
+interface ArrangedWrite {
+  send(): Promise<TestResponse>;
+  /** Returns whether the write has taken effect completely. */
+  happened(): Promise<boolean>;
 }
 
 const succeeds = async (response: Promise<TestResponse>) => (await response).status === 200;
+
+const logIn = ({ send }: TestService, email: string, password = PASSWORD, headers = {}) =>
+  send('POST', '/auth/login', { json: { email, password }, headers });
 
 /** Returns a write to a post, whose effect `hasHappened` checks. */
 function writeToPost(
@@ -38,8 +47,7 @@ function writeToPost(
 ): Write {
   return {
     name,
-    async arrange(service) {
-      const user = await service.createUser();
+    async arrange(user) {
       const { id } = await createPost(user, { image: picture() });
       return { send: () => send(user, id), happened: async () => hasHappened(await user.send('GET', `/posts/${id}`)) };
     },
@@ -49,26 +57,22 @@ function writeToPost(
 const WRITES: Write[] = [
   {
     name: 'register',
-    async arrange(service) {
-      const { username, email, name } = await service.createUser();
+    async arrange({ name, username, email }, _, service) {
       const json = { name, username: `x${username}`, email: `x${email}`, password: PASSWORD };
       return {
         send: () => service.send('POST', '/auth/register', { json }),
-        happened: () =>
-          succeeds(service.send('POST', '/auth/login', { json: { email: json.email, password: PASSWORD } })),
+        happened: () => succeeds(logIn(service, json.email)),
       };
     },
   },
   {
     name: 'login',
     trigger: DEVICE,
-    async arrange(service) {
-      const user = await service.createUser();
+    async arrange(user, _, service) {
       const sessions = async () => (await user.send('GET', '/auth/sessions')).body.length;
       const before = await sessions();
-      const json = { email: user.email, password: PASSWORD };
       return {
-        send: () => service.send('POST', '/auth/login', { json, headers: { 'User-Agent': DEVICE } }),
+        send: () => logIn(service, user.email, PASSWORD, { 'User-Agent': DEVICE }),
         happened: async () => (await sessions()) > before,
       };
     },
@@ -77,21 +81,17 @@ const WRITES: Write[] = [
     name: 'a post with an image',
     trigger: TITLE,
     uploads: true,
-    async arrange(service) {
-      const user = await service.createUser();
-      return {
-        send: () => user.send('POST', '/posts/create', { form: { title: TITLE, text: 'T', image: picture() } }),
-        async happened() {
-          const [post] = (await user.send('GET', '/posts/me')).body;
-          return post !== undefined && (await user.send('GET', post.image)).bytes.equals(samples.png);
-        },
-      };
-    },
+    arrange: async (user) => ({
+      send: () => user.send('POST', '/posts/create', { form: { title: TITLE, text: 'T', image: picture() } }),
+      async happened() {
+        const [post] = (await user.send('GET', '/posts/me')).body;
+        return post !== undefined && (await user.send('GET', post.image)).bytes.equals(samples.png);
+      },
+    }),
   },
   {
     name: 'a post with an idempotency key',
-    async arrange(service) {
-      const user = await service.createUser();
+    async arrange(user) {
       const form = { title: 'T', text: 'T', image: picture() };
       const send = () => user.send('POST', '/posts/create', { form, headers: { 'Idempotency-Key': 'k' } });
       return {
@@ -123,24 +123,19 @@ const WRITES: Write[] = [
   {
     name: 'a change of the password',
     uploads: true,
-    async arrange(service) {
-      const user = await service.createUser();
+    async arrange(user, _, service) {
       const password = 'Other-Lantern-81!';
+      const form = { password, current_password: PASSWORD, image: picture() };
       return {
-        send: () =>
-          user.send('PUT', '/profiles/me', { form: { password, current_password: PASSWORD, image: picture() } }),
-        async happened() {
-          const json = { email: user.email, password };
-          const changed = await succeeds(service.send('POST', '/auth/login', { json }));
-          return changed && (await user.send('GET', '/auth/me')).status === 401;
-        },
+        send: () => user.send('PUT', '/profiles/me', { form }),
+        happened: async () =>
+          (await succeeds(logIn(service, user.email, password))) && (await user.send('GET', '/auth/me')).status === 401,
       };
     },
   },
   {
     name: 'an accepted request',
-    async arrange(service) {
-      const [user, other] = [await service.createUser(), await service.createUser()];
+    async arrange(user, other) {
       await user.send('POST', `/friends/request?to=${other.id}`);
       return {
         send: () => other.send('POST', `/friends/accept?from=${user.id}`),
@@ -150,8 +145,7 @@ const WRITES: Write[] = [
   },
   {
     name: 'account deletion',
-    async arrange(service) {
-      const [user, other] = [await service.createUser(), await service.createUser()];
+    async arrange(user, other) {
       await befriend(user, other);
       const { id } = await createPost(user, { image: picture() });
       await other.send('POST', `/posts/like?id=${id}`);
@@ -171,7 +165,7 @@ t.test('writes whose response from a store is lost', needsAllServers, async (t) 
 
   /** Sends a write whose response from the store is lost, and returns whether the write has taken effect. */
   async function loseResponse(t: Test, { arrange }: Write, proxy: FaultyProxy, trigger: string) {
-    const { send, happened } = await arrange(service);
+    const { send, happened } = await arrange(await service.createUser(), await service.createUser(), service);
     // The relay must not commit at the same time.
     await service.stores.db.deleteFrom('outbox').where('delivered', '=', true).execute();
     const cut = proxy.cutResponseTo(trigger);

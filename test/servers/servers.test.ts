@@ -29,12 +29,12 @@ async function startTwoProcesses(t: Test) {
   const stores = await openTestStores(t, environment);
   const { tokenKeys } = readConfig(environment);
   if (!tokenKeys) throw new Error('Expected TOKEN_KEYS');
-  const [sendToOne, sendToOther] = [createSender(t, one.url), createSender(t, other.url)];
+  const senders: [Send, Send] = [createSender(t, one.url), createSender(t, other.url)];
   return {
     environment: variables,
     processes: [one, other] as [ServiceProcess, ServiceProcess],
-    senders: [sendToOne, sendToOther] as const,
-    createUser: await createUserFactory({ stores, tokens: createTokens(tokenKeys), send: sendToOne }),
+    senders,
+    createUser: await createUserFactory({ stores, tokens: createTokens(tokenKeys), send: senders[0] }),
   };
 }
 
@@ -67,43 +67,30 @@ t.test('changes that one process has acknowledged are visible on the other immed
   }
 
   const other = await createUser();
+
+  /** Returns a change of a user's sessions, with the statuses of the current and of another session after it. */
+  const changeOfSessions =
+    (send: (user: Send, otherId: string) => Promise<{ status: number }>, after: [current: number, another: number]) =>
+    async (user: TestUser): Promise<Change> => {
+      const another = await user.newSession();
+      const { body: sessions } = await another.send('GET', '/auth/sessions');
+      const { id } = sessions.find(({ current }: { current: boolean }) => current);
+      return {
+        change: (here) => send(sendAs(here, user), id),
+        read: async (there) => [await me(user)(there), await me(another)(there)],
+        before: [200, 200],
+        after,
+      };
+    };
+
   const changes: Record<string, (user: TestUser) => Promise<Change>> = {
-    'a logout': async (user) => ({
-      change: (here) => sendAs(here, user)('POST', '/auth/logout'),
-      read: me(user),
-      before: 200,
-      after: 401,
-    }),
-    'the end of a session': async (user) => {
-      const otherSession = await user.newSession();
-      const sessions = (await user.send('GET', '/auth/sessions')).body;
-      const { id } = sessions.find(({ current }: { current: boolean }) => !current);
-      return {
-        change: (here) => sendAs(here, user)('DELETE', `/auth/sessions/${id}`),
-        read: me(otherSession),
-        before: 200,
-        after: 401,
-      };
-    },
-    'the end of all other sessions': async (user) => {
-      const otherSession = await user.newSession();
-      return {
-        change: (here) => sendAs(here, user)('DELETE', '/auth/sessions'),
-        read: async (there) => [await me(otherSession)(there), await me(user)(there)],
-        before: [200, 200],
-        after: [401, 200],
-      };
-    },
-    'a password change': async (user) => {
-      const otherSession = await user.newSession();
-      const form = { password: NEW_PASSWORD, current_password: PASSWORD };
-      return {
-        change: (here) => sendAs(here, user)('PUT', '/profiles/me', { form }),
-        read: async (there) => [await me(otherSession)(there), await me(user)(there)],
-        before: [200, 200],
-        after: [401, 401],
-      };
-    },
+    'a logout': changeOfSessions((send) => send('POST', '/auth/logout'), [401, 200]),
+    'the end of a session': changeOfSessions((send, id) => send('DELETE', `/auth/sessions/${id}`), [200, 401]),
+    'the end of all other sessions': changeOfSessions((send) => send('DELETE', '/auth/sessions'), [200, 401]),
+    'a password change': changeOfSessions(
+      (send) => send('PUT', '/profiles/me', { form: { password: NEW_PASSWORD, current_password: PASSWORD } }),
+      [401, 401],
+    ),
     'a change of the profile to private': async (user) => ({
       change: (here) => sendAs(here, user)('PUT', '/profiles/me', { form: { private: 'true' } }),
       read: view(other, user, (await createPost(user)).id),
@@ -157,8 +144,7 @@ t.test('changes that one process has acknowledged are visible on the other immed
     t.test(name, (t) =>
       // The other process is read continuously. The processes swap roles every round.
       runRounds(async (round) => {
-        const [here, there] = round % 2 === 0 ? senders : senders.toReversed();
-        if (!here || !there) return;
+        const [here, there] = (round % 2 === 0 ? senders : senders.toReversed()) as [Send, Send];
         const { change, read, before, after } = await arrange(await createUser());
         t.same(await read(there), before, 'before');
         const changeAndRead = async () => {
@@ -185,9 +171,8 @@ t.test('tokens and images of one process are valid on the other', needsServers, 
 });
 
 t.test('clients that retry see no failure during a rolling restart', needsServers, async (t) => {
-  const { environment, processes, createUser } = await startTwoProcesses(t);
+  const { environment, processes, senders, createUser } = await startTwoProcesses(t);
   const [user, other] = [await createUser(), await createUser()];
-  const senders = processes.map(({ url }) => createSender(t, url));
   let requestCount = 0;
 
   /** Retries a request on the next process while one is stopping or stopped. */
