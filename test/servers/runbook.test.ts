@@ -153,7 +153,7 @@ t.test('an operator of servers', { skip: await whyNoServerSets() }, async (whole
     const restored = await restore.start('npm start');
     t.match(await restore.run('npm run tour'), '"status":"ok"');
 
-    const send = createSender(t, restored.url);
+    const send = createSender(t, other.url);
     const token = users[0]?.token ?? '';
     for (const { id, image } of posts) {
       t.match(await send('GET', `/posts/${id}`, { token }), { status: 200, body: { image } });

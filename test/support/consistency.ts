@@ -49,29 +49,14 @@ export function findEdgeProblems({ friendships, requests, likes }: Edges): strin
   const requested = requests.map(({ from, to }) => `${from} ${to}`);
   const liked = likes.map(({ person, post }) => `${person} ${post}`);
   const reverse = (pair: string) => pair.split(' ').reverse().join(' ');
-  const report = (problem: string, pairs: string[]) => pairs.map((pair) => `${problem}: ${pair}`);
-  return [
-    ...report(
-      'related to oneself',
-      [...friends, ...requested].filter((pair) => pair === reverse(pair)),
+  const problems = {
+    'related to oneself': [...friends, ...requested].filter((pair) => pair === reverse(pair)),
+    duplicate: [friends, requested, liked].flatMap((pairs) =>
+      pairs.filter((pair, index) => pairs.indexOf(pair) < index),
     ),
-    ...[friends, requested, liked].flatMap((pairs) =>
-      report(
-        'duplicate',
-        pairs.filter((pair, index) => pairs.indexOf(pair) < index),
-      ),
-    ),
-    ...report(
-      'one-sided friendship',
-      friends.filter((pair) => !friends.includes(reverse(pair))),
-    ),
-    ...report(
-      'request between friends',
-      requested.filter((pair) => friends.includes(pair) || friends.includes(reverse(pair))),
-    ),
-    ...report(
-      'mutual requests',
-      requested.filter((pair) => requested.includes(reverse(pair))),
-    ),
-  ];
+    'one-sided friendship': friends.filter((pair) => !friends.includes(reverse(pair))),
+    'request between friends': requested.filter((pair) => friends.includes(pair) || friends.includes(reverse(pair))),
+    'mutual requests': requested.filter((pair) => requested.includes(reverse(pair))),
+  };
+  return Object.entries(problems).flatMap(([problem, pairs]) => pairs.map((pair) => `${problem}: ${pair}`));
 }

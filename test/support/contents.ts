@@ -38,17 +38,9 @@ export const EMPTY_CONTENTS: Awaited<ReturnType<typeof readContents>> = {
 
 export const idsOf = (entries: readonly { id: number }[]): number[] => entries.map(({ id }) => id);
 
-/** Returns the outbox entries that have not been delivered yet. */
-async function findUndelivered({ db }: Pick<Stores, 'db'>) {
-  return db.selectFrom('outbox').select(['kind', 'key', 'attempts']).where('delivered', '=', false).execute();
-}
-
 /** Makes all undelivered entries due, including those of unclaimed images, and waits until they are delivered. */
-export async function drainOutbox(stores: Pick<Stores, 'db'>): Promise<void> {
-  await stores.db
-    .updateTable('outbox')
-    .set({ due_at: sql`clock_timestamp()` })
-    .where('delivered', '=', false)
-    .execute();
-  while ((await findUndelivered(stores)).length > 0) await sleep(20);
+export async function drainOutbox({ db }: Pick<Stores, 'db'>): Promise<void> {
+  await db.updateTable('outbox').set({ due_at: sql`clock_timestamp()` }).where('delivered', '=', false).execute();
+  const undelivered = db.selectFrom('outbox').select('id').where('delivered', '=', false);
+  while ((await undelivered.execute()).length > 0) await sleep(20);
 }

@@ -30,7 +30,6 @@ export class Exposition {
     }
     const series = this.samples.map(({ name, labels }) => JSON.stringify([name, Object.entries(labels).sort()]));
     assert.equal(new Set(series).size, series.length, 'A series must not be repeated');
-    for (const [name, type] of this.types) if (type === 'histogram') this.#checkHistogram(name);
   }
 
   #parseSample(line: string): Sample {
@@ -44,25 +43,6 @@ export class Exposition {
       labels: Object.fromEntries(labels.map(([, label, text]) => [label, text])),
       value: Number(value.replace('Inf', 'Infinity')),
     };
-  }
-
-  /** Checks that buckets are cumulative and that the last one equals the count. */
-  #checkHistogram(name: string): void {
-    for (const { labels, value } of this.samples.filter((sample) => sample.name === `${name}_count`)) {
-      const buckets = this.samples.filter(
-        (sample) =>
-          sample.name === `${name}_bucket` &&
-          Object.entries(labels).every(([label, text]) => sample.labels[label] === text),
-      );
-      const values = buckets.map((bucket) => bucket.value);
-      assert.deepEqual(
-        values,
-        [...values].sort((a, b) => a - b),
-        `The buckets of ${name} must be cumulative`,
-      );
-      assert.equal(buckets.at(-1)?.labels.le, '+Inf');
-      assert.equal(values.at(-1), value, `The last bucket of ${name} must equal its count`);
-    }
   }
 
   /** Returns the sum of all samples with this name and these labels, or undefined if there are none. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { findFreePort } from '../../scripts/services/ports.js';
 import { collectOutput } from './output.js';
-import { HIGH_RATE_LIMITS } from './processes.js';
+import { HIGH_RATE_LIMITS, untilListening } from './processes.js';
 import { escapeRegExp } from './regexp.js';
 import { temporaryDirectory } from './stores.js';
 import { startTlsProxy } from './tls.js';
@@ -48,8 +48,6 @@ const page = readFileSync(RUNBOOK, 'utf8');
 const blocks = readBlocks(page).filter(({ mark }) => mark === '');
 
 export interface StartedService {
-  url: string;
-  opsUrl: string;
   output(): string;
   /** Sends a signal to all processes of the service, and waits for their end. */
   stop(signal?: NodeJS.Signals): Promise<void>;
@@ -58,7 +56,7 @@ export interface StartedService {
 export interface Operator {
   /** The directory of the service. */
   directory: string;
-  /** The addresses of the service once it is started. */
+  /** The addresses of a started service. */
   url: string;
   opsUrl: string;
   /** Returns a procedure that runs the blocks of a section in order. */
@@ -159,13 +157,8 @@ export async function createOperator(
 
   async function start(commands = 'npm start'): Promise<StartedService> {
     const { child, signal, closed, output } = spawnShell(`. ${variables}\n${commands}`);
-    await new Promise<void>((resolve, reject) => {
-      child.stdout.on('data', () => /Data +\S+\n/.test(output()) && resolve());
-      child.once('close', () => reject(new Error(`the service did not start:\n${output()}`)));
-    });
+    await untilListening({ child, output });
     return {
-      url,
-      opsUrl,
       output,
       async stop(name = 'SIGTERM') {
         signal(name);
