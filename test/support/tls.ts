@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream';
 import { createServer as createTlsServer } from 'node:tls';
 import type { Test } from 'tap';
 import { listen } from './listen.js';
@@ -57,7 +58,7 @@ export async function overTls(
 /** Starts a TLS-terminating proxy and returns its port. It accepts PostgreSQL's SSLRequest message. */
 export async function startTlsProxy(t: Test, { protocol, hostname, port }: URL): Promise<number> {
   const secure = createTlsServer({ cert: CERTIFICATE, key: KEY }, (client) => {
-    splice(client, connect(Number(port), hostname));
+    pipeline(client, connect(Number(port), hostname), client, () => undefined);
   });
   const listener = createServer((client) => {
     client.on('error', () => undefined);
@@ -68,15 +69,4 @@ export async function startTlsProxy(t: Test, { protocol, hostname, port }: URL):
     });
   });
   return listen(t, listener);
-}
-
-function splice(one: Socket, other: Socket): void {
-  for (const [from, to] of [
-    [one, other],
-    [other, one],
-  ] as const) {
-    from.on('error', () => to.destroy());
-    from.on('close', () => to.destroy());
-    from.pipe(to);
-  }
 }
