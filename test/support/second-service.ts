@@ -27,13 +27,19 @@ const error = (status: number, code: string, message: string, errors?: object[])
 });
 const ok = (body: unknown = { message: 'Done.' }): Reply => ({ status: 200, body });
 
-/** Returns a 400 that lists the missing fields, or undefined if there are none. */
-function refuseMissing(fields: Record<string, string>, ...names: string[]): Reply | undefined {
-  const absent = names.filter((name) => typeof fields[name] !== 'string' || fields[name] === '');
-  if (absent.length === 0) return undefined;
-  const errors = absent.map((field) => ({ in: 'body', field, code: 'required', message: 'is required' }));
+/** Returns a 400 that lists these fields with a code, or undefined if there are none. */
+function refuse(code: string, fields: string[]): Reply | undefined {
+  if (fields.length === 0) return undefined;
+  const errors = fields.map((field) => ({ in: 'body', field, code, message: 'is missing or unknown' }));
   return error(400, 'invalid_request', 'The request is not valid.', errors);
 }
+
+/** Returns a 400 that lists the missing fields, or undefined if there are none. */
+const refuseMissing = (fields: Record<string, string>, ...names: string[]) =>
+  refuse(
+    'required',
+    names.filter((name) => typeof fields[name] !== 'string' || fields[name] === ''),
+  );
 
 /**
  * Starts a second, independent implementation of accounts, posts and likes, in memory and on `node:http`. It violates the
@@ -77,7 +83,7 @@ export async function startSecondService(t: Test): Promise<string> {
       return { status: 201, body: { id: lastId } };
     },
     'POST /auth/login': ({ fields: { email, password, ...others }, fields }) => {
-      const refusal = refuseMissing(fields, 'email', 'password') ?? refuseMissing({}, ...Object.keys(others));
+      const refusal = refuseMissing(fields, 'email', 'password') ?? refuse('unknown_field', Object.keys(others));
       if (refusal) return refusal;
       const account = [...accounts.values()].find((each) => each.email === email && each.password === password);
       if (!account) return error(401, 'invalid_credentials', 'The email or the password is wrong.');
