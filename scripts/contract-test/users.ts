@@ -66,6 +66,9 @@ interface AccountRegistry extends Pick<Observer, 'onExchange'> {
   readonly registeredCount: number;
 }
 
+/** Limited because a registration, a login and an account deletion each cost the service a password hash. */
+const MAX_CONCURRENT_HASHES = 3;
+
 const normalizeEmail = (value: unknown) => String(value).trim().toLowerCase();
 
 export function createAccountRegistry(): AccountRegistry {
@@ -122,19 +125,18 @@ export function createAccountRegistry(): AccountRegistry {
     },
 
     async deleteAll(send) {
-      for (const account of [...accounts.values()]) await remove(send, account).catch(() => undefined);
+      const limitConcurrency = pLimit(MAX_CONCURRENT_HASHES);
+      const removals = [...accounts.values()].map((account) => limitConcurrency(() => remove(send, account)));
+      await Promise.allSettled(removals);
     },
 
     left: () => [...accounts.keys()],
   };
 }
 
-/** Limited because registration and login each cost the service a password hash. */
-const MAX_CONCURRENT_REGISTRATIONS = 3;
-
 export function createTestUsers(client: Client, seed: string): TestUsers {
   const sharedValues = new Map<string, Promise<unknown>>();
-  const limitConcurrency = pLimit(MAX_CONCURRENT_REGISTRATIONS);
+  const limitConcurrency = pLimit(MAX_CONCURRENT_HASHES);
   let drawCount = 0;
   const nextHash = () => {
     drawCount += 1;
