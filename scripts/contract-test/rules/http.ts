@@ -1,3 +1,4 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { contract } from '../document.js';
 import type { CheckedResponse } from '../exchange.js';
 import { expectEqual, expectErrorShape, expectNoRateLimit, expectProblems, expectThat } from '../expect.js';
@@ -19,6 +20,12 @@ const paths = [...new Set(contract.map(({ path }) => path)), ...DOCUMENT_PATHS].
     allowed: [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].sort(),
   };
 });
+
+const DECODERS: Record<string, (bytes: Buffer) => Buffer> = {
+  identity: (bytes) => bytes,
+  gzip: gunzipSync,
+  br: brotliDecompressSync,
+};
 
 const REDIRECTS = [301, 302, 303, 307, 308];
 
@@ -104,6 +111,8 @@ export const http: Subject = {
           '//posts',
           '/*',
           '/docs/none',
+          '/livez',
+          '/metrics',
         ];
         for (const path of unknownPaths) {
           for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])
@@ -201,20 +210,26 @@ export const http: Subject = {
       },
     ),
 
-    rule('http.request-id.unique', 'Every response has a unique X-Request-Id.', async (users) => {
-      const { send } = await users.sharedUser('ada');
-      const responses = [
-        await send(200, 'GET /auth/me'),
-        await send(200, 'GET /auth/me'),
-        await send(404, 'GET /none'),
-        await users.anonymous.send(401, 'GET /posts'),
-        await users.anonymous.send(405, 'PATCH /posts'),
-        await users.anonymous.send(204, 'OPTIONS /posts'),
-      ];
-      const ids = responses.map(({ headers }) => headers.get('x-request-id'));
-      for (const [index, response] of responses.entries()) expectThat(ids[index], 'an X-Request-Id', response);
-      expectThat(new Set(ids).size === ids.length, 'a different id for every response', responses[0]);
-    }),
+    rule(
+      'http.request-id.unique',
+      'Every response has a unique X-Request-Id, regardless of that of the request.',
+      async (users) => {
+        const { send } = await users.sharedUser('ada');
+        const responses = [
+          await send(200, 'GET /auth/me'),
+          await send(200, 'GET /auth/me'),
+          await send(404, 'GET /none'),
+          await users.anonymous.send(401, 'GET /posts'),
+          await users.anonymous.send(405, 'PATCH /posts'),
+          await users.anonymous.send(204, 'OPTIONS /posts'),
+          await send(200, 'GET /auth/me', { headers: { 'X-Request-Id': 'own' } }),
+          await send(200, 'GET /auth/me', { headers: { 'X-Request-Id': 'own' } }),
+        ];
+        const ids = responses.map(({ headers }) => headers.get('x-request-id'));
+        for (const [index, response] of responses.entries()) expectThat(ids[index], 'an X-Request-Id', response);
+        expectThat(new Set(ids).size === ids.length, 'a different id for every response', responses[0]);
+      },
+    ),
 
     rule(
       'http.docs.open',
@@ -248,6 +263,24 @@ export const http: Subject = {
               'no Access-Control-Allow-Credentials',
               response,
             );
+          }
+        }
+      },
+    ),
+
+    rule(
+      'http.docs.compressed',
+      'The document and /docs may be compressed if Accept-Encoding allows it. Content-Encoding states how.',
+      async (users) => {
+        for (const path of DOCUMENT_PATHS) {
+          const { bytes } = await users.anonymous.send(200, `GET ${path}`);
+          for (const accepted of ['gzip', 'br', 'gzip;q=0, identity']) {
+            const headers = { 'Accept-Encoding': accepted };
+            const response = await users.anonymous.send(200, `GET ${path}`, { headers });
+            const encoding = response.headers.get('content-encoding') ?? 'identity';
+            expectThat(accepted.split(', ').includes(encoding), `a Content-Encoding of ${accepted}`, response);
+            const decoded = DECODERS[encoding]?.(response.bytes);
+            expectThat(decoded?.equals(bytes), 'the same content as without compression', response);
           }
         }
       },
@@ -314,8 +347,11 @@ export const http: Subject = {
       async (users) => {
         const { token } = await users.sharedUser('ada');
         await users.anonymous.send(200, 'GET /auth/me', withCookie(token));
-        const Cookie = `theme=dark; fc_session_token=${token}; other=1`;
-        await users.anonymous.send(200, 'GET /auth/me', { headers: { Cookie } });
+        for (const Cookie of [
+          `theme=dark; fc_session_token=${token}; other=1`,
+          `theme=dark;fc_session_token=${token};other=1`,
+        ])
+          await users.anonymous.send(200, 'GET /auth/me', { headers: { Cookie } });
         await users.anonymous.send(201, 'POST /posts/create', {
           ...withCookie(token),
           form: { title: 'A title', text: 'By cookie' },

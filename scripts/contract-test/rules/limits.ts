@@ -174,6 +174,18 @@ const COUNTED: CountedCase[] = [
     'general',
     (users) => users.anonymous.send(204, 'OPTIONS /posts', { headers: { Origin: users.origin } }),
   ],
+  [
+    'cross-site-with-authorization',
+    'a cross-origin request with an Authorization header',
+    'general',
+    (users) => users.anonymous.send(401, 'GET /auth/me', { token: 'invalid', headers: CROSS_SITE }),
+  ],
+  [
+    'cross-site-login-with-authorization',
+    'a cross-origin login with an Authorization header',
+    'strict',
+    (users) => users.anonymous.send(400, 'POST /auth/login', { token: 'invalid', headers: CROSS_SITE, json: {} }),
+  ],
   ['url', 'a URL that cannot be decoded', 'general', (users) => users.anonymous.send(400, 'GET /%ff')],
   [
     'method-of-strict',

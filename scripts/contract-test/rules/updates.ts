@@ -185,6 +185,10 @@ const togetherRules = [
       const { profile_link } = body;
       expectEqual(profile, 'the profile', profile.body, { id, name, username, private: true, profile_link });
       await users.anonymous.send(200, `GET ${profile_link}`, { token });
+      const others = { name: 'Together Again', private: 'false', remove_image: 'true' };
+      const changed = await users.anonymous.send(200, 'PUT /profiles/me', { token, form: others });
+      const expected = { id, name: 'Together Again', username, private: false, profile_link: null };
+      expectEqual(changed, 'the profile', changed.body, expected);
     },
   ),
 

@@ -52,7 +52,7 @@ const REJECTED: [id: string, sentence: string, code: string, passwords: string[]
     'passwords.policy.common',
     'A password must not be a common password, ignoring case, even with digits and symbols appended.',
     'common_password',
-    ['Password123!', 'paSSword!2026', 'Sunshine#2026', 'Football_2026!'],
+    ['Password123!', 'paSSword!2026', 'Sunshine#2026', 'Football_2026!', 'Liverpool#2026', 'Midnight#2026'],
   ],
   [
     'passwords.policy.look-alikes',

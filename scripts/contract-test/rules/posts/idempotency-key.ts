@@ -13,7 +13,7 @@ const withKey = (key: string, form: Record<string, string | File> = { title: 'A 
 export const idempotencyKeyRules: Rule[] = [
   rule(
     'posts.idempotency-key.same-form',
-    'The same Idempotency-Key with the same form returns the first response again, with its Location, even after the post was liked, edited or deleted, or its author renamed.',
+    'The same Idempotency-Key with the same form returns the first response again, with its Location, even in another session, and after the post was liked, edited or deleted, or its author renamed.',
     async (users) => {
       const ada = await users.register();
       const sent = withKey(randomUUID(), { title: 'A title', text: 'A text', image: png() });
@@ -26,7 +26,8 @@ export const idempotencyKeyRules: Rule[] = [
       await ada.send(200, `PUT /posts/edit?id=${first.body.id}`, edit);
       expectEqual(retry, 'the response', (await ada.send(201, 'POST /posts/create', sent)).body, first.body);
       await ada.send(200, `DELETE /posts/delete?id=${first.body.id}`);
-      const late = await ada.send(201, 'POST /posts/create', sent);
+      const { token } = (await users.login(ada)).body;
+      const late = await users.anonymous.send(201, 'POST /posts/create', { ...sent, token });
       expectEqual(late, 'the response', late.body, first.body);
       const locations = [retry, late].map(({ headers }) => headers.get('location'));
       expectEqual(late, 'Location, twice', locations, Array(2).fill(first.headers.get('location')));
@@ -92,7 +93,7 @@ export const idempotencyKeyRules: Rule[] = [
 
   rule(
     'posts.idempotency-key.per-account',
-    'An Idempotency-Key belongs to the account that sent it, and is case-sensitive: the same key of another account, or in other letter case, creates another post.',
+    'An Idempotency-Key belongs to the account that sent it, and is compared exactly: the same key of another account, in other letter case or in quotation marks creates another post.',
     async (users) => {
       const [ada, ben] = [await users.sharedUser('ada'), await users.sharedUser('ben')];
       const key = `a${randomUUID()}`;
@@ -100,6 +101,7 @@ export const idempotencyKeyRules: Rule[] = [
       for (const [{ send }, otherKey] of [
         [ben, key],
         [ada, key.toUpperCase()],
+        [ada, `"${key}"`],
       ] as const) {
         const other = await send(201, 'POST /posts/create', withKey(otherKey));
         expectThat(other.body.id !== first.body.id, 'another post', other);

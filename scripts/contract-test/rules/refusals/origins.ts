@@ -74,6 +74,8 @@ export const originHeaderRule = rule(
       send(403, { Origin: host }),
       send(403, { Origin: `${users.origin}, ${OTHER_ORIGIN}` }),
       send(401, { ...CROSS_SITE, Authorization: '' }),
+      send(403, { Origin: OTHER_ORIGIN, 'X-Forwarded-Host': new URL(OTHER_ORIGIN).host }),
+      send(400, { Origin: users.origin, 'X-Forwarded-Host': new URL(OTHER_ORIGIN).host }),
       users.anonymous.send(200, 'HEAD /posts', withCookie(token, CROSS_SITE)),
       users.anonymous.send(204, 'OPTIONS /posts/create', withCookie(token, CROSS_SITE)),
     ]);

@@ -1,4 +1,11 @@
-import { expectEqual, expectProblemCodes, expectProblems, expectThat, expectTimestamp } from '../../expect.js';
+import {
+  expectCurrentTime,
+  expectEqual,
+  expectProblemCodes,
+  expectProblems,
+  expectThat,
+  expectTimestamp,
+} from '../../expect.js';
 import { claimsOf, idsOf, withCookie } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import type { TestUsers } from '../../users.js';
@@ -50,7 +57,7 @@ export const loginRules: Rule[] = [
 
   rule(
     'auth.token.claims',
-    'The token is a signed JWT with the claims sub, jti, tvr, iat, exp, iss and aud.',
+    'The token is a signed JWT with the claims sub, jti, tvr, iat, exp, iss and aud. iat is the time of the login.',
     async (users) => {
       const response = await sharedLogin(users);
       const claims = claimsOf(response.body.token);
@@ -63,6 +70,7 @@ export const loginRules: Rule[] = [
         'sub',
         'tvr',
       ]);
+      expectCurrentTime(response, 'iat', new Date(1000 * claims.iat).toISOString());
     },
   ),
 

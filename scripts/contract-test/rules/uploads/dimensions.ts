@@ -1,5 +1,5 @@
 import { expectProblemCodes } from '../../expect.js';
-import { blackPng, riff, u16, u32, vp8x, webpImage } from '../../image-builders.js';
+import { blackPng, riff, u16, u32, vp8x, webpChunk, webpImage } from '../../image-builders.js';
 import { samples } from '../../images.js';
 import { rule } from '../../rule.js';
 import { expectStored, FORMS, type Form, imagePart } from './forms.js';
@@ -26,6 +26,13 @@ const DECLARED: [type: string, create: (width: number, height: number) => Buffer
         Buffer.concat([u16(height), u16(width)]),
       ),
   ],
+  [
+    'gif',
+    (width, height) => {
+      const frame = samples.gif.indexOf(',', 19) + 5;
+      return overwrite(samples.gif, frame, Buffer.concat([u16le(width), u16le(height)]));
+    },
+  ],
   ['gif', (width, height) => overwrite(samples.gif, 6, Buffer.concat([u16le(width), u16le(height)]))],
   ['webp', (width, height) => riff(vp8x(0, width, height), webpImage)],
   [
@@ -34,6 +41,12 @@ const DECLARED: [type: string, create: (width: number, height: number) => Buffer
       overwrite(samples.avif, samples.avif.indexOf('ispe') + 8, Buffer.concat([u32(width), u32(height)])),
   ],
 ];
+
+/** Returns the header of a lossless WebP. */
+function losslessWebp(width: number, height: number): Buffer {
+  const dimensions = ((height - 1) << 14) | (width - 1);
+  return riff(webpChunk('VP8L', Buffer.concat([Buffer.from([0x2f]), u32(dimensions).reverse(), Buffer.alloc(5)])));
+}
 
 export const dimensionRules = [
   rule(
@@ -64,8 +77,11 @@ export const dimensionRules = [
           [MAX_SQUARE_SIDE_PIXELS, MAX_SQUARE_SIDE_PIXELS],
         ] as const)
           await expectStored(users, form, blackPng(width, height), 'image/png', 'image/png');
-        const larger = blackPng(MAX_SQUARE_SIDE_PIXELS + 1, MAX_SQUARE_SIDE_PIXELS);
-        expectProblemCodes(await form.send(users, 400, imagePart(larger, 'image/png')), 'body.image too_many_pixels');
+        for (const [larger, type] of [
+          [blackPng(MAX_SQUARE_SIDE_PIXELS + 1, MAX_SQUARE_SIDE_PIXELS), 'image/png'],
+          [losslessWebp(MAX_SIDE_PIXELS, MAX_SIDE_PIXELS), 'image/webp'],
+        ] as const)
+          expectProblemCodes(await form.send(users, 400, imagePart(larger, type)), 'body.image too_many_pixels');
       },
     ),
   ),

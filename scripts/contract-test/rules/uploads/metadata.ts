@@ -3,6 +3,8 @@ import { expectEqual, expectProblemCodes, expectThat } from '../../expect.js';
 import {
   avif,
   blackPng,
+  box,
+  fullBox,
   gif,
   gifExtension,
   insertBeforeEnd,
@@ -54,6 +56,9 @@ const WITH_METADATA: Record<string, [uploaded: Buffer, served: Buffer][]> = {
       segment(0xe1, `http://ns.adobe.com/xap/1.0/\0${SECRET}`),
       segment(0xed, `Photoshop 3.0\x008BIM${SECRET}`),
       segment(0xfe, SECRET),
+      segment(0xe2, `MPF\0${SECRET}`),
+      segment(0xeb, `JP\0\x01${SECRET}`),
+      segment(0xec, `Ducky${SECRET}`),
       exif(tiff(1)),
     ].flatMap((metadata): [Buffer, Buffer][] => [
       [jpeg([profile, metadata]), jpeg([profile])],
@@ -95,23 +100,23 @@ const WITHOUT_METADATA: [bytes: Buffer, type: string][] = [
   [png(pngChunk('iCCP', 'profile\0\0data')), 'image/png'],
   [riff(vp8x(0x20), webpChunk('ICCP', 'profile'), webpImage), 'image/webp'],
   [gif(gifExtension(0xff, 'NETSCAPE2.0', '\x01\0\0')), 'image/gif'],
+  [gif(gifExtension(0xff, 'ICCRGBG1012', 'profile')), 'image/gif'],
 ];
 
-/** AVIF files with Exif and XMP. Their size may stay, because other parts of the file refer to offsets. */
+const PICTURE = { type: 'av01', data: 'picture' };
+
+/** AVIF files with metadata. Their size may stay, because other parts of the file refer to offsets. */
 const AVIF_WITH_METADATA = [
-  avif([
-    { type: 'av01', data: 'picture' },
-    { type: 'Exif', data: Buffer.concat([Buffer.alloc(4), tiff(1)]) },
-  ]),
-  avif([
-    { type: 'av01', data: 'picture' },
-    { type: 'mime', data: SECRET },
-  ]),
+  avif([PICTURE, { type: 'Exif', data: Buffer.concat([Buffer.alloc(4), tiff(1)]) }]),
+  avif([PICTURE, { type: 'mime', data: SECRET }]),
+  avif([PICTURE], { inMeta: [fullBox('xml ', 0, SECRET)] }),
+  avif([PICTURE], { properties: [box('udes', SECRET)] }),
 ];
 
-/** Images with metadata that are cut off, so that the end of the metadata or of the image is unknown. */
+/** Images with metadata whose structure cannot be followed: files that are cut off, or with other bytes before it. */
 const DAMAGED: [bytes: Buffer, type: string][] = [
   [jpeg([exif(tiff(6))]).subarray(0, 60), 'image/jpeg'],
+  [Buffer.concat([UNREADABLE, exif(tiff(6))]), 'image/jpeg'],
   [jpeg([segment(0xfe, SECRET)]).subarray(0, 32), 'image/jpeg'],
   [png(pngChunk('tEXt', `Author\0${SECRET}`)).subarray(0, 50), 'image/png'],
 ];
@@ -127,6 +132,8 @@ const ORIENTED: [orientation: number, bytes: Buffer, type: string][] = [
   ]),
   [8, png(pngChunk('eXIf', tiff(8))), 'image/png'],
   [6, riff(vp8x(0x08), webpImage, webpChunk('EXIF', tiff(6, { little: true }))), 'image/webp'],
+  // Some programs write the prefix that only JPEG requires.
+  [5, riff(vp8x(0x08), webpImage, webpChunk('EXIF', Buffer.concat([ascii('Exif\0\0'), tiff(5)]))), 'image/webp'],
 ];
 
 /** Returns the orientation in the Exif data of an image, or undefined. */
@@ -153,18 +160,22 @@ export const metadataRules = FORMS.flatMap((form) => [
     },
   ),
 
-  rule(`uploads.metadata.avif.${form.id}`, `${form.title} removes Exif and XMP from AVIF.`, async (users) => {
-    for (const bytes of AVIF_WITH_METADATA) {
-      const { body } = await form.send(users, form.successStatus, imagePart(bytes, 'image/avif'));
-      const download = await (await getUploader(users)).send(200, `GET ${body[form.field]}`);
-      expectThat(!download.bytes.includes(SECRET), 'the image without its metadata', download);
-      expectThat(download.bytes.includes('picture'), 'the picture, as it was uploaded', download);
-    }
-  }),
+  rule(
+    `uploads.metadata.avif.${form.id}`,
+    `${form.title} removes Exif, XMP and descriptions from AVIF.`,
+    async (users) => {
+      for (const bytes of AVIF_WITH_METADATA) {
+        const { body } = await form.send(users, form.successStatus, imagePart(bytes, 'image/avif'));
+        const download = await (await getUploader(users)).send(200, `GET ${body[form.field]}`);
+        expectThat(!download.bytes.includes(SECRET), 'the image without its metadata', download);
+        expectThat(download.bytes.includes('picture'), 'the picture, as it was uploaded', download);
+      }
+    },
+  ),
 
   rule(
     `uploads.metadata.damaged.${form.id}`,
-    `${form.title} returns 400 damaged_image for an image with metadata that is cut off, and stores nothing.`,
+    `${form.title} returns 400 damaged_image for an image with metadata that is cut off or otherwise unreadable, and stores nothing.`,
     async (users) => {
       const before = await form.readImage(users);
       for (const [bytes, type] of DAMAGED) {

@@ -1,5 +1,5 @@
 import { expectCode, expectEqual, expectThat, SkippedError } from '../../expect.js';
-import { rawForm } from '../../fixtures.js';
+import { CHUNKED, rawForm } from '../../fixtures.js';
 import { samples } from '../../images.js';
 import { rule } from '../../rule.js';
 import type { TestUsers } from '../../users.js';
@@ -40,7 +40,12 @@ export const formSizeRule = rule(
     expectEqual(response, 'title and text', [response.body.title, response.body.text], [title, text]);
     await expectDefaultLimit(users);
     const longText = textPart('text', 'x'.repeat(MAX_IMAGE_BYTES + 512 * 1024));
-    expectCode(await send(413, 'POST /posts/create', rawForm(textPart('title', title), longText)), 'body_too_large');
+    const { body, headers } = rawForm(textPart('title', title), longText);
+    for (const framing of [{}, CHUNKED])
+      expectCode(
+        await send(413, 'POST /posts/create', { body, headers: { ...headers, ...framing } }),
+        'body_too_large',
+      );
   },
 );
 
