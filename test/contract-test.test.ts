@@ -11,7 +11,7 @@ import { contract, version } from '../scripts/contract-test/document.js';
 import { describeExchange, maskSecrets, type RequestOptions } from '../scripts/contract-test/exchange.js';
 import { createLimits } from '../scripts/contract-test/limits.js';
 import { allRules, FULL_RUN_REQUESTS, type Run } from '../scripts/contract-test/run.js';
-import { EMPTY_CONTENTS, readContents } from './support/contents.js';
+import { drainOutbox, EMPTY_CONTENTS, readContents } from './support/contents.js';
 import { checkContract, failuresIn } from './support/contract-run.js';
 import { listen } from './support/listen.js';
 import { runCommand, script, spawnNode } from './support/processes.js';
@@ -74,6 +74,7 @@ t.test('the service passes all rules, and all test data is deleted', async (t) =
   );
   t.ok(accounts > 10);
   t.same(left, []);
+  await drainOutbox(service.stores);
   t.same(await readContents(service.stores), EMPTY_CONTENTS);
   for (const bucket of ['strict', 'general'] as const) {
     const [expected, sent] = [FULL_RUN_REQUESTS[bucket], counts[bucket]];
@@ -136,6 +137,7 @@ t.test('a run whose rules pass exits with 0 and writes reports', async (t) => {
   t.match(output, /^Skipped {2}document.listPosts: .*\n {2}none of the selected rules requests this operation$/m);
   t.match(output, /^2 passed, 2 skipped; \d+ requests \(\d+ strict\), \d+ accounts, \d+\.\d s$/m);
   t.notMatch(output, SECRET);
+  await drainOutbox(service.stores);
   t.same(await readContents(service.stores), EMPTY_CONTENTS);
 
   const { testsuites, json, markdown } = await files.read();
@@ -171,6 +173,7 @@ t.test('a failed run exits with 1 and reports the request, the response and the 
   t.match(output, /^Failed {3}sites.likePost: .*\n {2}Expected: status 403\n {2}Got: {6}status 400$/m);
   t.match(output, /^ {2}Same failure: sites.unlikePost$/m);
   t.match(output, /^0 passed, 3 failed; /m);
+  await drainOutbox(service.stores);
   t.same(await readContents(service.stores), EMPTY_CONTENTS);
 
   const { testsuites, xml, json, markdown } = await files.read();
@@ -215,7 +218,7 @@ t.test('a failed run exits with 1 and reports the request, the response and the 
     t.match(output, `${list}: no rule has the id no.such.rule\n`);
     t.match(output, /^Known failures: http.cors.closed$/m);
     t.match(output, `Now passing, can be removed from ${list}: http.docs.open\n`);
-    t.match(output, /^4 passed, 1 failed as known; /m);
+    t.match(output, /^\d+ passed, 1 failed as known; /m);
     t.notMatch(output, /^Failed/m);
     const { testsuites, markdown } = await again.read();
     t.match(testsuites, { failures: '0', skipped: '1' });
@@ -419,6 +422,7 @@ t.test('waits for an exhausted rate limit instead of failing', async (t) => {
   t.match(output, /^The strict rate limit of 6 is used up: waiting \d+ s, until \d\d:\d\d:\d\d\.$/m);
   t.match(output, /^ {2}Rate limits +2 passed$/m, 'the limits are low enough to be exceeded');
   t.notMatch(output, /skipped|failed/);
+  await drainOutbox(service.stores);
   t.same(await readContents(service.stores), EMPTY_CONTENTS);
 });
 
@@ -459,6 +463,7 @@ t.test('on Ctrl-C writes the reports and deletes the accounts before it exits', 
   t.match(output(), /^Interrupted: deleting the accounts/m);
   t.match(output(), /^Interrupted: the other rules were not checked\.$/m);
   t.notMatch(output(), /Accounts that could not be deleted/);
+  await drainOutbox(service.stores);
   t.same(await readContents(service.stores), EMPTY_CONTENTS);
   const { json, xml, markdown } = await files.read();
   t.match(json, { ended: 'interrupted', left: [] });

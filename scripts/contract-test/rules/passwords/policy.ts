@@ -58,7 +58,7 @@ const REJECTED: [id: string, sentence: string, code: string, passwords: string[]
     'passwords.policy.look-alikes',
     'A password must not be a common password in which look-alike characters replace letters, such as @ for a and 0 for o.',
     'common_password',
-    ['P4ssw0rd!!20!', 'P@ssword!2026', 'Passw0rd!2026', 'B@seb@ll#2026', 'F00tball#2026'],
+    ['P4ssw0rd!!20!', 'P@ssword!2026', 'Passw0rd!2026', 'B@seb@ll#2026', 'F00tball#2026', 'Pa$$word#2026'],
   ],
   [
     'passwords.policy.triple-repeat',
