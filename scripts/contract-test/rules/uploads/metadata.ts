@@ -105,12 +105,19 @@ const WITHOUT_METADATA: [bytes: Buffer, type: string][] = [
 
 const PICTURE = { type: 'av01', data: 'picture' };
 
-/** AVIF files with metadata. Their size may stay, because other parts of the file refer to offsets. */
-const AVIF_WITH_METADATA = [
-  avif([PICTURE, { type: 'Exif', data: Buffer.concat([Buffer.alloc(4), tiff(1)]) }]),
-  avif([PICTURE, { type: 'mime', data: SECRET }]),
-  avif([PICTURE], { inMeta: [fullBox('xml ', 0, SECRET)] }),
-  avif([PICTURE], { properties: [box('udes', SECRET)] }),
+/** Images with metadata that may be overwritten, because other parts of the file state offsets or lengths. */
+const WITH_INNER_METADATA: [bytes: Buffer, type: string, picture: string | Buffer][] = [
+  ...[
+    avif([PICTURE, { type: 'Exif', data: Buffer.concat([Buffer.alloc(4), tiff(1)]) }]),
+    avif([PICTURE, { type: 'mime', data: SECRET }]),
+    avif([PICTURE], { inMeta: [fullBox('xml ', 0, SECRET)] }),
+    avif([PICTURE], { properties: [box('udes', SECRET)] }),
+  ].map((bytes): [Buffer, string, string] => [bytes, 'image/avif', PICTURE.data]),
+  [
+    riff(vp8x(0x02), webpChunk('ANMF', Buffer.concat([Buffer.alloc(16), webpImage, webpChunk('XMP ', SECRET)]))),
+    'image/webp',
+    webpImage,
+  ],
 ];
 
 /** Images with metadata whose structure cannot be followed: files that are cut off, or with other bytes before it. */
@@ -161,14 +168,14 @@ export const metadataRules = FORMS.flatMap((form) => [
   ),
 
   rule(
-    `uploads.metadata.avif.${form.id}`,
-    `${form.title} removes Exif, XMP and descriptions from AVIF.`,
+    `uploads.metadata.inner.${form.id}`,
+    `${form.title} removes Exif, XMP and descriptions from AVIF, and XMP from the frames of an animated WebP.`,
     async (users) => {
-      for (const bytes of AVIF_WITH_METADATA) {
-        const { body } = await form.send(users, form.successStatus, imagePart(bytes, 'image/avif'));
+      for (const [bytes, type, picture] of WITH_INNER_METADATA) {
+        const { body } = await form.send(users, form.successStatus, imagePart(bytes, type));
         const download = await (await getUploader(users)).send(200, `GET ${body[form.field]}`);
         expectThat(!download.bytes.includes(SECRET), 'the image without its metadata', download);
-        expectThat(download.bytes.includes('picture'), 'the picture, as it was uploaded', download);
+        expectThat(download.bytes.includes(picture), 'the picture, as it was uploaded', download);
       }
     },
   ),
