@@ -74,7 +74,7 @@ export async function runScript(args: readonly string[], variables: NodeJS.Proce
 }
 
 /** CPU times since the start of a process, in milliseconds by process id. */
-export type CpuTimes = ReadonlyMap<number, number>;
+type CpuTimes = ReadonlyMap<number, number>;
 
 /** Returns the CPU times of a process and its descendants. */
 export async function cpuTimesOf(pid: number): Promise<CpuTimes> {

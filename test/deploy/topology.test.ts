@@ -191,7 +191,7 @@ t.test('a rolling upgrade from the previous version breaks no rule of the contra
   const ended = once(tests, 'exit');
   for (const [index, process] of old.entries()) {
     const goal = countRequests(process) + REQUESTS_BEFORE_UPGRADE;
-    await until(() => countRequests(process) >= goal || tests.exitCode !== null);
+    await until(() => countRequests(process) >= goal || tests.exitCode !== null || tests.signalCode !== null);
     t.equal(await process.end('SIGTERM'), 0, 'the old process completes its requests');
     await topology.start(index);
   }

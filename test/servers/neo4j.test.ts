@@ -77,6 +77,14 @@ t.test('the graph in Neo4j', needsNeo4j, async (t) => {
     t.strictSame(await friendsAmong([ids.next(), user, other], [other]), [{ person: user, friend: other }]);
   });
 
+  t.test('empty calls send no query', async (t) => {
+    const unreachable = openTestGraph(t, { uri: 'bolt://127.0.0.1:1' });
+    t.strictSame(await unreachable.relationsBetween([], [1], []), { friendships: [], likes: new Map() });
+    t.strictSame(await unreachable.relationsBetween([1], [], []), { friendships: [], likes: new Map() });
+    await unreachable.like([]);
+    await unreachable.unlike([]);
+  });
+
   t.test('nodes are created once and removed with their edges', async (t) => {
     const [user, other, third] = [ids.next(), ids.next(), ids.next()];
     const post = ids.next();

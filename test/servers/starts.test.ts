@@ -132,19 +132,23 @@ for (const [store, fault] of [
   ['images', 'refuse'],
   ['redis', 'refuse'],
 ] as const) {
-  t.test(`starts while the ${store} store is unavailable (${fault}), and uses it later`, needsAllServers, async (t) => {
-    const { environment, [store]: proxy } = await startFaultyStores(t, await freshStores(t), [store]);
-    await proxy.setFault(fault);
-    const service = await startProcess(t, environment);
-    const { send } = await registerUser(t, service.url);
-    const written = await send('POST', '/posts/create', { form: { title: 'T', text: 'T' } });
-    t.equal(written.status, 201);
-    t.equal((await send('GET', '/posts')).status, store === 'graph' ? 503 : 200);
-    for (const [name, { ok }] of Object.entries(await readStoreStates(service))) t.equal(ok, name !== store, name);
-    await proxy.setFault('none');
-    while (!(await readStoreStates(service))[store]?.ok) await sleep(50);
-    t.same((await send('GET', '/posts')).body, [written.body]);
-  });
+  t.test(
+    `starts while the ${store} store is unavailable (${fault}), and is ready once it is back`,
+    needsAllServers,
+    async (t) => {
+      const { environment, [store]: proxy } = await startFaultyStores(t, await freshStores(t), [store]);
+      await proxy.setFault(fault);
+      const service = await startProcess(t, environment);
+      const { send } = await registerUser(t, service.url);
+      const written = await send('POST', '/posts/create', { form: { title: 'T', text: 'T' } });
+      t.equal(written.status, 201);
+      t.equal((await send('GET', '/posts')).status, store === 'graph' ? 503 : 200);
+      for (const [name, { ok }] of Object.entries(await readStoreStates(service))) t.equal(ok, name !== store, name);
+      await proxy.setFault('none');
+      while (!(await readStoreStates(service))[store]?.ok) await sleep(50);
+      t.same((await send('GET', '/posts')).body, [written.body]);
+    },
+  );
 }
 
 t.test('exits if Neo4j, unavailable during the start, belongs to another installation', needsNeo4j, async (t) => {

@@ -89,3 +89,17 @@ t.test('rejects a batch whose loader returns too few values', async (t) => {
     ['rejected', 'rejected'],
   );
 });
+
+t.test('batches have at most 500 calls by default, in order', async (t) => {
+  const sizes: number[] = [];
+  const order: number[] = [];
+  const load = batched(async (keys: number[]) => {
+    sizes.push(keys.length);
+    order.push(...keys);
+    return keys;
+  });
+  const keys = Array.from({ length: 1234 }, (_, index) => index);
+  t.same(await Promise.all(keys.map(load)), keys);
+  t.same(order, keys);
+  t.ok(Math.max(...sizes) <= 500, `batches of ${sizes}`);
+});

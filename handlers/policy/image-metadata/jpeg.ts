@@ -50,10 +50,9 @@ export async function walkJpeg(file: ImageFile, findings: Findings): Promise<voi
     }
     if (marker < 0xc0 || marker === 0xd8) throw new UnreadableImageError('There is an unknown marker');
     const length = 2 + (file.peek(at + 2, 2) ?? (await file.read(at + 2, 2))).readUInt16BE(0);
-    const isApplicationOrComment = (marker >= APP0 && marker <= APP15) || marker === COM;
     if (length < 4 || at + length > file.size) {
-      // A truncated segment after the first one contains the start of its metadata.
-      findings.hasMetadata ||= isApplicationOrComment && at > 2;
+      // A truncated comment is not recognized by a signature. As the first segment, it may consist of random bytes.
+      findings.hasMetadata ||= marker === COM && at > 2;
       throw new UnreadableImageError('A segment has an invalid length');
     }
     if (isFrameHeader(marker)) {
@@ -64,7 +63,7 @@ export async function walkJpeg(file: ImageFile, findings: Findings): Promise<voi
       findings.checkDimensions(frame.readUInt16BE(7), frame.readUInt16BE(5));
       hasFrame = true;
     }
-    if (isApplicationOrComment) {
+    if ((marker >= APP0 && marker <= APP15) || marker === COM) {
       const loaded = Math.min(length, CHUNK_BYTES);
       const segment = file.peek(at, loaded) ?? (await file.read(at, loaded));
       const kept = reduceSegment(marker, segment, length, hasExif);

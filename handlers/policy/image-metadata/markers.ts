@@ -20,16 +20,13 @@ const signatures = [
   'MotionPhoto_Data',
 ].map((signature) => Buffer.from(signature, 'latin1'));
 
-/** The types of PNG chunks that contain metadata. */
-export const pngMetadataTypes = ['tEXt', 'zTXt', 'iTXt', 'tIME', 'eXIf'];
-
 /**
  * The names of metadata chunks and boxes, by media type. A name is short and may occur by chance. It counts as metadata if the
  * length next to it does not exceed the rest of the file, or if the name occurs often.
  */
 const chunks: Record<string, { names: readonly string[]; readLength: (bytes: Buffer, at: number) => number }> = {
   'image/png': {
-    names: pngMetadataTypes,
+    names: ['tEXt', 'zTXt', 'iTXt', 'tIME', 'eXIf'],
     readLength: (bytes, at) => (at >= 4 ? bytes.readUInt32BE(at - 4) : Infinity),
   },
   'image/webp': {

@@ -3,7 +3,6 @@ import { UnreadableImageError } from './errors.js';
 import { reduceExif } from './exif.js';
 import { type Findings, NO_BYTES } from './findings.js';
 import { CHUNK_BYTES, type ImageFile } from './image-file.js';
-import { pngMetadataTypes } from './markers.js';
 import { removeTrailer } from './trailer.js';
 
 const SIGNATURE_BYTES = 8;
@@ -34,7 +33,7 @@ export async function walkPng(file: ImageFile, findings: Findings): Promise<void
     if (end > file.size) {
       // Accepted, because readers show an image with truncated pixel data as far as possible.
       if (type === 'IDAT' || type === 'fdAT') return;
-      findings.hasMetadata ||= pngMetadataTypes.includes(type);
+      findings.hasMetadata ||= isMetadata(head, type);
       throw new UnreadableImageError('A chunk has an invalid length');
     }
     if (type === 'IHDR') {
@@ -43,7 +42,7 @@ export async function walkPng(file: ImageFile, findings: Findings): Promise<void
       findings.checkDimensions(header.readUInt32BE(0), header.readUInt32BE(4));
     } else if (type === 'IEND') {
       return removeTrailer(file, end, findings);
-    } else if (isAncillary(head) && !keptTypes.has(type)) {
+    } else if (isMetadata(head, type)) {
       const kept = type === 'eXIf' ? await reduceExifChunk(file, at, dataLength) : NO_BYTES;
       findings.hasMetadata ||= kept !== undefined;
       if (kept) findings.replace(at, end - at, kept);
@@ -52,8 +51,8 @@ export async function walkPng(file: ImageFile, findings: Findings): Promise<void
   }
 }
 
-/** Returns whether a chunk is ancillary: bit 5 of the first letter of its type is set. */
-const isAncillary = (head: Buffer) => ((head[4] as number) & 0x20) !== 0;
+/** Returns whether a chunk is ancillary, which bit 5 of the first letter of its type states, and is not kept. */
+const isMetadata = (head: Buffer, type: string) => ((head[4] as number) & 0x20) !== 0 && !keptTypes.has(type);
 
 /** Returns the replacement for an `eXIf` chunk: no bytes to remove it, or undefined if it needs no change. */
 async function reduceExifChunk(file: ImageFile, at: number, dataLength: number): Promise<Buffer | undefined> {

@@ -1,5 +1,6 @@
+import type { CheckedResponse } from '../../exchange.js';
 import { expectEqual } from '../../expect.js';
-import { makeFriends, type Post, png, publish } from '../../fixtures.js';
+import { findInFeed, makeFriends, type Post, png, publish } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import type { User } from '../../users.js';
 import { ROUNDS_PER_RACE } from './races.js';
@@ -7,7 +8,23 @@ import { ROUNDS_PER_RACE } from './races.js';
 /** The number of times that each user sends each request at the same time. */
 const COPIES = 3;
 
-const FEED = 'GET /posts?limit=100';
+/** A response, and the part of it to compare. */
+type Read = (user: User) => Promise<{ response: CheckedResponse; result: unknown }>;
+
+const get =
+  (path: string | null): Read =>
+  async ({ send }) => {
+    const response = await send([200, 404], `GET ${path}`);
+    return { response, result: [response.status, response.body ?? response.bytes.toString('base64')] };
+  };
+
+/** Reads a post in the feed, in which other posts may appear meanwhile. */
+const getInFeed =
+  (post: Post): Read =>
+  async (user) => {
+    const { response } = await findInFeed(user, post, 100);
+    return { response, result: response.body.find(({ id }: Post) => id === post.id) ?? 'hidden' };
+  };
 
 export const concurrentReads: Rule = rule(
   'concurrency.reads',
@@ -18,38 +35,28 @@ export const concurrentReads: Rule = rule(
       User,
       User,
     ];
-    const picture = (await owner.send(200, 'PUT /profiles/me', { form: { private: 'true', image: png() } })).body
-      .profile_link;
+    const form = { private: 'true', image: png() };
+    const picture: string = (await owner.send(200, 'PUT /profiles/me', { form })).body.profile_link;
     await makeFriends(owner, friend);
     const hidden = await publish(owner, { image: png() });
     const open = await publish(stranger);
-    await friend.send(200, `POST /posts/like?id=${hidden.id}`);
-    await friend.send(200, `POST /posts/like?id=${open.id}`);
-    const requests = [
-      'GET /auth/me',
-      'GET /friends',
-      'GET /posts/me',
-      FEED,
-      `GET /profiles/${owner.id}`,
-      `GET /posts/${hidden.id}`,
-      `GET /posts/${open.id}`,
-      `GET ${hidden.image}`,
-      `GET ${picture}`,
+    for (const { id } of [hidden, open]) await friend.send(200, `POST /posts/like?id=${id}`);
+    const paths = [
+      '/auth/me',
+      '/friends',
+      '/posts/me',
+      `/profiles/${owner.id}`,
+      `/posts/${hidden.id}`,
+      `/posts/${open.id}`,
+      hidden.image,
+      picture,
     ];
-    const read = async ({ send }: User, request: string) => {
-      const response = await send([200, 404], request);
-      const { status, body, bytes } = response;
-      // Other posts in the feed may change meanwhile.
-      const content = request === FEED ? body.filter(({ id }: Post) => id === hidden.id || id === open.id) : body;
-      return { response, result: { status, content: content ?? bytes.toString('base64') } };
-    };
-    const reads = requests.flatMap((request) => [owner, friend, stranger].map((user) => ({ user, request })));
+    const requests = [...paths.map(get), getInFeed(hidden), getInFeed(open)];
+    const reads = requests.flatMap((read) => [owner, friend, stranger].map((user) => () => read(user)));
     const alone: unknown[] = [];
-    for (const { user, request } of reads) alone.push((await read(user, request)).result);
+    for (const read of reads) alone.push((await read()).result);
     for (let round = 0; round < ROUNDS_PER_RACE; round++) {
-      const together = await Promise.all(
-        reads.flatMap(({ user, request }) => Array.from({ length: COPIES }, () => read(user, request))),
-      );
+      const together = await Promise.all(reads.flatMap((read) => Array.from({ length: COPIES }, read)));
       for (const [index, { response, result }] of together.entries())
         expectEqual(response, 'the response, as to a request alone', result, alone[Math.floor(index / COPIES)]);
     }

@@ -2,7 +2,7 @@ import { expectClearedCookie, expectEqual, expectThat } from '../../expect.js';
 import { claimsOf, idsOf, withCookie } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 
-/** More sessions than a small page of a list would hold. */
+/** More sessions than a small page of a list would hold. The service must allow one more. */
 const OTHER_SESSIONS = 11;
 
 export const endRules: Rule[] = [

@@ -59,7 +59,6 @@ const WITH_METADATA: Record<string, [uploaded: Buffer, served: Buffer][]> = {
       segment(0xe2, `MPF\0${SECRET}`),
       segment(0xeb, `JP\0\x01${SECRET}`),
       segment(0xec, `Ducky${SECRET}`),
-      exif(tiff(1)),
     ].flatMap((metadata): [Buffer, Buffer][] => [
       [jpeg([profile, metadata]), jpeg([profile])],
       [jpeg([profile], [metadata]), jpeg([profile])],
@@ -86,7 +85,6 @@ const WITH_METADATA: Record<string, [uploaded: Buffer, served: Buffer][]> = {
   ],
   'image/webp': [
     [riff(vp8x(0x04), webpImage, webpChunk('XMP ', SECRET)), riff(vp8x(0), webpImage)],
-    [riff(vp8x(0x08), webpImage, webpChunk('EXIF', tiff(1))), riff(vp8x(0), webpImage)],
     withTrailer(samples.webp),
   ],
   'image/avif': [withTrailer(samples.avif)],
@@ -105,7 +103,10 @@ const WITHOUT_METADATA: [bytes: Buffer, type: string][] = [
 
 const PICTURE = { type: 'av01', data: 'picture' };
 
-/** Images with metadata that may be overwritten, because other parts of the file state offsets or lengths. */
+/**
+ * Images with metadata that need not be removed byte for byte: a service may overwrite it, if other parts of the file state
+ * offsets or lengths, and may keep an orientation of 1.
+ */
 const WITH_INNER_METADATA: [bytes: Buffer, type: string, picture: string | Buffer][] = [
   ...[
     avif([PICTURE, { type: 'Exif', data: Buffer.concat([Buffer.alloc(4), tiff(1)]) }]),
@@ -113,6 +114,9 @@ const WITH_INNER_METADATA: [bytes: Buffer, type: string, picture: string | Buffe
     avif([PICTURE], { inMeta: [fullBox('xml ', 0, SECRET)] }),
     avif([PICTURE], { properties: [box('udes', SECRET)] }),
   ].map((bytes): [Buffer, string, string] => [bytes, 'image/avif', PICTURE.data]),
+  [jpeg([exif(tiff(1))]), 'image/jpeg', samples.jpeg.subarray(-100)],
+  [jpeg([], [exif(tiff(1))]), 'image/jpeg', samples.jpeg.subarray(-100)],
+  [riff(vp8x(0x08), webpImage, webpChunk('EXIF', tiff(1))), 'image/webp', webpImage],
   [
     riff(vp8x(0x02), webpChunk('ANMF', Buffer.concat([Buffer.alloc(16), webpImage, webpChunk('XMP ', SECRET)]))),
     'image/webp',
@@ -169,7 +173,7 @@ export const metadataRules = FORMS.flatMap((form) => [
 
   rule(
     `uploads.metadata.inner.${form.id}`,
-    `${form.title} removes Exif, XMP and descriptions from AVIF, and XMP from the frames of an animated WebP.`,
+    `${form.title} removes Exif, XMP and descriptions from AVIF, XMP from the frames of an animated WebP, and Exif without a special orientation.`,
     async (users) => {
       for (const [bytes, type, picture] of WITH_INNER_METADATA) {
         const { body } = await form.send(users, form.successStatus, imagePart(bytes, type));
