@@ -412,14 +412,14 @@ t.test('--list, --version and --help need no service', async (t) => {
 
 t.test('waits for an exhausted rate limit instead of failing', async (t) => {
   const service = await startTestService(t, {
-    RATE_LIMIT_STRICT_MAX: '6',
+    RATE_LIMIT_STRICT_MAX: '3',
     RATE_LIMIT_MAX: '40',
-    RATE_LIMIT_WINDOW: '1',
+    RATE_LIMIT_WINDOW: '2',
   });
   const { code, output } = await runContractTest(t, '--base-url', service.url, ...only('likes', 'limits.exceeded'));
   t.equal(code, 0, output);
   t.match(output, /rules need about .* of waiting, less with higher RATE_LIMIT_MAX and RATE_LIMIT_STRICT_MAX\.$/m);
-  t.match(output, /^The strict rate limit of 6 is used up: waiting \d+ s, until \d\d:\d\d:\d\d\.$/m);
+  t.match(output, /^The strict rate limit of 3 is used up: waiting \d+ s, until \d\d:\d\d:\d\d\.$/m);
   t.match(output, /^ {2}Rate limits +2 passed$/m, 'the limits are low enough to be exceeded');
   t.notMatch(output, /skipped|failed/);
   await drainOutbox(service.stores);

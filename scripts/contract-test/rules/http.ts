@@ -163,6 +163,7 @@ export const http: Subject = {
       'The scripts and styles of the service that /docs loads are served with their media types, without credentials or a rate limit.',
       async (users) => {
         const page = await users.anonymous.send(200, 'GET /docs');
+        expectThat(page.headers.get('content-type')?.startsWith('text/html'), 'a page in HTML', page);
         const html = page.bytes.toString();
         const tags = [...html.matchAll(/<(?:script|link)\b[^>]*?(?:src|href)="([^"]+\.(css|js))(?:\?[^"]*)?"/g)];
         const { origin, pathname } = new URL(page.exchange.url);
