@@ -4,11 +4,19 @@ import type { CheckedResponse } from '../exchange.js';
 import { expectEqual, expectErrorShape, expectNoRateLimit, expectProblems, expectThat } from '../expect.js';
 import { CROSS_SITE, OTHER_ORIGIN, publicProfile, UNUSED_ID, withCookie } from '../fixtures.js';
 import { rule, type Subject } from '../rule.js';
-import type { Requester } from '../users.js';
+import type { Requester, TestUsers } from '../users.js';
 import { parsingRules } from './http-parsing.js';
 
 /** The document and its explorer, which are not operations. */
 const DOCUMENT_PATHS = ['/docs', '/openapi.yaml', '/openapi.json'];
+
+/** Returns the response to a request without credentials for one of these paths. Checks its media type. */
+async function getDocument({ anonymous }: TestUsers, path: string, headers = {}): Promise<CheckedResponse> {
+  const response = await anonymous.send(200, `GET ${path}`, { headers });
+  const type = path.split('.')[1] ?? 'html';
+  expectThat(response.headers.get('content-type')?.includes(type), `a media type with ${type}`, response);
+  return response;
+}
 
 /** Every path, with an example path and the supported methods. */
 const paths = [...new Set(contract.map(({ path }) => path)), ...DOCUMENT_PATHS].map((path) => {
@@ -162,8 +170,7 @@ export const http: Subject = {
       'http.docs.assets',
       'The scripts and styles of the service that /docs loads are served with their media types, without credentials or a rate limit.',
       async (users) => {
-        const page = await users.anonymous.send(200, 'GET /docs');
-        expectThat(page.headers.get('content-type')?.startsWith('text/html'), 'a page in HTML', page);
+        const page = await getDocument(users, '/docs');
         const html = page.bytes.toString();
         const tags = [...html.matchAll(/<(?:script|link)\b[^>]*?(?:src|href)="([^"]+\.(css|js))(?:\?[^"]*)?"/g)];
         const { origin, pathname } = new URL(page.exchange.url);
@@ -233,15 +240,7 @@ export const http: Subject = {
       'http.docs.open',
       'GET /openapi.yaml, /openapi.json and /docs need no credentials and are not rate limited. Pages of every origin can read the document (CORS).',
       async (users) => {
-        for (const [path, type] of [
-          ['/openapi.yaml', /yaml/],
-          ['/openapi.json', /json/],
-          ['/docs', /html/],
-        ] as const) {
-          const response = await users.anonymous.send(200, `GET ${path}`);
-          expectThat(type.test(response.headers.get('content-type') ?? ''), `the type ${type.source}`, response);
-          expectNoRateLimit(response);
-        }
+        for (const path of DOCUMENT_PATHS) expectNoRateLimit(await getDocument(users, path));
         const headers = { Origin: OTHER_ORIGIN };
         for (const path of ['/openapi.yaml', '/openapi.json']) {
           for (const [status, request, sent] of [
@@ -271,10 +270,9 @@ export const http: Subject = {
       'The document and /docs may be compressed if Accept-Encoding allows it. Content-Encoding states how.',
       async (users) => {
         for (const path of DOCUMENT_PATHS) {
-          const { bytes } = await users.anonymous.send(200, `GET ${path}`);
+          const { bytes } = await getDocument(users, path);
           for (const accepted of ['gzip', 'br', 'gzip;q=0, identity']) {
-            const headers = { 'Accept-Encoding': accepted };
-            const response = await users.anonymous.send(200, `GET ${path}`, { headers });
+            const response = await getDocument(users, path, { 'Accept-Encoding': accepted });
             const encoding = response.headers.get('content-encoding') ?? 'identity';
             const allowed = ['identity', ...accepted.split(', ')];
             expectThat(allowed.includes(encoding), `a Content-Encoding of ${accepted}`, response);
