@@ -1,4 +1,5 @@
 import { pngChunk } from '../../../png.js';
+import type { CheckedResponse } from '../../exchange.js';
 import { expectEqual, expectProblemCodes, expectThat } from '../../expect.js';
 import {
   avif,
@@ -20,7 +21,8 @@ import {
 } from '../../image-builders.js';
 import { samples } from '../../images.js';
 import { rule } from '../../rule.js';
-import { ascii, expectStored, FORMS, getUploader, imagePart } from './forms.js';
+import type { TestUsers } from '../../users.js';
+import { ascii, expectStored, FORMS, type Form, getUploader, imagePart } from './forms.js';
 
 /** A file that has only the start of a JPEG. */
 const UNREADABLE = Buffer.concat([samples.jpeg.subarray(0, 3), ascii('<script>alert(1)</script>\0\r\n')]);
@@ -160,6 +162,11 @@ function orientationOf(bytes: Buffer): number | undefined {
   return entry === undefined ? undefined : read16(entry + 8);
 }
 
+async function uploadAndDownload(users: TestUsers, form: Form, bytes: Buffer, type: string): Promise<CheckedResponse> {
+  const { body } = await form.send(users, form.successStatus, imagePart(bytes, type));
+  return (await getUploader(users)).send(200, `GET ${body[form.field]}`);
+}
+
 export const metadataRules = FORMS.flatMap((form) => [
   rule(
     `uploads.metadata.removed.${form.id}`,
@@ -176,8 +183,7 @@ export const metadataRules = FORMS.flatMap((form) => [
     `${form.title} removes Exif, XMP and descriptions from AVIF, XMP from the frames of an animated WebP, and Exif without a special orientation.`,
     async (users) => {
       for (const [bytes, type, picture] of WITH_INNER_METADATA) {
-        const { body } = await form.send(users, form.successStatus, imagePart(bytes, type));
-        const download = await (await getUploader(users)).send(200, `GET ${body[form.field]}`);
+        const download = await uploadAndDownload(users, form, bytes, type);
         expectThat(!download.bytes.includes(SECRET), 'the image without its metadata', download);
         expectThat(download.bytes.includes(picture), 'the picture, as it was uploaded', download);
       }
@@ -210,8 +216,7 @@ export const metadataRules = FORMS.flatMap((form) => [
     `${form.title} keeps the orientation of a JPEG, PNG or WebP and removes the rest of its Exif data, in either byte order.`,
     async (users) => {
       for (const [orientation, bytes, type] of ORIENTED) {
-        const { body } = await form.send(users, form.successStatus, imagePart(bytes, type));
-        const download = await (await getUploader(users)).send(200, `GET ${body[form.field]}`);
+        const download = await uploadAndDownload(users, form, bytes, type);
         expectEqual(download, 'the orientation', orientationOf(download.bytes), orientation);
         expectThat(!download.bytes.includes(SECRET), 'the image without the name of the artist', download);
       }
