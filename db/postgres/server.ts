@@ -1,7 +1,7 @@
 import { CompiledQuery, type DatabaseConnection, Kysely, PostgresDialect, PostgresDriver } from 'kysely';
 import pg from 'pg';
 import type { Tables } from '../schema.js';
-import { type CircuitBreaker, createCircuitBreaker } from '../support/circuit-breaker.js';
+import { type CircuitBreaker, createCircuitBreaker, type StoreCall } from '../support/circuit-breaker.js';
 import type { Log } from '../support/log.js';
 import { noopObserver, type Observer } from '../support/observer.js';
 import { clientWithBreaker, clientWithMetrics, createPool, isUnavailable, typeParsers, usageOf } from './client.js';
@@ -34,21 +34,22 @@ const IDLE_IN_TRANSACTION_FACTOR = 5;
  * Connects to a PostgreSQL server. Settings are made per transaction, not per session, so that connections can go through
  * PgBouncer in transaction mode.
  *
- * @param hooks `warmUp` prepares a server that is available again, before the circuit breaker closes
+ * @param hooks its `warmUp` prepares a server that is available again, before the circuit breaker closes
  */
 export function openPostgres(
   { url, poolSize, graphPoolSize, timeoutMs }: PostgresOptions,
   log: Log,
   observer: Observer = noopObserver,
-  { warmUp }: { warmUp?: (db: Database) => Promise<void> } = {},
+  hooks: { warmUp?: (db: Database) => Promise<void> } = {},
 ): Postgres {
-  const createBreaker = (callTimeoutMs: number, hooks: { warmUp?: () => Promise<void> } = {}) =>
+  const { warmUp } = hooks;
+  const createBreaker = (callTimeoutMs: number, options: { warmUp?: () => Promise<void> } = {}) =>
     createCircuitBreaker({
       store: 'postgres',
       timeoutMs: callTimeoutMs,
       isUnavailable,
       probe: () => probe(url, timeoutMs),
-      ...hooks,
+      ...options,
       log,
     });
   const breakers = {
@@ -119,12 +120,14 @@ class BreakerDriver extends PostgresDriver {
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
-    return this.#breaker.run(async (call) => {
+    const acquire = async (call: StoreCall) => {
       const connection = await super.acquireConnection();
       // The breaker has abandoned the call meanwhile, so its caller will not release the connection.
       if (call.isAbandoned) await this.releaseConnection(connection as never);
       return connection;
-    });
+    };
+    // An idle connection is acquired without a request to the server.
+    return this.#breaker.run(acquire, { isResponse: false });
   }
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {

@@ -6,8 +6,8 @@ import type { Log } from './log.js';
  * Circuit breaker: makes calls to an unavailable store fail immediately, instead of letting each wait for its timeout.
  *
  * Closed: every call runs within a timeout. If a call times out, or fails because of the store, the store is probed with a
- * minimal request on a separate connection. The probe is needed because a slow statement does not mean that the store is
- * unavailable. If the probe or any other call gets a response, the breaker stays closed. Otherwise it opens.
+ * minimal request. The probe is needed because a slow statement does not mean that the store is unavailable. If the probe or
+ * any other call gets a response, the breaker stays closed. Otherwise it opens.
  *
  * Open: calls in progress are abandoned, and new calls fail immediately. The probe is repeated.
  *
@@ -31,13 +31,18 @@ export interface CircuitBreaker {
    * @throws StoreUnavailableError if the breaker is open, if the store does not respond, or if it responds that it is
    *   unavailable
    */
-  run<Result>(start: (call: StoreCall) => Promise<Result>): Promise<Result>;
+  run<Result>(start: (call: StoreCall) => Promise<Result>, options?: CallOptions): Promise<Result>;
   /** Abandons the calls in progress, so that an unresponsive store does not delay the shutdown. */
   shutDown(): void;
 }
 
+interface CallOptions {
+  /** Whether the store has responded if the call succeeds. False if it may succeed without a request to the store. */
+  isResponse: boolean;
+}
+
 /** One call to a store. It is abandoned when it times out, when the breaker opens, or at shutdown. */
-class StoreCall {
+export class StoreCall {
   #reject: ((cause: StoreUnavailableError) => void) | undefined;
   #controller: AbortController | undefined;
   #cause: StoreUnavailableError | undefined;
@@ -75,7 +80,10 @@ interface Options {
   store: StoreName;
   /** The timeout of one call. */
   timeoutMs: number;
-  /** Makes a minimal request to the store on a separate connection. Rejects if the store is unavailable. */
+  /**
+   * Makes a minimal request to the store, on a separate connection if the store has a pool. Rejects if the store is
+   * unavailable.
+   */
   probe(signal: AbortSignal): Promise<unknown>;
   /** Returns whether an error means that the store is unavailable, not that the request was invalid. */
   isUnavailable(error: unknown): boolean;
@@ -153,7 +161,7 @@ export function createCircuitBreaker({
       return isOpen;
     },
 
-    async run(start) {
+    async run(start, { isResponse } = { isResponse: true }) {
       if (isOpen) throw new StoreUnavailableError(store);
       const call = new StoreCall();
       const abandon = () => {
@@ -165,7 +173,7 @@ export function createCircuitBreaker({
       inProgress.add(call);
       try {
         const result = await call.run(start);
-        hasResponded = true;
+        hasResponded ||= isResponse;
         return result;
       } catch (error) {
         const wasAbandoned = error instanceof StoreUnavailableError;

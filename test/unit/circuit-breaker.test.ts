@@ -131,6 +131,14 @@ t.test('a response to another call, even an error, keeps the circuit closed duri
   }
 });
 
+t.test('a call that may succeed without a request does not keep the circuit closed', async (t) => {
+  const { breaker, store } = createFixture();
+  store.state = 'silent';
+  await expectRefusal(t, breaker);
+  await breaker.run(async () => 7, { isResponse: false });
+  await until(() => breaker.isOpen);
+});
+
 t.test('the circuit stays open until the store is warmed up', async (t) => {
   const { breaker, store } = createFixture();
   const warm = new AbortController();
