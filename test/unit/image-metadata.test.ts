@@ -67,6 +67,7 @@ t.test('removes metadata from a JPEG', async (t) => {
     ['a maker’s data', 0xe5, SECRET],
     ['content credentials', 0xeb, SECRET],
     ['a Ducky segment', 0xec, SECRET],
+    ['a reserved segment', 0xf8, SECRET],
   ] as const) {
     await expectCleaned(t, what, jpeg([icc, segment(marker, data), adobe]), kept);
     await expectCleaned(t, `${what} before the scan`, jpeg([icc, adobe], [segment(marker, data)]), kept);
@@ -260,6 +261,20 @@ t.test('keeps a file with an unknown structure, unless it has signs of metadata'
   }
   const commentInside = Buffer.concat([jpeg([segment(0xfe, SECRET)]).subarray(0, 60), Buffer.alloc(9)]);
   await expectRefused(t, 'a comment', commentInside, DAMAGED);
+  const thumbnail = segment(0xe0, `JFXX\0\x10${SECRET}`);
+  await expectRefused(t, 'a thumbnail before a second start marker', jpeg([thumbnail, samples.jpeg]), DAMAGED);
+  const frame = webpChunk(
+    'ANMF',
+    Buffer.concat([Buffer.alloc(16), webpChunk('MAKR', SECRET), webpImage, Buffer.from('ALPH')]),
+  );
+  await expectRefused(t, 'a WebP frame with an incomplete chunk', riff(vp8x(2), frame), DAMAGED);
+  const headers = box('moov', fullBox('mvhd', 0, 'sometime', 'rest'), box('trak', fullBox('tkhd', 0)));
+  await expectRefused(
+    t,
+    'an AVIF with an incomplete track header',
+    avif([{ type: 'av01', data: 'x' }], { moov: [headers] }),
+    DAMAGED,
+  );
   await expectRefused(t, 'a cut WebP', riff(vp8x(0), webpImage, webpChunk('XMP ', SECRET)).subarray(0, -1), DAMAGED);
 });
 

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { Edit } from './findings.js';
-import { CHUNK_BYTES } from './image-file.js';
+import { READ_BUFFER_BYTES } from './image-file.js';
 
 /**
  * Applies edits to an open file in place. Returns its new size in bytes. Edits never make their ranges longer, so the
@@ -9,7 +9,7 @@ import { CHUNK_BYTES } from './image-file.js';
  * @param edits sorted by position, without overlaps
  */
 export async function applyEdits(handle: FileHandle, size: number, edits: readonly Edit[]): Promise<number> {
-  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  const buffer = Buffer.allocUnsafe(READ_BUFFER_BYTES);
   let source = 0;
   let target = 0;
 
@@ -26,7 +26,7 @@ export async function applyEdits(handle: FileHandle, size: number, edits: readon
       target = end;
     }
     while (source < end) {
-      const { bytesRead } = await handle.read(buffer, 0, Math.min(CHUNK_BYTES, end - source), source);
+      const { bytesRead } = await handle.read(buffer, 0, Math.min(READ_BUFFER_BYTES, end - source), source);
       if (bytesRead === 0) throw new Error('The uploaded file was truncated while it was being edited');
       await write(buffer.subarray(0, bytesRead));
       source += bytesRead;
@@ -39,8 +39,8 @@ export async function applyEdits(handle: FileHandle, size: number, edits: readon
     source = at + length;
     if (fill === undefined) continue;
     buffer.fill(fill);
-    for (let remaining = length - bytes.length; remaining > 0; remaining -= CHUNK_BYTES) {
-      await write(buffer.subarray(0, Math.min(remaining, CHUNK_BYTES)));
+    for (let remaining = length - bytes.length; remaining > 0; remaining -= READ_BUFFER_BYTES) {
+      await write(buffer.subarray(0, Math.min(remaining, READ_BUFFER_BYTES)));
     }
   }
   await copyUntil(size);

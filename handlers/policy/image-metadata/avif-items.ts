@@ -2,7 +2,18 @@ import { type Box, type BoxReader, FREE, toSafeInteger } from './boxes.js';
 import { UnreadableImageError } from './errors.js';
 import { EMPTY_TIFF, reduceExif } from './exif.js';
 import { NO_BYTES } from './findings.js';
-import { CHUNK_BYTES, type ImageFile } from './image-file.js';
+import { type ImageFile, READ_BUFFER_BYTES } from './image-file.js';
+
+/*
+ * The items of a `meta` box (ISO/IEC 14496-12 section 8.11): the image, its metadata and its thumbnails.
+ *
+ *   iinf   has one `infe` box for each item, with the id and type of the item
+ *   iloc   says where the contents of each item are: in one or more ranges of bytes, called extents
+ *   idat   contains the contents that are stored in the `meta` box itself; others are in an `mdat` box
+ *   iref   contains references between items, such as from a thumbnail to its image
+ *
+ * The construction method of an item says what its offsets refer to: 0 for the file, 1 for `idat`.
+ */
 
 /** The maximum number of metadata items, and of their extents. Real images have one or two. */
 const MAX_METADATA_ITEMS = 64;
@@ -23,8 +34,8 @@ interface Extent extends Range {
 }
 
 /**
- * Overwrites the contents of metadata items and thumbnails of a `meta` box (ISO/IEC 14496-12 section 8.11). Does not remove
- * bytes, because other boxes refer to the bytes of the image by their offset.
+ * Overwrites the contents of metadata items and thumbnails, except the orientation in an Exif item. Does not remove bytes,
+ * because other boxes refer to the bytes of the image by their offset.
  *
  * @param mediaData the ranges that may contain the contents of items, besides `idat`
  */
@@ -35,7 +46,7 @@ export async function blankItems(
 ): Promise<void> {
   if (!boxes.iinf || !boxes.iloc) return;
   const thumbnails = boxes.iref ? await removeThumbnailReferences(reader, boxes.iref) : new Set<number>();
-  const itemTypes = await readMetadataItems(reader, boxes.iinf, thumbnails);
+  const itemTypes = await collectItemsToBlank(reader, boxes.iinf, thumbnails);
   if (itemTypes.size === 0) return;
   const { file, findings } = reader;
   findings.hasMetadata = true;
@@ -56,7 +67,7 @@ export async function blankItems(
       findings.overwrite(extent.at, extent.length, NO_BYTES);
     }
   }
-  // A second pass, because the extents of the image may be listed before those of its metadata. It selects none.
+  // A second pass, because the extents of the image may be listed before those of its metadata.
   await readExtents(reader, boxes.iloc, boxes.idat, (item, extent) => {
     if (!itemTypes.has(item) && blanked.some((range) => overlaps(extent, range))) {
       throw new UnreadableImageError('The image and its metadata overlap');
@@ -69,7 +80,7 @@ export async function blankItems(
 export const dataRangeOf = ({ dataAt, end }: Box): Range => ({ at: dataAt, length: end - dataAt });
 const isWithin = (inner: Range, outer: Range) =>
   inner.at >= outer.at && inner.at + inner.length <= outer.at + outer.length;
-/** Returns whether two ranges overlap. If `one` is empty, it counts as one byte. */
+/** Returns whether two ranges overlap. A range of length 0 stands for the rest of its source; only its start is checked. */
 const overlaps = (one: Range, other: Range) =>
   one.at < other.at + other.length && other.at < one.at + Math.max(one.length, 1);
 
@@ -86,10 +97,10 @@ async function removeThumbnailReferences(reader: BoxReader, { dataAt, end }: Box
 }
 
 /**
- * Returns the types of metadata items and thumbnails, by item id. Changes the item type of thumbnails to `free`. Thumbnails are
- * removed because they may show areas that were cropped from the image.
+ * Returns the types of the items to blank, by item id: metadata items and thumbnails. Also changes the item type of thumbnails to
+ * `free`. Thumbnails are removed because they may show areas that were cropped from the image.
  */
-async function readMetadataItems(
+async function collectItemsToBlank(
   reader: BoxReader,
   { dataAt, end }: Box,
   thumbnails: ReadonlySet<number>,
@@ -145,7 +156,7 @@ async function readExtents(
     const pause = findings.countElement();
     if (pause) await pause;
     const item = await read(version < 2 ? 2 : 4);
-    const method = version === 0 ? 0 : (await read(2)) & 15;
+    const constructionMethod = version === 0 ? 0 : (await read(2)) & 15;
     const dataReference = await read(2);
     const base = await read(baseBytes);
     for (let remainingExtents = await read(2); remainingExtents > 0; remainingExtents--) {
@@ -154,9 +165,9 @@ async function readExtents(
       await read(indexBytes);
       const offset = base + (await read(offsetBytes));
       const length = await read(lengthBytes);
-      const extent = { item, at: method === 1 ? (idat?.dataAt ?? 0) + offset : offset, length };
+      const extent = { item, at: constructionMethod === 1 ? (idat?.dataAt ?? 0) + offset : offset, length };
       if (!select(item, extent)) continue;
-      if (method > 1 || (method === 1 && !idat) || dataReference !== 0) {
+      if (constructionMethod > 1 || (constructionMethod === 1 && !idat) || dataReference !== 0) {
         throw new UnreadableImageError('An item uses an unsupported storage location');
       }
       selected.push(extent);
@@ -172,7 +183,7 @@ async function readExtents(
  */
 async function reduceExifItem(file: ImageFile, { at, length }: Extent): Promise<Buffer> {
   if (length < 4 + EMPTY_TIFF.length) return NO_BYTES;
-  const data = await file.read(at, Math.min(length, CHUNK_BYTES));
+  const data = await file.read(at, Math.min(length, READ_BUFFER_BYTES));
   const start = 4 + data.readUInt32BE(0);
   const tiff = start < data.length ? reduceExif(data.subarray(start), data.length - start) : NO_BYTES;
   // If the TIFF is already reduced, only the bytes before its header are removed.

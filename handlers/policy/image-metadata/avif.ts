@@ -139,6 +139,8 @@ class AvifWalk {
   private async blankTimes({ dataAt, end }: Box): Promise<void> {
     const length = (await this.reader.file.read(dataAt, 4))[0] === 1 ? 16 : 8;
     if (dataAt + 4 + length > end) throw new UnreadableImageError('A header is truncated');
+    const times = await this.reader.file.read(dataAt + 4, length);
+    this.findings.hasMetadata ||= times.some((byte) => byte !== 0);
     this.findings.overwrite(dataAt + 4, length, NO_BYTES);
   }
 

@@ -15,7 +15,7 @@ export const EMPTY_TIFF = Buffer.from('MM\0*\0\0\0\x08\0\0\0\0\0\0', 'latin1');
  * Returns the replacement for an Exif block: a block with only the orientation, or no bytes if the image is upright or the
  * orientation cannot be read. Returns undefined if the block needs no change, because it contains only the orientation.
  *
- * @param tiff the beginning of the block, which is a TIFF structure
+ * @param tiff the first bytes of the block. The block is a TIFF structure, and may be longer than this buffer.
  * @param length the length of the whole block, in bytes
  */
 export function reduceExif(tiff: Buffer, length: number): Buffer | undefined {

@@ -15,7 +15,7 @@ const ELEMENTS_PER_YIELD = 500;
 
 export const NO_BYTES: Buffer = Buffer.alloc(0);
 
-/** The replacement of a range of the file with at most as many bytes. */
+/** Replaces a range of the file with `bytes`, which are never longer than the range. */
 export interface Edit {
   /** The offset of the range in the file. */
   at: number;
@@ -55,8 +55,8 @@ export class Findings {
   }
 
   /**
-   * Adds an edit that removes a range, or replaces it with at most as many bytes. The removal of a range directly after the
-   * previous one is merged into the previous edit, so that adjacent elements count as one edit.
+   * Adds an edit that removes a range, or replaces it with `bytes`, which must not be longer than the range. The removal of a
+   * range directly after the previous one is merged into the previous edit, so that adjacent elements count as one edit.
    */
   replace(at: number, length: number, bytes = NO_BYTES): void {
     const last = this.edits.at(-1);

@@ -2,14 +2,14 @@ import type { FileHandle } from 'node:fs/promises';
 import { UnreadableImageError } from './errors.js';
 
 /** The size of the read buffer in bytes, and the maximum length of one read. */
-export const CHUNK_BYTES = 64 * 1024;
+export const READ_BUFFER_BYTES = 64 * 1024;
 
 /**
  * Reads an open file through one buffer of fixed size. The returned buffers are views of it, and valid only until the next
  * read. Callers should try `peek` before `read`, because an `await` for every few bytes takes more time than parsing them.
  */
 export class ImageFile {
-  readonly #buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  readonly #buffer = Buffer.allocUnsafe(READ_BUFFER_BYTES);
   #start = 0;
   #length = 0;
 
@@ -25,7 +25,7 @@ export class ImageFile {
   }
 
   /**
-   * Reads exactly `length` bytes, which must be at most `CHUNK_BYTES`.
+   * Reads exactly `length` bytes, which must be at most `READ_BUFFER_BYTES`.
    *
    * @throws UnreadableImageError if the file is too short
    */
@@ -50,17 +50,17 @@ export class ImageFile {
   async #fill(at: number): Promise<void> {
     this.#start = at;
     this.#length = 0;
-    while (this.#length < CHUNK_BYTES) {
+    while (this.#length < READ_BUFFER_BYTES) {
       const { bytesRead } = await this.handle.read(
         this.#buffer,
         this.#length,
-        CHUNK_BYTES - this.#length,
+        READ_BUFFER_BYTES - this.#length,
         at + this.#length,
       );
       if (bytesRead === 0) break;
       this.#length += bytesRead;
     }
-    if (this.#length < Math.min(CHUNK_BYTES, this.size - at))
+    if (this.#length < Math.min(READ_BUFFER_BYTES, this.size - at))
       throw new Error('The uploaded file was truncated while it was being read');
   }
 }

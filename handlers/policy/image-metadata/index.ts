@@ -2,11 +2,12 @@
  * Removes metadata that may identify people or places from images, without decoding or changing their pixels.
  *
  * For each format there is a walker. It parses the structure of the file, checks the declared dimensions, and collects
- * edits: ranges to remove or overwrite. The edits are then applied to the file in place. Files are read in chunks of fixed
- * size.
+ * edits: ranges to remove or overwrite. The edits are then applied to the file in place. Files are read through a buffer of
+ * fixed size.
  *
- * Walkers remove every element that is not on a list of elements to keep. The exception is the inside of AVIF boxes, from
- * which only known metadata is removed.
+ * Walkers remove every element that may contain metadata and is not on a list of elements to keep: application and comment
+ * segments of a JPEG, ancillary chunks of a PNG, extensions of a GIF, chunks of a WebP, top-level boxes of an AVIF. Inside AVIF
+ * boxes, only known metadata is removed.
  *
  * No library was found that supports more than one or two of these formats without holding the whole image in memory.
  */
@@ -19,7 +20,7 @@ import { type Edit, Findings } from './findings.js';
 import { walkGif } from './gif.js';
 import { ImageFile } from './image-file.js';
 import { walkJpeg } from './jpeg.js';
-import { hasMetadataMarkers } from './markers.js';
+import { seemsToContainMetadata } from './metadata-search.js';
 import { walkPng } from './png.js';
 import { walkWebp } from './webp.js';
 
@@ -58,7 +59,7 @@ export async function cleanImage(
       return await applyEdits(handle, image.size, sortEdits(findings.edits));
     } catch (error) {
       if (!(error instanceof UnreadableImageError)) throw error;
-      if (options.stripMetadata && (findings.hasMetadata || (await hasMetadataMarkers(file, image.mediaType)))) {
+      if (options.stripMetadata && (findings.hasMetadata || (await seemsToContainMetadata(file, image.mediaType)))) {
         throw new ImageRefusedError('damaged_image');
       }
       return image.size;

@@ -1,7 +1,7 @@
 import { UnreadableImageError } from './errors.js';
 import { EXIF_PREFIX, reduceExif } from './exif.js';
 import { type Findings, NO_BYTES } from './findings.js';
-import { CHUNK_BYTES, type ImageFile } from './image-file.js';
+import { type ImageFile, READ_BUFFER_BYTES } from './image-file.js';
 import { removeTrailer } from './trailer.js';
 
 const EOI = 0xd9;
@@ -10,7 +10,6 @@ const APP0 = 0xe0;
 const APP1 = 0xe1;
 const APP2 = 0xe2;
 const APP14 = 0xee;
-const APP15 = 0xef;
 const COM = 0xfe;
 
 /** The length of a JFIF segment without a thumbnail: marker, length, "JFIF\0", version, units, densities and thumbnail size. */
@@ -19,9 +18,9 @@ const JFIF_BYTES = 18;
 const ADOBE_BYTES = 16;
 
 /**
- * Walks a JPEG (ITU-T T.81 annex B) segment by segment. Keeps only the application segments that decoders need: JFIF, ICC
- * profiles, Adobe's color transform, and the Exif orientation. Removes all bytes after the end of the image, such as further
- * pictures, videos and data of the camera's manufacturer.
+ * Walks a JPEG (ITU-T T.81 annex B) segment by segment. Of the application, comment and reserved segments, keeps only what
+ * decoders need: JFIF, ICC profiles, Adobe's color transform, and the Exif orientation. Removes all bytes after the end of the
+ * image, such as further pictures, videos and data of the camera's manufacturer.
  */
 export async function walkJpeg(file: ImageFile, findings: Findings): Promise<void> {
   let hasFrame = false;
@@ -33,7 +32,7 @@ export async function walkJpeg(file: ImageFile, findings: Findings): Promise<voi
     if (pause) await pause;
     const lead = file.peek(at, 2) ?? (await file.read(at, 2));
     if (lead[0] !== 0xff) throw new UnreadableImageError('A segment does not begin with a marker');
-    // A removed segment counts as metadata only if a marker follows it. Otherwise it may consist of random bytes.
+    // A removed segment, or reduced Exif, counts as metadata only if a marker follows. Otherwise it may be random bytes.
     findings.hasMetadata ||= hasUnconfirmedMetadata;
     const marker = lead[1] as number;
     if (marker === 0xff) {
@@ -51,7 +50,8 @@ export async function walkJpeg(file: ImageFile, findings: Findings): Promise<voi
     if (marker < 0xc0 || marker === 0xd8) throw new UnreadableImageError('There is an unknown marker');
     const length = 2 + (file.peek(at + 2, 2) ?? (await file.read(at + 2, 2))).readUInt16BE(0);
     if (length < 4 || at + length > file.size) {
-      // A truncated comment is not recognized by a signature. As the first segment, it may consist of random bytes.
+      // A comment has no signature that `seemsToContainMetadata` could find, so a truncated one counts as metadata here. The
+      // exception is the first segment, which may consist of random bytes.
       findings.hasMetadata ||= marker === COM && at > 2;
       throw new UnreadableImageError('A segment has an invalid length');
     }
@@ -63,13 +63,13 @@ export async function walkJpeg(file: ImageFile, findings: Findings): Promise<voi
       findings.checkDimensions(frame.readUInt16BE(7), frame.readUInt16BE(5));
       hasFrame = true;
     }
-    if ((marker >= APP0 && marker <= APP15) || marker === COM) {
-      const loaded = Math.min(length, CHUNK_BYTES);
+    if (marker >= APP0 && marker <= COM) {
+      const loaded = Math.min(length, READ_BUFFER_BYTES);
       const segment = file.peek(at, loaded) ?? (await file.read(at, loaded));
-      const kept = reduceSegment(marker, segment, length, hasExif);
-      if (kept) findings.replace(at, length, kept);
-      if (marker === APP1 && kept?.length !== 0) hasExif = true;
-      hasUnconfirmedMetadata ||= kept !== undefined && marker !== APP0 && marker !== APP14;
+      const replacement = reduceSegment(marker, segment, length, hasExif);
+      if (replacement) findings.replace(at, length, replacement);
+      if (marker === APP1 && replacement?.length !== 0) hasExif = true;
+      hasUnconfirmedMetadata ||= replacement !== undefined && (replacement.length === 0 || marker === APP1);
     }
     at += length;
     if (marker === SOS) {
@@ -88,12 +88,15 @@ const isStandalone = (marker: number) => marker === 0x01 || (marker >= 0xd0 && m
 const isFrameHeader = (marker: number) =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 
-/** Returns the replacement for an application or comment segment: no bytes to remove it, or undefined if it needs no change. */
+/**
+ * Returns the replacement for an application, comment or reserved segment: no bytes to remove it, or undefined if it needs no
+ * change.
+ */
 function reduceSegment(marker: number, segment: Buffer, length: number, hasExif: boolean): Buffer | undefined {
   const startsWith = (name: string) => segment.toString('latin1', 4, 4 + name.length) === name;
   if (marker === APP0 && startsWith('JFIF\0')) {
-    if (length <= JFIF_BYTES && !segment[16] && !segment[17]) return undefined;
-    if (length < JFIF_BYTES) return NO_BYTES;
+    const hasThumbnail = length > JFIF_BYTES || (length === JFIF_BYTES && segment.readUInt16BE(16) !== 0);
+    if (!hasThumbnail) return undefined;
     const withoutThumbnail = Buffer.from(segment.subarray(0, JFIF_BYTES));
     withoutThumbnail.writeUInt16BE(JFIF_BYTES - 2, 2);
     withoutThumbnail.writeUInt16BE(0, 16);

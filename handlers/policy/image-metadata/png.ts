@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { UnreadableImageError } from './errors.js';
 import { reduceExif } from './exif.js';
 import { type Findings, NO_BYTES } from './findings.js';
-import { CHUNK_BYTES, type ImageFile } from './image-file.js';
+import { type ImageFile, READ_BUFFER_BYTES } from './image-file.js';
 import { removeTrailer } from './trailer.js';
 
 const SIGNATURE_BYTES = 8;
@@ -11,7 +11,8 @@ const CHUNK_OVERHEAD_BYTES = 12;
 
 /**
  * The types of ancillary chunks to keep, which affect how pixels are shown. The profile name in `iCCP` is not removed,
- * because the profile contains it too. The last line has ImageMagick's chunks for orientation and canvas.
+ * because the profile contains it too. `mDCv` and `cLLi` are the spellings of earlier drafts. The last line has ImageMagick's
+ * chunks for orientation and canvas.
  */
 const keptTypes = new Set([
   ...['iCCP', 'sRGB', 'gAMA', 'cHRM', 'cICP', 'mDCV', 'cLLI', 'mDCv', 'cLLi'],
@@ -43,9 +44,9 @@ export async function walkPng(file: ImageFile, findings: Findings): Promise<void
     } else if (type === 'IEND') {
       return removeTrailer(file, end, findings);
     } else if (isMetadata(head, type)) {
-      const kept = type === 'eXIf' ? await reduceExifChunk(file, at, dataLength) : NO_BYTES;
-      findings.hasMetadata ||= kept !== undefined;
-      if (kept) findings.replace(at, end - at, kept);
+      const replacement = type === 'eXIf' ? await reduceExifChunk(file, at, dataLength) : NO_BYTES;
+      findings.hasMetadata ||= replacement !== undefined;
+      if (replacement) findings.replace(at, end - at, replacement);
     }
     at = end;
   }
@@ -56,7 +57,7 @@ const isMetadata = (head: Buffer, type: string) => ((head[4] as number) & 0x20) 
 
 /** Returns the replacement for an `eXIf` chunk: no bytes to remove it, or undefined if it needs no change. */
 async function reduceExifChunk(file: ImageFile, at: number, dataLength: number): Promise<Buffer | undefined> {
-  const tiff = reduceExif(await file.read(at + 8, Math.min(dataLength, CHUNK_BYTES)), dataLength);
+  const tiff = reduceExif(await file.read(at + 8, Math.min(dataLength, READ_BUFFER_BYTES)), dataLength);
   if (!tiff || tiff.length === 0) return tiff;
   const chunk = Buffer.alloc(CHUNK_OVERHEAD_BYTES + tiff.length);
   chunk.writeUInt32BE(tiff.length, 0);

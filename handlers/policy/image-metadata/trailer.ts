@@ -1,7 +1,7 @@
 import type { Findings } from './findings.js';
-import { CHUNK_BYTES, type ImageFile } from './image-file.js';
+import { type ImageFile, READ_BUFFER_BYTES } from './image-file.js';
 
-const ZEROS = Buffer.alloc(CHUNK_BYTES);
+const ZEROS = Buffer.alloc(READ_BUFFER_BYTES);
 
 /** Removes the bytes from `start`, where the image ends, to the end of the file. Keeps a trailer of zeros: it is padding. */
 export async function removeTrailer(file: ImageFile, start: number, findings: Findings): Promise<void> {

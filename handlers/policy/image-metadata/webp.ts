@@ -1,7 +1,7 @@
 import { UnreadableImageError } from './errors.js';
 import { EXIF_PREFIX, reduceExif } from './exif.js';
 import { type Findings, NO_BYTES } from './findings.js';
-import { CHUNK_BYTES, type ImageFile } from './image-file.js';
+import { type ImageFile, READ_BUFFER_BYTES } from './image-file.js';
 import { removeTrailer } from './trailer.js';
 
 const HEADER_BYTES = 12;
@@ -90,7 +90,7 @@ async function checkDimensions(file: ImageFile, { type, dataAt, dataLength }: Ch
 
 /** Returns the replacement for an `EXIF` chunk: empty if the chunk must be removed, undefined if it needs no change. */
 async function reduceExifChunk(file: ImageFile, { dataAt, dataLength }: Chunk): Promise<Buffer | undefined> {
-  const data = await file.read(dataAt, Math.min(dataLength, CHUNK_BYTES));
+  const data = await file.read(dataAt, Math.min(dataLength, READ_BUFFER_BYTES));
   // Some programs add the prefix that only JPEG requires.
   const start = data.subarray(0, EXIF_PREFIX.length).equals(EXIF_PREFIX) ? EXIF_PREFIX.length : 0;
   const reduced = reduceExif(data.subarray(start), dataLength - start);
@@ -107,7 +107,10 @@ async function blankUnknownChunks(file: ImageFile, frame: Chunk, findings: Findi
     const pause = findings.countElement();
     if (pause) await pause;
     const chunk = await readChunk(file, at, frameEnd);
-    if (!frameTypes.has(chunk.type)) findings.overwrite(chunk.dataAt, chunk.end - chunk.dataAt, NO_BYTES);
+    if (!frameTypes.has(chunk.type)) {
+      findings.hasMetadata = true;
+      findings.overwrite(chunk.dataAt, chunk.end - chunk.dataAt, NO_BYTES);
+    }
     at = chunk.end;
   }
 }

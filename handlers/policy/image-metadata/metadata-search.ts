@@ -1,4 +1,4 @@
-import { CHUNK_BYTES, type ImageFile } from './image-file.js';
+import { type ImageFile, READ_BUFFER_BYTES } from './image-file.js';
 
 /*
  * Searches for signs of metadata in a file that cannot be parsed. The search is a heuristic: a false alarm only causes a
@@ -39,16 +39,16 @@ const chunks: Record<string, { names: readonly string[]; readLength: (bytes: Buf
   },
 };
 
-/** How often a name may occur by chance in `CHUNK_BYTES`. */
+/** How often a name may occur by chance in `READ_BUFFER_BYTES`. */
 const MAX_OCCURRENCES = 16;
 
 /** The overlap of consecutive reads: more than the length of any signature, and of any name with its length field. */
 const OVERLAP_BYTES = 32;
 
 /** Returns whether a file that cannot be parsed seems to contain metadata. */
-export async function hasMetadataMarkers(file: ImageFile, mediaType: string): Promise<boolean> {
-  for (let at = 0; at < file.size; at += CHUNK_BYTES - OVERLAP_BYTES) {
-    const bytes = await file.read(at, Math.min(CHUNK_BYTES, file.size - at));
+export async function seemsToContainMetadata(file: ImageFile, mediaType: string): Promise<boolean> {
+  for (let at = 0; at < file.size; at += READ_BUFFER_BYTES - OVERLAP_BYTES) {
+    const bytes = await file.read(at, Math.min(READ_BUFFER_BYTES, file.size - at));
     if (signatures.some((signature) => bytes.includes(signature)) || hasChunk(bytes, mediaType, file.size - at))
       return true;
   }
