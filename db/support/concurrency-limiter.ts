@@ -4,26 +4,37 @@
  * queue when its client disconnects, because no one would read the result.
  */
 
-/** The work waited too long for a slot, or its client disconnected. Retrying later is safe. */
+/** The work waited too long for a slot. Retrying later is safe. */
 export class OverloadedError extends Error {
   readonly code = 'overloaded';
 
-  constructor(message: string) {
-    super(message);
+  constructor() {
+    super('Timed out waiting for a free slot');
     this.name = 'OverloadedError';
   }
 }
 
-const CLIENT_DISCONNECTED = 'The client has disconnected';
+/** The client disconnected before the work was done. */
+export class ClientDisconnectedError extends Error {
+  readonly code = 'client_disconnected';
+
+  constructor() {
+    super('The client has disconnected');
+    this.name = 'ClientDisconnectedError';
+  }
+}
 
 export interface ConcurrencyLimiter {
   /**
    * Runs `work` when a slot is free. If `signal` aborts, waiting work is removed from the queue. Running work continues,
    * unless it checks the signal itself and throws its reason.
    *
-   * @throws OverloadedError if no slot is free within the waiting time, or if the signal aborts
+   * @throws OverloadedError if no slot is free within the waiting time
+   * @throws ClientDisconnectedError if the signal aborts
    */
   run<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
+  /** How much work is waiting for a slot. */
+  readonly waiting: number;
 }
 
 interface Options {
@@ -38,13 +49,13 @@ export function createConcurrencyLimiter({ concurrency, maxWaitMs }: Options): C
   let running = 0;
 
   async function acquireSlot(signal: AbortSignal | undefined): Promise<void> {
-    if (signal?.aborted) throw new OverloadedError(CLIENT_DISCONNECTED);
+    if (signal?.aborted) throw new ClientDisconnectedError();
     if (running < concurrency) {
       running += 1;
       return;
     }
     await new Promise<void>((resolve, reject) => {
-      const settle = (error?: OverloadedError) => {
+      const settle = (error?: Error) => {
         waiting.delete(start);
         clearTimeout(timer);
         signal?.removeEventListener('abort', drop);
@@ -53,20 +64,24 @@ export function createConcurrencyLimiter({ concurrency, maxWaitMs }: Options): C
       };
       // The slot passes from the previous work to this one, so `running` stays the same.
       const start = () => settle();
-      const drop = () => settle(new OverloadedError(CLIENT_DISCONNECTED));
-      const timer = setTimeout(() => settle(new OverloadedError('Timed out waiting for a free slot')), maxWaitMs);
+      const drop = () => settle(new ClientDisconnectedError());
+      const timer = setTimeout(() => settle(new OverloadedError()), maxWaitMs);
       signal?.addEventListener('abort', drop);
       waiting.add(start);
     });
   }
 
   return {
+    get waiting() {
+      return waiting.size;
+    },
+
     async run(work, signal) {
       await acquireSlot(signal);
       try {
         return await work();
       } catch (error) {
-        if (signal?.aborted && error === signal.reason) throw new OverloadedError(CLIENT_DISCONNECTED);
+        if (signal?.aborted && error === signal.reason) throw new ClientDisconnectedError();
         throw error;
       } finally {
         const [next] = waiting;

@@ -49,7 +49,10 @@ export interface VerifiedToken {
  *
  * @throws HttpError 401
  */
-export async function readCredentials(request: FastifyRequest, { read, tokens }: AppContext): Promise<VerifiedToken> {
+export async function verifyRequestToken(
+  request: FastifyRequest,
+  { read, tokens }: AppContext,
+): Promise<VerifiedToken> {
   const token = tokenOf(request);
   if (token === undefined) throw missingCredentials();
   const claims = await tokens.verify(token);
@@ -61,15 +64,15 @@ export async function readCredentials(request: FastifyRequest, { read, tokens }:
  * Returns the user who sent a request. The session is read for each request, so that a logout or a password change takes effect
  * immediately.
  *
- * @param credentials the result of `readCredentials` for this request, if it was called earlier
+ * @param verifiedToken the result of `verifyRequestToken` for this request, if it was called earlier
  * @throws HttpError 401
  */
 export async function authenticate(
   request: FastifyRequest,
   context: AppContext,
-  credentials = readCredentials(request, context),
+  verifiedToken = verifyRequestToken(request, context),
 ): Promise<AuthenticatedUser> {
-  const { claims, session: pendingSession } = await credentials;
+  const { claims, session: pendingSession } = await verifiedToken;
   const session = await pendingSession;
   if (!session || session.account.id !== claims.accountId || session.tokenVersion !== claims.tokenVersion) {
     throw invalidToken();

@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppContext } from '../context.js';
 import { isEarlyOperation, type Operation } from '../operation.js';
-import { readCredentials, type VerifiedToken } from './authenticate.js';
+import { type VerifiedToken, verifyRequestToken } from './authenticate.js';
 import { execute, type HandlerResponse } from './operations.js';
 
 /*
  * Early execution: a read starts before it is known whether its request will be refused.
  *
- * The rate limit, the session and the requested data are in different stores. Instead of waiting for one after the other, all
+ * The rate limit, the session and the requested data need one query each. Instead of waiting for one after the other, all
  * three are requested at the same time. This saves round trips, and concurrent requests share larger batches.
  *
  * The results are still used in the usual order. A request that exceeds its rate limit gets a 429, and a request without a
@@ -25,8 +25,11 @@ declare module 'fastify' {
 
 /** What is in progress while a request is counted for its rate limit. */
 interface EarlyStart {
-  credentials: Promise<VerifiedToken>;
-  /** The response of an operation that runs before the session is known. Undefined for all other operations. */
+  verifiedToken: Promise<VerifiedToken>;
+  /**
+   * The response of an operation that runs before the session is known. Undefined for other operations, and for requests that
+   * may have a body.
+   */
   response: Promise<HandlerResponse> | undefined;
 }
 
@@ -41,16 +44,16 @@ export function startEarly(
   context: AppContext,
 ): void {
   if (!operation.secured) return;
-  const credentials = readCredentials(request, context);
+  const verifiedToken = verifyRequestToken(request, context);
   const respond = async () => {
-    const { claims } = await credentials;
+    const { claims } = await verifiedToken;
     return execute(operation, request, reply, context, { account: { id: claims.accountId } });
   };
   const response = isEarlyOperation(operation.id) && !mayHaveBody(request) ? respond() : undefined;
   // Prevents unhandled rejections: if the request is refused, nothing awaits these promises.
-  credentials.then(({ session }) => session).catch(() => undefined);
+  verifiedToken.then(({ session }) => session).catch(() => undefined);
   response?.catch(() => undefined);
-  request.early = { credentials, response };
+  request.early = { verifiedToken, response };
 }
 
 /** Returns whether a request may have a body. Early operations take none, so such a request is probably refused. */

@@ -49,7 +49,7 @@ export async function registerOperations(
         // No schema, because Fastify would stop at the first problem. `readInput` validates requests instead.
         schema: {},
         onRequest: async (request: FastifyRequest) => {
-          if (operation.secured) request.user = await authenticate(request, context, request.early?.credentials);
+          if (operation.secured) request.user = await authenticate(request, context, request.early?.verifiedToken);
           refuseCrossSite(request, trustedOrigins);
         },
         handler: (request: FastifyRequest, reply: FastifyReply) => respond(operation, request, reply, context, budget),
@@ -102,7 +102,10 @@ async function respond(
   context: AppContext,
   budget: ResponseBudget,
 ): Promise<unknown> {
-  const response = await (request.early?.response ?? execute(operation, request, reply, context));
+  const pending = request.early?.response ?? execute(operation, request, reply, context);
+  // Otherwise `request` would keep the response in memory while its JSON waits to be sent.
+  request.early = undefined;
+  const response = await pending;
   reply.code(response.status).headers(response.headers ?? {});
   const serialize = serializers[operation.id][response.status];
   if (!serialize) return response.body ?? reply.send();

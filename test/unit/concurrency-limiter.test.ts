@@ -1,6 +1,10 @@
 import { once } from 'node:events';
 import t from 'tap';
-import { createConcurrencyLimiter, OverloadedError } from '../../db/support/concurrency-limiter.js';
+import {
+  ClientDisconnectedError,
+  createConcurrencyLimiter,
+  OverloadedError,
+} from '../../db/support/concurrency-limiter.js';
 
 /** Returns a job that the test completes, and whether it has started. */
 function controlled() {
@@ -48,8 +52,8 @@ t.test('drops a waiting job whose client has disconnected', async (t) => {
   const running = limiter.run(first.work);
   const waiting = limiter.run(dropped.work, client.signal);
   client.abort();
-  await t.rejects(waiting, OverloadedError);
-  await t.rejects(limiter.run(dropped.work, client.signal), OverloadedError, 'it does not run later');
+  await t.rejects(waiting, ClientDisconnectedError);
+  await t.rejects(limiter.run(dropped.work, client.signal), ClientDisconnectedError, 'it does not run later');
   first.end();
   await running;
   t.equal(await limiter.run(async () => 7), 7, 'the limiter continues');
