@@ -3,6 +3,7 @@ import type { StoresConfig } from '../../db/stores.js';
 import {
   baseUrl,
   flag,
+  host,
   integer,
   ipRanges,
   origins,
@@ -48,7 +49,7 @@ export interface Config {
   traces: boolean;
 }
 
-/** The environment variables are invalid. */
+/** The configuration is invalid: an environment variable, the file with the token keys, or an option of a command. */
 export class ConfigError extends Error {
   readonly code = 'invalid_config';
   override readonly name = 'ConfigError';
@@ -56,13 +57,16 @@ export class ConfigError extends Error {
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
+/** A day. Much longer timeouts would exceed the range of timers. */
+const timeoutMs = integer(1, 24 * 60 * 60 * 1000);
+
 /** 100 years. RFC 3339 and cookies cannot express times from the year 10000 on. */
 const MAX_TTL_SECONDS = 100 * 365 * 24 * 60 * 60;
 
 const VALIDATORS = {
-  HOST: str({ default: '127.0.0.1' }),
+  HOST: host({ default: '127.0.0.1' }),
   PORT: port({ default: 3000 }),
-  OPS_HOST: str({ default: '127.0.0.1' }),
+  OPS_HOST: host({ default: '127.0.0.1' }),
   OPS_PORT: port({ default: 3001 }),
   WORKERS: workers({ default: 1 }),
   PUBLIC_URL: baseUrl({ default: undefined }),
@@ -72,19 +76,19 @@ const VALIDATORS = {
   DATABASE_URL: storeUrl('postgres', 'postgresql')({ default: undefined }),
   DATABASE_POOL: positiveInteger({ default: 10 }),
   DATABASE_GRAPH_POOL: positiveInteger({ default: 4 }),
-  DATABASE_TIMEOUT: positiveInteger({ default: 2000 }),
+  DATABASE_TIMEOUT: timeoutMs({ default: 2000 }),
   NEO4J_URI: storeUrl('neo4j', 'neo4j+s', 'neo4j+ssc', 'bolt', 'bolt+s', 'bolt+ssc')({ default: undefined }),
   NEO4J_USERNAME: str({ default: undefined }),
   NEO4J_PASSWORD: str({ default: undefined }),
   NEO4J_POOL: positiveInteger({ default: 20 }),
-  NEO4J_TIMEOUT: positiveInteger({ default: 2000 }),
+  NEO4J_TIMEOUT: timeoutMs({ default: 2000 }),
   S3_ENDPOINT: storeUrl('https', 'http')({ default: undefined }),
   S3_BUCKET: str({ default: undefined }),
   S3_PATH_STYLE: flag({ default: undefined }),
   S3_POOL: positiveInteger({ default: 50 }),
-  S3_TIMEOUT: positiveInteger({ default: 2000 }),
+  S3_TIMEOUT: timeoutMs({ default: 2000 }),
   REDIS_URL: storeUrl('redis', 'rediss')({ default: undefined }),
-  REDIS_TIMEOUT: positiveInteger({ default: 250 }),
+  REDIS_TIMEOUT: timeoutMs({ default: 250 }),
   TOKEN_KEYS: tokenKeys({ default: undefined }),
   TOKEN_TTL: integer(1, MAX_TTL_SECONDS)({ default: 604_800 }),
   RATE_LIMIT_MAX: positiveInteger({ default: 300 }),
@@ -117,7 +121,6 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const externalStore = (['DATABASE_URL', 'NEO4J_URI', 'S3_BUCKET', 'REDIS_URL'] as const).find((name) => env[name]);
   if (env.NEO4J_URI && !env.DATABASE_URL) throw new ConfigError('NEO4J_URI: requires DATABASE_URL');
   if (env.S3_ENDPOINT && !env.S3_BUCKET) throw new ConfigError('S3_ENDPOINT: requires S3_BUCKET');
-  if (!URL.canParse(urlOf(env.HOST, env.PORT))) throw new ConfigError('HOST: must be a host name or an IP address');
   if (externalStore && !env.TOKEN_KEYS) throw new ConfigError(`TOKEN_KEYS: required with ${externalStore}`);
   const unshared = (['DATABASE_URL', 'REDIS_URL'] as const).find((name) => !env[name]);
   if (env.WORKERS > 1 && unshared) throw new ConfigError(`WORKERS: more than one process requires ${unshared}`);

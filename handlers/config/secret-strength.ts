@@ -29,7 +29,8 @@ export function weaknessOf(secret: string): string | undefined {
     return `has fewer than ${MIN_DISTINCT_CHARACTERS} different characters`;
   if (isRepetition(text)) return 'repeats a short text';
   const unpredictable = withoutRuns(text.replace(WORD, '').replace(SEPARATORS, ''));
-  if (unpredictable.length < MIN_UNPREDICTABLE_CHARACTERS) return 'consists of placeholder words or sequences';
+  if (unpredictable.length < MIN_UNPREDICTABLE_CHARACTERS)
+    return `has fewer than ${MIN_UNPREDICTABLE_CHARACTERS} characters besides placeholder words and sequences`;
   return undefined;
 }
 

@@ -52,6 +52,13 @@ export const ipRanges = makeExactValidator<readonly string[]>((input) =>
   }),
 );
 
+export const host = makeExactValidator<string>((input) => {
+  const url = `http://${input.includes(':') ? `[${input}]` : input}/`;
+  if (!URL.canParse(url) || new URL(url).href !== `${new URL(url).origin}/`)
+    throw new EnvError('must be a host name or an IP address');
+  return input;
+});
+
 export const baseUrl = makeExactValidator<URL>((input) => {
   const url = URL.canParse(input) ? new URL(input) : undefined;
   const isBase = url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;

@@ -19,7 +19,7 @@ export function configWarnings(config: Config): string[] {
   const warnings: string[] = [];
   if (coversManyAddresses(trustProxy)) {
     warnings.push(
-      'TRUST_PROXY trusts a large part of all IP addresses: clients there can forge their address and evade rate limits',
+      'TRUST_PROXY trusts a large part of all IP addresses: clients with one of these addresses can forge their address and evade rate limits',
     );
   }
   if (!isLoopback(opsHost)) {
