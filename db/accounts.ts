@@ -18,7 +18,8 @@ export const ACCOUNT_COLUMNS = ['id', 'name', 'username', 'email', 'private', 'p
 /**
  * Returns the key by which usernames are unique: two usernames have the same key if they are equal under NFKC case folding.
  * JavaScript has no case folding. Converting to lower case and then to upper case has the same effect (it unifies ß, ẞ and ss,
- * or σ and ς), but it would also map ı to i. Each ı is therefore kept unchanged.
+ * or σ and ς), but it would also unify ı and i, because both become I. Each ı is
+ * therefore kept unchanged.
  */
 export function usernameKey(username: string): string {
   return username
@@ -92,8 +93,8 @@ export async function findPictureOwner(db: Database, picture: string): Promise<O
 }
 
 /**
- * The data that a password is checked against. A write that follows the check verifies that `tokenVersion` is unchanged. It
- * does not compare the hash, which a rehash replaces although the password stays the same.
+ * The data that a password is checked against. A write that depends on the check verifies that `tokenVersion` is unchanged, not
+ * the hash: a rehash replaces the hash although the password stays the same. Only `replacePasswordHash` compares the hash.
  */
 export interface Credentials {
   id: number;
@@ -113,12 +114,16 @@ export async function findCredentials(
 }
 
 /** Replaces a hash by one of the same password with newer parameters, unless the stored hash has changed meanwhile. */
-export async function replacePasswordHash(db: Database, checked: Credentials, passwordHash: string): Promise<void> {
+export async function replacePasswordHash(
+  db: Database,
+  checkedCredentials: Credentials,
+  passwordHash: string,
+): Promise<void> {
   await db
     .updateTable('accounts')
     .set({ password_hash: passwordHash })
-    .where('id', '=', checked.id)
-    .where('password_hash', '=', checked.passwordHash)
+    .where('id', '=', checkedCredentials.id)
+    .where('password_hash', '=', checkedCredentials.passwordHash)
     .execute();
 }
 
@@ -130,7 +135,7 @@ interface AccountChange {
   /** A new picture, or null to remove the current one. */
   picture?: PendingImage | null | undefined;
   /** The new password's hash, and the credentials that the old password was checked against. */
-  password?: { hash: string; checked: Credentials } | undefined;
+  password?: { hash: string; checkedCredentials: Credentials } | undefined;
 }
 
 type AccountUpdate =
@@ -168,7 +173,7 @@ async function updateInTransaction(
     .executeTakeFirst();
   if (!old) return { outcome: 'accountDeleted' };
   const { name, username, email, password, picture } = change;
-  if (password && password.checked.tokenVersion !== old.token_version) return { outcome: 'stale' };
+  if (password && password.checkedCredentials.tokenVersion !== old.token_version) return { outcome: 'stale' };
   if (picture) await claimImage(trx, picture);
   if (picture !== undefined) await changeStoredBytes(trx, id, picture, old.picture_bytes);
 
@@ -203,24 +208,32 @@ type AccountDeletion =
  * Deletes an account with its sessions and posts. Returns the outbox entries whose delivery removes its images and graph
  * nodes.
  */
-export async function deleteAccount(db: Database, checked: Credentials): Promise<AccountDeletion> {
+export async function deleteAccount(db: Database, checkedCredentials: Credentials): Promise<AccountDeletion> {
   // Can deadlock with `trimSessions`, which locks the sessions in another order.
-  return retryDeadlocks(() => db.transaction().execute((trx) => deleteInTransaction(trx, checked)));
+  return retryDeadlocks(() => db.transaction().execute((trx) => deleteInTransaction(trx, checkedCredentials)));
 }
 
-async function deleteInTransaction(trx: DatabaseTransaction, checked: Credentials): Promise<AccountDeletion> {
+async function deleteInTransaction(
+  trx: DatabaseTransaction,
+  checkedCredentials: Credentials,
+): Promise<AccountDeletion> {
   // Waits for writes in progress that refer to the account, and blocks new ones.
-  await lockExclusive(trx, { accounts: [checked.id] });
+  await lockExclusive(trx, { accounts: [checkedCredentials.id] });
   const account = await trx
     .deleteFrom('accounts')
-    .where('id', '=', checked.id)
-    .where('token_version', '=', checked.tokenVersion)
+    .where('id', '=', checkedCredentials.id)
+    .where('token_version', '=', checkedCredentials.tokenVersion)
     .returning('picture')
     .executeTakeFirst();
-  if (!account) return { outcome: (await findCredentials(trx, { id: checked.id })) ? 'stale' : 'accountDeleted' };
-  const posts = await trx.deleteFrom('posts').where('author_id', '=', checked.id).returning(['id', 'image']).execute();
+  if (!account)
+    return { outcome: (await findCredentials(trx, { id: checkedCredentials.id })) ? 'stale' : 'accountDeleted' };
+  const posts = await trx
+    .deleteFrom('posts')
+    .where('author_id', '=', checkedCredentials.id)
+    .returning(['id', 'image'])
+    .execute();
   const entries = await enqueue(trx, [
-    { kind: 'person', key: checked.id },
+    { kind: 'person', key: checkedCredentials.id },
     ...imageReferences(account.picture, ...posts.map(({ image }) => image)),
     ...posts.map(({ id }) => ({ kind: 'post', key: id }) as const),
   ]);

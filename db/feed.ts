@@ -67,12 +67,12 @@ async function readWindow({ read }: Stores, viewer: number, { limit, offset }: P
   if (end >= WINDOW_POSTS) return undefined;
   const count = Math.min(OVERFETCH_FACTOR * (end + 1), WINDOW_POSTS);
   const window = await read.newestPosts(count);
-  const { rows, visibleCount } = scanPrefix(viewer, window, end);
+  const { rows, publicOrOwnCount } = scanPrefix(viewer, window, end);
   // Whether public and own posts alone do not fill the page, and older posts may follow the window.
-  const mayFallShort = visibleCount <= end && window.length >= count;
+  const mayFallShort = publicOrOwnCount <= end && window.length >= count;
   // If they fill less than half of the page, friends' posts rarely fill the rest, so the query for friendships would probably
   // be wasted.
-  if (mayFallShort && 2 * visibleCount < end) return undefined;
+  if (mayFallShort && 2 * publicOrOwnCount < end) return undefined;
   const { posts, more } = await filterVisible(read, viewer, rows, end);
   if (mayFallShort && !more) return undefined;
   return { posts: posts.slice(offset), more };
@@ -83,12 +83,12 @@ async function readWindow({ read }: Stores, viewer: number, { limit, offset }: P
  * posts. Also returns the number of these posts.
  */
 function scanPrefix(viewer: number, rows: readonly PostRow[], limit: number) {
-  let visibleCount = 0;
+  let publicOrOwnCount = 0;
   const lastIndex = rows.findIndex((post) => {
-    if (isPublicOrOwn(viewer, authorOf(post))) visibleCount += 1;
-    return visibleCount > limit;
+    if (isPublicOrOwn(viewer, authorOf(post))) publicOrOwnCount += 1;
+    return publicOrOwnCount > limit;
   });
-  return { rows: lastIndex === -1 ? rows : rows.slice(0, lastIndex + 1), visibleCount };
+  return { rows: lastIndex === -1 ? rows : rows.slice(0, lastIndex + 1), publicOrOwnCount };
 }
 
 export async function newestPosts(db: Database, limit: number): Promise<PostRow[]> {
@@ -170,8 +170,8 @@ export async function postsPublicOrBy(db: Database, authors: readonly number[], 
 
 /**
  * Builds the subquery that selects the ids of a page. It merges the newest public posts with the newest posts of each author.
- * All of them are read from indexes, so the query is fast even if nearly every account is private. Limit and offset are
- * literals, so that PostgreSQL plans each statement for its offset.
+ * The posts of each author are read from an index. The public posts are found by a scan of all posts from the newest, which is
+ * slow only if public posts are very rare. Limit and offset are literals, so that PostgreSQL plans each statement for its offset.
  */
 function mergedPage(authors: readonly number[], { limit, offset }: Page) {
   const end = sql.lit(offset + limit);

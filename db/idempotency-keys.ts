@@ -23,8 +23,9 @@ interface KeyedRequest {
 }
 
 /**
- * The outcome of a request for a new post. `created`: the post exists. If an earlier request with the same key created it,
- * `entries` is empty. `keyReused`: an earlier request used the key with another form.
+ * The outcome of a request for a new post. `created`: this request created the post, or an earlier one with the same key did.
+ * In the second case, `entries` is empty, and the post may have been edited or deleted since. `keyReused`: an earlier request
+ * used the key with another form.
  */
 export type PostCreation =
   | { outcome: 'created'; post: NewPost; entries: readonly OutboxEntry[] }

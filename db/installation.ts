@@ -30,8 +30,8 @@ export class StoresDisagreeError extends Error {
 }
 
 /**
- * Creates the row of the installation with a random id, unless it exists. The id never changes, because the markers contain
- * it.
+ * Creates the row of the installation with a random id, unless it exists. The markers contain the id, so only a move may
+ * replace it.
  */
 export async function createInstallation(db: Database): Promise<void> {
   await db
@@ -51,8 +51,9 @@ export async function readInstallation(db: Database): Promise<Installation | und
 
 type Store = Pick<SocialGraph | ImageStore, 'kind' | 'claimedBy' | 'claim'>;
 
-export const ROLES = ['graph', 'images'] as const;
-export type Role = (typeof ROLES)[number];
+/** The stores that belong to a PostgreSQL, and contain an installation marker. */
+export const CLAIMED_STORES = ['graph', 'images'] as const;
+export type ClaimedStore = (typeof CLAIMED_STORES)[number];
 
 export const STORE_NAMES = { graph: 'social graph', images: 'image store' };
 
@@ -64,7 +65,7 @@ export const STORE_NAMES = { graph: 'social graph', images: 'image store' };
  */
 export async function checkInstallation(
   db: Database,
-  stores: Partial<Record<Role, Pick<Store, 'kind'>>>,
+  stores: Partial<Record<ClaimedStore, Pick<Store, 'kind'>>>,
 ): Promise<Installation> {
   const installation = await db.selectFrom('installation').selectAll().executeTakeFirstOrThrow();
   if (installation.moving) {
@@ -84,13 +85,16 @@ export async function checkInstallation(
   return installation;
 }
 
-/** Throws StoresDisagreeError if PostgreSQL belongs to stores of other kinds. */
-export function requireKinds(installation: Installation, stores: Partial<Record<Role, Pick<Store, 'kind'>>>): void {
-  for (const role of ROLES) {
-    const [expected, kind] = [installation[role], stores[role]?.kind];
+/** Throws StoresDisagreeError if the installation uses stores of other kinds. */
+export function requireKinds(
+  installation: Installation,
+  stores: Partial<Record<ClaimedStore, Pick<Store, 'kind'>>>,
+): void {
+  for (const storeName of CLAIMED_STORES) {
+    const [expected, kind] = [installation[storeName], stores[storeName]?.kind];
     if (kind !== undefined && expected !== null && expected !== kind) {
       throw new StoresDisagreeError(
-        `PostgreSQL belongs to the ${STORE_NAMES[role]} of kind ${expected}, but ${kind} is configured; to change it, use npm run move`,
+        `This installation uses the ${STORE_NAMES[storeName]} of kind ${expected}, but ${kind} is configured; to change it, use npm run move`,
       );
     }
   }
@@ -129,30 +133,30 @@ export async function skipPossiblyUsedIds(trx: DatabaseTransaction): Promise<voi
  *
  * @throws StoresDisagreeError
  */
-export async function joinStore(trx: DatabaseTransaction, role: Role, store: Store): Promise<void> {
-  const installation = await checkInstallation(trx, { [role]: store });
+export async function joinStore(trx: DatabaseTransaction, storeName: ClaimedStore, store: Store): Promise<void> {
+  const installation = await checkInstallation(trx, { [storeName]: store });
   let claimedBy = await store.claimedBy();
-  if (claimedBy === undefined && installation[role] === null) {
+  if (claimedBy === undefined && installation[storeName] === null) {
     await store.claim(installation.id);
-    // Read again: another process may have claimed the store first.
+    // Read again: another process may have claimed the store meanwhile. The graph keeps the first claim, an image store the last.
     claimedBy = await store.claimedBy();
   }
-  requireClaimedBy(installation, role, store.kind, claimedBy);
+  requireClaimedBy(installation, storeName, store.kind, claimedBy);
   await trx
     .updateTable('installation')
-    .set({ [role]: store.kind })
+    .set({ [storeName]: store.kind })
     .execute();
 }
 
 /** Throws StoresDisagreeError unless this installation has claimed the store. */
 export function requireClaimedBy(
   installation: Installation,
-  role: Role,
+  storeName: ClaimedStore,
   kind: Store['kind'],
   claimedBy: string | undefined,
 ): void {
   if (claimedBy === installation.id) return;
-  const name = `The ${STORE_NAMES[role]} (${kind})`;
+  const name = `The ${STORE_NAMES[storeName]} (${kind})`;
   if (claimedBy !== undefined) throw new StoresDisagreeError(`${name} belongs to another PostgreSQL`);
-  throw new StoresDisagreeError(`${name} is not the one that PostgreSQL belongs to: it has no installation marker`);
+  throw new StoresDisagreeError(`${name} does not belong to this PostgreSQL: it has no installation marker`);
 }

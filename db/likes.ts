@@ -37,12 +37,14 @@ export async function setLikes(
 ): Promise<LikeOutcome[]> {
   return graphTransactions.transaction().execute(async (trx) => {
     const owners = await findPostOwners(trx, postsOf(changes));
-    // For a post that does not exist, an author is locked too, so that its 404 takes as long as that of a hidden post.
+    // For a post that does not exist, the id of an author who does not exist is locked, so that its 404 takes as long as that
+    // of a hidden post.
     const authors = postsOf(changes).map((post) => (owners.get(post) ?? NONEXISTENT_OWNER).id);
     await lockShared(trx, { accounts: [...changes.map(({ person }) => person), ...authors], posts: postsOf(changes) });
     const graphInTransaction = graph.within(trx);
     const outcomes = await checkVisibility(trx, graphInTransaction, changes);
     const allowed = changes.filter((_, index) => outcomes[index] === 'done');
+    // The changes of a batch are concurrent, so they may be applied in any order.
     const likes = allowed.filter((change) => change.liked);
     const unlikes = allowed.filter((change) => !change.liked);
     if (likes.length > 0) await graphInTransaction.like(likes);

@@ -4,7 +4,7 @@ import { type Page, postsByAuthor } from './posts.js';
 import type { ConcurrencyLimiter } from './support/concurrency-limiter.js';
 import { type PostReaders, type PostsPage, readPage } from './visible-posts.js';
 
-/** A page of up to this many posts takes at most a megabyte of memory. The limit for large pages does not apply to it. */
+/** The rows of a page of up to this many posts take less than a megabyte. The limit for large pages does not apply to it. */
 const SMALL_PAGE_LIMIT = 20;
 
 interface Stores {

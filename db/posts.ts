@@ -57,7 +57,10 @@ export const newestFirst = sql`posts.created_at desc, posts.id desc`;
 export const withPrivacy = sql`
   left join lateral (select private from accounts where accounts.id = posts.author_id limit 1) author on true`;
 
-/** Returns an array of ids as an SQL literal, for statements that PostgreSQL plans anew for each execution. */
+/**
+ * Returns an array of ids as an SQL literal. A statement without parameters is not prepared (see `PreparedStatementClient`), so
+ * PostgreSQL plans it for these ids.
+ */
 export const idArray = (ids: readonly number[]) => sql`${sql.lit(`{${ids.join(',')}}`)}::int8[]`;
 
 /** Returns the posts with these ids that exist, by id. */
@@ -97,7 +100,7 @@ export interface PostQuery {
   viewer: number;
 }
 
-/** A post that exists: its owner, and the post with its content unless that was not read (see `findPostsPublicOrOwn`). */
+/** A post that exists. `post` is undefined if its content was not read: see `findPostsPublicOrOwn`. */
 export interface FoundPost {
   owner: Owner;
   post: PostRow | undefined;
@@ -174,7 +177,7 @@ interface CreatedRow extends Omit<PostRow, 'id'> {
  * outbox entry. Each step reads from an earlier one, so all of them wait for the locks.
  *
  * The snapshot of the statement is older than its locks. The row lock of `account` makes the statement read the current
- * version of the row. With an image, the lock is exclusive (`no key update`), so that two concurrent posts check the quota
+ * version of the row. With an image, this row lock is exclusive (`no key update`), so that two concurrent posts check the quota
  * one after the other.
  *
  * @throws StorageQuotaExceededError
@@ -275,7 +278,8 @@ export async function deletePost(db: Database, author: number, id: number): Prom
   // lock would reveal that a post exists.
   if (!(await isPostOf(db, author, id))) return undefined;
   return db.transaction().execute(async (trx) => {
-    // The account is locked first, because its deletion locks the account's row before the rows of the posts.
+    // The account is locked first. Otherwise this transaction could deadlock with the deletion of the account, which locks the
+    // account's row before the rows of its posts.
     await lockShared(trx, { accounts: [author] });
     await lockExclusive(trx, { posts: [id] });
     const deletion = trx.deleteFrom('posts').where(isOwn(author, id)).returning(['image', 'image_bytes']);

@@ -16,6 +16,7 @@ export const KEY_PREFIX = 'social-posting:';
 /** The timeout of a connection attempt. A start waits at most this long for the connection. */
 const CONNECT_TIMEOUT_MS = 1000;
 
+/** If a command gets no response for this long, or for the timeout of a call if that is longer, the connection is replaced. */
 const MIN_SOCKET_TIMEOUT_MS = 1000;
 
 const MAX_RECONNECTION_DELAY_MS = 1000;

@@ -35,7 +35,10 @@ interface SessionsTable {
 
 interface PostsTable {
   id: Generated<number>;
-  /** No foreign key: a post whose author row is missing is still shown. */
+  /**
+   * No foreign key, because the contract provides for posts whose author has no account any more: their `author_username` is
+   * null. The service creates no such posts, because it deletes an account together with its posts.
+   */
   author_id: number;
   title: string;
   text: string;

@@ -149,7 +149,8 @@ export async function openImages(
  */
 export async function openStores(config: StoresConfig, log: Log, observer: Observer = noopObserver): Promise<Stores> {
   const bare = await openBareStores(config, log, observer);
-  const gates = { graph: { open: false }, images: { open: false } };
+  const gates = { graph: { allowsCalls: false }, images: { allowsCalls: false } };
+  // Until a store has been verified, its gate rejects calls. The preparations below use the bare stores.
   const stores = {
     ...bare,
     graph: withMetrics('graph', bare.graph, observer, gates.graph),
@@ -169,7 +170,7 @@ export async function openStores(config: StoresConfig, log: Log, observer: Obser
     if (config.postgres) await retryUntilAvailable(() => warmUpDatabase(bare.maintenanceDb));
     // Repeated only while PostgreSQL is unavailable: an unavailable graph or image store is prepared later.
     for (const preparation of preparations) await retryUntilAvailable(() => tryPrepare(preparation));
-    if (!gates.graph.open) await retryUntilAvailable(() => skipIdsOfUnknownGraph(bare.maintenanceDb));
+    if (!gates.graph.allowsCalls) await retryUntilAvailable(() => skipIdsOfUnknownGraph(bare.maintenanceDb));
     if (!config.postgres) {
       embedded = await startEmbeddedJobs(stores, log);
       closers.add(embedded.stop);
@@ -228,7 +229,7 @@ interface Preparation {
 async function tryPrepare({ store, gate, prepare }: Preparation): Promise<void> {
   try {
     await prepare();
-    gate.open = true;
+    gate.allowsCalls = true;
   } catch (error) {
     if (!(error instanceof StoreUnavailableError && error.store === store)) throw error;
   }
@@ -237,9 +238,9 @@ async function tryPrepare({ store, gate, prepare }: Preparation): Promise<void> 
 /** Waits until a store is available, and prepares it. Returns early if the signal aborts. @throws StoresDisagreeError */
 async function prepareWhenAvailable(preparation: Preparation, log: Log, signal: AbortSignal): Promise<void> {
   const { store, gate } = preparation;
-  if (gate.open) return;
+  if (gate.allowsCalls) return;
   log.warn({ store }, 'started while a store is unavailable: it will be verified once it is available');
-  while (!gate.open) {
+  while (!gate.allowsCalls) {
     await sleep(RETRY_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
     await tryPrepare(preparation).catch((error) => {

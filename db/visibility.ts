@@ -6,9 +6,9 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
  *   If the owner's account is public    every user may see it.
  *   If the owner's account is private   the owner and the owner's friends may see it.
  *
- * The rule is implemented as a predicate (`isVisible`) and as an SQL condition (`publicOr` and its negation, `hiddenOwners`).
- * `firstVisibleIds` in `feed.ts` applies it to ids. Friendships are in the graph: `canSee` looks them up if necessary, and a
- * query receives the ids of the viewer's friends.
+ * The rule is implemented as a predicate (`isVisible`), as an SQL condition (`publicOr`), and as a query for the owners that do
+ * not meet the condition (`hiddenOwners`). `firstVisibleIds` in `feed.ts` applies it to ids. Friendships are in the graph:
+ * `canSee` looks them up if necessary, and a query receives the ids of the viewer's friends.
  *
  * A friendship must be read after the row of the content. In the reverse order, a post that was created after the end of the
  * friendship could be shown.
@@ -50,7 +50,7 @@ export const publicOr = (isOwnerAllowed: RawBuilder<SqlBool>) => sql<SqlBool>`($
 /** A query for the ids of the private accounts. */
 export const privateAccounts = sql`select id from accounts where not (${PUBLIC})`;
 
-/** The negation of `publicOr`, for scans of many rows: a query for the ids of all owners whose content is hidden. */
+/** A query for the ids of all owners whose content is hidden: those that do not meet `publicOr`. For scans of many rows. */
 export const hiddenOwners = (isOwnerAllowed: RawBuilder<SqlBool>) =>
   sql`select id from accounts where not ${publicOr(isOwnerAllowed)}`;
 

@@ -2764,4 +2764,4 @@ export interface operations {
 export type OperationId = keyof operations;
 
 /** The operations that need no credentials. */
-export type OpenOperationId = 'register' | 'login';
+export type UnsecuredOperationId = 'register' | 'login';

@@ -15,7 +15,7 @@ import { accountView, sessionView, takenResponse } from './views.js';
 
 export const auth: AuthHandlers<Handlers> = {
   async register({ body: { name, username, email, password }, client }, { db, graph, outbox }) {
-    const passwordHash = await hashPassword(password, { lane: 'login', signal: client.signal });
+    const passwordHash = await hashPassword(password, { lane: 'unauthenticated', signal: client.signal });
     const created = await createAccount({ db, graph }, { name, username, email, passwordHash });
     if (created.outcome === 'taken') return takenResponse(created);
     await outbox.deliver(created.entries);
@@ -97,10 +97,15 @@ async function checkCredentials(
   // Limits the size of the query. The truncated address is still longer than any valid address, so it matches no account.
   const truncatedEmail = email.slice(0, EMAIL_MAX_LENGTH + 1);
   const credentials = await findCredentials(context.db, { email: truncatedEmail });
-  const matches = await checkPassword(context, client, { credentials, email: truncatedEmail, password, lane: 'login' });
+  const matches = await checkPassword(context, client, {
+    credentials,
+    email: truncatedEmail,
+    password,
+    lane: 'unauthenticated',
+  });
   if (!credentials || !matches) return undefined;
   if (needsRehash(credentials.passwordHash)) {
-    const options = { lane: 'login', key: subjectOf(credentials), signal: client.signal } as const;
+    const options = { lane: 'unauthenticated', key: subjectOf(credentials), signal: client.signal } as const;
     await replacePasswordHash(context.db, credentials, await hashPassword(password, options));
   }
   return credentials;

@@ -26,7 +26,7 @@ export const friends: FriendsHandlers<Handlers> = {
   },
 
   async sendFriendRequest({ user, query }, context) {
-    return sendRequest(context, user.account.id, query.to);
+    return handleFriendRequest(context, user.account.id, query.to);
   },
 
   async acceptFriendRequest({ user, query }, context) {
@@ -71,7 +71,7 @@ async function findAccounts({ read }: AppContext, ids: readonly number[]): Promi
 }
 
 /** Sends a friend request and returns the response. Two operations use this function. */
-export async function sendRequest(context: AppContext, from: number, to: number) {
+export async function handleFriendRequest(context: AppContext, from: number, to: number) {
   const outcome = await requestFriendship(context, from, to);
   switch (outcome) {
     case 'sent':

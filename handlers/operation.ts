@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { components, OpenOperationId, OperationId, operations } from '../generated/types.js';
+import type { components, OperationId, operations, UnsecuredOperationId } from '../generated/types.js';
 import type { AppContext, AuthenticatedUser } from './context.js';
 import type { ErrorCode } from './http/error-codes.js';
 
@@ -63,7 +63,7 @@ export interface EarlyUser {
   account: Pick<AuthenticatedUser['account'], 'id'>;
 }
 
-type UserOf<Id extends OperationId> = Id extends OpenOperationId
+type UserOf<Id extends OperationId> = Id extends UnsecuredOperationId
   ? undefined
   : Id extends EarlyOperationId
     ? EarlyUser
@@ -130,8 +130,8 @@ export interface Operation {
     /** The fields with email addresses, which are trimmed and converted to lower case before validation. */
     emails: readonly string[];
   };
-  /** Whether the operation refuses every body, even `{}`. */
-  noBody: boolean;
+  /** Whether an operation without a body refuses even `{}`, which otherwise counts as no body. */
+  refusesEmptyObject: boolean;
 }
 
 /** The handlers of all operations, by operationId. */

@@ -33,6 +33,7 @@ export const posts: PostsHandlers<Handlers> = {
 
   async getPost({ user, path }, context) {
     const post = await findVisibleView(context, user.account.id, path.id);
+    // The contract reserves `comments`, which is always empty.
     return post ? { status: 200, body: { ...post, comments: [] } } : NO_SUCH_POST;
   },
 
@@ -71,8 +72,8 @@ export const posts: PostsHandlers<Handlers> = {
   async editPost({ user, query, body: { title, text, image: upload, remove_image } }, context) {
     // Checked first, so that no image is stored for a post that the user cannot edit.
     if (!(await isPostOf(context.db, user.account.id, query.id))) return NO_SUCH_POST;
-    const uploadContext = { account: user.account.id, upload, replaced: { post: query.id } };
-    const updated = await withUpload(context, uploadContext, (image) =>
+    const uploadOptions = { account: user.account.id, upload, replaced: { post: query.id } };
+    const updated = await withUpload(context, uploadOptions, (image) =>
       updatePost(context.db, user.account.id, query.id, { title, text, image: remove_image ? null : image }),
     );
     if (!updated) return NO_SUCH_POST;

@@ -22,18 +22,20 @@ export const profiles: ProfilesHandlers<Handlers> = {
 
   async updateProfile({ user, body, client }, context) {
     const { image, remove_image, password, current_password, ...fields } = body;
-    let checked: Credentials | undefined;
+    let checkedCredentials: Credentials | undefined;
     if (current_password !== undefined) {
-      checked = await checkOwnPassword(context, client, user.account.id, current_password);
-      if (!checked) return WRONG_PASSWORD;
+      checkedCredentials = await checkOwnPassword(context, client, user.account.id, current_password);
+      if (!checkedCredentials) return WRONG_PASSWORD;
     }
 
-    const options = { lane: 'account', key: subjectOf(user.account), signal: client.signal } as const;
+    const options = { lane: 'authenticated', key: subjectOf(user.account), signal: client.signal } as const;
     const passwordChange =
-      password !== undefined && checked ? { hash: await hashPassword(password, options), checked } : undefined;
+      password !== undefined && checkedCredentials
+        ? { hash: await hashPassword(password, options), checkedCredentials }
+        : undefined;
 
-    const uploadContext = { account: user.account.id, upload: image, replaced: 'picture' } as const;
-    const update = await withUpload(context, uploadContext, (picture) =>
+    const uploadOptions = { account: user.account.id, upload: image, replaced: 'picture' } as const;
+    const update = await withUpload(context, uploadOptions, (picture) =>
       updateAccount(context.db, user.account.id, {
         ...fields,
         picture: remove_image ? null : picture,
@@ -53,6 +55,7 @@ export const profiles: ProfilesHandlers<Handlers> = {
           logSecurityEvent(client.log, 'password_changed', { accountId: user.account.id, address: client.address });
         return {
           status: 200,
+          // A password change ends all sessions, including this one.
           ...(passwordChange && { headers: clearedSessionCookie(context, client) }),
           body: fullProfileView(update.account),
         };
@@ -60,9 +63,9 @@ export const profiles: ProfilesHandlers<Handlers> = {
   },
 
   async deleteAccount({ user, body, client }, context) {
-    const checked = await checkOwnPassword(context, client, user.account.id, body.password);
-    if (!checked) return WRONG_PASSWORD;
-    const deletion = await deleteAccount(context.db, checked);
+    const checkedCredentials = await checkOwnPassword(context, client, user.account.id, body.password);
+    if (!checkedCredentials) return WRONG_PASSWORD;
+    const deletion = await deleteAccount(context.db, checkedCredentials);
     if (deletion.outcome === 'stale') return WRONG_PASSWORD;
     if (deletion.outcome === 'accountDeleted') throw invalidToken();
     await context.outbox.deliver(deletion.entries);
@@ -102,6 +105,6 @@ async function checkOwnPassword(
 ): Promise<Credentials | undefined> {
   const credentials = await findCredentials(context.db, { id });
   if (!credentials) throw invalidToken();
-  const matches = await checkPassword(context, client, { credentials, password, lane: 'account' });
+  const matches = await checkPassword(context, client, { credentials, password, lane: 'authenticated' });
   return matches ? credentials : undefined;
 }

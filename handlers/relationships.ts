@@ -1,11 +1,11 @@
 import type { RelationshipsHandlers } from '../generated/handlers.js';
-import { sendRequest } from './friends.js';
+import { handleFriendRequest } from './friends.js';
 import { errorResponse } from './http/errors.js';
 import type { Handlers } from './operation.js';
 
 export const relationships: RelationshipsHandlers<Handlers> = {
   async createRelationship({ user, query: { me, them } }, context) {
     if (me !== user.account.id) return errorResponse('user_mismatch', 'You can act for yourself only.');
-    return sendRequest(context, me, them);
+    return handleFriendRequest(context, me, them);
   },
 };

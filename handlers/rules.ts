@@ -77,7 +77,7 @@ const ownIdProblems = (field: string, id: number | undefined, { account }: Authe
 
 /**
  * The rules that JSON Schema cannot express, by operation. They run with schema validation, so that one 400 lists all
- * problems. Operations that run early have none, because their user is not known in time.
+ * problems. The operations in `EARLY_OPERATIONS` (operation.ts) have none, because they may run before the user is known.
  */
 export const rules: { [Id in Exclude<OperationId, EarlyOperationId>]?: RequestRule<Id> } = {
   register: ({ body, texts: { password } }) => accountProblems({ ...body, password }, body),

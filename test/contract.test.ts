@@ -8,7 +8,7 @@ const service = await startTestService(t);
 const withBody = contract.filter(({ requestBody }) => requestBody);
 
 t.test('only friend routes reject an empty JSON object', async (t) => {
-  for (const { id, path, noBody } of contract) t.equal(noBody, path.startsWith('/friends'), id);
+  for (const { id, path, refusesEmptyObject } of contract) t.equal(refusesEmptyObject, path.startsWith('/friends'), id);
 });
 
 t.test('every documented example of a body is accepted', async (t) => {

@@ -15,8 +15,8 @@ interface BaseBackup {
   /** Yields all files and directories except WAL files. */
   files(): AsyncGenerator<ArchiveEntry>;
   /**
-   * Ends the backup. Returns a function that yields its WAL files and its label, which makes PostgreSQL replay the WAL. The
-   * files are read only while it yields, so that `stop` is fast: the caller holds off writes of images until `stop` returns.
+   * Ends the backup. Returns a function that yields the backup's WAL files and its label, which makes PostgreSQL replay the WAL.
+   * `stop` itself reads no files, so it is fast: the caller holds off writes of images until it returns.
    */
   stop(): Promise<() => AsyncGenerator<ArchiveEntry>>;
   /** Ends the backup without a result. Does nothing if it has already ended. */

@@ -15,7 +15,7 @@ export interface Like {
   post: number;
 }
 
-/** The like count of a post, and those of the queried people who like it. */
+/** The like count of a post, and which of the queried people like it. */
 export interface LikesOfPost {
   count: number;
   likers: readonly number[];
@@ -72,7 +72,10 @@ export type RequestOutcome = 'sent' | 'friends' | 'alreadySent' | 'alreadyReceiv
  * `request`, `accept`, `decline`, `cancel` and `unfriend` are atomic: if several calls conflict, exactly one of them succeeds.
  */
 export interface SocialGraph {
-  /** The kind of the store, which the table `installation` records. `embedded` is the graph in tables. */
+  /**
+   * The kind of the store, which the table `installation` records. `embedded` is the graph in tables, in an embedded
+   * PostgreSQL or on a server.
+   */
   readonly kind: 'embedded' | 'neo4j';
   /** Whether accounts and posts need nodes. If not, new accounts and posts need no outbox entry. */
   readonly hasNodes: boolean;

@@ -25,7 +25,7 @@ export interface Neo4jOptions {
   password?: string | undefined;
   /** The maximum number of connections of one process. */
   poolSize: number;
-  /** The timeout of a call, and of opening a connection. */
+  /** The timeout of a request's call, of opening a connection, and of closing a session. */
   timeoutMs: number;
 }
 
@@ -71,7 +71,7 @@ const FETCH_ALL = -1;
 /**
  * Connects to Neo4j.
  *
- * @param options `timeoutMs` limits opening and closing a connection
+ * @param options `timeoutMs` limits opening a connection and closing a session
  * @param callTimeoutMs the timeout of one call
  * @param hooks `onOpen` is called when the circuit breaker opens. `warmUp` prepares a server that is available again, before
  *   the circuit breaker closes
@@ -183,11 +183,12 @@ export function connectNeo4j(
       return result;
     });
 
-  // The latest possible commit of an abandoned call: its BEGIN was sent just before the call timed out. The connection can
-  // deliver messages until its session is closed, within `timeoutMs`, or until its driver is closed, after another
-  // `callTimeoutMs`. The network is assumed to delay them by at most the same time again. BEGIN contains the timeout of the
-  // transaction. The server ends the transaction at its first check after that timeout.
+  // How long after a call was abandoned its BEGIN may still reach the server. The connection can send messages for `timeoutMs`,
+  // until the session is closed, plus `callTimeoutMs`, until the replaced driver is closed. The network is assumed to delay a
+  // message by at most as long again.
   const messageDelayMs = 2 * (timeoutMs + callTimeoutMs);
+  // How long after its BEGIN a transaction may still commit. BEGIN contains the timeout of the transaction, and the server ends
+  // the transaction at its first check after that timeout.
   const transactionMs = callTimeoutMs + MONITOR_INTERVAL_MS;
 
   return {

@@ -4,7 +4,10 @@ import type { Run } from './neo4j-session.js';
 
 export const idsOf = (rows: readonly { id: number }[]) => rows.map(({ id }) => id);
 
-/** Sorts likes by post, then by person. Transactions that lock nodes in the same order do not deadlock. */
+/**
+ * Sorts likes by post, then by person, so that concurrent transactions rarely lock nodes in opposite orders. The remaining
+ * deadlocks are retried: see `neo4j-session.ts`.
+ */
 export const inLockOrder = (likes: readonly Like[]) => likes.toSorted((a, b) => a.post - b.post || a.person - b.person);
 
 /** Returns a function that creates the missing nodes in a transaction. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { StoreUnavailableError } from '../support/errors.js';
 
-/** The maximum size of the memory buffer, and of one read from the file. */
+/** The size at which the memory buffer counts as full, and the maximum size of one read from the file. */
 const BUFFER_BYTES = 256 * 1024;
 
 interface Options {

@@ -5,7 +5,7 @@ import { StoreUnavailableError } from '../support/errors.js';
 /** The size of one read. */
 const READ_BYTES = 64 * 1024;
 
-/** Returns a stream of an image file's bytes, which closes the file. It fails with StoreUnavailableError. */
+/** Returns a stream of an open image file. It closes the file, and fails with StoreUnavailableError if a read fails. */
 export function streamFile(file: FileHandle): Readable {
   const stream = new Readable({
     highWaterMark: READ_BYTES,

@@ -95,8 +95,8 @@ export async function openBucket({ endpoint, bucket, pathStyle, timeoutMs, poolS
       connectTimeout: timeoutMs,
       keepAliveTimeout: IDLE_TIMEOUT_MS,
       keepAliveMaxTimeout: IDLE_TIMEOUT_MS,
-      // No timeouts here: the signal of a request limits a small response, and the head of a large one. `bufferedBody` limits
-      // its body.
+      // No timeouts here. The signal of a request aborts it if a small response, or the head of a large one, takes too long.
+      // `bufferedBody` has an idle timeout for the body of a large response.
       headersTimeout: 0,
       bodyTimeout: 0,
       ...options,

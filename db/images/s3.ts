@@ -27,6 +27,7 @@ export async function openS3(options: S3Options, directory: string, log: Log): P
     store: 'images',
     timeoutMs,
     probe: bucket.probe,
+    // A TypeError is a bug in this service.
     isUnavailable: (error) => !(error instanceof TypeError),
     onOpen: bucket.dropIdleConnections,
     log,

@@ -119,7 +119,8 @@ export function createOutbox(
     } catch (error) {
       const unavailable = error instanceof StoreUnavailableError;
       const attempts = await reschedule(id, unavailable ? MAX_UNAVAILABLE_BACKOFF_SECONDS : MAX_BACKOFF_SECONDS);
-      // The circuit breaker logs an outage once. Images in files have none; without a cause, a backup delays their removal.
+      // An outage is logged by the circuit breaker. Image files have none, so the first failure of each entry is logged. If there
+      // is no cause, a backup holds off the removal: see `images/holds.ts`.
       const isFirstFileError =
         unavailable &&
         images.kind === 'disk' &&
@@ -150,7 +151,7 @@ export function createOutbox(
 
   /**
    * Delivers the entry of an image: removes the image unless a row refers to it, then deletes the entry. No new reference can
-   * appear meanwhile, because names are never reused and a due image can no longer be claimed.
+   * appear meanwhile: names are never reused, and `claimImage` fails once the entry is due.
    */
   async function deliverImage(id: number, name: string): Promise<boolean> {
     if ((await claimDueEntries(db, [id]).execute()).length === 0) return false;

@@ -24,7 +24,10 @@ export interface PendingImage extends ImageWithQuota {
   name: string;
   /** The id of its outbox entry. */
   entry: number;
-  /** Set after a commit that has claimed the image. If it is not set, the image may be claimed too. */
+  /**
+   * Set by `createPost` after the commit, to save the statement of `makeDue`. If it is not set, the image may nevertheless have
+   * been claimed.
+   */
   isClaimed?: boolean;
 }
 

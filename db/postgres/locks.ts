@@ -6,8 +6,9 @@ import type { DatabaseTransaction } from './index.js';
  * PostgreSQL advisory locks on accounts and posts, held until the transaction ends. They serialize changes that involve several
  * stores.
  *
- * Shared locks: taken by writes for which an account or post must continue to exist (likes, changes of friendships, new posts,
- * sessions, uploads). Exclusive locks: taken by deletions and by the delivery of outbox entries.
+ * Shared locks: taken by writes for which an account or post must continue to exist (likes, changes of friendships, new
+ * sessions, new and edited posts, edited accounts). Exclusive locks: taken by deletions, by the delivery of the outbox entries of
+ * people and posts, and by `npm run verify -- --repair`.
  *
  * Order: every transaction locks accounts by ascending id, then posts by ascending id, so that transactions cannot
  * deadlock. If the graph consists of tables, a trigger on likes takes one more lock last.

@@ -24,7 +24,10 @@ export async function raiseSequence(
   );
 }
 
-/** Skips `count` ids. Needs no lock: the new value is above that of `nextval`, so the sequence is not lowered. */
+/**
+ * Skips `count` ids. Needs no lock if `count` is large: between `nextval` and `setval`, concurrent inserts raise the sequence by
+ * far less, so `setval` does not lower it.
+ */
 export async function skipIds(trx: DatabaseTransaction, table: TableWithIds, count: number): Promise<void> {
   await sql`select setval(${`${table}_id_seq`}::regclass, nextval(${`${table}_id_seq`}::regclass) + ${count}::int8)`.execute(
     trx,

@@ -41,9 +41,9 @@ export async function timed<Result>(
   }
 }
 
-/** Decides whether calls to a store are allowed. */
+/** Whether calls to a store are allowed. Not a circuit breaker: they are forbidden only until the store has been verified. */
 export interface Gate {
-  open: boolean;
+  allowsCalls: boolean;
 }
 
 /**
@@ -51,13 +51,13 @@ export interface Gate {
  * with methods (`bulk`, the graph within a transaction) are wrapped too; streams, iterables and plain values are not.
  * The reported duration of reading an image ends when its stream is available.
  *
- * While the gate is closed, every call rejects with StoreUnavailableError, because an unverified store must not be used.
+ * While the gate allows no calls, every call rejects with StoreUnavailableError, because an unverified store must not be used.
  */
 export function withMetrics<Store extends object>(
   name: StoreName,
   store: Store,
   observer: Observer,
-  gate: Gate = { open: true },
+  gate: Gate = { allowsCalls: true },
 ): Store {
   const wrapped = (value: unknown) => (isWrappable(value) ? withMetrics(name, value, observer, gate) : value);
   return new Proxy(store, {
@@ -65,7 +65,7 @@ export function withMetrics<Store extends object>(
       const value: unknown = Reflect.get(target, property);
       if (typeof value !== 'function') return wrapped(value);
       // `within` only binds the graph to a transaction, and makes no call to the store.
-      if (!gate.open && property !== 'within') {
+      if (!gate.allowsCalls && property !== 'within') {
         return () => timed(observer, name, String(property), Promise.reject(new StoreUnavailableError(name)));
       }
       return (...args: unknown[]) => {

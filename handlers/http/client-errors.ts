@@ -23,15 +23,15 @@ export function refuseConnect(this: FastifyInstance, _: IncomingMessage, stream:
   // Discards what follows. With unread bytes, the kernel would reset the connection, and the client could lose the response.
   stream.resume();
   const error = Object.assign(new Error('A client sent CONNECT'), { code: 'CONNECT' });
-  // The type of the event is general, because servers can have other streams than sockets.
+  // Node declares the stream as a Duplex, but here it is always a Socket.
   respondToClientError.call(this, error, stream as Socket);
 }
 
 /**
- * Returns whether a response has started or belongs to an earlier, complete request. Otherwise it belongs to the invalid
- * request.
+ * Returns whether a response prevents an error response, because it has started or belongs to an earlier, complete request.
+ * Otherwise it belongs to the invalid request, and the error is sent in its place.
  */
-const isInUse = (response: ServerResponse) => response.req.complete || response.headersSent;
+const preventsErrorResponse = (response: ServerResponse) => response.req.complete || response.headersSent;
 
 /**
  * Responds to input that is not valid HTTP, and to requests that are incomplete, too large or too slow. The response has
@@ -44,7 +44,7 @@ export function respondToClientError(this: FastifyInstance, error: NodeJS.ErrnoE
   // Node reports another error for each packet that follows.
   if (respondedSockets.has(socket)) return;
   const { _httpMessage: response } = socket as SocketWithResponse;
-  if (error.code === 'ECONNRESET' || !socket.writable || (response && isInUse(response))) {
+  if (error.code === 'ECONNRESET' || !socket.writable || (response && preventsErrorResponse(response))) {
     socket.destroy();
     return;
   }

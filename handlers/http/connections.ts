@@ -55,6 +55,7 @@ export function destroyAfterDelay(socket: Socket): void {
  * closed while it has unread data.
  */
 export function delayClose(socket: Socket): void {
+  // Node calls `destroySoon` to close the connection after its last response.
   socket.destroySoon = () => {
     socket.end();
     destroyAfterDelay(socket);
@@ -140,8 +141,8 @@ export function limitConnections(
 
   server.on('connection', (socket: Socket) => {
     const { remoteAddress } = socket;
-    // The address is undefined if the client has already reset the connection. The socket is destroyed if an earlier listener
-    // has refused the connection.
+    // The address is undefined if the client has already reset the connection. The socket is destroyed if
+    // throttled-connections.ts has refused the connection.
     if (remoteAddress === undefined || socket.destroyed) return socket.destroy();
     const address = addressKey(remoteAddress);
     const peers = byAddress.get(address) ?? new Set();

@@ -53,11 +53,11 @@ export async function startControlServer(
       backingUp = false;
     }
   });
-  await makePrivateDirectory(directory);
   const socketPath = controlSocketPath(directory);
-  // A process that was killed leaves its socket file behind.
-  await rm(socketPath, { force: true });
   try {
+    await makePrivateDirectory(directory);
+    // A process that was killed leaves its socket file behind.
+    await rm(socketPath, { force: true });
     await listen(server, socketPath);
     await chmod(socketPath, 0o600);
   } catch (error) {

@@ -16,7 +16,7 @@ export function sessionCookie(context: AppContext, client: Client, token: string
   };
 }
 
-/** Returns the header that deletes the session cookie. Every response that ends the session of its request has it. */
+/** Returns the header that deletes the session cookie. Every operation that ends the current session sends it. */
 export function clearedSessionCookie(context: AppContext, client: Client): Headers {
   return { 'Set-Cookie': fastifyCookie.serialize(SESSION_COOKIE, '', { ...attributesOf(context, client), maxAge: 0 }) };
 }

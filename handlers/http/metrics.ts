@@ -14,7 +14,10 @@ const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 
 /** The buckets for batch sizes: up to the size of the largest batch. */
 const BATCH_SIZE_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 
-/** The timeout of each query of a scrape. Its metrics are omitted after that. Health checks have a timeout of their own. */
+/**
+ * The timeout of each query of a scrape. If a query takes longer, the scrape omits its metrics. Health checks have a timeout of
+ * their own.
+ */
 const SCRAPE_TIMEOUT_MS = 1000;
 
 /** Functions that return the state of the stores. They are called at each scrape. */

@@ -80,7 +80,12 @@ export function readParts(request: IncomingMessage, maxBytes: number): AsyncIter
       partsWithHeaders++;
       const part = createPart(headers as PartHeaders, bytesOf(bytes));
       if (part) parts.push(part);
-      else fail(badForm('must have a Content-Disposition of form-data with a name in every part'));
+      else
+        fail(
+          badForm(
+            `must have a Content-Disposition of form-data with a name of at most ${MAX_NAME_LENGTH} bytes in every part`,
+          ),
+        );
     });
   });
   parser.on('finish', () => {
@@ -115,7 +120,7 @@ function boundaryOf({ headers }: IncomingMessage): string | undefined {
 
 type PartHeaders = Readonly<Record<string, string[] | undefined>>;
 
-/** Creates a part from its headers. Returns undefined if the headers do not contain the name of a form field. */
+/** Creates a part from its headers. Returns undefined if they contain no name of a form field, or one that is too long. */
 function createPart(headers: PartHeaders, bytes: AsyncIterable<Buffer>): Part | undefined {
   const disposition = parseHeader(headers['content-disposition']?.[0] ?? '');
   const name = disposition.parameters.get('name');

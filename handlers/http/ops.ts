@@ -31,9 +31,9 @@ const OPTIONAL_STORES: ReadonlySet<string> = new Set<StoreName>(['redis']);
  * alive, `/readyz` whether its stores are available, and `/metrics` returns the metrics. Errors have the same format as
  * those of the API.
  *
- * `/readyz?exclude=graph` ignores the state of a store. `exclude` can be repeated, as in Kubernetes. A load balancer should
- * exclude every store that all processes share. Otherwise an outage of such a store would take all processes out of
- * service.
+ * `/readyz?exclude=graph` ignores the state of a store. `exclude` can be repeated. The Kubernetes API server has the same
+ * parameter. A load balancer should exclude every store that all processes share. Otherwise an outage of such a store would
+ * take all processes out of service.
  */
 export function buildOpsServer(
   readStates: () => Promise<StoreStates>,

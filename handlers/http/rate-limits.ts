@@ -22,8 +22,8 @@ import { delayThrottledAddresses } from './throttled-connections.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whether the request was refused with a 429. */
-    throttled: boolean;
+    /** Whether the request was refused because it exceeded a rate limit. The limit for failed passwords does not set it. */
+    rateLimited: boolean;
   }
 }
 
@@ -52,7 +52,7 @@ export async function createRateLimiter(
   { rateLimit: { general, strict, windowSeconds } }: Config,
   redis: RedisConnection | undefined,
 ): Promise<RateLimiter> {
-  server.decorateRequest('throttled', false);
+  server.decorateRequest('rateLimited', false);
   /** The keys of the counters that have exceeded their limits in the current window. */
   const refused = new LRUCache<string, true>({ max: MAX_REMEMBERED_REFUSALS });
   const countRefused = delayThrottledAddresses(server.server);
@@ -81,7 +81,7 @@ export async function createRateLimiter(
       'X-RateLimit-Reset': status.ttlInSeconds,
     });
     if (!status.isExceeded) return;
-    request.throttled = true;
+    request.rateLimited = true;
     const key = refusalKey(request, bucket);
     if (!refused.has(key)) {
       refused.set(key, true, { ttl: Math.max(status.ttl, 1) });

@@ -114,6 +114,7 @@ export function createResponseBudget(limits: typeof LIMITS = LIMITS): ResponseBu
         if (response.destroyed) return reject(clientClosed());
         queue.add(waiter);
         usage.waitingBytes += bytes;
+        // Also starts this response, if it fits.
         startWaiters();
         if (!queue.has(waiter)) return undefined;
         response.once('close', abandon);

@@ -141,7 +141,7 @@ export async function buildServer(
     const { operation } = request.routeOptions.config ?? {};
     metrics.recordRequest(operation?.id ?? 'none', reply.statusCode, reply.elapsedTime / 1000);
     // Not logged, so that a flood does not fill the disk. The first refusal was logged as a security event.
-    if (request.throttled) return done();
+    if (request.rateLimited) return done();
     request.log.info(
       {
         method: request.method,
@@ -199,7 +199,7 @@ export async function buildServer(
   return server;
 }
 
-/** Fastify would read the stream to its end. */
+/** Destroys the stream of a HEAD response, which Fastify would otherwise read to its end. */
 const destroyStream: onSendHookHandler = (_request, _reply, payload, done) => {
   if (payload instanceof Readable) payload.destroy();
   done(null, payload);

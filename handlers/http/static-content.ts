@@ -50,8 +50,8 @@ export function createStaticHandler(
     const pending = variants.get(encoding) ?? encode(encoding);
     variants.set(encoding, pending);
     const variant = await pending;
-    // During a rolling upgrade, a page of another version may request its assets here. Caches must not
-    // store this version under the URL of the other one.
+    // During a rolling upgrade, a page of another version may request its assets here. Caches
+    // must revalidate this response, because it is not the version that the URL names.
     const { version: requested } = request.params as { version?: string };
     const immutable = version !== undefined && requested === version;
     reply.headers({ ETag: variant.etag, 'Cache-Control': immutable ? IMMUTABLE : 'no-cache' });

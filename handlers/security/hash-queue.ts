@@ -3,8 +3,8 @@ import { clientClosed, overloaded } from '../http/errors.js';
 /*
  * A bounded and fair work queue for password hashes, which take a lot of CPU time.
  *
- * - Fair: jobs wait in two lanes, which are served in turn: `login` for logins and registrations, `account` for
- *   authenticated users.
+ * - Fair: jobs wait in two lanes, which are served in turn: one for logins and registrations, one for authenticated
+ *   users.
  * - Bounded: the expected waiting time is the number of waiting jobs, times an exponential moving average of their
  *   durations, divided by the concurrency. If it exceeds the maximum, the newest job of the longer lane is refused. So a
  *   flood of jobs in one lane leaves half of the queue to the other lane.
@@ -12,9 +12,9 @@ import { clientClosed, overloaded } from '../http/errors.js';
  * - A waiting job is removed when its client disconnects.
  */
 
-export type HashLane = 'login' | 'account';
+export type HashLane = 'unauthenticated' | 'authenticated';
 
-const LANES: readonly HashLane[] = ['login', 'account'];
+const LANES: readonly HashLane[] = ['unauthenticated', 'authenticated'];
 
 export interface HashJobOptions {
   lane: HashLane;
@@ -67,7 +67,7 @@ export function createHashQueue({
   initialEstimateMs = 25,
   now = () => performance.now(),
 }: Options): HashQueue {
-  const lanes: Record<HashLane, Job[]> = { login: [], account: [] };
+  const lanes: Record<HashLane, Job[]> = { unauthenticated: [], authenticated: [] };
   const runningKeys = new Set<string>();
   let running = 0;
   let refused = 0;
@@ -75,7 +75,7 @@ export function createHashQueue({
   let averageMs = initialEstimateMs;
   let nextLane = 0;
 
-  const waiting = () => lanes.login.length + lanes.account.length;
+  const waiting = () => lanes.unauthenticated.length + lanes.authenticated.length;
   const isReady = ({ key }: Job) => key === undefined || !runningKeys.has(key);
 
   /** Removes and returns the next job that may run. Takes jobs from the lanes in turn, and skips those whose key is running. */
@@ -103,7 +103,8 @@ export function createHashQueue({
   /** Refuses jobs until the expected waiting time is within its maximum. */
   function refuseExcess(): void {
     while ((waiting() * averageMs) / concurrency > maxWaitMs) {
-      const longer = lanes.login.length > lanes.account.length ? lanes.login : lanes.account;
+      const longer =
+        lanes.unauthenticated.length > lanes.authenticated.length ? lanes.unauthenticated : lanes.authenticated;
       refused++;
       longer.pop()?.refuse(overloaded());
     }

@@ -9,6 +9,7 @@ import { DUMMY_HASH, verifyPassword } from './password-hashing.js';
 interface PasswordCheck {
   /** Undefined if no account has the email address. The check then takes as long as for a wrong password, and fails. */
   credentials: Credentials | undefined;
+  /** The email address of a login. If it has no account, its failures are counted for the address. */
   email?: string;
   password: string;
   lane: HashLane;
@@ -36,7 +37,7 @@ export async function checkPassword(
     async after(matches) {
       if (matches) return;
       const details = { accountId: credentials?.id, address: client.address };
-      logSecurityEvent(client.log, lane === 'login' ? 'login_failed' : 'password_rejected', details);
+      logSecurityEvent(client.log, lane === 'unauthenticated' ? 'login_failed' : 'password_rejected', details);
       if (await failedPasswords.record(subject))
         logSecurityEvent(client.log, 'throttled', { ...details, reason: 'failed_passwords' });
     },

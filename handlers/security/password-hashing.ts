@@ -7,7 +7,10 @@ import { createHashQueue, type HashJobOptions } from './hash-queue.js';
 /** The minimum parameters that OWASP recommends for Argon2id, the default algorithm of the library. `memoryCost` is in KiB. */
 const ARGON2_PARAMETERS = { memoryCost: 19456, timeCost: 2, parallelism: 1 };
 
-/** Leaves one core for the event loop, and one of the four threads of libuv for file system calls and DNS lookups. */
+/**
+ * The number of hashes that run at the same time. Each one occupies a thread of libuv's pool, which has four by default. One
+ * thread is left for file system calls and DNS lookups, and one core for the event loop.
+ */
 export const HASH_CONCURRENCY = Math.max(1, Math.min(availableParallelism() - 1, 3));
 const queue = createHashQueue({ concurrency: HASH_CONCURRENCY });
 
@@ -20,7 +23,7 @@ export const hashQueueLoad = () => ({ running: queue.running, waiting: queue.wai
  */
 export const hashQueueRefusals = () => ({ full: queue.refused, abandoned: queue.abandoned });
 
-const DEFAULT_JOB_OPTIONS: HashJobOptions = { lane: 'login' };
+const DEFAULT_JOB_OPTIONS: HashJobOptions = { lane: 'unauthenticated' };
 
 interface VerifyOptions extends HashJobOptions {
   /** Called when the job leaves the queue, before the verification. If it throws, there is no verification. */

@@ -24,7 +24,7 @@ export interface ContractOperation {
   requestBody:
     | { mediaType: string; schema: Schema; examples: Record<string, { value: Record<string, unknown> }> }
     | undefined;
-  noBody: boolean;
+  refusesEmptyObject: boolean;
   query: Parameter[];
   pathParameters: Parameter[];
   responses: Record<
@@ -75,7 +75,7 @@ function readOperation(method: string, path: string, raw: RawOperation): Contrac
     secured: raw.security?.length !== 0,
     rateLimit: raw['x-rate-limit'],
     requestBody: body && { mediaType: body[0], ...body[1] },
-    noBody: raw['x-no-body'] === true,
+    refusesEmptyObject: raw['x-no-body'] === true,
     query: parameters('query'),
     pathParameters: parameters('path'),
     responses: raw.responses,

@@ -1,6 +1,6 @@
 import type { SocialGraph } from '../../db/graph/index.js';
 import type { ImageStore } from '../../db/images/index.js';
-import { type Installation, type Role, requireClaimedBy } from '../../db/installation.js';
+import { type ClaimedStore, type Installation, requireClaimedBy } from '../../db/installation.js';
 import { StoreUnavailableError } from '../../db/support/errors.js';
 import type { Log } from '../../db/support/log.js';
 import { withTimeout } from '../../db/support/timeout.js';
@@ -94,12 +94,12 @@ export async function compareClock(readClock: () => Promise<number>, resolutionM
 /** Checks that a store belongs to this installation, or that the first start may claim it. */
 export async function compareClaim(
   installation: Installation | undefined,
-  role: Role,
+  storeName: ClaimedStore,
   store: Pick<SocialGraph | ImageStore, 'kind' | 'claimedBy'>,
 ): Promise<Finding> {
   if (!installation) return skipped('the installation in PostgreSQL is not known');
   const claimedBy = await store.claimedBy();
-  if (claimedBy === undefined && installation[role] === null) return ok('new: the first start claims it');
-  requireClaimedBy(installation, role, store.kind, claimedBy);
+  if (claimedBy === undefined && installation[storeName] === null) return ok('new: the first start claims it');
+  requireClaimedBy(installation, storeName, store.kind, claimedBy);
   return ok('belongs to this PostgreSQL');
 }

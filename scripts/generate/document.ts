@@ -42,8 +42,8 @@ export interface Operation {
   summary: string;
   secured: boolean;
   rateLimit: string;
-  /** Whether the operation rejects every body, even `{}`. */
-  noBody: boolean;
+  /** Whether an operation without a body refuses even `{}`, which otherwise counts as no body. */
+  refusesEmptyObject: boolean;
   query: Schema;
   pathParameters: Schema;
   /** Undefined when the operation declares no header parameters. */
@@ -95,7 +95,7 @@ export function operationsOf(document: Document): Operation[] {
         summary: raw.summary,
         secured: (raw.security ?? document.security ?? []).length > 0,
         rateLimit: raw['x-rate-limit'],
-        noBody: raw['x-no-body'] ?? false,
+        refusesEmptyObject: raw['x-no-body'] ?? false,
         query: parametersSchema(raw, 'query'),
         pathParameters: parametersSchema(raw, 'path'),
         headerParameters: (raw.parameters ?? []).some((parameter) => parameter.in === 'header')

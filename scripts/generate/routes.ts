@@ -12,7 +12,8 @@ const normalizedFields = (schema: Schema) =>
   Object.entries(schema.properties ?? {}).flatMap(([name, property]) => (property['x-normalize'] ? [name] : []));
 
 function formatRoute(operation: Operation): string {
-  const { id, method, path, secured, rateLimit, noBody, pathParameters, query, headerParameters, body } = operation;
+  const { id, method, path, secured, rateLimit, refusesEmptyObject, pathParameters, query, headerParameters, body } =
+    operation;
   const route = {
     id,
     method,
@@ -27,7 +28,7 @@ function formatRoute(operation: Operation): string {
       fields: typesByName(body.schema),
       emails: normalizedFields(body.schema),
     },
-    noBody,
+    refusesEmptyObject,
   };
   return `  ${id}: ${JSON.stringify(route)},`;
 }

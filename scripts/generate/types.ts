@@ -15,6 +15,6 @@ export async function generateTypes(document: OpenAPI3, operations: readonly Ope
 export type OperationId = keyof operations;
 
 /** The operations that need no credentials. */
-export type OpenOperationId = ${openIds.join(' | ')};
+export type UnsecuredOperationId = ${openIds.join(' | ')};
 `;
 }

@@ -1,7 +1,7 @@
 import {
+  CLAIMED_STORES,
+  type ClaimedStore,
   type Installation,
-  ROLES,
-  type Role,
   readInstallation,
   STORE_NAMES,
   StoresDisagreeError,
@@ -53,9 +53,9 @@ export async function checkPreconditions({ source, target, shared }: MoveStores)
     }
   }
   const formerId = shared.postgres ? undefined : targetInstallation?.id;
-  for (const role of ROLES) {
-    await checkSource(role, source, installation, resumed);
-    if (!shared[role]) await checkTarget(role, target, { id, resumed, formerId });
+  for (const storeName of CLAIMED_STORES) {
+    await checkSource(storeName, source, installation, resumed);
+    if (!shared[storeName]) await checkTarget(storeName, target, { id, resumed, formerId });
   }
   return id;
 }
@@ -64,20 +64,26 @@ export async function checkPreconditions({ source, target, shared }: MoveStores)
 async function isInstalledOn(stores: StoreSet, installation: Installation | undefined, id: string): Promise<boolean> {
   if (installation?.id !== id || installation.moved_to !== null) return false;
   if (installation.moving || installation.changing) return false;
-  for (const role of ROLES) {
-    const store = stores[role];
-    if (installation[role] !== store.kind || (await store.claimedBy()) !== id) return false;
+  for (const storeName of CLAIMED_STORES) {
+    const store = stores[storeName];
+    if (installation[storeName] !== store.kind || (await store.claimedBy()) !== id) return false;
   }
   return true;
 }
 
-async function checkSource(role: Role, stores: StoreSet, installation: Installation, resumed: boolean): Promise<void> {
-  const { kind } = stores[role];
-  const claimedBy = await stores[role].claimedBy();
+async function checkSource(
+  storeName: ClaimedStore,
+  stores: StoreSet,
+  installation: Installation,
+  resumed: boolean,
+): Promise<void> {
+  const { kind } = stores[storeName];
+  const claimedBy = await stores[storeName].claimedBy();
   // `finishMove` releases the store before the move is complete.
-  if (installation[role] === kind && (claimedBy === installation.id || (resumed && claimedBy === undefined))) return;
+  if (installation[storeName] === kind && (claimedBy === installation.id || (resumed && claimedBy === undefined)))
+    return;
   throw new StoresDisagreeError(
-    `The ${STORE_NAMES[role]} of the source (${kind}) is not the one that its PostgreSQL belongs to`,
+    `The ${STORE_NAMES[storeName]} of the source (${kind}) does not belong to its PostgreSQL`,
   );
 }
 
@@ -88,23 +94,30 @@ interface TargetState {
   formerId: string | undefined;
 }
 
-async function checkTarget(role: Role, stores: StoreSet, { id, resumed, formerId }: TargetState): Promise<void> {
-  const { kind } = stores[role];
+async function checkTarget(
+  storeName: ClaimedStore,
+  stores: StoreSet,
+  { id, resumed, formerId }: TargetState,
+): Promise<void> {
+  const { kind } = stores[storeName];
   // A graph in tables is part of the database. Edges left from an earlier use by this installation are replaced.
   if (kind === 'embedded') return;
-  const claimedBy = await stores[role].claimedBy();
+  const claimedBy = await stores[storeName].claimedBy();
   if (claimedBy === fillingMarker(id) || (resumed && claimedBy === id)) return;
   if (claimedBy !== undefined && claimedBy !== formerId) {
-    throw new StoresDisagreeError(`The ${STORE_NAMES[role]} of the target (${kind}) belongs to another PostgreSQL`);
+    throw new StoresDisagreeError(
+      `The ${STORE_NAMES[storeName]} of the target (${kind}) belongs to another PostgreSQL`,
+    );
   }
-  const empty = role === 'graph' ? await graph.isEmpty(stores.graph) : await images.isEmpty(stores.images);
-  if (!empty) throw new StoresDisagreeError(`The ${STORE_NAMES[role]} of the target (${kind}) is not empty`);
+  const empty = storeName === 'graph' ? await graph.isEmpty(stores.graph) : await images.isEmpty(stores.images);
+  if (!empty) throw new StoresDisagreeError(`The ${STORE_NAMES[storeName]} of the target (${kind}) is not empty`);
 }
 
 /** Migrates the target and marks it as being filled. */
 export async function beginMove(id: string, { target, shared }: MoveStores): Promise<void> {
   if (!shared.postgres) await migratePostgres(target.db);
-  for (const role of ROLES) if (!shared[role]) await claimStore(target[role], fillingMarker(id));
+  for (const storeName of CLAIMED_STORES)
+    if (!shared[storeName]) await claimStore(target[storeName], fillingMarker(id));
   if (!shared.graph) await target.graph.migrate();
   const state = shared.postgres ? { changing: true } : { id, moving: true, ...kindsOf(target) };
   await target.db
@@ -117,15 +130,15 @@ export async function beginMove(id: string, { target, shared }: MoveStores): Pro
 /** Switches over to the target. The last write lets a service start on it. */
 export async function finishMove(id: string, { source, target, shared }: MoveStores): Promise<void> {
   if (!shared.postgres) await source.db.updateTable('installation').set({ moved_to: target.location }).execute();
-  for (const role of ROLES) if (!shared[role]) await source[role].release();
-  for (const role of ROLES) await claimStore(target[role], id);
+  for (const storeName of CLAIMED_STORES) if (!shared[storeName]) await source[storeName].release();
+  for (const storeName of CLAIMED_STORES) await claimStore(target[storeName], id);
   await target.db
     .updateTable('installation')
     .set({ ...kindsOf(target), moving: false, changing: false })
     .execute();
 }
 
-async function claimStore(store: StoreSet[Role], id: string): Promise<void> {
+async function claimStore(store: StoreSet[ClaimedStore], id: string): Promise<void> {
   await store.claim(id, await store.claimedBy());
 }
 

@@ -36,8 +36,8 @@ export const friends: Mutant[] = [
   {
     breach: 'create_relationship creates a friendship without acceptance',
     file: 'handlers/relationships.ts',
-    find: 'return sendRequest(context, me, them);',
-    replace: `const sent = await sendRequest(context, me, them);
+    find: 'return handleFriendRequest(context, me, them);',
+    replace: `const sent = await handleFriendRequest(context, me, them);
     if (sent.status === 200) await context.graph.accept(them, me);
     return sent;`,
     caughtBy: ['relationships.create.is-a-request'],

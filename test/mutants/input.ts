@@ -12,7 +12,7 @@ export const input: Mutant[] = [
   {
     breach: 'a body is accepted on friend routes',
     file: 'handlers/http/input.ts',
-    find: 'operation.noBody || ',
+    find: 'operation.refusesEmptyObject || ',
     replace: '',
     caughtBy: ['bodies.none.listFriends'],
   },

@@ -226,7 +226,7 @@ t.test('locks', needsServers, async (t) => {
     const user = await account();
     const checked = await credentialsOf(user);
     await replacePasswordHash(db, checked, 'the same password, another hash');
-    const change = { password: { hash: 'another password', checked } };
+    const change = { password: { hash: 'another password', checkedCredentials: checked } };
     t.equal((await updateAccount(db, user, change)).outcome, 'updated', 'the checked password is still valid');
     t.equal((await updateAccount(db, user, change)).outcome, 'stale', 'the checked password is no longer valid');
     t.equal((await deleteAccount(db, checked)).outcome, 'stale');
@@ -379,7 +379,11 @@ t.test('locks', needsServers, async (t) => {
     await holdInPostgres('select pg_advisory_lock(-7)');
     const session = login(checked);
     await untilWaiting(1);
-    await releaseAndAwait(session, updateAccount(others.db, user, { password: { hash: 'another', checked } }), 2);
+    await releaseAndAwait(
+      session,
+      updateAccount(others.db, user, { password: { hash: 'another', checkedCredentials: checked } }),
+      2,
+    );
     t.same(await sessionsOf(user).execute(), []);
   });
 

@@ -30,7 +30,7 @@ const kinds: Record<string, FieldType> = {
 const options: FormOptions = {
   maxFileBytes: 300_000,
   maxBodyBytes: 600_000,
-  spoolDir: t.testdir(),
+  uploadsDir: t.testdir(),
   hasFreeSpace: async () => true,
   stripMetadata: true,
 };
@@ -51,8 +51,8 @@ app.post('/', async (request) => {
     throw error;
   });
   spooled = await Promise.all(
-    (await readdir(options.spoolDir)).map(async (name) => {
-      const path = join(options.spoolDir, name);
+    (await readdir(options.uploadsDir)).map(async (name) => {
+      const path = join(options.uploadsDir, name);
       return { mode: (await stat(path)).mode & 0o777, bytes: await readFile(path) };
     }),
   );
@@ -71,7 +71,7 @@ t.teardown(async () => {
 const test = (name: string, run: (t: Test) => Promise<void>) =>
   t.test(name, async (t) => {
     await run(t);
-    t.same(await readdir(options.spoolDir), [], 'the spool is empty');
+    t.same(await readdir(options.uploadsDir), [], 'the spool is empty');
   });
 
 const CRLF = '\r\n';
@@ -135,7 +135,7 @@ async function expectForm(t: Test, name: string, parts: Buffer[], fields: object
 async function expectImage(t: Test, name: string, parts: Buffer[], mediaType: string, bytes: Uint8Array) {
   const { body } = await post(form(...parts));
   t.same(body.problems, [], `${name}: no problems`);
-  t.match(body.fields.image, { path: options.spoolDir, size: bytes.length, mediaType }, name);
+  t.match(body.fields.image, { path: options.uploadsDir, size: bytes.length, mediaType }, name);
   t.strictSame(spooled, [{ mode: 0o600, bytes: Buffer.from(bytes) }], `${name}: spooled`);
 }
 
@@ -382,7 +382,7 @@ test('deletes the files of a client that disconnects', async (t) => {
       socket[end]();
       await until(() => failures.length > 0);
       t.match(failures, [{ status: 400 }], `${end} after ${length}: a 400`);
-      t.same(await readdir(options.spoolDir), [], `${end} after ${length}: the spool is empty`);
+      t.same(await readdir(options.uploadsDir), [], `${end} after ${length}: the spool is empty`);
       socket.destroy();
     }
   }
@@ -425,10 +425,10 @@ test('rejects a body with an excessive Content-Length without reading it', async
 
 test('a failed disk is a 503 of one request, and any other error a 500', async (t) => {
   const upload = form(file('image', Buffer.alloc(200_000, samples.png)));
-  const { spoolDir } = options;
-  setOption(t, 'spoolDir', join(spoolDir, 'missing'));
+  const { uploadsDir } = options;
+  setOption(t, 'uploadsDir', join(uploadsDir, 'missing'));
   t.equal((await post(upload)).status, 503);
-  options.spoolDir = spoolDir;
+  options.uploadsDir = uploadsDir;
   setOption(t, 'hasFreeSpace', async () => {
     throw new TypeError('a bug');
   });
@@ -438,10 +438,10 @@ test('a failed disk is a 503 of one request, and any other error a 500', async (
 });
 
 test('discarding ignores files that no longer exist', async (t) => {
-  const path = join(options.spoolDir, 'kept');
+  const path = join(options.uploadsDir, 'kept');
   await writeFile(path, '');
   const fields = { title: 'x', image: { path, size: 0, mediaType: 'image/png' } };
   await discardForm({ fields, problems: [] });
-  t.same(await readdir(options.spoolDir), []);
+  t.same(await readdir(options.uploadsDir), []);
   await discardForm({ fields, problems: [] });
 });

@@ -19,8 +19,8 @@ import type { WorkerInput } from './messages.js';
  *   starts a new one.
  */
 
-// V8 may end the process when it frees WebAssembly code that it has replaced by optimized code, a few megabytes in all:
-// https://github.com/nodejs/node/issues/64500
+// V8 may crash the process when it frees WebAssembly code that it has replaced by optimized code. Keeping this code takes a few
+// megabytes. See https://github.com/nodejs/node/issues/64500
 setFlagsFromString('--no-wasm-code-gc');
 
 /** The major version of PostgreSQL in PGlite. */
@@ -43,14 +43,14 @@ const STATEMENT_ERROR_STATUS = 100;
  * @throws Error with PostgreSQL's last error message if PostgreSQL does not start
  */
 export async function openCluster({ directory, create }: WorkerInput): Promise<PGlite> {
-  if (create && !existsSync(directory)) await createCluster(directory);
-  checkFiles(directory);
-  chmodSync(directory, OWNER_ONLY_MODE);
-  // After a power cut this file may be empty, and PostgreSQL would then refuse to start. It is safe to remove: no other
-  // process uses the cluster, because the data directory is locked.
-  rmSync(join(directory, 'postmaster.pid'), { force: true });
   const output: string[] = [];
   try {
+    if (create && !existsSync(directory)) await createCluster(directory, output);
+    checkFiles(directory);
+    chmodSync(directory, OWNER_ONLY_MODE);
+    // After a power cut this file may be empty, and PostgreSQL would then refuse to start. It is safe to remove: no other
+    // process uses the cluster, because the data directory is locked.
+    rmSync(join(directory, 'postmaster.pid'), { force: true });
     const pglite = await start(directory, output);
     exitOnCrash(pglite);
     return pglite;
@@ -61,23 +61,26 @@ export async function openCluster({ directory, create }: WorkerInput): Promise<P
   }
 }
 
-/** Starts the server. `output` collects its lines until it has started. Later ones, three for each error, are discarded. */
-async function start(directory: string, output: string[] = []): Promise<PGlite> {
+/** Starts PostgreSQL. Adds the lines that it logs during the start to `output`. Later lines are discarded. */
+async function start(directory: string, output: string[]): Promise<PGlite> {
   let isStarting = true;
   const pglite = await PGlite.create({
     fs: new DurableNodeFS(directory),
     startParams: START_PARAMETERS,
-    onStderr: (line) => isStarting && output.push(line) > 0,
+    onStderr(line) {
+      if (isStarting) output.push(line);
+      return true;
+    },
   });
   isStarting = false;
   return pglite;
 }
 
 /** Creates the cluster under a temporary name, syncs it and renames it. */
-async function createCluster(directory: string): Promise<void> {
+async function createCluster(directory: string, output: string[]): Promise<void> {
   const incomplete = `${directory}.new`;
   rmSync(incomplete, { recursive: true, force: true });
-  const pglite = await start(incomplete);
+  const pglite = await start(incomplete, output);
   await pglite.close();
   syncTree(incomplete);
   renameSync(incomplete, directory);

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 
-/** Adds the columns of `installation` that record moves between stores. */
+/** Adds the columns `changing` and `moved_to`, which record moves between stores: see `InstallationTable` in `schema.ts`. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable('installation')

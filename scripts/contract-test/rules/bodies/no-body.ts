@@ -45,7 +45,7 @@ const withoutBody = contract.filter(({ requestBody }) => !requestBody);
 export const noBodyRules = withoutBody.map((operation) =>
   rule(
     `bodies.none.${operation.id}`,
-    `${methodAndPath(operation)} takes no body. A body returns 400, regardless of its type and framing, ${operation.noBody ? 'even if' : 'unless'} it is the JSON object {}. An empty body is treated as no body.`,
+    `${methodAndPath(operation)} takes no body. A body returns 400, regardless of its type and framing, ${operation.refusesEmptyObject ? 'even if' : 'unless'} it is the JSON object {}. An empty body is treated as no body.`,
     async (users) => {
       const { send } = await getSender(users, operation);
       const request = validRequest(operation);
@@ -53,16 +53,17 @@ export const noBodyRules = withoutBody.map((operation) =>
       for (const [description, sent, ...fields] of sentBodies) {
         const response = await send([200, 400, 403, 404, 409, 413, 415], request, sent);
         expectThat(response.status === 400, `400 for ${description} as the body`, response);
-        const named = operation.noBody || fields.length === 0 ? [''] : fields;
+        const named = operation.refusesEmptyObject || fields.length === 0 ? [''] : fields;
         expectErrorShape(expectProblems(response, ...named.map((field) => `body.${field}`)));
       }
       if (operation.method === 'GET') await send(400, request.replace('GET', 'HEAD'), { body: 'hello' });
-      if (operation.noBody) expectProblemCodes(await send(400, request, { json: {} }), 'body. unexpected_body');
+      if (operation.refusesEmptyObject)
+        expectProblemCodes(await send(400, request, { json: {} }), 'body. unexpected_body');
       // A logout ends the session, so only one request can succeed.
       const accepted =
         operation.id === 'logout'
           ? [EMPTY_BODIES[0]]
-          : operation.noBody
+          : operation.refusesEmptyObject
             ? EMPTY_BODIES
             : [...EMPTY_BODIES, { json: {} }];
       for (const sent of accepted) await send([200, 403, 404], request, sent);
