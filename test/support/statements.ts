@@ -6,15 +6,23 @@ interface Statement {
   rows: unknown[];
 }
 
-/** Records every successful PostgreSQL statement of this process, embedded or not, with the rows it returns. */
-export function recordStatements(t: Test): Statement[] {
+/**
+ * Records every successful PostgreSQL statement of this process, embedded or not, with the rows it returns.
+ *
+ * @param onStatement called after each statement, before its result is used
+ */
+export function recordStatements(t: Test, onStatement?: (statement: Statement) => void): Statement[] {
   const statements: Statement[] = [];
   const { query } = PreparedStatementClient.prototype;
   // biome-ignore lint/suspicious/noExplicitAny: pg.Client has a dozen overloads, of which Kysely uses one.
   PreparedStatementClient.prototype.query = function (this: PreparedStatementClient, ...args: [any, ...any[]]) {
     const result = query.apply(this, args);
     result?.then?.(
-      ({ rows }: { rows: unknown[] }) => statements.push({ text: String(args[0]), rows }),
+      ({ rows }: { rows: unknown[] }) => {
+        const statement = { text: String(args[0]), rows };
+        statements.push(statement);
+        onStatement?.(statement);
+      },
       () => undefined,
     );
     return result;
