@@ -22,7 +22,10 @@ export interface Limits {
   markExhausted(bucket: Bucket, headers: Headers): void;
 }
 
-/** Added to the announced end of a window, which has a resolution of a second. */
+/** The resolution of the announced end of a window. */
+const RESOLUTION_MS = 1000;
+
+/** Added to the announced end of a window. */
 const RESET_MARGIN_MS = 100;
 
 /**
@@ -71,8 +74,10 @@ export function createLimits(log: (line: string) => void, signal: AbortSignal): 
       }) as [number, number, number];
       if (![limit, remaining, reset].every(Number.isFinite)) return;
       state.limit = limit;
-      state.remaining = Math.min(state.remaining ?? remaining, remaining);
-      state.resetsAt = Math.max(state.resetsAt ?? 0, Date.now() + reset * 1000);
+      const resetsAt = Date.now() + reset * 1000;
+      const isNewWindow = resetsAt > (state.resetsAt ?? 0) + RESOLUTION_MS;
+      state.remaining = isNewWindow ? remaining : Math.min(state.remaining ?? remaining, remaining);
+      state.resetsAt = Math.max(state.resetsAt ?? 0, resetsAt);
     },
 
     markExhausted(bucket, headers) {

@@ -3,6 +3,7 @@ import { type ContractOperation, contract, methodAndPath } from '../document.js'
 import type { CheckedResponse, RequestOptions } from '../exchange.js';
 import { expectCode, expectEqual, expectErrorShape, expectNoRateLimit, expectThat, SkippedError } from '../expect.js';
 import { CROSS_SITE, OTHER_ORIGIN } from '../fixtures.js';
+import type { Bucket } from '../limits.js';
 import { rule, type Subject } from '../rule.js';
 import type { TestUsers } from '../users.js';
 import { validRequest } from './operations.js';
@@ -33,6 +34,9 @@ function rateLimitOf(response: CheckedResponse): RateLimitState {
   return { limit, remaining, resetSeconds };
 }
 
+/** The operation whose requests show the state of each bucket. */
+const PROBES = { strict: 'login', general: 'getCurrentAccount' };
+
 /** Returns `RateLimit-Policy`. Checks that it and `RateLimit` state the same numbers as the `X-RateLimit` headers. */
 function policyOf(response: CheckedResponse): string {
   const { limit, remaining, resetSeconds } = rateLimitOf(response);
@@ -56,29 +60,57 @@ const sendRejected = (users: TestUsers, operation: ContractOperation, sent: Requ
 
 const operationById = (id: string) => contract.find((operation) => operation.id === id) as ContractOperation;
 
-/** Returns whether a new window has started between two responses. */
-const isNewWindow = (before: RateLimitState, after: RateLimitState) =>
-  after.resetSeconds > before.resetSeconds || after.remaining > before.remaining;
+/** Throws SkippedError if it would take too long to wait for the end of the window. */
+function requireShortWindow(resetSeconds: number): void {
+  if (resetSeconds > MAX_WINDOW_SECONDS)
+    throw new SkippedError(`the window of ${resetSeconds} s is too long to wait for`);
+}
 
-/** Uses up a bucket from the start of a window. Returns the number of requests that passed, and the next response. */
-async function exhaust(send: () => Promise<CheckedResponse>): Promise<{ passed: number; next: CheckedResponse }> {
+/** The maximum number of windows that a rule waits for. */
+const MAX_WINDOWS = 3;
+
+/** Waits until a window has ended. */
+const untilReset = (resetSeconds: number) => sleep((resetSeconds + 0.2) * 1000);
+
+/**
+ * Counts again, a few times, until the numbers are exact: a new window may start meanwhile, and requests of other clients from
+ * the same address count too. Returns the last result.
+ */
+async function untilExact<Result extends { exact: boolean }>(
+  count: () => Promise<Result>,
+  maxAttempts = 8,
+): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
-    // The first response says when the current window ends.
-    let response = await send();
-    await sleep((rateLimitOf(response).resetSeconds + 0.2) * 1000);
-    response = await send();
-    const start = rateLimitOf(response);
-    let passed = 0;
-    let previous = start;
-    while (response.status !== 429 && passed <= start.limit) {
-      passed += 1;
-      response = await send();
-      if (isNewWindow(previous, rateLimitOf(response))) break;
-      previous = rateLimitOf(response);
-    }
-    if (response.status === 429 || attempt === 3 || passed > start.limit) return { passed, next: response };
+    const result = await count();
+    if (result.exact || attempt === maxAttempts) return result;
   }
 }
+
+/** A window that ends sooner may end before its bucket is used up. A bucket with fewer requests would show little. */
+const TO_EXHAUST = { minSeconds: 2, minRequests: 10 };
+
+const EXHAUST_CONCURRENCY = 8;
+
+/** Uses up a bucket. Returns how many requests should have passed, how many have, and the first response after them. */
+const exhaust = (send: () => Promise<CheckedResponse>) =>
+  untilExact(async () => {
+    let start = rateLimitOf(await send());
+    if (start.resetSeconds < TO_EXHAUST.minSeconds || start.remaining < TO_EXHAUST.minRequests) {
+      await untilReset(start.resetSeconds);
+      start = rateLimitOf(await send());
+    }
+    const responses: CheckedResponse[] = [];
+    let refused: CheckedResponse | undefined;
+    while (!refused && responses.length <= start.remaining) {
+      // One request at a time beyond the limit: see `MAX_OPERATIONS_OVER_LIMIT`.
+      const count = Math.max(1, Math.min(EXHAUST_CONCURRENCY, start.remaining - responses.length));
+      responses.push(...(await Promise.all(Array.from({ length: count }, send))));
+      refused = responses.find(({ status }) => status === 429);
+    }
+    const passed = responses.filter(({ status }) => status !== 429).length;
+    const next = refused ?? (responses.at(-1) as CheckedResponse);
+    return { exact: refused !== undefined && passed === start.remaining, expected: start.remaining, passed, next };
+  }, MAX_WINDOWS);
 
 /** Requests outside the contract's operations, which count in the general bucket. */
 const OTHER_LIMITED_REQUESTS: [wanted: number, request: string][] = [
@@ -96,19 +128,18 @@ const UNLIMITED: [wanted: number, request: string, headers: Record<string, strin
   [204, 'OPTIONS /posts/create', { Origin: OTHER_ORIGIN, 'Access-Control-Request-Method': 'POST' }],
 ];
 
-const exceededRule = (bucket: 'strict' | 'general', probe: string) =>
+const exceededRule = (bucket: Bucket) =>
   rule(
     `limits.exceeded.${bucket}`,
-    `X-RateLimit-Limit is the number of requests that the ${bucket} limit allows in a window. Further requests of all its operations return 429 rate_limit_exceeded with Retry-After. The other limit is not affected.`,
+    `X-RateLimit-Remaining is the number of requests that the ${bucket} limit still allows in a window. Further requests of all its operations return 429 rate_limit_exceeded with Retry-After. The other limit is not affected.`,
     async (users) => {
-      const send = () => sendRejected(users, operationById(probe), { allow429: true });
+      const send = () => sendRejected(users, operationById(PROBES[bucket]), { allow429: true });
       const { limit, resetSeconds } = rateLimitOf(await send());
       if (limit > MAX_REQUESTS[bucket]) throw new SkippedError(`the ${bucket} limit of ${limit} is too high to exceed`);
-      if (resetSeconds > MAX_WINDOW_SECONDS)
-        throw new SkippedError(`the window of ${resetSeconds} s is too long to wait for`);
-      const { passed, next } = await exhaust(send);
-      expectThat(next.status === 429, `429 after ${limit} requests`, next);
-      expectEqual(next, 'the number of requests that passed', passed, limit);
+      requireShortWindow(resetSeconds);
+      const { expected, passed, next } = await exhaust(send);
+      expectThat(next.status === 429, `429 after ${expected} requests`, next);
+      expectEqual(next, 'the number of requests that passed', passed, expected);
       const operations = contract.filter(({ rateLimit }) => rateLimit === bucket);
       const step = Math.ceil(operations.length / MAX_OPERATIONS_OVER_LIMIT);
       const responses = [next];
@@ -138,16 +169,61 @@ const exceededRule = (bucket: 'strict' | 'general', probe: string) =>
         );
         expectEqual(response, 'X-RateLimit-Remaining', rateLimitOf(response).remaining, 0);
       }
-      const other = bucket === 'strict' ? 'getCurrentAccount' : 'login';
+      const other = PROBES[bucket === 'strict' ? 'general' : 'strict'];
       const otherResponse = await sendRejected(users, operationById(other));
       expectThat(otherResponse.status !== 429, 'requests of the other bucket to pass', otherResponse);
     },
   );
 
+const newWindowRule = rule(
+  'limits.new-window',
+  'When the window ends, a new one allows as many requests as X-RateLimit-Limit states.',
+  async (users) => {
+    const probe = async (bucket: Bucket) => {
+      const response = await sendRejected(users, operationById(PROBES[bucket]), { allow429: true });
+      return { response, ...rateLimitOf(response) };
+    };
+    const probeBoth = async () => [await probe('strict'), await probe('general')];
+    const { states } = await untilExact(async () => {
+      const resetSeconds = Math.max(...(await probeBoth()).map((state) => state.resetSeconds));
+      requireShortWindow(resetSeconds);
+      await untilReset(resetSeconds);
+      const states = await probeBoth();
+      return { states, exact: states.every(({ limit, remaining }) => remaining === limit - 1) };
+    }, MAX_WINDOWS);
+    for (const { response, limit, remaining } of states)
+      expectEqual(response, 'X-RateLimit-Remaining after the first request of a window', remaining, limit - 1);
+  },
+);
+
+const resetRule = rule(
+  'limits.reset',
+  'X-RateLimit-Reset is the number of seconds until the window ends, and decreases as time passes.',
+  async (users) => {
+    for (let attempt = 1; ; attempt++) {
+      const before = rateLimitOf(await sendRejected(users, operationById('getCurrentAccount')));
+      // The window would end before the second request.
+      if (before.resetSeconds < 2 && attempt < 5) {
+        await untilReset(before.resetSeconds);
+        continue;
+      }
+      await sleep(1100);
+      const second = await sendRejected(users, operationById('getCurrentAccount'));
+      const decrease = before.resetSeconds - rateLimitOf(second).resetSeconds;
+      expectThat(
+        decrease >= 1 && decrease <= 3,
+        `X-RateLimit-Reset to fall from ${before.resetSeconds} by the second that has passed`,
+        second,
+      );
+      return;
+    }
+  },
+);
+
 type CountedCase = [
   id: string,
   description: string,
-  bucket: 'strict' | 'general',
+  bucket: Bucket,
   send: (users: TestUsers) => Promise<CheckedResponse>,
 ];
 
@@ -195,35 +271,33 @@ const COUNTED: CountedCase[] = [
   ],
 ];
 
-const countRules = COUNTED.map(([id, description, bucket, send]) =>
-  rule(
-    `limits.counted.${id}`,
-    `Every request counts once, even if it is rejected. The ${bucket} limit counts ${description}.`,
-    async (users) => {
-      const probe = operationById(bucket === 'strict' ? 'login' : 'getCurrentAccount');
-      for (let attempt = 1; ; attempt++) {
-        const before = rateLimitOf(await sendRejected(users, probe));
-        const response = await send(users);
-        // A general request, which must not count in the strict bucket.
-        if (bucket === 'strict') await sendRejected(users, operationById('getCurrentAccount'));
-        const after = rateLimitOf(await sendRejected(users, probe));
-        const current = rateLimitOf(response);
-        expectEqual(response, 'X-RateLimit-Limit, as for other operations of the bucket', current.limit, before.limit);
-        const counted = [before.remaining - current.remaining, current.remaining - after.remaining];
-        const exact = counted.every((difference) => difference === 1);
-        // A new window may start, and requests of other clients from the same address count too.
-        if (!exact && attempt < 8) continue;
+const countRules = (selected: Bucket) =>
+  COUNTED.filter(([, , bucket]) => bucket === selected).map(([id, description, bucket, send]) =>
+    rule(
+      `limits.counted.${id}`,
+      `Every request counts once, even if it is rejected. The ${bucket} limit counts ${description}.`,
+      async (users) => {
+        const probe = operationById(PROBES[bucket]);
+        const { exact, before, response, after } = await untilExact(async () => {
+          const before = rateLimitOf(await sendRejected(users, probe));
+          const response = await send(users);
+          // A general request, which must not count in the strict bucket.
+          if (bucket === 'strict') await sendRejected(users, operationById('getCurrentAccount'));
+          const after = rateLimitOf(await sendRejected(users, probe));
+          const { limit, remaining } = rateLimitOf(response);
+          expectEqual(response, 'X-RateLimit-Limit, as for other operations of the bucket', limit, before.limit);
+          const exact = before.remaining - remaining === 1 && remaining - after.remaining === 1;
+          return { exact, before, response, after };
+        });
         expectThat(exact, 'X-RateLimit-Remaining to fall by one', response);
         expectThat(
           after.resetSeconds <= before.resetSeconds,
           'X-RateLimit-Reset not to rise within a window',
           response,
         );
-        return;
-      }
-    },
-  ),
-);
+      },
+    ),
+  );
 
 /** For each bucket, an operation and the status of its cross-origin request without credentials. */
 const CROSS_SITE_REQUESTS: [id: string, status: number][] = [
@@ -233,69 +307,48 @@ const CROSS_SITE_REQUESTS: [id: string, status: number][] = [
 
 const FORGED_HEADERS = ['X-Forwarded-For', 'X-Real-IP', 'Forwarded', 'True-Client-IP', 'X-Client-IP'];
 
+const forgedRule = rule(
+  'limits.forged',
+  `A client that sends ${FORGED_HEADERS.join(', ')} does not get a separate limit: only trusted proxies may set these headers.`,
+  async (users) => {
+    for (const [index, name] of FORGED_HEADERS.entries()) {
+      const { exact, response } = await untilExact(async () => {
+        const before = rateLimitOf(await sendRejected(users, operationById('getCurrentAccount')));
+        const address = `203.0.113.${index}`;
+        const headers = { [name]: name === 'Forwarded' ? `for=${address}` : address };
+        const response = await sendRejected(users, operationById('getCurrentAccount'), { headers });
+        return { exact: rateLimitOf(response).remaining === before.remaining - 1, response };
+      });
+      expectThat(exact, `${name} not to open a separate bucket`, response);
+    }
+  },
+);
+
 /** These rules count requests, so no other rules may run at the same time. */
 export const limits: Subject = {
   name: 'Rate limits',
   rules: [
-    ...countRules,
+    // First, because the requests of the other rules have already used up a part of the bucket.
+    exceededRule('general'),
+    newWindowRule,
+    exceededRule('strict'),
+    // The rules for the strict bucket come last, because its window must end before they can send requests.
+    resetRule,
+    ...countRules('general'),
+    forgedRule,
+    ...countRules('strict'),
 
     rule(
       'limits.fields',
       'RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers) state the numbers of X-RateLimit-Limit, -Remaining and -Reset. Each limit has one policy.',
       async (users) => {
-        const policies: { strict?: string; general?: string } = {};
+        const policies: Partial<Record<Bucket, string>> = {};
         for (const [, , bucket, send] of COUNTED) {
           const response = await send(users);
           const policy = policyOf(response);
           policies[bucket] ??= policy;
           expectEqual(response, `the policy of the ${bucket} bucket`, policy, policies[bucket]);
           expectThat(policies.strict !== policies.general, 'different policies for the two buckets', response);
-        }
-      },
-    ),
-
-    rule(
-      'limits.reset',
-      'X-RateLimit-Reset is the number of seconds until the window ends, and decreases as time passes.',
-      async (users) => {
-        for (let attempt = 1; ; attempt++) {
-          const before = rateLimitOf(await sendRejected(users, operationById('getCurrentAccount')));
-          // The window would end before the second request.
-          if (before.resetSeconds <= 3 && attempt < 5) {
-            await sleep((before.resetSeconds + 0.2) * 1000);
-            continue;
-          }
-          await sleep(2100);
-          const second = await sendRejected(users, operationById('getCurrentAccount'));
-          const after = rateLimitOf(second);
-          const decrease = before.resetSeconds - after.resetSeconds;
-          expectThat(
-            decrease >= 1 && decrease <= 4,
-            `X-RateLimit-Reset to fall from ${before.resetSeconds} by the 2 s that have passed`,
-            second,
-          );
-          return;
-        }
-      },
-    ),
-
-    rule(
-      'limits.forged',
-      `A client that sends ${FORGED_HEADERS.join(', ')} does not get a separate limit: only trusted proxies may set these headers.`,
-      async (users) => {
-        for (const name of FORGED_HEADERS) {
-          for (let attempt = 1; ; attempt++) {
-            const before = rateLimitOf(await sendRejected(users, operationById('getCurrentAccount')));
-            const address = `203.0.113.${attempt}`;
-            const headers = { [name]: name === 'Forwarded' ? `for=${address}` : address };
-            const response = await sendRejected(users, operationById('getCurrentAccount'), { headers });
-            const after = rateLimitOf(response);
-            // A new window also restores `remaining`, but ends later.
-            if (after.remaining >= before.remaining && after.resetSeconds > before.resetSeconds && attempt < 3)
-              continue;
-            expectThat(after.remaining === before.remaining - 1, `${name} not to open a separate bucket`, response);
-            break;
-          }
         }
       },
     ),
@@ -312,7 +365,7 @@ export const limits: Subject = {
               headers: CROSS_SITE,
               ...(status === 403 && { json: {} }),
             });
-          for (let attempt = 1; ; attempt++) {
+          const { exact, response } = await untilExact(async () => {
             const before = rateLimitOf(await sendRejected(users, operation));
             const first = rateLimitOf(await sendCrossSite());
             const response = await sendCrossSite();
@@ -320,16 +373,11 @@ export const limits: Subject = {
             const after = rateLimitOf(await sendRejected(users, operation));
             expectEqual(response, 'X-RateLimit-Limit, as for general operations', second.limit, general.limit);
             const exact = after.remaining === before.remaining - 1 && second.remaining === first.remaining - 1;
-            // A new window may start, and requests of other clients from the same address count too.
-            if (!exact && attempt < 8) continue;
-            expectThat(exact, 'cross-origin requests to count only in their own bucket', response);
-            break;
-          }
+            return { exact, response };
+          });
+          expectThat(exact, 'cross-origin requests to count only in their own bucket', response);
         }
       },
     ),
-
-    exceededRule('strict', 'login'),
-    exceededRule('general', 'getCurrentAccount'),
   ],
 };
