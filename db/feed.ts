@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Client, isDeep, readDeepPage } from './deep-pages.js';
+import { type Client, findDeepIds, isDeep, readDeepPage } from './deep-pages.js';
 import type { Database } from './postgres/index.js';
 import { authorOf, idArray, newestFirst, type Page, type PostRow, selectPosts, withPrivacy } from './posts.js';
 import type { ConcurrencyLimiter } from './support/concurrency-limiter.js';
@@ -15,8 +15,8 @@ import { filterVisible, type PostReaders, type PostsPage, readPage, recheckVisib
  *   1. The window: reads the newest posts and filters them for the viewer. It serves nearly every first page.
  *   2. The wide window: reads the ids of many more posts, filters the ids for the viewer, and then reads the posts of the page.
  *      It serves viewers who may see only few of the newest posts, because most accounts are private.
- *   3. The viewer's own query: selects the public posts and those of the viewer and the viewer's friends. It serves all other
- *      pages.
+ *   3. The viewer's own query: merges the newest public posts, whose ids concurrent requests share too, with those of the viewer
+ *      and the viewer's friends. It serves all other pages.
  *
  * Posts are read before they are filtered. This is safe for a list, because its response time does not reveal whether a
  * particular post exists.
@@ -40,6 +40,8 @@ export interface FeedReaders extends PostReaders {
   newestPosts(count: number): Promise<readonly PostRow[]>;
   /** Returns the ids of at least the `count` newest posts. */
   newestIds(count: number): Promise<NewestIds>;
+  /** Returns the ids of at least the `count` newest public posts, or of all public posts if there are fewer. */
+  newestPublicIds(count: number): Promise<readonly number[]>;
   /** Returns the ids of a user's friends. */
   friendsOf(person: number): Promise<readonly number[]>;
 }
@@ -154,37 +156,47 @@ export async function newestIds(db: Database, limit: number): Promise<NewestIds>
 // 3. The viewer's own query
 
 async function readByQuery(stores: Stores, viewer: number, page: Page, client?: Client): Promise<PostsPage> {
-  const { read } = stores;
+  const { db, read } = stores;
   const authors = [viewer, ...(await read.friendsOf(viewer))];
-  return readPage(read, viewer, page, (query) =>
-    isDeep(query)
-      ? readDeepPage(stores, { publicOrBy: authors }, query, client)
-      : postsPublicOrBy(stores.db, authors, query),
-  );
-}
-
-/** Returns a page of the posts that are public or by one of these authors. */
-export async function postsPublicOrBy(db: Database, authors: readonly number[], page: Page): Promise<PostRow[]> {
-  return selectPosts(db).where('posts.id', 'in', mergedPage(authors, page)).orderBy(newestFirst).execute();
+  return readPage(read, viewer, page, async (query) => {
+    if (isDeep(query)) return readDeepPage(stores, { publicOrBy: authors }, query, client);
+    return postsAmongOrBy(db, await read.newestPublicIds(query.offset + query.limit), authors, query);
+  });
 }
 
 /**
- * Builds the subquery that selects the ids of a page. It merges the newest public posts with the newest posts of each author.
- * The posts of each author are read from an index. The public posts are found by a scan of all posts from the newest, which is
- * slow only if public posts are very rare. Limit and offset are literals, so that PostgreSQL plans each statement for its offset.
+ * Returns the ids of the newest public posts. If public posts are rare, this scans the whole list, in slices between which other
+ * statements can run.
  */
-function mergedPage(authors: readonly number[], { limit, offset }: Page) {
-  const end = sql.lit(offset + limit);
+export const newestPublicIds = (db: Database, limit: number): Promise<number[]> =>
+  findDeepIds(db, { publicOrBy: [] }, { limit, offset: 0 });
+
+/** Returns a page of the posts that have one of these ids or are by one of these authors. */
+export async function postsAmongOrBy(
+  db: Database,
+  ids: readonly number[],
+  authors: readonly number[],
+  page: Page,
+): Promise<PostRow[]> {
+  return selectPosts(db)
+    .where('posts.id', 'in', mergedPage(ids.slice(0, page.offset + page.limit), authors, page))
+    .orderBy(newestFirst)
+    .execute();
+}
+
+/**
+ * Builds the subquery that selects the ids of a page. It merges the posts with these ids with the newest posts of each author,
+ * which are read from an index. Limit and offset are literals, so that PostgreSQL plans each statement for its offset.
+ */
+function mergedPage(ids: readonly number[], authors: readonly number[], { limit, offset }: Page) {
   return sql<number>`(
     select id from (
-      (select posts.id, posts.created_at from posts ${withPrivacy}
-       where ${PUBLIC}
-       order by ${newestFirst} limit ${end})
+      (select posts.id, posts.created_at from posts where id = any(${idArray(ids)}))
       union
       (select p.id, p.created_at from unnest(${idArray(authors)}) as author (id)
        cross join lateral (
          select id, created_at from posts where author_id = author.id
-         order by created_at desc, id desc limit ${end}
+         order by created_at desc, id desc limit ${sql.lit(offset + limit)}
        ) p)
       order by created_at desc, id desc limit ${sql.lit(limit)} offset ${sql.lit(offset)}
     ) page)`;

@@ -1,5 +1,5 @@
 import { type Account, findAccounts } from './accounts.js';
-import { type FeedReaders, newestIds, newestPosts } from './feed.js';
+import { type FeedReaders, newestIds, newestPosts, newestPublicIds } from './feed.js';
 import type { SocialGraph } from './graph/index.js';
 import type { Database } from './postgres/index.js';
 import { findPosts, findPostsPublicOrOwn, type PostQuery, type PostRow } from './posts.js';
@@ -27,6 +27,10 @@ export function createReaders(db: Database, graph: SocialGraph, observer: Observ
     posts: batched((lists: (readonly number[])[]) => readPosts(db, lists), batchOptions('posts')),
     newestPosts: batched((counts) => readLargest(newestPosts, db, counts), batchOptions('newestPosts')),
     newestIds: batched((counts) => readLargest(newestIds, db, counts), batchOptions('newestIds')),
+    newestPublicIds: batched((counts) => readLargest(newestPublicIds, db, counts), {
+      ...batchOptions('newestPublicIds'),
+      maxInFlight: 1,
+    }),
     friendsOf: batched((people) => graph.friendsOfEach(people), batchOptions('friendsOf')),
     relations,
     friends: friendsLookup(relations),

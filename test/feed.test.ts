@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { readFeed, WIDE_WINDOW_POSTS, WINDOW_POSTS } from '../db/feed.js';
 import type { TestResponse } from './support/requests.js';
 import { befriend, createPost, startTestService, type TestUser } from './support/service.js';
+import { recordStatements } from './support/statements.js';
 
 /* The feed within and beyond its windows, with more posts than the contract tests create. */
 
@@ -164,6 +165,18 @@ for (const hidden of [WINDOW_POSTS + 20, WIDE_WINDOW_POSTS - 100, WIDE_WINDOW_PO
     }
   });
 }
+
+t.test('if nearly all posts are hidden, concurrent users share the scan for public posts', async (t) => {
+  await emptyFeed();
+  const [[hidden], viewers] = [await createUsers(1, { private: true }), await createUsers(12)];
+  await seed(viewers.slice(0, 1), 1);
+  await seed([hidden as TestUser], WIDE_WINDOW_POSTS + 1);
+  const expected = await expectedFeed(viewers);
+  const statements = recordStatements(t);
+  const pages = await Promise.all(viewers.map((viewer) => viewer.send('GET', '/posts')));
+  for (const page of pages) t.same(idsIn(page), expected);
+  t.ok(statements.filter(({ text }) => text.includes(') slice')).length < viewers.length);
+});
 
 t.test('users who share a window each get their own feed', async (t) => {
   await emptyFeed();
