@@ -21,6 +21,8 @@ async function requestArchive(dataDir: string): Promise<Readable> {
   return new Promise((resolveArchive, reject) => {
     request({ socketPath, path: BACKUP_PATH, method: 'POST' }, (response) => {
       if (response.statusCode === 200) return resolveArchive(response);
+      // Otherwise the connection would delay the exit of this process until the service closes it.
+      response.resume();
       reject(new CommandError('Another backup is in progress: try again later'));
     })
       .on('error', () =>

@@ -35,7 +35,8 @@ export const licenseOf = ({ licenses = [] }: Bom['components'][number]): string 
  * choices.
  */
 export function isPermissive(expression: string): boolean {
-  const choices = expression.replace(/^\((.*)\)$/, '$1').split(' OR ');
+  // Without nested parentheses, because those of "(A OR B) AND (C OR D)" do not enclose the whole expression.
+  const choices = expression.replace(/^\(([^()]*)\)$/, '$1').split(' OR ');
   return choices.some((choice) => choice.split(' AND ').every((license) => PERMISSIVE.has(license)));
 }
 

@@ -75,16 +75,19 @@ export async function timedCall<Result>(call: () => Promise<Result>): Promise<{ 
 /**
  * Compares a store's clock with this machine's.
  *
- * @param readClock returns the store's time in Unix milliseconds
+ * @param readClock returns the store's time in Unix milliseconds, or NaN if the store does not report it
  * @param resolutionMs the resolution of the store's time
  */
 export async function compareClock(readClock: () => Promise<number>, resolutionMs = 1): Promise<Finding> {
   const before = Date.now();
   const time = await readClock();
   const after = Date.now();
+  if (Number.isNaN(time)) return skipped('the store does not report its time');
   const skewMs = time + resolutionMs / 2 - (before + after) / 2;
   const seconds = (Math.abs(skewMs) / 1000).toFixed(1);
-  const isSmall = Math.abs(skewMs) - (after - before + resolutionMs) / 2 <= MAX_SKEW_MS;
+  // The store read its clock at an unknown time between `before` and `after`.
+  const uncertaintyMs = (after - before + resolutionMs) / 2;
+  const isSmall = Math.abs(skewMs) - uncertaintyMs <= MAX_SKEW_MS;
   if (isSmall) return ok(`within ${Math.max(0.1, Number(seconds))} s of this machine`);
   return warning(
     `${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} this machine: creation and expiry times are wrong; synchronize both clocks (NTP)`,

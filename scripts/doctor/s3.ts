@@ -22,14 +22,16 @@ export async function checkS3(options: S3Options, installation: Installation | u
   const { openS3 } = await import('../../db/images/s3.js');
   const endpoint = new URL(options.endpoint ?? `https://s3.${process.env.AWS_REGION || 'us-east-1'}.amazonaws.com`);
   const readDate = async () => {
-    // Every response has a date, even without credentials.
-    const { headers } = await fetch(endpoint.origin, { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) });
+    // Every response has a date, even without credentials. Amazon S3 responds with a redirect to its web site, which may not
+    // be reachable from this machine.
+    const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);
+    const { headers } = await fetch(endpoint.origin, { redirect: 'manual', signal });
     return Date.parse(headers.get('date') ?? '');
   };
   // Opened within a check, because opening fails without a region.
   let images: ImageStore | undefined;
   const withImages = (check: (store: ImageStore) => Promise<Finding>) => async () => {
-    // Downloads of this size are not buffered in the directory.
+    // The empty path is never used: only large downloads are buffered in the directory, and the probe object is small.
     images ??= await openS3({ ...options, timeoutMs: CALL_TIMEOUT_MS }, '', silentLog);
     return check(images);
   };
@@ -58,7 +60,8 @@ async function checkPermissions(images: ImageStore): Promise<Finding> {
     put: () => images.put(name, file),
     get: async () => {
       const image = await images.get(name);
-      const isEqual = image && (await buffer(image.stream)).equals(await readFile(file));
+      if (!image) throw new Error('the object does not exist');
+      const isEqual = (await buffer(image.stream)).equals(await readFile(file));
       if (!isEqual) throw new Error('the downloaded bytes differ from the uploaded ones');
     },
     delete: () => images.remove(name),

@@ -49,8 +49,8 @@ export async function openMoveStores(from: StoresConfig, to: StoresConfig, log: 
       db = postgres.maintenanceDb;
     }
     const graph = (shared.graph && other?.graph) || (await openGraph(config, db, log));
-    const images = (shared.images && other?.images) || (await openImages(config, directory, log));
     if (graph !== other?.graph) closers.add(() => graph.close());
+    const images = (shared.images && other?.images) || (await openImages(config, directory, log));
     if (images !== other?.images) closers.add(() => images.close());
     return { location: locationOf(config), directory, db, graph, images };
   }

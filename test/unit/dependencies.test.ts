@@ -10,7 +10,8 @@ const bomOf = (licenses: object[]) => ({
 
 t.test('accepts permissive licenses and choices of one, and refuses all others', async (t) => {
   for (const license of ['MIT', '(MIT OR GPL-3.0-only)', 'MIT AND ISC']) t.ok(isPermissive(license), license);
-  for (const license of ['GPL-3.0-only', 'MIT AND GPL-3.0-only', 'UNLICENSED', ''])
+  const everyChoiceNeedsGpl = '(MIT OR GPL-3.0-only) AND (GPL-3.0-only OR AGPL-3.0-only)';
+  for (const license of ['GPL-3.0-only', 'MIT AND GPL-3.0-only', everyChoiceNeedsGpl, 'UNLICENSED', ''])
     t.notOk(isPermissive(license), license);
   t.same(licenseProblems(bomOf([{ license: { id: 'MIT' } }])), []);
   t.same(licenseProblems(bomOf([{ license: { id: 'AGPL-3.0-only' } }])), ['a@1.0.0: license AGPL-3.0-only']);
