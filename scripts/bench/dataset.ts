@@ -86,8 +86,9 @@ const USER_COUNT = 10;
 const MAX_LOGIN_ACCOUNTS = 500;
 
 /**
- * Returns emails of accounts whose first pages differ, public ones first, so that others see their images. The first is the
- * author of the newest post, if public. Also returns emails for logins, and post ids.
+ * Returns the emails of users, most of whom have different first pages, the emails of other accounts for logins, and post ids.
+ * Public users come first, so that all others see the image that the first one posts. The first user is the author of the
+ * newest post, if that account is public.
  */
 async function readContent(environment: NodeJS.ProcessEnv) {
   const stores = await openBareStores(readConfig(environment).stores, { info: () => undefined, warn: console.warn });

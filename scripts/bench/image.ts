@@ -6,7 +6,7 @@ const IMAGE_BYTES = 256 * 1024;
 
 const start = Buffer.concat([PNG_SIGNATURE, pngHeader(1024, 1024)]);
 const end = pngChunk('IEND', '');
-// A chunk adds as many bytes to its data as the empty chunk at the end has.
+// Besides its data, every chunk has as many bytes as the empty chunk at the end.
 const pixels = randomBytes(IMAGE_BYTES - start.length - 2 * end.length);
 
 /** A PNG of 256 KiB, like a photo for the web. Its pixel data is random, because it must not compress and is never decoded. */

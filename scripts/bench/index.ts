@@ -50,6 +50,7 @@ const QUICK_LEVELS = [8];
 async function runAll(options: Options, folder: string, onOutcome: (outcome: Outcome) => void): Promise<void> {
   const { only, quick, against, rounds } = options;
   const workloads = selectWorkloads(only).filter(({ goals }) => goals[STACK]);
+  if (workloads.length === 0) throw new CommandError(`--only: ${only} is not measured on the stack "${STACK}"`);
   const otherCheckout = against ?? CHECKOUT;
   const progress = createProgressDisplay();
   for (const name of new Set(workloads.map(({ dataset }) => dataset))) {
@@ -105,7 +106,7 @@ await runCommand(async () => {
     if (options.publish && failures.length === 0) await publish(options, outcomes);
     process.exitCode = failures.length === 0 ? 0 : 1;
   } finally {
-    await removeStores();
     await rm(folder, { recursive: true, force: true });
+    await removeStores();
   }
 }, 2);

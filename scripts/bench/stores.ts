@@ -89,6 +89,7 @@ async function emptyGraph(): Promise<void> {
   }
 }
 
+/** Deletes all images, and creates the bucket if it does not exist. */
 async function emptyBucket(): Promise<void> {
   const client = new S3Client({ endpoint: variables.S3_ENDPOINT ?? '', forcePathStyle: true });
   const Bucket = BUCKET;

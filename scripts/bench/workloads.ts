@@ -135,7 +135,10 @@ function workload(
   return { name, title: title + comparison, subject, baseline, goals, dataset, relativeTo };
 }
 
-/** In order: a workload follows the one in its `relativeTo`, and uploads come last per dataset because they change the feed. */
+/**
+ * In the order of their measurement: a workload follows the one in its `relativeTo`. Those that create posts come last in their
+ * dataset, because they change the feed.
+ */
 export const WORKLOADS: readonly Workload[] = [
   workload('feed', 'GET /posts', FEED, POSTS, goals([0.05, 0.35, 0.5], REAL_FEED)),
   workload('feed-without-redis', 'GET /posts, without Redis', FEED_WITHOUT_REDIS, POSTS, goals(undefined, REAL_FEED)),

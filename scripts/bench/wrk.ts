@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Load, LoadResult, Request } from './load.js';
+import { interruption } from './processes.js';
 
 /** Sends the load with wrk (https://github.com/wg/wrk), which takes whole seconds. */
 export async function runWrk({ url, connections, seconds }: Load): Promise<LoadResult> {
@@ -13,7 +14,7 @@ export async function runWrk({ url, connections, seconds }: Load): Promise<LoadR
     await writeFile(script, wrkScript(connections));
     const duration = `-d${Math.max(1, Math.round(seconds))}s`;
     const args = ['-t1', `-c${connections.length}`, duration, '--timeout=30s', `--script=${script}`, url];
-    const { stdout } = await promisify(execFile)('wrk', args);
+    const { stdout } = await promisify(execFile)('wrk', args, { signal: interruption.signal });
     return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
   } finally {
     await rm(folder, { recursive: true });
@@ -24,9 +25,9 @@ export async function runWrk({ url, connections, seconds }: Load): Promise<LoadR
  * Returns a script that sends the first request of each connection, then the second of each, and so on. wrk does not assign
  * requests to connections; this order keeps the requests that are meant for one connection apart.
  */
-export function wrkScript(connections: Load['connections']): string {
-  const turns = Array.from({ length: Math.max(...connections.map(({ length }) => length)) }, (_, turn) => turn);
-  const requests = turns.flatMap((turn) => connections.flatMap((list) => list[turn] ?? []));
+function wrkScript(connections: Load['connections']): string {
+  const positions = [...Array(Math.max(...connections.map(({ length }) => length))).keys()];
+  const requests = positions.flatMap((position) => connections.flatMap((list) => list[position] ?? []));
   return `
 local requests, last = {}, 0
 function init()
