@@ -72,7 +72,10 @@ function stop(code = 0): void {
   if (running) void end(running, code);
 }
 
-/** Before the start is complete, ends as the signal would without a handler: process 1 of a container would ignore it. */
+/**
+ * Stops the service. Before the start is complete, exits as if there were no handler: without one, process 1 of a container
+ * would ignore the signal.
+ */
 function onSignal(signal: NodeJS.Signals): void {
   if (running) stop();
   else process.exit(128 + constants.signals[signal]);

@@ -14,7 +14,7 @@ export const configurationChecks = (config: Config): Check[] => [
   ['WORKERS', () => checkWorkers(config)],
 ];
 
-/** Weak keys in the variable make the configuration invalid. */
+/** Does not check the strength of the keys: weak ones already make the configuration invalid. */
 async function checkTokenKeys({ tokenKeys, stores }: Config): Promise<Finding> {
   if (tokenKeys) return ok(`${tokenKeys.length} key(s), ${tokenKeys[0].id} signs`);
   const keys = await readTokenKeys(join(stores.dataDir, 'token-keys'));

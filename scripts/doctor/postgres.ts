@@ -128,6 +128,7 @@ const TABLES = [
   ...['accounts', 'sessions', 'posts', 'idempotency_keys', 'outbox', 'installation'],
   ...['graph_likes', 'graph_like_counts', 'graph_friendships'],
 ];
+/** The sequences that the service also reads and raises itself. Inserts into identity columns need no privilege on them. */
 const SEQUENCES = ['accounts_id_seq', 'posts_id_seq'];
 
 /** Queries privileges without using them. */

@@ -71,7 +71,7 @@ export function resolveReferences(document: unknown): Document {
 function lookUp(document: unknown, reference: string): unknown {
   const keys = reference.replace(/^#\//, '').split('/');
   const target = keys.reduce<unknown>((node, key) => (node as Record<string, unknown> | undefined)?.[key], document);
-  if (target === undefined) throw new Error(`openapi.yaml: ${reference} does not exist`);
+  if (target === undefined) throw new Error(`$ref: ${reference} does not exist in the document`);
   return target;
 }
 

@@ -8,8 +8,11 @@ const typesByName = (schema: Schema) =>
     ]),
   );
 
-const normalizedFields = (schema: Schema) =>
-  Object.entries(schema.properties ?? {}).flatMap(([name, property]) => (property['x-normalize'] ? [name] : []));
+/** Returns the names of the fields that the service normalizes as email addresses. */
+const emailFields = (schema: Schema) =>
+  Object.entries(schema.properties ?? {}).flatMap(([name, property]) =>
+    property['x-normalize'] === 'email' ? [name] : [],
+  );
 
 function formatRoute(operation: Operation): string {
   const { id, method, path, secured, rateLimit, refusesEmptyObject, pathParameters, query, headerParameters, body } =
@@ -26,7 +29,7 @@ function formatRoute(operation: Operation): string {
     body: body && {
       mediaType: body.mediaType,
       fields: typesByName(body.schema),
-      emails: normalizedFields(body.schema),
+      emails: emailFields(body.schema),
     },
     refusesEmptyObject,
   };

@@ -20,8 +20,8 @@ import type { MoveStores, StoreSet } from './stores.js';
  *   2. `beginMove` sets `moving` on the target (or `changing`, if both use the same PostgreSQL) and claims the target's
  *      stores with a temporary marker.
  *   3. The data is copied and compared.
- *   4. `finishMove` sets `moved_to` on the source, releases its stores, claims the target's stores, and clears the flags of
- *      the target last. Only then does a service start on the target.
+ *   4. `finishMove` sets `moved_to` on the source (unless both use the same PostgreSQL), releases its stores, claims the
+ *      target's stores, and clears the flags of the target last. Only then does a service start on the target.
  */
 
 /** Returns the marker that claims a store while it is being filled. No service accepts it. */

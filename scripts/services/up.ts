@@ -19,7 +19,7 @@ export function up(): Promise<State> {
     const state = readState() ?? (await createState());
     await forEachServer(fetchServer);
     const down = SERVER_NAMES.filter((name) => !isUp(state, name));
-    for (const name of down) await assignPort(state, name);
+    for (const name of down) await stopAndAssignPort(state, name);
     writeState(state);
     await forEachServer((name) => startIfDown(state, name));
     return state;
@@ -73,8 +73,8 @@ function isUp(state: State, name: ServerName): boolean {
   return isAlive(running) && running?.version === servers[name].version();
 }
 
-/** Stops a server, and assigns a new port if another process uses its port. */
-async function assignPort(state: State, name: ServerName): Promise<void> {
+/** Stops a server that runs in another version, and assigns a new port if another process uses its port. */
+async function stopAndAssignPort(state: State, name: ServerName): Promise<void> {
   await stop(state, name);
   if (!(await isFree(state.ports[name]))) state.ports[name] = await findFreePort();
 }

@@ -37,7 +37,7 @@ export function installGoProgram(
 
 const run = promisify(execFile);
 
-/** Returns the path of a Go program of this version, which is built into the directory if that is missing. */
+/** Builds a Go program into the directory, unless the directory exists. Returns the path of the program. */
 export async function ensureGoProgram(directory: string, packagePath: string, version: string): Promise<string> {
   if (!existsSync(directory)) {
     await run('go', ['version']).catch(() => {
