@@ -119,7 +119,7 @@ function withoutUnknownProperties(schema: unknown): unknown {
       ...part,
       properties: withoutUnknownProperties(part.properties),
     }));
-    return { allOf: parts, unevaluatedProperties: false };
+    return { ...inner, allOf: parts, unevaluatedProperties: false };
   }
   return 'properties' in inner && !('additionalProperties' in inner)
     ? { ...inner, additionalProperties: false }

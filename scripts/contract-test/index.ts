@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { access, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CommandError } from '../command-error.js';
 import { createProgressBar } from '../progress.js';
@@ -101,6 +102,13 @@ function interruptSignals() {
   return { signal: checking.signal, abortSignal: deleting.signal };
 }
 
+/** Throws if the folder of a report does not exist: otherwise the results of a long run would be lost. */
+async function checkReportFolders({ junit, json, markdown }: Arguments): Promise<void> {
+  for (const file of [junit, json, markdown]) {
+    if (file !== undefined) await access(dirname(file));
+  }
+}
+
 async function writeReports({ junit, json, markdown }: Arguments, result: Run, context: ReportContext): Promise<void> {
   for (const [file, render] of [
     [junit, junitReport],
@@ -131,6 +139,7 @@ async function main(): Promise<number> {
     console.log(selected.map(({ id, sentence }) => `${id}: ${sentence}`).join('\n'));
     return PASSED;
   }
+  await checkReportFolders(values);
 
   let bar: ReturnType<typeof createProgressBar> | undefined;
   const clear = () => {

@@ -12,11 +12,14 @@ export interface BucketState {
 
 export interface Limits {
   readonly states: Readonly<Record<Bucket, BucketState>>;
-  /** Waits until the window has room for a request, and reserves it. */
+  /** Waits until the window allows another request, and counts it as in flight. */
   acquire(bucket: Bucket): Promise<void>;
   /** Must be called once after every `acquire`, even if the request fails. */
   release(bucket: Bucket): void;
-  /** Updates a bucket from the headers of a response. */
+  /**
+   * Updates a bucket from the headers of a response. Ignores a response with another `RateLimit-Policy` than the first one of
+   * the bucket, because cross-origin requests count in a bucket of their own.
+   */
   update(bucket: Bucket, headers: Headers): void;
   /** Blocks a bucket for the `Retry-After` of a 429. */
   markExhausted(bucket: Bucket, headers: Headers): void;
@@ -35,7 +38,7 @@ const RESET_MARGIN_MS = 100;
  * @param log prints a line when a request has to wait
  */
 export function createLimits(log: (line: string) => void, signal: AbortSignal): Limits {
-  const states: Record<Bucket, BucketState & { inFlight: number; loggedReset?: number }> = {
+  const states: Record<Bucket, BucketState & { inFlight: number; loggedReset?: number; policy?: string | null }> = {
     strict: { inFlight: 0 },
     general: { inFlight: 0 },
   };
@@ -54,7 +57,8 @@ export function createLimits(log: (line: string) => void, signal: AbortSignal): 
         if (state.loggedReset !== resetsAt && remaining <= 0) {
           state.loggedReset = resetsAt;
           const until = new Date(resetsAt).toTimeString().slice(0, 8);
-          log(`The ${bucket} rate limit of ${limit} is used up: waiting ${formatDuration(waitMs)}, until ${until}.`);
+          const size = limit === undefined ? '' : ` of ${limit}`;
+          log(`The ${bucket} rate limit${size} is used up: waiting ${formatDuration(waitMs)}, until ${until}.`);
         }
         // Requests in flight may turn out not to be counted.
         await sleep(remaining > 0 ? Math.min(waitMs, 20) : waitMs, undefined, { signal });
@@ -73,6 +77,9 @@ export function createLimits(log: (line: string) => void, signal: AbortSignal): 
         return value === null ? Number.NaN : Number(value);
       }) as [number, number, number];
       if (![limit, remaining, reset].every(Number.isFinite)) return;
+      const policy = headers.get('ratelimit-policy');
+      state.policy ??= policy;
+      if (policy !== state.policy) return;
       state.limit = limit;
       const resetsAt = Date.now() + reset * 1000;
       const isNewWindow = resetsAt > (state.resetsAt ?? 0) + RESOLUTION_MS;

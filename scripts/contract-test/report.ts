@@ -57,7 +57,7 @@ export function textReport(run: Run, context: ReportContext): string {
     ...outcomes
       .filter(({ verdict }) => verdict === 'skipped')
       .map(({ id, sentence, reason }) => `${paint('yellow', 'Skipped')}  ${id}: ${sentence}\n  ${reason}\n`),
-    ...groupFailures(outcomes).map((group) => failureText(group)),
+    ...groupFailures(outcomes).map((group) => failureText(group, paint('red', 'Failed'))),
     ...remarks(run, context).map((remark) => `${remark}\n`),
     `${tally(outcomes)}; ${counts.strict + counts.general} requests (${counts.strict} strict), ${accounts} accounts, ${seconds.toFixed(1)} s`,
     ...(left.length > 0 ? [`Accounts that could not be deleted: ${left.join(', ')}`] : []),
@@ -83,7 +83,7 @@ export function markdownReport(run: Run, context: ReportContext): string {
     ...remarks(run, context),
     ...groupFailures(outcomes).map(([first, ...others]) => {
       const summary = `<summary><code>${first.id}</code>${others.length > 0 ? ` and ${others.length} more` : ''}</summary>`;
-      const text = failureText([first, ...others]).trimEnd();
+      const text = failureText([first, ...others], 'Failed').trimEnd();
       // A fence that is longer than any run of backticks in the text.
       const fence = '`'.repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map(([backticks]) => backticks.length + 1)));
       return `<details>${summary}\n\n${fence}text\n${text}\n${fence}\n</details>`;
@@ -121,9 +121,10 @@ function groupFailures(outcomes: readonly Outcome[]): Group[] {
   return [...groups.values()] as Group[];
 }
 
-function failureText([first, ...others]: Group): string {
+/** Returns the text of a group. The Markdown report contains it too, so only the label may have terminal colors. */
+function failureText([first, ...others]: Group, label: string): string {
   return [
-    `${paint('red', 'Failed')}   ${first.id}: ${first.sentence}`,
+    `${label}   ${first.id}: ${first.sentence}`,
     indent(describeFailure(first)),
     ...(others.length > 0 ? [`  Same failure: ${others.map(({ id }) => id).join(', ')}`] : []),
     '',

@@ -72,6 +72,7 @@ export interface Outcome {
 export interface Run {
   outcomes: Outcome[];
   counts: RequestCounts;
+  /** The number of accounts that were registered, including deleted ones. */
   accounts: number;
   /** The ids of accounts that could not be deleted. */
   left: number[];
@@ -183,6 +184,9 @@ export async function run(settings: Settings): Promise<Run> {
     const users = createTestUsers(client, seed);
     for (const subjects of selectedGroups) await Promise.all(subjects.map((subject) => checkSubject(subject, users)));
     await settings.onRulesChecked(await summarize([]));
+  } catch (error) {
+    // After an interrupt, requests of `recognize` fail, and so do waits for a rate limit.
+    if (!settings.signal.aborted) throw error;
   } finally {
     await client.idle();
     await registry.deleteAll(cleanupClient.send);
