@@ -91,16 +91,14 @@ export async function expectRejected(
   files: [bytes: Buffer, declared: string | undefined][],
 ) {
   const before = await form.readImage(users);
-  await Promise.all(
+  const responses = await Promise.all(
     files.map(async ([bytes, declared]) => {
       const response = await form.send(users, [form.successStatus, 400], imagePart(bytes, declared));
       expectThat(response.status === 400, `400 for a file declared as ${declared ?? 'nothing'}`, response);
-      expectProblems(response, 'body.image');
+      return expectProblems(response, 'body.image');
     }),
   );
-  const user = await getUploader(users);
-  const response = await user.send(200, 'GET /profiles/me');
-  expectEqual(response, 'the image, as before', await form.readImage(users), before);
+  expectEqual(responses[0] as CheckedResponse, 'the image, as before', await form.readImage(users), before);
 }
 
 /** Uploads a file, and checks that it is served with this type and these bytes. Returns the path of the image. */
