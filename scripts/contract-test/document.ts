@@ -24,6 +24,7 @@ export interface ContractOperation {
   requestBody:
     | { mediaType: string; schema: Schema; examples: Record<string, { value: Record<string, unknown> }> }
     | undefined;
+  /** Whether an operation without a request body rejects even the JSON object `{}` (`x-no-body`). */
   refusesEmptyObject: boolean;
   query: Parameter[];
   pathParameters: Parameter[];

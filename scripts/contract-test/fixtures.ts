@@ -21,7 +21,10 @@ export async function publish(author: User, form: Record<string, string | File> 
   return (await author.send(201, 'POST /posts/create', { form: { title: 'A title', text: 'A text', ...form } })).body;
 }
 
-/** Searches the feed for a post, and returns the last page. Pages overlap, because posts may be deleted or hidden meanwhile. */
+/**
+ * Searches the feed for a post. Returns whether it was found, and the last page that was read. Ids ascend with time, so the
+ * search ends at the first page of older posts. Pages overlap, because posts may be deleted or hidden meanwhile.
+ */
 export async function findInFeed(
   { send }: Requester,
   { id }: Pick<Post, 'id'>,
@@ -41,7 +44,7 @@ export const makeFriends = async (one: User, other: User) => {
   await other.send(200, `POST /friends/accept?from=${one.id}`);
 };
 
-/** Returns more users than a small page of a list would hold. */
+/** Returns shared users, more than a small page of a list would hold. */
 export const crowd = (users: TestUsers): Promise<User[]> =>
   users.shared('crowd', () => Promise.all(Array.from({ length: 12 }, () => users.register())));
 

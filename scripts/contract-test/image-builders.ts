@@ -16,6 +16,7 @@ export function tiff(orientation: number, { little = false, minimal = false } = 
   const entry = (tag: number, type: number, count: number, value: Buffer) =>
     Buffer.concat([order(u16(tag)), order(u16(type)), order(u32(count)), value]);
   const entries = [entry(0x0112, 3, 1, Buffer.concat([order(u16(orientation)), u16(0)]))];
+  // The artist follows the header of 8 bytes, the entry count of 2, two entries of 12 and the offset of the next directory, of 4.
   if (!minimal) entries.push(entry(0x013b, 2, SECRET.length + 1, order(u32(38))));
   return Buffer.concat([
     latin1(little ? 'II*\0' : 'MM\0*'),
@@ -103,7 +104,7 @@ interface AvifItem {
   at?: number;
 }
 
-/** Returns an AVIF file of these items; the first is the picture. */
+/** Returns an AVIF file of these items; the first is the picture. The boxes of `top` and `moov` precede the media data. */
 export function avif(
   items: AvifItem[],
   { properties = [] as Buffer[], inMeta = [] as Buffer[], top = [] as Buffer[], moov = [] as Buffer[] } = {},

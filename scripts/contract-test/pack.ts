@@ -1,3 +1,5 @@
+/** Packs the contract tests as an npm tarball that needs no other package. */
+
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

@@ -26,6 +26,7 @@ export async function recognize({ send, baseUrl }: Client): Promise<void> {
     throw new CommandError(`${baseUrl} responds with ${response.status} to ${request}: try again later`);
   };
   const login = await sendAvailable('POST /auth/login', { json: {} });
+  // Needed even if the login was rejected as expected: the headers show the general rate limit.
   const me = await sendAvailable('GET /auth/me');
   if (namesLoginFields(login)) return;
   const [friends, unknown] = [await sendAvailable('GET /friends'), await sendAvailable(`GET ${UNKNOWN_PATH}`)];

@@ -44,7 +44,7 @@ export interface TestUsers {
   /** Registers a new user and logs in. */
   register(): Promise<User>;
   /** Returns the user with this key, who is registered on first use and shared between rules. */
-  sharedUser(name: string): Promise<User>;
+  sharedUser(key: string): Promise<User>;
   /** Returns the value with this key, which is created on first use and shared between rules. */
   shared<T>(key: string, create: () => Promise<T>): Promise<T>;
 }
@@ -56,7 +56,10 @@ interface Account {
   token?: string | undefined;
 }
 
-/** Observes the requests of a run, and records the credentials of every account for its deletion. */
+/**
+ * Observes the requests of a run, and records the credentials of every account for its deletion. It does not read raw bodies:
+ * a rule that changes an email or password must send `json` or `form`, or leave a session that is valid.
+ */
 interface AccountRegistry extends Pick<Observer, 'onExchange'> {
   /** Deletes the accounts. Continues if a deletion fails. */
   deleteAll(send: Send): Promise<void>;
@@ -76,6 +79,7 @@ export function createAccountRegistry(): AccountRegistry {
   const accountsByToken = new Map<string, Account>();
   let registeredCount = 0;
 
+  /** Tries the last token first. Logs in if there is none, or if its session has ended. `onExchange` records the results. */
   async function remove(send: Send, account: Account): Promise<void> {
     const { email, password } = account;
     for (const newSession of [false, true]) {
@@ -170,7 +174,7 @@ export function createTestUsers(client: Client, seed: string): TestUsers {
         return { ...newUser, id: body.id, token, ...createSender(token) };
       }),
 
-    sharedUser: (name) => users.shared(`user ${name}`, users.register),
+    sharedUser: (key) => users.shared(`user ${key}`, users.register),
 
     shared<T>(key: string, create: () => Promise<T>) {
       const value = sharedValues.get(key) ?? create();

@@ -7,7 +7,8 @@ async function expectOwnParser({ anonymous }: TestUsers): Promise<void> {
   // The service itself responds to valid HTTP.
   const own = expectErrorShape(await anonymous.send(404, 'GET /none'));
   const { headers } = await anonymous.send(400, 'GET /none', { headers: { 'Content-Length': 'x' } });
-  // A gateway names itself or describes the error, unlike a service without an error handler.
+  // A gateway names itself in a header or describes the error in another format. A service that only lacks an error handler
+  // does neither, so its rules are not skipped.
   const isNamed = ['server', 'via'].some((name) => headers.get(name) !== own.headers.get(name));
   const type = headers.get('content-type') ?? '';
   if (isNamed || (type !== '' && !type.startsWith('application/json')))

@@ -216,6 +216,6 @@ const togetherRules = [
 ];
 
 export const updates: Subject = {
-  name: 'Updates of one field',
+  name: 'Updates',
   rules: [...profileRules, ...postRules, ...togetherRules],
 };

@@ -2,7 +2,7 @@ import { type ContractOperation, contract, methodAndPath } from '../../document.
 import { expectProblems, expectThat } from '../../expect.js';
 import { rawForm, UNUSED_ID } from '../../fixtures.js';
 import { rule } from '../../rule.js';
-import { exampleBody } from '.././operations.js';
+import { exampleBody } from '../operations.js';
 import { getUser } from './requests.js';
 
 /** Values that the contract rejects, most of which a lenient parser accepts as integers. */

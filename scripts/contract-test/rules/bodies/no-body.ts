@@ -3,7 +3,7 @@ import type { RequestOptions } from '../../exchange.js';
 import { expectErrorShape, expectProblemCodes, expectProblems, expectThat } from '../../expect.js';
 import { CHUNKED, contentType } from '../../fixtures.js';
 import { rule } from '../../rule.js';
-import { validRequest } from '.././operations.js';
+import { validRequest } from '../operations.js';
 import { EMPTY_BODIES, FORM, getSender } from './requests.js';
 
 /** Nonempty bodies of several types and framings, with the fields that a 400 can name. */

@@ -5,7 +5,10 @@ import type { TestUsers, User } from '../../users.js';
 
 export const getUser = (users: TestUsers) => users.sharedUser('bodies');
 
-/** Returns the sender of a request, who may be anonymous. `logout` has its own, whose session may end. */
+/**
+ * Returns the sender of a request, who may be anonymous. `logout` has its own, whose session may end, so each group of `rules`
+ * needs another one.
+ */
 export const getSender = async (
   users: TestUsers,
   { id, secured }: ContractOperation,

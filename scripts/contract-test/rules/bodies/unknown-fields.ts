@@ -3,7 +3,7 @@ import type { RequestOptions } from '../../exchange.js';
 import { expectProblemCodes, expectProblems, expectThat } from '../../expect.js';
 import { contentType, rawForm } from '../../fixtures.js';
 import { rule } from '../../rule.js';
-import { exampleBody, validRequest } from '.././operations.js';
+import { exampleBody, validRequest } from '../operations.js';
 import { getSender, isJson, withBody } from './requests.js';
 
 /** Query parameters that no operation accepts. */

@@ -10,6 +10,7 @@ export interface Pair {
   other: User;
 }
 
+/** Returns the two users of most races. */
 export const getPair = (users: TestUsers): Promise<Pair> =>
   users.shared('racing pair', async () => {
     const [one, other] = (await Promise.all([users.register(), users.register()])) as [User, User];

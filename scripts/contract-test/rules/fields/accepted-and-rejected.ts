@@ -14,7 +14,7 @@ const namesField = ({ body }: CheckedResponse, field: string) =>
 const rejects = (response: CheckedResponse, field: string) =>
   response.status >= 400 && (namesField(response, field) || !response.body?.errors);
 
-/** Returns the number of requests that send all invalid values, one per field in each: a 400 names every field. */
+/** Returns how many requests send all invalid values. Each has one for every field, because a 400 names all invalid fields. */
 const maxInvalidCount = (fields: readonly Field[]) => Math.max(...fields.map((field) => FIELDS[field].invalid.length));
 
 /** Sends all invalid values of an endpoint, one request per index. Fields with fewer values repeat them. */

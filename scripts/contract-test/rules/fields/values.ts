@@ -30,7 +30,6 @@ const textValues = (maximum: number, additional: string[] = []): Values => ({
     'a\0b',
     '\0',
     ...WHITE_SPACE,
-    '\u0085',
     WHITE_SPACE.join(''),
   ],
 });
@@ -137,7 +136,7 @@ export const FIELDS = {
       'Teal-Lan_58',
       padded('Teal-Lantern_58', 129, ' z'),
       padded('Teal-Lantern_58', 129, `${FISH}z`),
-      `${FISH.repeat(2)}Aa-1${'b4'}`,
+      `${FISH}${FISH}Aa-1b4`,
       'TEAL-LANTERN_58',
       'teal-lantern_58',
       'Teal-Lantern_xy',

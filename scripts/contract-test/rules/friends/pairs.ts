@@ -27,13 +27,14 @@ export const pairRule = (id: string, sentence: string, check: (pair: Pair, users
 
 export const includesId = ({ body }: CheckedResponse, id: number) => idsOf(body).includes(id);
 
-/** Returns which of a user's lists contain another user: friends, incoming requests, both or none. */
+/** Returns which of a user's lists contain another user: `friends`, `requested` (incoming requests), `both` or `nothing`. */
 async function relationSeenBy({ send }: Requester, other: number): Promise<string> {
   const friends = includesId(await send(200, 'GET /friends'), other);
   const requested = includesId(await send(200, 'GET /friends/requests'), other);
   return friends ? (requested ? 'both' : 'friends') : requested ? 'requested' : 'nothing';
 }
 
+/** Throws an ExpectationError unless `relationSeenBy` returns these values for the two users, in the order of the pair. */
 export async function expectRelation({ one, other }: Pair, ...wanted: [string, string]) {
   const found = [await relationSeenBy(one, other.id), await relationSeenBy(other, one.id)];
   expectEqual(await one.send(200, 'GET /friends'), 'the relation as each user sees it', found, wanted);

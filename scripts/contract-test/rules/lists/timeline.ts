@@ -39,6 +39,7 @@ async function publishMany(author: User, count: number, special: Record<string, 
   return posts.sort(newestFirst);
 }
 
+/** Returns the accounts and posts of the rules about lists, which are created on first use. */
 export const timeline = (users: TestUsers): Promise<Timeline> =>
   users.shared('timeline', async () => {
     // Registered first: a service may store a pair of users in the order of their ids.
@@ -59,7 +60,7 @@ export const timeline = (users: TestUsers): Promise<Timeline> =>
       { title: 'é\u0301 <b> & "', text: '🐟'.repeat(10_000) },
       { text: 'liked by two' },
     ];
-    ownPosts.unshift(...(await publishMany(author, 4, special)));
+    ownPosts.push(...(await publishMany(author, 4, special)));
     ownPosts.sort(newestFirst);
     const [first, second, third] = ownPosts as [Post, Post, Post];
     const likes: [User, Post][] = [

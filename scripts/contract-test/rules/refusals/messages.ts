@@ -11,7 +11,7 @@ const ERRORS: [
   description: string,
   status: number,
   code: string,
-  send: (users: TestUsers) => Promise<[request: string, sent: RequestOptions]>,
+  requestFor: (users: TestUsers) => Promise<[request: string, sent: RequestOptions]>,
 ][] = [
   [
     '400',
@@ -106,12 +106,12 @@ const ERRORS: [
   ['415', 'an unsupported media type', 415, 'unsupported_media_type', async () => ['POST /auth/login', TEXT_BODY]],
 ];
 
-export const messageRules = ERRORS.map(([id, description, status, code, send]) =>
+export const messageRules = ERRORS.map(([id, description, status, code, requestFor]) =>
   rule(
     `errors.message.${id}`,
     `The ${status} response for ${description} is application/json with the code ${code} and a non-empty message. Each of its errors, if any, also has a non-empty message.`,
     async (users) => {
-      const response = expectErrorShape(await users.anonymous.send(status, ...(await send(users))));
+      const response = expectErrorShape(await users.anonymous.send(status, ...(await requestFor(users))));
       expectCode(response, code);
       for (const { message } of response.body.errors ?? []) {
         expectThat(typeof message === 'string' && message.trim() !== '', 'a message for each problem', response);
@@ -121,6 +121,7 @@ export const messageRules = ERRORS.map(([id, description, status, code, send]) =
   ),
 );
 
+/** Throws an ExpectationError unless the body has only a message with words. */
 const expectMessage = (response: CheckedResponse) => {
   expectEqual(response, 'the fields', Object.keys(response.body), ['message']);
   expectThat(/\p{L}{2}/u.test(response.body.message), 'a message with words', response);

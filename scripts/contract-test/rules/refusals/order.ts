@@ -4,8 +4,7 @@ import { expectEqual, expectErrorShape, expectProblems, expectThat } from '../..
 import { CROSS_SITE, textForm, WRONG_PASSWORD, withCookie } from '../../fixtures.js';
 import { type Rule, rule } from '../../rule.js';
 import type { TestUsers } from '../../users.js';
-import { validRequest } from '.././operations.js';
-import { exampleBody } from '../operations.js';
+import { exampleBody, validRequest } from '../operations.js';
 import { getUser, isSafe, TEXT_BODY, UNKNOWN_QUERY } from './requests.js';
 
 /** Returns the options with additional headers. */
@@ -20,7 +19,7 @@ interface OrderCase {
   description: string;
   status: number;
   applies(operation: ContractOperation): boolean;
-  send(users: TestUsers, operation: ContractOperation): Promise<[request: string, sent: RequestOptions][]>;
+  requests(users: TestUsers, operation: ContractOperation): Promise<[request: string, sent: RequestOptions][]>;
 }
 
 const ORDER_CASES: OrderCase[] = [
@@ -29,7 +28,7 @@ const ORDER_CASES: OrderCase[] = [
     description: 'a cross-site request with missing or invalid credentials returns 401',
     status: 401,
     applies: (operation) => operation.secured && !isSafe(operation),
-    send: async (_, operation) => [
+    requests: async (_, operation) => [
       [validRequest(operation), { ...exampleBody(operation), headers: CROSS_SITE }],
       [validRequest(operation), withCookie('stale', CROSS_SITE)],
       [
@@ -43,7 +42,7 @@ const ORDER_CASES: OrderCase[] = [
     description: 'a request with missing or invalid credentials returns 401 regardless of its media type and fields',
     status: 401,
     applies: ({ secured }) => secured,
-    send: async (_, operation) => [
+    requests: async (_, operation) => [
       [validRequest(operation, UNKNOWN_QUERY), TEXT_BODY],
       [validRequest(operation, UNKNOWN_QUERY), withHeaders(TEXT_BODY, { Authorization: 'Bearer stale' })],
     ],
@@ -53,7 +52,7 @@ const ORDER_CASES: OrderCase[] = [
     description: 'a cross-site request authenticated only by the cookie returns 403 regardless of its query and body',
     status: 403,
     applies: (operation) => operation.secured && !isSafe(operation),
-    async send(users, operation) {
+    async requests(users, operation) {
       const { token } = await getUser(users);
       const { headers = {} } = withCookie(token, CROSS_SITE);
       return [
@@ -68,7 +67,7 @@ const ORDER_CASES: OrderCase[] = [
     description: 'a cross-site request returns 403 regardless of its query and body, even without credentials',
     status: 403,
     applies: ({ secured }) => !secured,
-    send: async (_, operation) => [
+    requests: async (_, operation) => [
       [validRequest(operation), { ...exampleBody(operation), headers: CROSS_SITE }],
       [validRequest(operation, UNKNOWN_QUERY), withHeaders(TEXT_BODY, CROSS_SITE)],
     ],
@@ -78,7 +77,7 @@ const ORDER_CASES: OrderCase[] = [
     description: 'a body of an unsupported media type returns 415 regardless of the query',
     status: 415,
     applies: ({ requestBody }) => requestBody !== undefined,
-    async send(users, operation) {
+    async requests(users, operation) {
       const token = operation.secured ? (await getUser(users)).token : undefined;
       return [
         [validRequest(operation, UNKNOWN_QUERY), { ...TEXT_BODY, token }],
@@ -91,7 +90,7 @@ const ORDER_CASES: OrderCase[] = [
     description: 'an invalid query returns 400 even if the post, user, session or image does not exist',
     status: 400,
     applies: ({ query, pathParameters, secured }) => secured && (query.length > 0 || pathParameters.length > 0),
-    async send(users, operation) {
+    async requests(users, operation) {
       const { token } = await getUser(users);
       const request = validRequest(operation, UNKNOWN_QUERY);
       return [[request, { ...exampleBody(operation), token }]];
@@ -106,7 +105,7 @@ export const operationOrderRules = ORDER_CASES.flatMap((orderCase) =>
       `order.${orderCase.id}.${operation.id}`,
       `${methodAndPath(operation)}: ${orderCase.description}.`,
       async (users) => {
-        const requests = await orderCase.send(users, operation);
+        const requests = await orderCase.requests(users, operation);
         await Promise.all(
           requests.map(async ([request, sent]) =>
             expectErrorShape(await users.anonymous.send(orderCase.status, request, sent)),

@@ -11,7 +11,7 @@ const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
 /** Returns a valid GIF of this size in bytes. It repeats frames with and without a local color table. */
 function createGif(sizeBytes: number): Buffer {
   const header = samples.gif.subarray(0, 19);
-  const frame = ascii('\x21\xf9\x04\x01\0\0\0\0\x2c\0\0\0\0\x01\0\x01\0\0\x02\x02\x44\x01\0\x3b').subarray(0, -1);
+  const frame = ascii('\x21\xf9\x04\x01\0\0\0\0\x2c\0\0\0\0\x01\0\x01\0\0\x02\x02\x44\x01\0');
   const table = Buffer.concat([ascii('\x2c\0\0\0\0\x01\0\x01\0\x80'), Buffer.alloc(6), ascii('\x02\x02\x44\x01\0')]);
   // The two frame lengths are coprime, so they add up to every sufficiently large size.
   const remaining = sizeBytes - header.length - 1;
