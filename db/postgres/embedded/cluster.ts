@@ -37,50 +37,51 @@ const START_PARAMETERS = [
 /** The status of the exception by which PostgreSQL returns to its main loop after an error in a statement. */
 const STATEMENT_ERROR_STATUS = 100;
 
-/**
- * Opens the cluster. Creates it first if it is missing and `create` is set.
- *
- * @throws Error with PostgreSQL's last error message if PostgreSQL does not start
- */
+/** Opens the cluster. Creates it first if it is missing and `create` is set. */
 export async function openCluster({ directory, create }: WorkerInput): Promise<PGlite> {
-  const output: string[] = [];
+  if (create && !existsSync(directory)) await createCluster(directory);
+  checkFiles(directory);
+  chmodSync(directory, OWNER_ONLY_MODE);
+  // After a power cut this file may be empty, and PostgreSQL would then refuse to start. It is safe to remove: no other
+  // process uses the cluster, because the data directory is locked.
+  const lockFile = join(directory, 'postmaster.pid');
+  rmSync(lockFile, { force: true });
   try {
-    if (create && !existsSync(directory)) await createCluster(directory, output);
-    checkFiles(directory);
-    chmodSync(directory, OWNER_ONLY_MODE);
-    // After a power cut this file may be empty, and PostgreSQL would then refuse to start. It is safe to remove: no other
-    // process uses the cluster, because the data directory is locked.
-    rmSync(join(directory, 'postmaster.pid'), { force: true });
-    const pglite = await start(directory, output);
+    const pglite = await start(directory);
     exitOnCrash(pglite);
     return pglite;
   } catch (error) {
     // PostgreSQL leaves the file when it fails to start.
-    rmSync(join(directory, 'postmaster.pid'), { force: true });
-    throw new Error(lastErrorIn(output) ?? String(error), { cause: error });
+    rmSync(lockFile, { force: true });
+    throw error;
   }
 }
 
-/** Starts PostgreSQL. Adds the lines that it logs during the start to `output`. Later lines are discarded. */
-async function start(directory: string, output: string[]): Promise<PGlite> {
+/** Starts PostgreSQL. @throws Error with the last error message that PostgreSQL logged, if it does not start */
+async function start(directory: string): Promise<PGlite> {
+  const output: string[] = [];
   let isStarting = true;
-  const pglite = await PGlite.create({
-    fs: new DurableNodeFS(directory),
-    startParams: START_PARAMETERS,
-    onStderr(line) {
-      if (isStarting) output.push(line);
-      return true;
-    },
-  });
-  isStarting = false;
-  return pglite;
+  try {
+    return await PGlite.create({
+      fs: new DurableNodeFS(directory),
+      startParams: START_PARAMETERS,
+      onStderr(line) {
+        if (isStarting) output.push(line);
+        return true;
+      },
+    });
+  } catch (error) {
+    throw new Error(lastErrorIn(output) ?? String(error), { cause: error });
+  } finally {
+    isStarting = false;
+  }
 }
 
 /** Creates the cluster under a temporary name, syncs it and renames it. */
-async function createCluster(directory: string, output: string[]): Promise<void> {
+async function createCluster(directory: string): Promise<void> {
   const incomplete = `${directory}.new`;
   rmSync(incomplete, { recursive: true, force: true });
-  const pglite = await start(incomplete, output);
+  const pglite = await start(incomplete);
   await pglite.close();
   syncTree(incomplete);
   renameSync(incomplete, directory);
