@@ -54,7 +54,7 @@ export interface Observation {
   latencies: Record<string, number[]>;
   /** The unexpected statuses and error codes. */
   errors: (number | string)[];
-  /** The maximum of the service process. */
+  /** The maximum of the service process, or Infinity if it could not be measured. */
   rssBytes: number;
   /** Infinity if the service no longer responded. */
   loopDelayMs: number;

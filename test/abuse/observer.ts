@@ -44,6 +44,8 @@ parentPort?.once('message', async () => {
   for (const timer of timers) clearInterval(timer);
   await Promise.all(pending);
   clearInterval(sampler);
+  // Without a sample, an RSS of 0 would be within every bound.
+  if (observation.rssBytes === 0) observation.rssBytes = Number.POSITIVE_INFINITY;
   parentPort?.postMessage(observation);
   parentPort?.close();
 });

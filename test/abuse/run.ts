@@ -47,7 +47,8 @@ async function runAttack(t: Test, attack: Attack): Promise<Figure[]> {
   const signal = AbortSignal.timeout(ATTACK_TIMEOUT_MS);
   // Every request of an attack adds a listener.
   setMaxListeners(0, signal);
-  const figures = await attack.run({
+  let processDied = false;
+  const target: Target = {
     service,
     quick: values.quick,
     signal,
@@ -55,9 +56,12 @@ async function runAttack(t: Test, attack: Attack): Promise<Figure[]> {
     attacker,
     send,
     observe: (requests = [currentAccount(honest)]) => observe(t, service, requests),
+  };
+  const figures = await attack.run(target).finally(async () => {
+    processDied = !service.isRunning();
+    // Also if the attack fails: the service must not compete with that of a repetition.
+    await service.kill();
   });
-  const processDied = !service.isRunning();
-  await service.kill();
   const secrets = [PASSWORD, GUESSED_PASSWORD, signingKey].concat(
     [honest, attacker].flatMap(({ email, token }) => [email, token.split('.')[2] ?? '']),
   );

@@ -14,8 +14,8 @@ export type ProxiedRequest = Pick<HttpOptions, 'token' | 'json' | 'form' | 'head
 export type Send = (method: string, path: string, options?: ProxiedRequest) => Promise<TestResponse>;
 
 /**
- * Returns a function that sends requests through the proxy by HTTP/1.1 and trusts its certificate. `fetch` can do neither this
- * nor select the local address.
+ * Returns a function that sends requests through the proxy by HTTP/1.1, and trusts the proxy's certificate. It does not use
+ * `fetch`, which can neither trust an additional certificate nor select the local address.
  */
 export async function createClient(t: Test, topology: Topology, localAddress = '127.0.0.1'): Promise<Send> {
   const ca = await readFile(topology.certificate);
@@ -24,15 +24,15 @@ export async function createClient(t: Test, topology: Topology, localAddress = '
   return (method, path, options) => sendByHttp(topology.url, method, path, { agent, ...options });
 }
 
-/** Sends one request by HTTP/2, which the client requires. */
+/** Sends one request by HTTP/2, without falling back to HTTP/1.1. */
 export async function sendByHttp2(
   topology: Topology,
   method: string,
   path: string,
-  options: ProxiedRequest = {},
+  options: Omit<ProxiedRequest, 'headers'> = {},
 ): Promise<TestResponse> {
   const session = connect(topology.url, { ca: await readFile(topology.certificate) });
-  // A request that fails with its connection throws the error.
+  // If the connection fails, its request throws the error.
   session.on('error', () => undefined);
   try {
     const { type, body } = await encodeBody(options);

@@ -18,6 +18,9 @@ import { needsDeployment, startTopology, type Topology } from './topology.js';
 
 const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
 
+/** The maximum `limit` of a list. */
+const MAX_PAGE_SIZE = 100;
+
 /** More than the Caddyfile permits. Node's HTTP/2 client can send at most 10 MB in one piece. */
 const BYTES_OVER_PROXY_LIMIT = 7 * 1024 * 1024;
 
@@ -30,7 +33,7 @@ const formWith = (image: Buffer) => ({
   image: new Blob([image], { type: 'image/png' }),
 });
 
-/** How many requests of the contract tests, of about 5800, a process of the previous version receives before it is replaced. */
+/** The number of requests to a process of the previous version before it is replaced. The contract tests send about 5800. */
 const REQUESTS_BEFORE_UPGRADE = 400;
 
 /** Go's HTTP server refuses a URL that it cannot decode, before the Caddyfile applies: a 400 in plain text. */
@@ -44,16 +47,16 @@ const BROKEN_BEFORE_UPGRADE = ['updateProfile', 'createPost', 'editPost'].map(
   (operation) => `bodies.type.${operation}`,
 );
 
-/** Only rules that the proxy or its limits rule out may be skipped. */
+/** More rules than this must pass. Only rules that do not apply behind the proxy, or with its limits, may be skipped. */
 const MIN_PASSED_RULES = 600;
 
-/** The number of addresses that tests have used. Each has rate limits of its own. */
-let addresses = 1;
+/** The number of client addresses used so far. Each has its own rate limits. */
+let addressCount = 1;
 
-/** Returns a client with an address of its own. */
+/** Returns a client with its own address. */
 function newClient(t: Test, topology: Topology): Promise<Send> {
-  addresses += 1;
-  return createClient(t, topology, `127.0.21.${addresses}`);
+  addressCount += 1;
+  return createClient(t, topology, `127.0.21.${addressCount}`);
 }
 
 t.test('two processes behind the proxy', needsDeployment, async (t) => {
@@ -85,11 +88,12 @@ t.test('two processes behind the proxy', needsDeployment, async (t) => {
     t.pass('one process has logged the id');
   });
 
-  t.test('both processes serve', async () => {
+  t.test('both processes serve', async (t) => {
     const before = processes.map(countRequests);
     // The health check may not have seen yet that both have started.
     while (processes.some((process, index) => countRequests(process) === before[index]))
       await send('GET', '/auth/me', { token });
+    t.pass('each process has responded');
   });
 
   t.test('the proxy reports its metrics', async (t) => {
@@ -153,10 +157,10 @@ t.test('two processes behind the proxy', needsDeployment, async (t) => {
     t.same(failedReads, [], 'the proxy retries reads');
     t.same(failedWrites, [], 'clients retry writes');
     for (const [index, { send, token }] of accounts.entries()) {
-      const { body } = await send('GET', '/posts/me?limit=100', { token });
+      const { body } = await send('GET', `/posts/me?limit=${MAX_PAGE_SIZE}`, { token });
       const titles = body.map(({ title }: { title: string }) => title).sort();
       t.same(titles, [...new Set(titles)], 'no post was created twice');
-      t.same(titles, posts[index]?.slice(-titles.length).sort(), 'no post is missing');
+      t.same(titles, posts[index]?.slice(-MAX_PAGE_SIZE).sort(), 'no post is missing');
     }
   });
 

@@ -23,7 +23,7 @@ const HOSTS = ['127.0.20.1', '127.0.20.2'] as const;
 /** As in `compose.yaml`: longer than the proxy takes to see that a process is stopping. */
 const SHUTDOWN_DELAY_SECONDS = 5;
 
-/** A busy machine must not look like an outage: a write that timed out may have happened, and a repetition then fails. */
+/** Long, since a busy machine must not look like an outage: a write that timed out may have happened, and a retry then fails. */
 const TIMEOUTS = { ...LONG_TIMEOUTS, S3_TIMEOUT: '20000', REDIS_TIMEOUT: '5000' };
 
 /** Test options that skip a test of the whole deployment where it cannot run. */
@@ -47,7 +47,7 @@ export interface Topology {
   start(index: number, entry?: string): Promise<ServiceProcess>;
 }
 
-/** Starts a proxy, and returns a function that starts processes behind it. Everything stops when the test ends. */
+/** Creates fresh stores, and starts the proxy, but no process behind it. Everything stops when the test ends. */
 export async function startTopology(t: Test, environment: NodeJS.ProcessEnv): Promise<Topology> {
   const stores = await freshStores(t);
   await claimGraphFor(stores);
@@ -100,7 +100,7 @@ async function startCaddy(t: Test, variables: NodeJS.ProcessEnv): Promise<void> 
     stdio: ['ignore', 'inherit', 'pipe'],
   });
   t.teardown(async () => {
-    if (caddy.exitCode !== null) return;
+    if (caddy.exitCode !== null || caddy.signalCode !== null) return;
     caddy.kill('SIGKILL');
     await once(caddy, 'close');
   });

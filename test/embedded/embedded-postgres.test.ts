@@ -26,6 +26,7 @@ const needsLinux = {
 const threads: Worker[] = [];
 subscribe('worker_threads', (message) => threads.push((message as { worker: Worker }).worker));
 
+/** Ends the thread that was started last, in which PostgreSQL runs. */
 const endThread = () => threads.at(-1)?.terminate();
 
 /** Opens PostgreSQL on an empty database. It is closed when the test ends. */
@@ -92,6 +93,7 @@ t.test('syncs a new database completely before it is renamed', needsLinux, async
   const pglite = await openCluster({ directory: join(root, 'postgres'), create: true });
   t.teardown(() => pglite.close());
   const renamed = operations.indexOf('rename postgres.new postgres');
+  t.ok(renamed > 0, 'the new database is renamed');
   t.ok(operations.slice(0, renamed).includes('sync postgres.new'));
   for (const path of [
     'PG_VERSION',
@@ -245,11 +247,13 @@ async function snapshot(dataDir: string): Promise<Record<string, string>> {
   return files;
 }
 
+/** Removes the segments of the write-ahead log. */
 async function removeWal(postgres: string): Promise<void> {
   const log = join(postgres, 'pg_wal');
   for (const name of await readdir(log)) if (/^[0-9A-F]{24}$/.test(name)) await rm(join(log, name));
 }
 
+/** Replaces a database directory with what `create` creates at its path. */
 const replaceBy = async (postgres: string, create: (path: string) => Promise<unknown>) => {
   await rm(postgres, { recursive: true });
   await create(postgres);

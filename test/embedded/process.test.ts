@@ -129,7 +129,7 @@ t.test('on SIGTERM completes requests in progress, refuses new ones, and exits w
   const isServing = () => fetch(`${service.url}/openapi.yaml`).then(({ status }) => status === 200);
   await until(async () => !(await isServing().catch(() => false)));
   socket.write(LOGIN);
-  await untilReceived(/HTTP\/1.1 401[\s\S]*\}$/);
+  await untilReceived(/HTTP\/1\.1 401[\s\S]*\}$/);
   t.match(received(), /"message"/, 'the request in progress is completed');
   socket.end();
   t.equal(await ended, 0);

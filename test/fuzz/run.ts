@@ -30,7 +30,7 @@ const { values } = parseArgs({
 });
 const seed = process.env.SEED || Math.random().toString(36).slice(2);
 const [first, count] = [Number(values.from), Number(values.requests)];
-t.comment(`SEED=${seed}, requests ${first} to ${first + count - 1}`);
+t.ok(Number.isInteger(first) && count > 0, `SEED=${seed}, requests ${first} to ${first + count - 1}`);
 
 const CONNECTIONS = 64;
 const REFRESH_EVERY_REQUESTS = 500;
@@ -72,12 +72,14 @@ function checkHidden(index: number, request: FuzzRequest, received: Buffer): voi
   }
 }
 
+/** Reports a server error. A 503 is allowed, if it has Retry-After. `headers` are undefined if the response was not parsed. */
 function checkStatus(index: number, request: FuzzRequest, status: number, headers?: Headers, received?: Buffer): void {
   statuses[status] = (statuses[status] ?? 0) + 1;
   if (status === 503 && (headers === undefined || headers.has('retry-after'))) return;
   if (status >= 500) report(`status ${status}`, index, request, received);
 }
 
+/** Reports a response that violates the contract. */
 function checkContract(index: number, request: FuzzRequest, response: RawResponse): void {
   const { method, path } = request;
   // Undecodable paths and oversized headers are refused before routing.
@@ -92,6 +94,7 @@ function checkContract(index: number, request: FuzzRequest, response: RawRespons
   }
 }
 
+/** Sends the request with this number, and checks what is received. */
 async function tryRequest(index: number, connection: Connection): Promise<void> {
   const request = randomRequest(randomFor(seed, index), fixture);
   if (!request.complete) {
@@ -130,7 +133,8 @@ t.test('every response to a random request is expected', async (t) => {
   await Promise.all(Array.from({ length: CONNECTIONS }, sendRequests));
   t.comment(`Responses by status: ${JSON.stringify(statuses)}`);
   t.same(findings, {});
-  t.ok(Number(statuses[200]) > 0, 'some requests succeed');
+  // A few requests, as in a replay, may all be refused.
+  if (count > CONNECTIONS) t.ok(Number(statuses[200]) > 0, 'some requests succeed');
   t.ok(isRunning(), 'the service is running', { output: service.output().slice(-4_000) });
 });
 

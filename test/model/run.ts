@@ -71,7 +71,7 @@ const plannedStep = fc.record({
 /** The kill and the fault of a round are each null in one of this many rounds. */
 const NULL_FREQUENCY = { freq: 3 };
 /** A kill or fault happens once this many steps of the round have begun. */
-const after = fc.nat(MAX_STEPS / 4);
+const after = fc.integer({ min: 1, max: MAX_STEPS / 4 });
 const kill = fc.record({ after, process: fc.nat(PROCESSES - 1) });
 const faultOrNull =
   STORES.length === 0

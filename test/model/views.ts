@@ -56,9 +56,9 @@ export class ViewChecker {
   }
 
   /**
-   * Checks the first page of a list: order, contents and completeness.
+   * Checks the beginning of a list, one page or several: order, contents and completeness.
    *
-   * @param isLastPage whether the first page is also the last one
+   * @param isLastPage whether the list has no further pages
    * @param isListed whether a post belongs to the list
    */
   checkPosts(bodies: readonly Body[], isLastPage: boolean, isListed: (post: Post) => boolean): void {

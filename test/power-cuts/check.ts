@@ -70,7 +70,7 @@ async function checkFacts(send: Send, expected: readonly Expected[]): Promise<st
   ) => {
     for (const { fact, allowed } of expected.filter(({ fact }) => fact.kind === kind)) {
       const found = await find(fact as FactOf<Kind>);
-      // Undefined if no account can see it.
+      // Undefined if the fact cannot be read, since its account or post does not exist.
       if (found === undefined || allowed.some((value) => same(value, found))) continue;
       faults.push(
         `${describe(fact)}: found ${JSON.stringify(found)}, not ${allowed.map((value) => JSON.stringify(value)).join(' or ')}`,
@@ -100,7 +100,8 @@ async function checkFacts(send: Send, expected: readonly Expected[]): Promise<st
   }
   await check('session', async ({ token }) => {
     const { status } = await send('GET', '/auth/me', { token });
-    return status === 200 ? true : status === 401 ? false : undefined;
+    if (status !== 200 && status !== 401) throw new Error(`GET /auth/me returned ${status}`);
+    return status === 200;
   });
   await check('profile', async ({ email }) => {
     if (!tokens.has(email)) return undefined;
@@ -119,7 +120,9 @@ async function checkFacts(send: Send, expected: readonly Expected[]): Promise<st
   await check('like', async ({ id, email }) => {
     if (!tokens.has(email)) return undefined;
     const { status, body } = await get(email, `/posts/${id}`);
-    return status === 404 ? undefined : body.liked_by_me;
+    if (status === 404) return undefined;
+    if (status !== 200) throw new Error(`GET /posts/${id} returned ${status}`);
+    return body.liked_by_me;
   });
   await check('friendship', async ({ from, to }) => {
     if (!tokens.has(from) || !tokens.has(to)) return undefined;

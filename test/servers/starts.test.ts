@@ -158,9 +158,10 @@ t.test('exits if Neo4j, unavailable during the start, belongs to another install
   await proxy.setFault('refuse');
   const service = await startProcess(t, { ...environment, ...SILENT_LOG, NEO4J_URI: proxy.url });
   await queryGraph("MATCH (i:Installation) SET i.id = 'another'");
-  const exited = once(service.child, 'exit');
+  // Unlike `exit`, `close` comes after the complete output.
+  const closed = once(service.child, 'close');
   await proxy.setFault('none');
-  t.same((await exited)[0], 1);
+  t.equal((await closed)[0], 1);
   t.match(service.output(), /\nThe social graph \(neo4j\) belongs to another PostgreSQL\n$/);
 });
 
